@@ -1,0 +1,31 @@
+#include <warpmat/isa/instruction.h>
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+namespace {
+
+const Form& known_form(std::string_view opcode) {
+  if (const Form* form = find_form(opcode)) return *form;
+  throw std::invalid_argument(explain_unknown_opcode(opcode));
+}
+
+}  // namespace
+
+Instruction::Instruction(std::string_view opcode, std::string_view target_name)
+    : Instruction(known_form(opcode), warpmat::target(target_name)) {}
+
+Instruction::Instruction(const Form& form, const Target& target, PtxVersion version)
+    : form_(&form), target_(&target), lowering_(find_lowering(form, target.hardware)) {
+  if (const auto reason = unavailable(form, target, version)) throw std::invalid_argument(*reason);
+  if (lowering_ == nullptr) throw std::invalid_argument(fmt::format("{} has no lowering on {}", form.opcode, target.name));
+}
+
+std::string machine_name(const Form& form, const Lowering& lowering) {
+  if (form.mnemonic != Mnemonic::mma) return std::string(lowering.unit);
+  return fmt::format("{}.{}{}{}", lowering.unit, form.shape.m, form.shape.n, form.shape.k);
+}
+
+}  // namespace warpmat

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpmat {
+
+// An opcode is a mnemonic and its qualifiers: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32. ptxas 13.0 takes the qualifiers in every
+// order (all 5,040 orders of ldmatrix, stmatrix and mma, and all 120 of movmatrix, were tried), as long as the types keep their order
+// among themselves, and .row and .col theirs.
+
+/// The mnemonic and the qualifiers in an order that does not depend on the spelling: two spellings of one opcode have equal keys.
+using OpcodeKey = std::vector<std::string>;
+
+OpcodeKey opcode_key(std::string_view opcode);
+
+/// Why `opcode` is none of `known`, and which of them is nearest: one sentence. At least one of `known` has the mnemonic of `opcode`.
+std::string explain_unknown(std::string_view opcode, std::span<const std::string> known);
+
+}  // namespace warpmat

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace warpmat {
+
+/// What computes. Targets that differ only in their suffix (sm_90, sm_90a) are the same hardware.
+enum class Hardware : std::uint8_t {
+  sm_70, sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121,
+};
+
+/// A version of the PTX language, as `.version` names it.
+struct PtxVersion {
+  int major = 0, minor = 0;
+  friend constexpr auto operator<=>(const PtxVersion&, const PtxVersion&) = default;
+};
+
+/// The newest version whose rules the tables follow: PTX ISA 9.1.
+inline constexpr PtxVersion newest_ptx{9, 1};
+
+/// A `.target`: a hardware and which of its features the program may use.
+struct Target {
+  /// Features beyond the baseline: none ("sm_100"), those of the family ("sm_100f"), or those of this very architecture ("sm_100a").
+  enum class Features : std::uint8_t { baseline, family, architecture };
+
+  std::string_view name;  ///< "sm_90a"
+  int number;             ///< 90: orders the baselines
+  Hardware hardware;
+  Features features;
+  PtxVersion since;       ///< the first PTX version that knows the target (PTX ISA section 11.1.2)
+};
+
+/// All targets, oldest first.
+std::span<const Target> targets();
+
+/// The target of that name, or nullptr.
+const Target* find_target(std::string_view name);
+
+/// The same, but an unknown name throws std::invalid_argument naming the targets that exist.
+const Target& target(std::string_view name);
+
+/// "sm_90".
+std::string_view name(Hardware hardware);
+
+/// "7.8".
+std::string to_string(PtxVersion version);
+
+/// How the bits of a form on a hardware are known.
+enum class Evidence : std::uint8_t {
+  assumed,    ///< nobody has said: deduced from neighbouring generations
+  published,  ///< literature only
+  replayed,   ///< compared bit for bit with published outputs of that hardware
+  measured,   ///< compared bit for bit with that hardware by this project
+};
+
+std::string_view name(Evidence evidence);
+
+}  // namespace warpmat

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <warpmat/numeric/value.h>
+
+namespace warpmat {
+
+// How a matrix unit adds up a dot product.
+//
+// A unit takes `step_bytes` of stored K at a time. The products of one step and the accumulator are not added one after the other:
+// they meet in one wide fixed-point register. Where its lowest bit lies depends on the largest term, and whatever lies below it is lost:
+//
+//   decode     every operand exactly; subnormals count, with their format's smallest exponent and an unnormalised significand
+//   multiply   exactly; a product's exponent is e_a + e_b and stays so when its significand reaches 2
+//   align      E is the largest exponent among the terms that are not zero, the accumulator being one of them
+//   truncate   every term toward zero to a multiple of 2^(E - fraction_bits)
+//   sum        exactly: the order does not matter
+//   round      once: toward zero to f32, to nearest even to f16; too large becomes infinity, zero becomes +0
+//
+// Any NaN, 0 · infinity, or infinities of both signs give the canonical NaN; otherwise an infinity keeps its sign. The result of a step
+// is the accumulator of the next, K ascending: that order, not the sum's, is visible in the bits.
+//
+// Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004; the rows' evidence stands where they are used
+// (isa/lowering.cpp).
+
+/// One row: the arithmetic of one generation of matrix unit for 16-, 19- and 8-bit floating-point products.
+struct DotModel {
+  std::string_view name;
+  int step_bytes;            ///< bytes of one row of A that one step consumes: 32 bytes are 16 f16, 8 tf32 or 32 e4m3
+  int fraction_bits;         ///< bits kept below the largest term's unit bit
+  int result_fraction_bits;  ///< fraction bits that an f32 result keeps: 23, or fewer with zeros below
+};
+
+namespace dot_models {
+inline constexpr DotModel volta{"volta", 8, 23, 23};
+inline constexpr DotModel ampere{"ampere", 16, 24, 23};  // Turing, Ampere, and Ada's 16- and 19-bit types
+inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
+inline constexpr DotModel hopper{"hopper", 32, 25, 23};  // Hopper and Blackwell
+}  // namespace dot_models
+
+/// Elements of `format` that one step of `model` consumes.
+inline int step_elements(const DotModel& model, Format format) { return model.step_bytes * 8 / row(format).bits; }
+
+/// One step: round(sum of a[i] · b[i] + c). `a` and `b` have equal length; `c` and the result are bits of `accumulator` (f32 or f16).
+std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c);
+
+/// A whole dot product: `a` and `b` in steps of `step_length` elements, ascending, from `c`.
+std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+                  std::uint64_t c);
+
+}  // namespace warpmat

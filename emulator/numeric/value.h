@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+
+#include <warpmat/numeric/format.h>
+
+namespace warpmat {
+
+/// A decoded element: ±significand · 2^(exponent − fraction_bits), or a special.
+///
+/// `exponent` is that of the format's unit bit, so a subnormal keeps the smallest exponent and an unnormalised significand:
+/// that is how the hardware sees it when it aligns products. A NaN keeps its fraction field in `significand`.
+struct Value {
+  enum class Kind : std::uint8_t { zero, finite, infinity, nan };
+
+  Kind kind = Kind::zero;
+  bool negative = false;
+  int exponent = 0;
+  int fraction_bits = 0;
+  std::uint64_t significand = 0;
+
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+__extension__ typedef unsigned __int128 uint128;  // NOLINT: the one name for the widest integer here
+
+/// An exact number to be rounded: ±magnitude · 2^exponent. `sticky` says that the true magnitude lies strictly between
+/// `magnitude` and `magnitude + 1` units.
+struct Exact {
+  bool negative = false;
+  uint128 magnitude = 0;
+  int exponent = 0;
+  bool sticky = false;
+};
+
+enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up };
+
+/// What a magnitude becomes that rounds beyond the largest finite number.
+enum class Overflow : std::uint8_t {
+  ieee,      ///< infinity or the largest finite number, as the rounding direction has it
+  infinity,  ///< always infinity: the matrix units, also when they round toward zero [H200]
+  saturate,  ///< the largest finite number: PTX's .satfinite
+};
+
+/// Decodes the low `row(format).bits` bits of `bits`; higher bits are ignored. Integers come back with exponent 0.
+Value decode(Format format, std::uint64_t bits);
+
+/// Rounds `exact` to `format`: the only place of the project that rounds. Formats without infinity saturate.
+/// Integer formats round to an integer and saturate. Returns the bits of one element.
+std::uint64_t round_to(Format format, const Exact& exact, Rounding rounding, Overflow overflow = Overflow::ieee);
+
+/// Encodes `value`, rounding where the format cannot hold it. A NaN keeps sign and payload in a format of its own fraction width and
+/// becomes the canonical NaN elsewhere; where a format has neither NaN nor infinity, those become the largest number of their sign.
+std::uint64_t encode(Format format, const Value& value, Rounding rounding = Rounding::nearest_even,
+                     Overflow overflow = Overflow::ieee);
+
+/// The NaN that the matrix units and PTX's conversions produce: all ones without the sign (f32 0x7FFFFFFF, f16 0x7FFF) [H200].
+std::uint64_t canonical_nan(Format format);
+
+std::uint64_t infinity(Format format, bool negative);
+std::uint64_t largest_finite(Format format, bool negative);
+
+/// The value of an element as a double: exact for every format but NaN payloads.
+double to_double(Format format, std::uint64_t bits);
+
+/// The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none.
+std::uint64_t from_double(Format format, double value);
+
+}  // namespace warpmat

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpmat {
+
+/// Where something stands in a program's text, both counted from 1; columns count bytes.
+struct Location {
+  int line = 1;
+  int column = 1;
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+/// One error of a program: what is wrong, what would be right, and the line with a caret under the place.
+struct Diagnostic {
+  Location location;
+  std::string message;
+  std::string excerpt;  ///< the source line, a line break, and the caret
+
+  /// "FILE:LINE:COLUMN: error: MESSAGE", then the excerpt.
+  std::string format(std::string_view file) const;
+};
+
+/// A program that is not PTX as warpmat executes it: every wrong statement, in the order of the text.
+class SyntaxError : public std::runtime_error {
+ public:
+  explicit SyntaxError(std::vector<Diagnostic> errors);
+
+  std::vector<Diagnostic> errors;  ///< never empty
+};
+
+}  // namespace warpmat

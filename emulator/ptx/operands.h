@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <warpmat/isa/matrix.h>
+#include <warpmat/ptx/run.h>
+
+namespace warpmat {
+
+// The operands of a program's matrix instructions as logical matrices of doubles. `statement` counts the program's matrix instructions
+// from 0. Elements are read in the operand's own format; where the instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format`
+// must say how. All throw std::invalid_argument that names what exists.
+
+/// Writes `matrix` into the registers of an operand, rounded to its format.
+void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format = {});
+
+/// Reads the matrix that an operand's registers hold.
+Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
+
+/// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: the lane
+/// and register that hold it, what they hold, and where that value belongs.
+std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
+                            std::optional<Format> format = {});
+
+}  // namespace warpmat

@@ -1,0 +1,61 @@
+#include <warpmat/ptx/program.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+namespace {
+
+std::string print_offset(std::int64_t offset) {
+  constexpr std::int64_t largest = 0x7fffffff;  // of one summand; a sum of several may go beyond
+  std::string text;
+  for (; offset > largest; offset -= largest) text += fmt::format("+{}", largest);
+  for (; offset < -largest; offset += largest) text += fmt::format("+-{}", largest);
+  if (offset != 0) text += offset < 0 ? fmt::format("+-{}", -offset) : fmt::format("+{}", offset);
+  return text;
+}
+
+std::string print_item(const Program& program, const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::named: return program.registers[static_cast<std::size_t>(item.index)].name;
+    case Item::Kind::number: return item.text;
+    case Item::Kind::laneid: return "%laneid";
+    case Item::Kind::sink: return "_";
+    case Item::Kind::variable:
+      return program.variables[static_cast<std::size_t>(item.index)].name + print_offset(static_cast<std::int64_t>(item.bits));
+  }
+  return {};
+}
+
+std::string print_operand(const Program& program, const OperandText& operand) {
+  std::string items;
+  for (const Item& item : operand.items) items += (items.empty() ? "" : ", ") + print_item(program, item);
+  switch (operand.kind) {
+    case OperandText::Kind::single: return items;
+    case OperandText::Kind::vector: return "{" + items + "}";
+    case OperandText::Kind::address: return "[" + items + print_offset(operand.offset) + "]";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string print(const Program& program, const Statement& statement) {
+  const std::string_view opcode = statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
+  std::string operands;
+  for (const OperandText& operand : statement.operands) operands += (operands.empty() ? "" : ", ") + print_operand(program, operand);
+  return fmt::format("{} {};", opcode, operands);
+}
+
+std::string print(const Program& program) {
+  // A program parsed for another target than it names may have a version that does not know this one.
+  std::string text = fmt::format(".version {}\n.target {}\n", to_string(std::max(program.version, program.target->since)), program.target->name);
+  for (const NamedRegister& r : program.registers) text += fmt::format(".reg .{} {};\n", r.type->name, r.name);
+  for (const SharedVariable& v : program.variables)
+    text += fmt::format(".shared .align {} .{} {}{};\n", v.alignment, v.type->name, v.name, v.is_array ? fmt::format("[{}]", v.count) : "");
+  for (const Statement& statement : program.statements) text += print(program, statement) + "\n";
+  return text;
+}
+
+}  // namespace warpmat

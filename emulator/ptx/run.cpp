@@ -1,0 +1,176 @@
+#include <warpmat/ptx/run.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+namespace {
+
+constexpr std::size_t max_operand_words = 16;  // f64 m16n8k16: 8 registers of 64 bits
+constexpr std::size_t max_access_bytes = 16;   // .v4.b32, .v2.b64
+
+/// Register pointers of one operand, without allocation.
+struct Words {
+  std::array<Register*, max_operand_words> pointers;
+  std::size_t count = 0;
+  void add(Register* pointer) { pointers[count++] = pointer; }
+};
+
+std::uint64_t sign_extend(std::uint64_t bits, int width) {
+  const int unused = 64 - width;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
+}
+
+}  // namespace
+
+Warp::Warp(const Program& program, std::size_t shared_bytes)
+    : program_(&program),
+      registers_(static_cast<std::size_t>(program.words())),
+      shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes))) {
+  std::ranges::copy(program.constants, registers_.begin() + program.first_constant());
+}
+
+Register& Warp::reg(std::string_view name, int word) { return const_cast<Register&>(std::as_const(*this).reg(name, word)); }
+
+const Register& Warp::reg(std::string_view name, int word) const {
+  const NamedRegister* found = program_->find_register(name);
+  if (found == nullptr) throw std::invalid_argument(fmt::format("the program has no register '{}'", name));
+  if (word < 0 || word > (found->type->bits > 32 ? 1 : 0))
+    throw std::invalid_argument(fmt::format("register '{}' has {} bits, no word {}", name, found->type->bits, word));
+  return registers_[static_cast<std::size_t>(found->slot + word)];
+}
+
+std::vector<Register*> Warp::words(const OperandText& operand) {
+  std::vector<Register*> out;
+  for (const Item& item : operand.items)
+    for (int i = 0; i < item.words; ++i) out.push_back(&word(item, i));
+  return out;
+}
+
+std::vector<const Register*> Warp::words(const OperandText& operand) const {
+  std::vector<const Register*> out;
+  for (const Item& item : operand.items)
+    for (int i = 0; i < item.words; ++i) out.push_back(&word(item, i));
+  return out;
+}
+
+void Warp::execute(const Statement& statement) {
+  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction);
+  execute_scalar(statement, *statement.scalar());
+}
+
+void Warp::execute_matrix(const Statement& statement, const Instruction& instruction) {
+  std::array<Words, operand_names> lists;
+  Arguments arguments;
+  arguments.shared = &shared_;
+  std::size_t next = 0;
+  for (const Operand& operand : instruction.form().operands) {
+    const OperandText& text = statement.operands[next];
+    Words& list = lists[next++];
+    for (const Item& item : text.items)
+      for (int i = 0; i < item.words; ++i) list.add(&word(item, i));
+    if (operand.kind == OperandKind::address) arguments.offset = text.offset;
+    if (operand.written) {
+      arguments.destination = {list.pointers.data(), list.count};
+    } else {
+      arguments.source(operand.name) = {const_cast<const Register**>(list.pointers.data()), list.count};
+    }
+  }
+  instruction.execute(arguments);
+}
+
+void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
+  switch (instruction.operation) {
+    case ScalarOperation::move: return move(statement);
+    case ScalarOperation::compute: return compute(statement, instruction);
+    case ScalarOperation::load: return load(statement, instruction);
+    case ScalarOperation::store: return store(statement, instruction);
+    case ScalarOperation::barrier: return check_barrier(statement);
+  }
+}
+
+void Warp::move(const Statement& statement) {
+  const Item& to = statement.operands[0].items[0];
+  const Item& from = statement.operands[1].items[0];
+  for (int i = 0; i < to.words; ++i) word(to, i) = word(from, i);
+}
+
+void Warp::compute(const Statement& statement, const ScalarInstruction& instruction) {
+  static constexpr Register zero{};
+  std::array<const Register*, 3> sources{&zero, &zero, &zero};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(instruction.sources); ++i) sources[i] = &word(statement.operands[i + 1].items[0], 0);
+  Register& result = word(statement.operands[0].items[0], 0);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    result[lane] = instruction.function((*sources[0])[lane], (*sources[1])[lane], (*sources[2])[lane]);
+}
+
+int Warp::register_bits(const Item& item) const {
+  return item.kind == Item::Kind::named ? program_->registers[static_cast<std::size_t>(item.index)].type->bits : 32 * item.words;
+}
+
+std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
+  const Item& base = operand.items[0];
+  const std::uint64_t low = word(base, 0)[lane];
+  const auto offset = static_cast<std::uint64_t>(operand.offset);
+  if (base.words == 2) return (low | std::uint64_t{word(base, 1)[lane]} << 32) + offset;
+  return static_cast<std::uint32_t>(low + offset);
+}
+
+void Warp::load(const Statement& statement, const ScalarInstruction& instruction) {
+  const DataType& type = *instruction.result;
+  const std::size_t element_bytes = static_cast<std::size_t>(type.bits) / 8;
+  const std::size_t bytes = element_bytes * static_cast<std::size_t>(instruction.vector);
+  std::array<std::array<std::uint8_t, max_access_bytes>, lanes> loaded;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const auto source = std::as_const(shared_).at(static_cast<int>(lane), address(statement.operands[1], lane), bytes, "load");
+    std::ranges::copy(source, loaded[lane].begin());
+  }
+  for (std::size_t element = 0; element < statement.operands[0].items.size(); ++element) {
+    const Item& to = statement.operands[0].items[element];
+    const std::uint64_t kept = register_bits(to) == 16 ? 0xffff : ~std::uint64_t{0};
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      std::uint64_t bits = 0;
+      for (std::size_t i = element_bytes; i-- > 0;) bits = bits << 8 | loaded[lane][element * element_bytes + i];
+      if (type.is_signed && type.type_class == DataType::Class::integer) bits = sign_extend(bits, type.bits);
+      bits &= kept;
+      for (int i = 0; i < to.words; ++i, bits >>= 32) word(to, i)[lane] = static_cast<std::uint32_t>(bits);
+    }
+  }
+}
+
+void Warp::store(const Statement& statement, const ScalarInstruction& instruction) {
+  const std::size_t element_bytes = static_cast<std::size_t>(instruction.source->bits) / 8;
+  const std::size_t bytes = element_bytes * static_cast<std::size_t>(instruction.vector);
+  std::array<std::uint8_t*, lanes> places;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    places[lane] = shared_.at(static_cast<int>(lane), address(statement.operands[0], lane), bytes, "store").data();
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t element = 0; element < statement.operands[1].items.size(); ++element) {
+      const Item& from = statement.operands[1].items[element];
+      std::uint64_t bits = word(from, 0)[lane] | (from.words == 2 ? std::uint64_t{word(from, 1)[lane]} << 32 : 0);
+      for (std::size_t i = 0; i < element_bytes; ++i, bits >>= 8) places[lane][element * element_bytes + i] = static_cast<std::uint8_t>(bits);
+    }
+}
+
+void Warp::check_barrier(const Statement& statement) const {
+  const Register& masks = word(statement.operands[0].items[0], 0);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    if (masks[lane] != 0xffffffff)
+      throw Trap(static_cast<int>(lane), std::nullopt, fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
+}
+
+void run(Warp& warp) {
+  for (const Statement& statement : warp.program().statements) {
+    try {
+      warp.execute(statement);
+    } catch (const Trap& trap) {
+      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("line {}", statement.location.line));
+    }
+  }
+}
+
+}  // namespace warpmat

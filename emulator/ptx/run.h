@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/program.h>
+
+namespace warpmat {
+
+/// The registers and the shared memory of one warp that runs a program. Not shared between threads; the program is.
+class Warp {
+ public:
+  /// All registers and all memory zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes.
+  /// `program` must outlive the warp.
+  explicit Warp(const Program& program, std::size_t shared_bytes = 0);
+
+  const Program& program() const { return *program_; }
+
+  /// The low word of the register of that name, `word` 1 for the upper half of a 64-bit one. Throws std::invalid_argument for others.
+  Register& reg(std::string_view name, int word = 0);
+  const Register& reg(std::string_view name, int word = 0) const;
+
+  SharedMemory& shared() { return shared_; }
+  const SharedMemory& shared() const { return shared_; }
+
+  /// The words of `operand`'s registers, in its order.
+  std::vector<Register*> words(const OperandText& operand);
+  std::vector<const Register*> words(const OperandText& operand) const;
+
+  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate.
+  void execute(const Statement& statement);
+
+ private:
+  void execute_matrix(const Statement& statement, const Instruction& instruction);
+  void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
+  void move(const Statement& statement);
+  void compute(const Statement& statement, const ScalarInstruction& instruction);
+  void load(const Statement& statement, const ScalarInstruction& instruction);
+  void store(const Statement& statement, const ScalarInstruction& instruction);
+  void check_barrier(const Statement& statement) const;
+  Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
+  const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }
+  int register_bits(const Item& item) const;
+  std::uint64_t address(const OperandText& operand, std::size_t lane) const;
+
+  const Program* program_;
+  std::vector<Register> registers_;
+  SharedMemory shared_;
+};
+
+/// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
+void run(Warp& warp);
+
+}  // namespace warpmat

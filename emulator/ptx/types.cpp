@@ -1,0 +1,72 @@
+#include <warpmat/ptx/types.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warpmat {
+namespace {
+
+using enum DataType::Class;
+
+constexpr std::array types{
+    //       name    bits class       signed register
+    DataType{"b8",   8,   bits,       false, false},
+    DataType{"u8",   8,   integer,    false, false},
+    DataType{"s8",   8,   integer,    true,  false},
+    DataType{"b16",  16,  bits,       false, true},
+    DataType{"u16",  16,  integer,    false, true},
+    DataType{"s16",  16,  integer,    true,  true},
+    DataType{"f16",  16,  floating,   true,  true},
+    DataType{"b32",  32,  bits,       false, true},
+    DataType{"u32",  32,  integer,    false, true},
+    DataType{"s32",  32,  integer,    true,  true},
+    DataType{"f32",  32,  floating,   true,  true},
+    DataType{"f16x2", 32, packed_f16, true,  true},
+    DataType{"b64",  64,  bits,       false, true},
+    DataType{"u64",  64,  integer,    false, true},
+    DataType{"s64",  64,  integer,    true,  true},
+    DataType{"f64",  64,  floating,   true,  true},
+};
+
+}  // namespace
+
+std::span<const DataType> data_types() { return types; }
+
+const DataType* find_data_type(std::string_view name) {
+  const auto found = std::ranges::find(types, name, &DataType::name);
+  return found == types.end() ? nullptr : &*found;
+}
+
+bool accepts(const Accepts& accepted, const DataType& register_type) {
+  switch (register_type.type_class) {
+    case bits: return true;
+    case integer: return accepted.integer;
+    case floating: return accepted.floating;
+    case packed_f16: return accepted.packed_f16;
+  }
+  return false;
+}
+
+Accepts accepted_by(const DataType& type) {
+  switch (type.type_class) {
+    case bits: return accepts_all;
+    case integer: return accepts_integers_and_packed;
+    case floating: return accepts_floating;
+    case packed_f16: return accepts_packed;
+  }
+  return accepts_untyped;
+}
+
+Accepts accepted_by(std::optional<Format> format) {
+  if (!format) return accepts_all;
+  switch (*format) {
+    case Format::f32: return accepts_floating;
+    case Format::f64: return {true, true, false};
+    case Format::f16: return accepts_packed;
+    case Format::s32: return accepts_integers;
+    case Format::s8: case Format::u8: case Format::s4: case Format::u4: case Format::b1: return accepts_all;
+    default: return accepts_untyped;  // bf16, tf32 and the narrow floats travel in .b32
+  }
+}
+
+}  // namespace warpmat

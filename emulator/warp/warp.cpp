@@ -1,0 +1,35 @@
+#include <warpmat/warp/warp.h>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+
+namespace {
+
+std::string describe(int lane, std::optional<std::uint64_t> address, const std::string& reason, const std::string& where) {
+  std::string text = where.empty() ? "" : where + ": ";
+  text += fmt::format("lane {}", lane);
+  if (address) text += fmt::format(", shared address {:#x}", *address);
+  return text + ": " + reason;
+}
+
+}  // namespace
+
+Trap::Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where)
+    : std::runtime_error(describe(lane_, address_, reason_, where)), lane(lane_), address(address_), reason(reason_) {}
+
+std::span<std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) {
+  const auto bytes = std::as_const(*this).at(lane, address, size, what);
+  return {bytes_.data() + (bytes.data() - bytes_.data()), size};
+}
+
+std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) const {
+  if (address % size != 0) throw Trap(lane, address, fmt::format("the {} must be {}-byte aligned", what, size));
+  if (address > bytes_.size() || size > bytes_.size() - address)
+    throw Trap(lane, address, fmt::format("the {} of {} bytes leaves the shared memory of {} bytes", what, size, bytes_.size()));
+  return std::span(bytes_).subspan(static_cast<std::size_t>(address), size);
+}
+
+}  // namespace warpmat

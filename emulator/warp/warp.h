@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace warpmat {
+
+inline constexpr int lanes = 32;
+
+/// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first.
+using Register = std::array<std::uint32_t, lanes>;
+
+/// What a run does wrong. The instruction that raised it has changed nothing.
+class Trap : public std::runtime_error {
+ public:
+  /// `where` names the statement, once it is known: "line 7".
+  Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where = {});
+
+  int lane;                              ///< the lane that is to blame, 0 to 31
+  std::optional<std::uint64_t> address;  ///< its shared-memory byte address, where one is wrong
+  std::string reason;                    ///< what is wrong and what would be right
+};
+
+/// The shared memory of a warp: bytes from address 0, every access checked.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes = 0) : bytes_(bytes) {}
+  explicit SharedMemory(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+
+  std::size_t size() const { return bytes_.size(); }
+  std::span<std::uint8_t> bytes() { return bytes_; }
+  std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+  /// The `size` bytes at `address`, for `lane`. Throws Trap unless `address` is a multiple of `size` and the bytes lie inside.
+  /// `what` names the access in the message: "row".
+  std::span<std::uint8_t> at(int lane, std::uint64_t address, std::size_t size, const char* what);
+  std::span<const std::uint8_t> at(int lane, std::uint64_t address, std::size_t size, const char* what) const;
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace warpmat

@@ -1,0 +1,87 @@
+// The test oracle: what one result of a warp matrix instruction must be, and where every matrix element lies, worked out a second time
+// and in another way than the code under test: exact numbers of any width (wide.h), rounding by a search through the codes of a format,
+// layouts from the piecewise formulas of the PTX ISA. It includes nothing but the C++ standard library.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "wide.h"
+
+namespace oracle {
+
+// A binary floating-point format: a sign, a biased exponent, a fraction, then low bits that nobody reads.
+struct FloatFormat {
+  int bits;  // of the whole code, dropped bits included; bits above it are ignored
+  int exponent_bits;
+  int fraction_bits;
+  int dropped_low_bits;  // ignored when read, zero when written
+  bool has_infinity;     // then the highest exponent holds infinity and NaN only, as in IEEE 754
+  bool has_nan;          // without infinity: one NaN, the code of all ones, and its negative
+};
+
+inline constexpr FloatFormat f64{64, 11, 52, 0, true, true};
+inline constexpr FloatFormat f32{32, 8, 23, 0, true, true};
+inline constexpr FloatFormat tf32{32, 8, 10, 13, true, true};
+inline constexpr FloatFormat bf16{16, 8, 7, 0, true, true};
+inline constexpr FloatFormat f16{16, 5, 10, 0, true, true};
+inline constexpr FloatFormat e5m2{8, 5, 2, 0, true, true};
+inline constexpr FloatFormat e4m3{8, 4, 3, 0, false, true};
+inline constexpr FloatFormat e3m2{6, 3, 2, 0, false, false};
+inline constexpr FloatFormat e2m3{6, 2, 3, 0, false, false};
+inline constexpr FloatFormat e2m1{4, 2, 1, 0, false, false};
+
+bool is_nan(FloatFormat format, std::uint64_t bits);
+bool is_inf(FloatFormat format, std::uint64_t bits);
+bool is_negative(FloatFormat format, std::uint64_t bits);
+
+// The value of a finite code; that of infinity is the power of two which the next binade would begin with.
+Dyadic value(FloatFormat format, std::uint64_t bits);
+
+// The nearest code, a tie to the even one. Too large numbers become infinity from the middle between the largest finite value and the
+// next power of two on, as in IEEE 754; a format without infinity stays at its largest value. A negative number that rounds to zero
+// gives -0, and zero gives +0.
+std::uint64_t nearest(FloatFormat format, const Dyadic& number);
+
+// The next code on the side of zero, but infinity from the power of two above the largest finite value on, which is the tensor cores'
+// rule (measured) and not that of IEEE 754. Signs of zero as in nearest().
+std::uint64_t toward_zero(FloatFormat format, const Dyadic& number);
+
+// The largest code that is not above the number, and the smallest that is not below it, as in IEEE 754: an infinity only on the side of the
+// number's own sign that the direction points to; where there is none, the largest finite value of that sign. Signs of zero as above.
+std::uint64_t down(FloatFormat format, const Dyadic& number);
+std::uint64_t up(FloatFormat format, const Dyadic& number);
+
+// How a tensor core adds (measured).
+struct Unit {
+  int step_elements;         // products added in one step
+  int fraction_bits;         // kept below the largest exponent of the step
+  int result_fraction_bits;  // of an f32 result: 23, or 13 for fp8 on sm_89
+};
+
+// One element of D = A * B + C for floating-point types: a row of A, a column of B, and an element of C whose format, f32 or f16, is also
+// that of the result. The last step may be a short one.
+std::uint64_t float_dot(const Unit& unit, FloatFormat a, FloatFormat b, FloatFormat accumulator, std::span<const std::uint64_t> a_bits,
+                        std::span<const std::uint64_t> b_bits, std::uint64_t c_bits);
+
+// The same for integers of 1 to 8 bits, of which the low ones of every element are read; and.popc has 1 bit, unsigned.
+std::uint32_t integer_dot(int bits, bool a_signed, bool b_signed, bool satfinite, std::span<const std::uint64_t> a_bits,
+                          std::span<const std::uint64_t> b_bits, std::uint32_t c_bits);
+
+// The same for single bits with xor.popc.
+std::uint32_t xor_popc_dot(std::span<const std::uint64_t> a_bits, std::span<const std::uint64_t> b_bits, std::uint32_t c_bits);
+
+struct Position {
+  int row;
+  int column;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+// Where element i of a lane's fragment lies in its matrix, for the dense shapes of PTX ISA 9.1, sections 9.7.14.5.2 to 9.7.14.5.13.
+// Elements count from low to high: the one numbered i is in register i * bits / 32 at bit i * bits % 32; of 64 bits, in register i.
+// A is m x k, B is k x n, C and D are m x n with n = 8. Other shapes, lanes and elements throw std::invalid_argument.
+Position a_position(int m, int k, int element_bits, int lane, int i);
+Position b_position(int k, int n, int element_bits, int lane, int i);
+Position c_position(int m, int lane, int i);
+
+}  // namespace oracle

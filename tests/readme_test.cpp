@@ -1,0 +1,19 @@
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "catch.h"
+
+namespace {
+
+std::string read(const std::string& name) {
+  std::ifstream file(std::string(WARPMAT_SOURCE_DIR) + "/" + name);
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("the README shows the example that the tests compile") {
+  CHECK(read("README.md").find(read("tests/readme_example.cpp")) != std::string::npos);
+}

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warpmat {
+
+/// A new directory, removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  std::string path(const std::string& file) const { return (path_ / file).string(); }
+
+  /// The names of what is in it, sorted.
+  std::vector<std::string> files() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// What a run of the command left behind.
+struct Outcome {
+  int status = 0;
+  std::string out, err;
+};
+
+/// Runs the command warpmat with `arguments` and waits for it.
+Outcome run_command(const std::vector<std::string>& arguments);
+
+std::string read_text(const std::filesystem::path& path);
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace warpmat

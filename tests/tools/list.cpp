@@ -1,0 +1,97 @@
+#include <warpmat/isa/instruction.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::json;
+
+Json list_json(std::vector<std::string> options) {
+  options.insert(options.begin(), {"list", "--json"});
+  const Outcome outcome = run_command(options);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.err.empty());
+  return Json::parse(outcome.out);
+}
+
+bool available(const Form& form, const Target& target) {
+  return !unavailable(form, target) && find_lowering(form, target.hardware) != nullptr;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    all.push_back(text.substr(begin, end - begin));
+  return all;
+}
+
+TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
+  const Json all = list_json({});
+  REQUIRE(all.size() == forms().size());
+  for (std::size_t i = 0; i < forms().size(); ++i) {
+    const Form& form = forms()[i];
+    const Json& entry = all[i];
+    CHECK(entry.at("opcode") == form.opcode);
+    CHECK(entry.at("requires").at("target") == "sm_" + std::to_string(form.requirement.baseline));
+    CHECK(entry.at("requires").at("ptx") == to_string(form.requirement.ptx));
+    REQUIRE(entry.at("operands").size() == form.operands.size());
+    for (std::size_t o = 0; o < form.operands.size(); ++o) {
+      CHECK(entry.at("operands")[o].at("name") == name(form.operands[o].name));
+      CHECK(entry.at("operands")[o].at("registers") == form.operands[o].registers());
+    }
+    CHECK_FALSE(entry.at("lowerings").empty());
+    for (const Json& lowering : entry.at("lowerings")) {
+      const Target& t = target(lowering.at("hardware").get<std::string>());
+      const Lowering* const wanted = find_lowering(form, t.hardware);
+      REQUIRE(wanted != nullptr);
+      CHECK(lowering.at("machine") == machine_name(form, *wanted));
+      CHECK(lowering.at("evidence") == name(wanted->evidence));
+      CHECK(lowering.at("source") == wanted->source);
+    }
+  }
+}
+
+TEST_CASE("list --target has just the forms of that target", "[tools]") {
+  for (const Target& t : targets()) {
+    CAPTURE(t.name);
+    std::vector<std::string> wanted, listed;
+    for (const Form& form : forms())
+      if (available(form, t)) wanted.push_back(form.opcode);
+    for (const Json& entry : list_json({"--target", std::string(t.name)})) {
+      listed.push_back(entry.at("opcode"));
+      REQUIRE(entry.at("lowerings").size() == 1);
+      CHECK(target(entry.at("lowerings")[0].at("hardware").get<std::string>()).hardware == t.hardware);
+    }
+    CHECK(listed == wanted);
+  }
+}
+
+TEST_CASE("list prints a line for each form, columns aligned", "[tools]") {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"list"}, {"list", "--target", "sm_90a"}}) {
+    const Outcome outcome = run_command(arguments);
+    REQUIRE(outcome.status == 0);
+    const std::vector<std::string> rows = lines(outcome.out);
+    REQUIRE(rows.size() == forms().size() + 1);
+    const std::size_t column = rows[0].find("needs");
+    for (std::size_t i = 0; i < forms().size(); ++i) {
+      CHECK(rows[i + 1].starts_with(forms()[i].opcode + " "));
+      CHECK(rows[i + 1].substr(column, 3) == "sm_");
+    }
+  }
+}
+
+TEST_CASE("list refuses an unknown target", "[tools]") {
+  const Outcome outcome = run_command({"list", "--target", "sm_91"});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.starts_with("warpmat: error: unknown target 'sm_91'"));
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+
+namespace warpmat {
+namespace {
+
+/// The subcommands that tools/commands.h declares.
+std::vector<std::string> declared_subcommands() {
+  const std::string header = read_text(WARPMAT_SOURCE_DIR "/tools/commands.h");
+  const std::string start = "void add_";
+  std::vector<std::string> names;
+  for (std::size_t at = 0; (at = header.find(start, at)) != std::string::npos;) {
+    at += start.size();
+    names.push_back(header.substr(at, header.find('(', at) - at));
+  }
+  return names;
+}
+
+/// The options of a help text that have no description, beside them or in the next line.
+std::vector<std::string> undescribed_options(const std::string& help) {
+  std::vector<std::string> found;
+  std::istringstream in(help);
+  std::size_t column = 0;  // where descriptions start
+  std::string option;      // one that still lacks a description
+  for (std::string line; std::getline(in, line);) {
+    if (const std::size_t known = line.find("Print this help"); known != std::string::npos) column = known;
+    const bool described = column != 0 && line.size() > column && line[column - 1] == ' ';
+    if (!option.empty() && !(described && line.starts_with("    "))) found.push_back(option);
+    option = line.starts_with("  -") && !described ? line : "";
+  }
+  return found;
+}
+
+TEST_CASE("help lists every subcommand, and each has help with examples", "[tools]") {
+  const Outcome top = run_command({"--help"});
+  CHECK(top.status == 0);
+  CHECK(top.err.empty());
+  REQUIRE(declared_subcommands().size() >= 3);
+  for (const std::string& name : declared_subcommands()) {
+    CAPTURE(name);
+    CHECK(top.out.find("\n  " + name + " ") != std::string::npos);
+    const Outcome help = run_command({name, "--help"});
+    CHECK(help.status == 0);
+    CHECK(help.err.empty());
+    CHECK(help.out.find("warpmat " + name + " [OPTIONS]") != std::string::npos);
+    const std::size_t examples = help.out.find("Examples:\n");
+    CHECK((examples != std::string::npos && help.out.find("warpmat " + name + " ", examples) != std::string::npos));
+    CHECK(undescribed_options(help.out).empty());
+  }
+}
+
+TEST_CASE("--version prints the version", "[tools]") {
+  const Outcome outcome = run_command({"--version"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.starts_with("warpmat "));
+  CHECK(std::ranges::count(outcome.out, '.') == 2);
+  CHECK(std::ranges::count(outcome.out, '\n') == 1);
+}
+
+TEST_CASE("wrong usage is one line on stderr that names the help", "[tools]") {
+  const std::vector<std::vector<std::string>> wrong{
+      {},
+      {"no_such_subcommand"},
+      {"exec"},
+      {"list", "--no-such-option"},
+      {"list", "superfluous"},
+      {"exec", "movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_80", "--jobs", "0"},
+      {"exec", "movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_80", "--jobs", "many"},
+      {"layout", "movmatrix.sync.aligned.m8n8.trans.b16", "--operand", "a", "--row", "1"},
+      {"layout", "movmatrix.sync.aligned.m8n8.trans.b16", "--operand", "a", "--lane", "1"},
+      {"layout", "movmatrix.sync.aligned.m8n8.trans.b16", "--operand", "a", "--row", "1", "--column", "1", "--lane", "1", "--register",
+       "0"},
+  };
+  for (const auto& arguments : wrong) {
+    CAPTURE(arguments);
+    const Outcome outcome = run_command(arguments);
+    CHECK(outcome.status != 0);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.starts_with("warpmat: error: "));
+    CHECK(outcome.err.ends_with(" --help'\n"));
+    CHECK(std::ranges::count(outcome.err, '\n') == 1);
+  }
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,166 @@
+#include "tools/npy.h"
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "catch.h"
+#include "command.h"
+#include "tools/register_array.h"
+
+namespace warpmat {
+namespace {
+
+NpyArray counting(DType dtype, std::vector<std::size_t> shape) {
+  NpyArray array = NpyArray::zeros(dtype, std::move(shape));
+  for (std::size_t i = 0; i < array.bytes.size(); ++i) array.bytes[i] = static_cast<std::byte>(i * 37);
+  return array;
+}
+
+NpyArray parse(const std::string& bytes) {
+  std::istringstream in(bytes);
+  return read_npy(in, bytes.size());
+}
+
+/// Why `bytes` are refused; empty if they are read.
+std::string refusal(const std::string& bytes) {
+  try {
+    parse(bytes);
+    return "";
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+}
+
+/// A file of format 1.0 with this header.
+std::string with_header(const std::string& header, const std::string& elements = "") {
+  const std::string size{static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  return std::string("\x93NUMPY\x01\x00", 8) + size + header + elements;
+}
+
+TEST_CASE("npy: every dtype and shape that is written is read back", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("array.npy");
+  for (const DType dtype : {DType::uint8, DType::uint16, DType::uint32, DType::uint64, DType::int8, DType::int16, DType::int32,
+                            DType::int64, DType::float16, DType::float32, DType::float64})
+    for (const std::vector<std::size_t>& shape :
+         std::vector<std::vector<std::size_t>>{{}, {7}, {0}, {2, 3}, {3, 4, 32}, {0, 4, 32}, {5, 0}}) {
+      const NpyArray array = counting(dtype, shape);
+      write_npy(path, array);
+      const NpyArray read = read_npy(path);
+      CHECK(read.dtype == dtype);
+      CHECK(read.shape == shape);
+      CHECK(read.bytes == array.bytes);
+    }
+  CHECK(directory.files() == std::vector<std::string>{"array.npy"});
+}
+
+TEST_CASE("npy: the header is the one that NumPy writes", "[tools]") {
+  const TemporaryDirectory directory;
+  write_npy(directory.path("array.npy"), counting(DType::uint32, {2, 3}));
+  const std::string text = read_text(directory.path("array.npy"));
+  std::string header = "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 3), }";
+  header += std::string(128 - 10 - header.size() - 1, ' ') + '\n';
+  CHECK(text.substr(0, 128) == with_header(header));
+  CHECK(text.size() == 128 + 24);
+}
+
+TEST_CASE("npy: other spellings of a header are read", "[tools]") {
+  const std::string elements(24, 'x');
+  for (const char* header : {
+           "{'descr':'<u4','fortran_order':False,'shape':(2,3)}",
+           "{\"shape\": (2, 3,), \"fortran_order\": False, \"descr\": \"=u4\"}\n",
+           "  { 'fortran_order' : False , 'descr' : 'u4', 'shape' : ( 2 , 3 ) , }   \n",
+       }) {
+    const NpyArray array = parse(with_header(header, elements));
+    CHECK(array.dtype == DType::uint32);
+    CHECK(array.shape == std::vector<std::size_t>{2, 3});
+  }
+  const std::string header = "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 3), }";
+  const std::string version2 =
+      std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) + std::string(3, '\0') + header + elements;
+  CHECK(parse(version2).bytes.size() == 24);
+}
+
+TEST_CASE("npy: what cannot be read is refused with the reason", "[tools]") {
+  const auto refuses = [](const std::string& bytes, const std::string& reason) {
+    CAPTURE(reason, refusal(bytes));
+    CHECK(refusal(bytes).find(reason) != std::string::npos);
+  };
+  const auto header = [](const std::string& descr, const std::string& order, const std::string& shape) {
+    return "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+  };
+  refuses("", "not a .npy file");
+  refuses("PK\x03\x04 a zip archive", "not a .npy file");
+  refuses(std::string("\x93NUMPY\x03\x00", 8), "format 3.0");
+  refuses(std::string("\x93NUMPY\x01\x00\x80\x00{'descr'", 18), "ends inside the header");
+  refuses(with_header(header("'>u4'", "False", "(1,)"), "1234"), "big-endian");
+  refuses(with_header(header("'<u4'", "True", "(1,)"), "1234"), "Fortran order");
+  refuses(with_header(header("'<c8'", "False", "(1,)"), "12345678"), "'<c8'");
+  refuses(with_header(header("'|b1'", "False", "(1,)"), "1"), "'|b1'");
+  refuses(with_header(header("[('x', '<u4')]", "False", "(1,)"), "1234"), "structured");
+  refuses(with_header(header("'<u4'", "False", "(2,)"), "1234"), "truncated");
+  refuses(with_header(header("'<u4'", "False", "(1,)"), "12345"), "too long");
+  refuses(with_header(header("'<u4'", "False", "(4611686018427387904, 4)")), "too large");
+  refuses(with_header(header("'<u4'", "False", "(99999999999999999999999,)")), "too large");
+  refuses(with_header(header("'<u4'", "False", "(1099511627776,)")), "truncated");  // nothing is allocated for it
+  for (const char* malformed :
+       {"", "{", "{}", "{'descr': '<u4'}", "{'descr': '<u4', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': (1 2)}", "{'descr': '<u4', 'fortran_order': 0, 'shape': ()}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': ()} x", "{'descr': '<u4', 'descr': '<u4'}", "{'descr"})
+    refuses(with_header(malformed), "malformed");
+}
+
+TEST_CASE("npy: arbitrary bytes are read or refused, and nothing else happens", "[tools]") {
+  const TemporaryDirectory directory;
+  write_npy(directory.path("array.npy"), counting(DType::uint32, {2, 3}));
+  const std::string valid = read_text(directory.path("array.npy"));
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
+  const std::string interesting = "{}()[]'\",:0123456789<>=|ufi \n\xff\x01";
+  int accepted = 0, refused = 0;
+  for (int round = 0; round < 50'000; ++round) {
+    std::string bytes = valid;
+    for (std::size_t edits = 1 + below(4); edits > 0; --edits) {
+      const std::size_t at = below(std::min<std::size_t>(bytes.size(), 80));
+      switch (below(4)) {
+        case 0:
+          bytes[at] = static_cast<char>(random());
+          break;
+        case 1:
+          bytes[at] = interesting[below(interesting.size())];
+          break;
+        case 2:
+          bytes.erase(at, 1 + below(8));
+          break;
+        default:
+          bytes.insert(at, 1 + below(8), interesting[below(interesting.size())]);
+      }
+      if (bytes.empty()) bytes.push_back('?');
+    }
+    if (below(8) == 0) bytes.resize(below(bytes.size()));
+    const std::string reason = refusal(bytes);
+    if (reason.size() > 400 || reason.find('\n') != std::string::npos) FAIL(reason);
+    ++(reason.empty() ? accepted : refused);
+  }
+  CHECK(accepted > 0);
+  CHECK(refused > 10'000);
+}
+
+TEST_CASE("registers of 32 and 64 bits become arrays and come back", "[tools]") {
+  for (const int register_bits : {32, 64}) {
+    const NpyArray array = counting(register_dtype(register_bits), {3, 2, 32});
+    const std::vector<Register> registers = to_registers(array);
+    REQUIRE(registers.size() == static_cast<std::size_t>(3 * 2 * register_bits / 32));
+    CHECK(from_registers(registers, register_bits, array.shape).bytes == array.bytes);
+  }
+  NpyArray wide = NpyArray::zeros(DType::uint64, {1, 1, 32});
+  wide.as<std::uint64_t>()[5] = 0x0123456789abcdef;
+  CHECK(to_registers(wide)[0][5] == 0x89abcdef);
+  CHECK(to_registers(wide)[1][5] == 0x01234567);
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/isa/instruction.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "table.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string target;
+  bool json = false;
+};
+
+/// A form on a hardware that has it.
+struct Offer {
+  Hardware hardware;
+  const Lowering* lowering;
+};
+
+/// Where `form` exists: on `target` only, or on every hardware with a target that has it, oldest first.
+std::vector<Offer> offers(const Form& form, const Target* only) {
+  std::vector<Offer> found;
+  for (const Target& t : targets()) {
+    if (only != nullptr && t.name != only->name) continue;
+    const Lowering* const lowering = find_lowering(form, t.hardware);
+    if (lowering == nullptr || unavailable(form, t)) continue;
+    if (found.empty() || found.back().hardware != t.hardware) found.push_back({t.hardware, lowering});
+  }
+  return found;
+}
+
+/// "f16" of an mma operand, "b16" where bits only move.
+std::string format_text(const Operand& operand) {
+  return operand.format ? std::string(name(*operand.format)) : fmt::format("b{}", operand.fragment.element_bits);
+}
+
+/// "d 4 f32, a 4 f16, b 2 f16, c 4 f32"
+std::string operands_text(const Form& form) {
+  std::vector<std::string> texts;
+  for (const Operand& o : form.operands) {
+    const bool address = o.kind == OperandKind::address;
+    texts.push_back(address ? fmt::format("{} address", name(o.name))
+                            : fmt::format("{} {} {}", name(o.name), o.registers(), format_text(o)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string target_text(const Requirement& r) {
+  return fmt::format("sm_{}", r.baseline);
+}
+
+/// "measured sm_90; replayed sm_80 sm_86": the strongest evidence first.
+std::string evidence_text(const std::vector<Offer>& found) {
+  std::vector<std::string> texts;
+  for (const Evidence evidence : {Evidence::measured, Evidence::replayed, Evidence::published, Evidence::assumed}) {
+    std::string text(name(evidence));
+    for (const Offer& o : found)
+      if (o.lowering->evidence == evidence) text += fmt::format(" {}", name(o.hardware));
+    if (text != name(evidence)) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string list_text(const Target* only) {
+  std::vector<std::string> header{"opcode", "needs", "PTX", "operands: registers, format"};
+  if (only == nullptr)
+    header.emplace_back("evidence");
+  else
+    header.insert(header.end(), {"machine", "evidence", "source"});
+  Table table(header);
+  for (const Form& form : forms()) {
+    const std::vector<Offer> found = offers(form, only);
+    if (only != nullptr && found.empty()) continue;
+    std::vector<std::string> row{form.opcode, target_text(form.requirement), to_string(form.requirement.ptx), operands_text(form)};
+    if (only == nullptr) {
+      row.push_back(evidence_text(found));
+    } else {
+      const Lowering& l = *found.front().lowering;
+      row.insert(row.end(), {machine_name(form, l), std::string(name(l.evidence)), std::string(l.source)});
+    }
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+Json operand_json(const Operand& o) {
+  if (o.kind == OperandKind::address)
+    return {{"name", name(o.name)}, {"kind", "address"}, {"written", o.written}, {"registers", o.registers()}};
+  const Fragment& f = o.fragment;
+  return {{"name", name(o.name)},
+          {"kind", "fragment"},
+          {"written", o.written},
+          {"registers", o.registers()},
+          {"register_bits", f.register_bits},
+          {"format", format_text(o)},
+          {"element_bits", f.element_bits},
+          {"rows", f.rows()},
+          {"columns", f.columns()},
+          {"matrices", f.matrices()}};
+}
+
+Json form_json(const Form& form, const std::vector<Offer>& found) {
+  Json operands = Json::array(), lowerings = Json::array();
+  for (const Operand& o : form.operands) operands.push_back(operand_json(o));
+  for (const Offer& o : found)
+    lowerings.push_back({{"hardware", name(o.hardware)},
+                         {"machine", machine_name(form, *o.lowering)},
+                         {"evidence", name(o.lowering->evidence)},
+                         {"source", o.lowering->source}});
+  const Json requires_json{{"target", target_text(form.requirement)}, {"ptx", to_string(form.requirement.ptx)}};
+  return {{"opcode", form.opcode}, {"requires", requires_json}, {"operands", std::move(operands)}, {"lowerings", std::move(lowerings)}};
+}
+
+std::string list_json(const Target* only) {
+  Json all = Json::array();
+  for (const Form& form : forms()) {
+    const std::vector<Offer> found = offers(form, only);
+    if (only == nullptr || !found.empty()) all.push_back(form_json(form, found));
+  }
+  return all.dump(2) + '\n';
+}
+
+void list(const Options& options) {
+  const Target* const only = options.target.empty() ? nullptr : &target(options.target);
+  fmt::print("{}", options.json ? list_json(only) : list_text(only));
+}
+
+constexpr const char* footer = R"(Evidence, from strong to weak, of a form's bits on a hardware:
+  measured   compared bit for bit with that hardware by this project
+  replayed   compared bit for bit with published outputs of that hardware
+  published  literature only
+  assumed    deduced from neighbouring generations
+
+Examples:
+  warpmat list
+  warpmat list --target sm_80
+  warpmat list --json | jq -r '.[].opcode')";
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand("list", "List every form: what it needs, its operands, and how its bits are known");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
+      ->type_name("T");
+  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  command->footer(footer);
+  command->callback([options] { list(*options); });
+}
+
+}  // namespace warpmat

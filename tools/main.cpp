@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "commands.h"
+
+namespace {
+
+constexpr void (*commands[])(CLI::App&) = {
+    warpmat::add_run,
+    warpmat::add_exec,
+    warpmat::add_check,
+    warpmat::add_list,
+    warpmat::add_layout,
+};
+
+int fail(std::string message, int status) {
+  std::ranges::replace(message, '\n', ' ');  // an error is one line
+  fmt::print(stderr, "warpmat: error: {}\n", message);
+  return status;
+}
+
+/// "warpmat exec", or "warpmat" where no subcommand was reached.
+std::string chosen(const CLI::App& app) {
+  const auto subcommands = app.get_subcommands();
+  return subcommands.empty() ? app.get_name() : app.get_name() + " " + subcommands.front()->get_name();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("NVIDIA's warp matrix instructions on a CPU, bit for bit", "warpmat");
+  app.set_version_flag("--version", "warpmat " WARPMAT_VERSION, "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(0, 1);  // a word that is none is then an argument not expected, and the message names it
+  app.callback([&app] {
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A subcommand");
+  });
+  app.footer("Help of a subcommand: warpmat SUBCOMMAND --help");
+  for (const auto add : commands) add(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& e) {  // a command that has already said what is wrong
+    return e.get_exit_code();
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    return fail(fmt::format("{}; see '{} --help'", e.what(), chosen(app)), e.get_exit_code());
+  }
+  if (std::fflush(stdout) != 0) return fail("cannot write to standard output", 1);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory", 1);
+  } catch (const std::exception& e) {
+    return fail(e.what(), 1);
+  }
+}

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+
+namespace warpmat {
+
+/// A counter that many threads advance. Where stderr is a terminal and the work takes longer than a second, one line there shows it, and
+/// the destructor wipes the line.
+class Progress {
+ public:
+  explicit Progress(std::size_t total);
+
+  void advance() { done_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  void show(const std::stop_token& stop);
+
+  std::size_t total_;
+  std::atomic<std::size_t> done_{0};
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread display_;  // last: it uses the others
+};
+
+}  // namespace warpmat
