@@ -63,6 +63,8 @@ std::optional<std::uint64_t> parse_number(std::string_view text, bool negative, 
   return integer ? fit_integer(*integer, negative, type.bits) : std::nullopt;
 }
 
-bool is_floating_number(std::string_view text) { return has_prefix(text, 'f') || has_prefix(text, 'd') || text.find('.') != std::string_view::npos; }
+bool is_floating_number(std::string_view text) {
+  return has_prefix(text, 'f') || has_prefix(text, 'd') || text.find('.') != std::string_view::npos;
+}
 
 }  // namespace warpmat

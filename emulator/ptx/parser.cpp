@@ -28,7 +28,7 @@ struct Slot {
   const DataType* type;       ///< its width, and how numbers are read
   bool written = false;
   bool may_be_wider = false;  ///< loads and stores: the register may be wider than the type
-  bool symbols = false;       ///< mov and addresses: also %laneid and the address of a variable
+  bool symbols = false;       ///< mov: also %laneid and the address of a variable
   bool in_braces = false;     ///< {a, b}: only there ptxas takes _, and %laneid as in mov
 };
 
@@ -352,11 +352,18 @@ class Parser {
     const Slot place{what, accepted_by(operand.format), type, operand.written};
     const Token& first = here();
     OperandText text = parse_group(place, operand.registers(), operand.in_braces);
-    // ptxas takes numbers beside registers, but numbers alone only as accumulators of one element a register.
     const bool only_numbers = std::ranges::all_of(text.items, [](const Item& item) { return item.kind == Item::Kind::number; });
-    if (only_numbers && (operand.name != OperandName::c || operand.fragment.elements_per_register() > 1))
-      fail(first, fmt::format("{} needs a register", what));
+    if (only_numbers && !takes_only_numbers(operand, text)) fail(first, fmt::format("{} needs a register", what));
     return text;
+  }
+
+  /// ptxas takes numbers beside registers, but numbers alone only for accumulators of one element a register: integers, or 0f patterns.
+  static bool takes_only_numbers(const Operand& operand, const OperandText& text) {
+    if (operand.name != OperandName::c || operand.fragment.elements_per_register() > 1) return false;
+    const bool floating = operand.format != Format::s32;
+    return std::ranges::all_of(text.items, [&](const Item& item) {
+      return is_floating_number(item.text) == floating && item.text.find('.') == std::string::npos;
+    });
   }
 
   OperandText parse_group(const Slot& place, int count, bool in_braces) {
@@ -383,11 +390,9 @@ class Parser {
     int bits = 0;
     auto type_class = DataType::Class::bits;
     for (const Item& item : items) {
-      if (item.kind == Item::Kind::named) {
-        const int width = named_type(item).bits;
-        if (bits != 0 && width != bits) fail(open, fmt::format("the registers of {} must be of one width", place.what));
-        bits = width;
-      }
+      const int width = width_of(item, place);
+      if (bits != 0 && width != 0 && width != bits) fail(open, fmt::format("what stands in {} must be of one width", place.what));
+      if (width != 0) bits = width;
       const DataType::Class item_class = class_of(item);
       if (item_class == DataType::Class::bits) continue;
       if (type_class != DataType::Class::bits && item_class != type_class)
@@ -399,6 +404,13 @@ class Parser {
   }
 
   const DataType& named_type(const Item& item) const { return *program_.registers[static_cast<std::size_t>(item.index)].type; }
+
+  /// The bits that an item insists on, or 0: an integer fits every width, a floating-point number has its own.
+  int width_of(const Item& item, const Slot& place) const {
+    if (item.kind == Item::Kind::named) return named_type(item).bits;
+    if (item.kind == Item::Kind::laneid) return 32;
+    return item.kind == Item::Kind::number && is_floating_number(item.text) ? place.type->bits : 0;
+  }
 
   DataType::Class class_of(const Item& item) const {
     if (item.kind == Item::Kind::named) return named_type(item).type_class;
@@ -427,14 +439,17 @@ class Parser {
     const bool negative = take_if('-');
     const Token& number = take();
     if (place.written) fail(first, fmt::format("{} needs a register to be written to", place.what));
-    const auto bits = number.kind == Token::Kind::number ? parse_number(number.text, negative, *place.type) : std::nullopt;
-    if (!bits) fail(first, fmt::format("{} is not a number that fits .{}", spell(number), place.type->name));
+    const bool is_number = number.kind == Token::Kind::number;
+    const bool fits = is_number && (place.in_braces || place.accepted.floating || !is_floating_number(number.text));
+    const auto bits = fits ? parse_number(number.text, negative, *place.type) : std::nullopt;
+    const std::string spelled = negative && is_number ? fmt::format("'-{}'", number.text) : spell(number);
+    if (!bits) fail(first, fmt::format("{} is not a number that fits .{}", spelled, place.type->name));
     return {Item::Kind::number, 0, *bits, (negative ? "-" : "") + std::string(number.text), 0, words};
   }
 
   Item laneid_item(const Token& token, const Slot& place) {
     if (place.written) fail(token, "%laneid cannot be written");
-    if (!place.symbols && !place.in_braces) fail(token, fmt::format("{} must be a register or a number: mov.u32 fetches %laneid", place.what));
+    if (!place.symbols && !place.in_braces) fail(token, fmt::format("{} cannot be %laneid: mov.u32 takes that to a register", place.what));
     if (place.type->bits != 32 || place.type->type_class == DataType::Class::floating)
       fail(token, fmt::format("%laneid is a .u32; {} is .{}", place.what, place.type->name));
     return {Item::Kind::laneid, 0, 0, {}, 0, 1};
@@ -443,7 +458,7 @@ class Parser {
   Item variable_item(const Token& token, const SharedVariable& variable, const Slot& place, int words) {
     if (place.written) fail(token, fmt::format("'{}' is a shared variable and cannot be a result; st.shared writes to it", variable.name));
     if (!place.symbols)
-      fail(token, fmt::format("{} must be a register or a number: mov.u32 fetches the address of '{}'", place.what, variable.name));
+      fail(token, fmt::format("{} cannot be the address of '{}': mov.u32 takes that to a register", place.what, variable.name));
     if (place.type->type_class == DataType::Class::floating)
       fail(token, fmt::format("the address of '{}' is an integer; {} is .{}", variable.name, place.what, place.type->name));
     if (place.type->bits < 32) fail(token, fmt::format("the address of '{}' needs 32 bits; {} has {}", variable.name, place.what, place.type->bits));
@@ -496,7 +511,7 @@ class Parser {
       fail(base, fmt::format("expected a register or a shared variable, found {}", spell(base)));
     const bool is_variable = program_.find_variable(base.text) != nullptr;
     static const DataType& b32 = *find_data_type("b32");
-    OperandText operand{OperandText::Kind::address, {parse_item({what, accepts_integers, &b32, false, !is_variable, true})}, 0};
+    OperandText operand{OperandText::Kind::address, {parse_item({what, accepts_integers, &b32, false, !is_variable, is_variable})}, 0};
     if (!is_variable) operand.offset = parse_offsets();
     expect(']', what);
     return operand;
@@ -504,11 +519,29 @@ class Parser {
 
   // ---- The register file ------------------------------------------------------------------------------------------------------------
 
-  /// Gives every item that is not a named register its slot: behind the named ones the sink, then a read-only register for each value.
+  /// Gives every item that is not a named register its slot: behind the named ones the sink, then a read-only register for each value,
+  /// and behind those the addresses.
   void place_slots() {
+    for (const bool addresses : {false, true})
+      for_each_item([&](Item& item) {
+        if ((item.kind == Item::Kind::variable) == addresses) item.slot = slot_of(item);
+      });
+  }
+
+  template <typename Visit>
+  void for_each_item(Visit visit) {
     for (Statement& statement : program_.statements)
       for (OperandText& operand : statement.operands)
-        for (Item& item : operand.items) item.slot = slot_of(item);
+        for (Item& item : operand.items) visit(item);
+  }
+
+  int address_slot(const Item& item) {
+    const std::uint64_t address = static_cast<std::uint64_t>(program_.variables[static_cast<std::size_t>(item.index)].address) + item.bits;
+    std::vector<std::uint64_t>& addresses = program_.addresses;
+    const auto found = std::ranges::find(addresses, address);
+    const int slot = program_.address_slot(static_cast<std::size_t>(found - addresses.begin()));
+    if (found == addresses.end()) addresses.push_back(address);
+    return slot;
   }
 
   int slot_of(const Item& item) {
@@ -516,11 +549,7 @@ class Parser {
       case Item::Kind::named: return item.slot;
       case Item::Kind::sink: return program_.sink_slot();
       case Item::Kind::number: return constant_slot(item.bits, item.words);
-      case Item::Kind::variable: {
-        const SharedVariable& variable = program_.variables[static_cast<std::size_t>(item.index)];
-        const std::uint64_t address = static_cast<std::uint64_t>(variable.address) + item.bits;
-        return constant_slot(item.words == 1 ? static_cast<std::uint32_t>(address) : address, item.words);
-      }
+      case Item::Kind::variable: return address_slot(item);
       case Item::Kind::laneid: {
         Register ids;
         for (std::uint32_t lane = 0; lane < lanes; ++lane) ids[lane] = lane;

@@ -76,13 +76,15 @@ struct Program {
   std::vector<Statement> statements;
 
   int named_words = 0;              ///< words of the named registers: the first ones of the register file; two for _ follow
-  std::vector<Register> constants;  ///< the read-only registers, which are the last words of the register file
+  std::vector<Register> constants;  ///< the read-only registers, behind them
+  std::vector<std::uint64_t> addresses;  ///< of variables, from the base of shared memory: read-only too, two words each, the last ones
   std::int64_t shared_bytes = 0;    ///< up to the end of the last variable
 
   /// The register file's size in words.
-  int words() const { return first_constant() + static_cast<int>(constants.size()); }
+  int words() const { return address_slot(addresses.size()); }
   int sink_slot() const { return named_words; }
   int first_constant() const { return named_words + 2; }
+  int address_slot(std::size_t index) const { return first_constant() + static_cast<int>(constants.size() + 2 * index); }
 
   const NamedRegister* find_register(std::string_view name) const;
   const SharedVariable* find_variable(std::string_view name) const;

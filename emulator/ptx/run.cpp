@@ -27,11 +27,17 @@ std::uint64_t sign_extend(std::uint64_t bits, int width) {
 
 }  // namespace
 
-Warp::Warp(const Program& program, std::size_t shared_bytes)
+Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t shared_base)
     : program_(&program),
       registers_(static_cast<std::size_t>(program.words())),
-      shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes))) {
+      shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes)), shared_base) {
   std::ranges::copy(program.constants, registers_.begin() + program.first_constant());
+  for (std::size_t i = 0; i < program.addresses.size(); ++i) {
+    const std::uint64_t address = shared_base + program.addresses[i];
+    const auto words = std::span(registers_).subspan(static_cast<std::size_t>(program.address_slot(i)), 2);
+    words[0].fill(static_cast<std::uint32_t>(address));
+    words[1].fill(static_cast<std::uint32_t>(address >> 32));
+  }
 }
 
 Register& Warp::reg(std::string_view name, int word) { return const_cast<Register&>(std::as_const(*this).reg(name, word)); }

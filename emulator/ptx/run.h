@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,14 +14,18 @@ namespace warpmat {
 class Warp {
  public:
   /// All registers and all memory zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes.
-  /// `program` must outlive the warp.
-  explicit Warp(const Program& program, std::size_t shared_bytes = 0);
+  /// It begins at address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
+  explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
 
   const Program& program() const { return *program_; }
 
   /// The low word of the register of that name, `word` 1 for the upper half of a 64-bit one. Throws std::invalid_argument for others.
   Register& reg(std::string_view name, int word = 0);
   const Register& reg(std::string_view name, int word = 0) const;
+
+  /// The words of all named registers, in the order of their slots.
+  std::span<Register> named_registers() { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words)); }
+  std::span<const Register> named_registers() const { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words)); }
 
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }

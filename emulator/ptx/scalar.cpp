@@ -118,7 +118,8 @@ const std::map<OpcodeKey, const ScalarInstruction*>& index() {
 
 /// ptxas 13.0 takes the qualifiers of ld, st and cvt in every order, those of mul, mad and bar only in one.
 bool has_free_order(const ScalarInstruction& instruction) {
-  return instruction.operation == ScalarOperation::load || instruction.operation == ScalarOperation::store || instruction.opcode.starts_with("cvt");
+  const bool memory = instruction.operation == ScalarOperation::load || instruction.operation == ScalarOperation::store;
+  return memory || instruction.opcode.starts_with("cvt");
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ Accepts accepted_by(std::optional<Format> format) {
     case Format::f32: return accepts_floating;
     case Format::f64: return {true, true, false};
     case Format::f16: return accepts_packed;
-    case Format::s32: return accepts_integers;
-    case Format::s8: case Format::u8: case Format::s4: case Format::u4: case Format::b1: return accepts_all;
+    // ptxas takes other registers of 32 bits for a and b of the m16n8 shapes; of m8n8k16 it does not.
+    case Format::s32: case Format::s8: case Format::u8: case Format::s4: case Format::u4: case Format::b1: return accepts_integers;
     default: return accepts_untyped;  // bf16, tf32 and the narrow floats travel in .b32
   }
 }

@@ -27,9 +27,12 @@ std::span<std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::s
 
 std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) const {
   if (address % size != 0) throw Trap(lane, address, fmt::format("the {} must be {}-byte aligned", what, size));
-  if (address > bytes_.size() || size > bytes_.size() - address)
-    throw Trap(lane, address, fmt::format("the {} of {} bytes leaves the shared memory of {} bytes", what, size, bytes_.size()));
-  return std::span(bytes_).subspan(static_cast<std::size_t>(address), size);
+  const std::uint64_t position = address - base_;  // below the base: beyond every size
+  if (position > bytes_.size() || size > bytes_.size() - position) {
+    const std::string from = base_ == 0 ? "" : fmt::format(" from {:#x} on", base_);
+    throw Trap(lane, address, fmt::format("the {} of {} bytes leaves the shared memory of {} bytes{}", what, size, bytes_.size(), from));
+  }
+  return std::span(bytes_).subspan(static_cast<std::size_t>(position), size);
 }
 
 }  // namespace warpmat

@@ -27,13 +27,14 @@ class Trap : public std::runtime_error {
   std::string reason;                    ///< what is wrong and what would be right
 };
 
-/// The shared memory of a warp: bytes from address 0, every access checked.
+/// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's memory does not begin at 0.
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t bytes = 0) : bytes_(bytes) {}
-  explicit SharedMemory(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  explicit SharedMemory(std::size_t bytes = 0, std::uint32_t base = 0) : bytes_(bytes), base_(base) {}
+  explicit SharedMemory(std::vector<std::uint8_t> bytes, std::uint32_t base = 0) : bytes_(std::move(bytes)), base_(base) {}
 
   std::size_t size() const { return bytes_.size(); }
+  std::uint32_t base() const { return base_; }
   std::span<std::uint8_t> bytes() { return bytes_; }
   std::span<const std::uint8_t> bytes() const { return bytes_; }
 
@@ -44,6 +45,7 @@ class SharedMemory {
 
  private:
   std::vector<std::uint8_t> bytes_;
+  std::uint32_t base_;
 };
 
 }  // namespace warpmat

@@ -21,6 +21,16 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
+Outcome run(const char* program, const std::vector<std::string>& arguments) {
+  const TemporaryDirectory directory;
+  std::string line = quoted(program);
+  for (const std::string& argument : arguments) line += ' ' + quoted(argument);
+  line += fmt::format(" >{} 2>{} </dev/null", quoted(directory.path("out")), quoted(directory.path("err")));
+  const int status = std::system(line.c_str());
+  if (!WIFEXITED(status)) throw std::runtime_error("did not exit: " + line);
+  return {WEXITSTATUS(status), read_text(directory.path("out")), read_text(directory.path("err"))};
+}
+
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
@@ -41,15 +51,8 @@ std::vector<std::string> TemporaryDirectory::files() const {
   return names;
 }
 
-Outcome run_command(const std::vector<std::string>& arguments) {
-  const TemporaryDirectory directory;
-  std::string line = quoted(WARPMAT_COMMAND);
-  for (const std::string& argument : arguments) line += ' ' + quoted(argument);
-  line += fmt::format(" >{} 2>{} </dev/null", quoted(directory.path("out")), quoted(directory.path("err")));
-  const int status = std::system(line.c_str());
-  if (!WIFEXITED(status)) throw std::runtime_error("did not exit: " + line);
-  return {WEXITSTATUS(status), read_text(directory.path("out")), read_text(directory.path("err"))};
-}
+Outcome run_command(const std::vector<std::string>& arguments) { return run(WARPMAT_COMMAND, arguments); }
+Outcome run_pretending(const std::vector<std::string>& arguments) { return run(WARPMAT_PRETEND, arguments); }
 
 std::string read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

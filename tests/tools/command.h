@@ -32,6 +32,9 @@ struct Outcome {
 /// Runs the command warpmat with `arguments` and waits for it.
 Outcome run_command(const std::vector<std::string>& arguments);
 
+/// The same with an emulator in place of the GPU (pretend_gpu.cpp).
+Outcome run_pretending(const std::vector<std::string>& arguments);
+
 std::string read_text(const std::filesystem::path& path);
 void write_text(const std::filesystem::path& path, const std::string& text);
 

@@ -54,7 +54,7 @@ TEST_CASE("help lists every subcommand, and each has help with examples", "[tool
   }
 }
 
-TEST_CASE("--version prints the version", "[tools]") {
+TEST_CASE("the command prints its version", "[tools]") {
   const Outcome outcome = run_command({"--version"});
   CHECK(outcome.status == 0);
   CHECK(outcome.out.starts_with("warpmat "));

@@ -1,0 +1,81 @@
+#include "case_count.h"
+
+// Replacing the allocation functions would hide errors from AddressSanitizer.
+#if !WARPMAT_SANITIZED
+
+#include <warpmat/isa/instruction.h>
+
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "catch.h"
+#include "isa/registers.h"
+
+using namespace warpmat;
+
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+void* allocated(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// The whole test program counts its allocations here.
+void* operator new(std::size_t bytes) {
+  return allocated(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return allocated(bytes);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+TEST_CASE("executing allocates nothing") {
+  CHECK(allocations > 0);  // they are counted
+  SharedMemory memory(512);
+  Register addresses{};
+  const Register* const p = &addresses;
+  std::mt19937_64 random(60);
+  for (const Form& form : forms()) {
+    const Instruction instruction(form, target("sm_90"));
+    Registers a(4), b(4), c(4), r(4);
+    for (Registers* registers : {&a, &b, &c, &r}) registers->fill(random);
+    Arguments arguments{.sources = {}, .destination = {}, .shared = &memory};
+    const auto words = [&](const Operand& operand) { return static_cast<std::size_t>(operand.words()); };
+    for (const Operand& operand : form.operands) {
+      Registers& registers = operand.name == OperandName::a   ? a
+                             : operand.name == OperandName::b ? b
+                             : operand.name == OperandName::c ? c
+                                                              : r;
+      if (operand.written) {
+        arguments.destination = registers.list().first(words(operand));
+      } else {
+        arguments.source(operand.name) =
+            operand.name == OperandName::p ? ConstRegisterList(&p, 1) : ConstRegisterList(registers.list().first(words(operand)));
+      }
+    }
+    const std::size_t before = allocations;
+    instruction.execute(arguments);
+    const std::size_t after = allocations;
+    CAPTURE(form.opcode);
+    CHECK(after == before);
+  }
+}
+
+#endif

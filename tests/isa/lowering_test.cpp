@@ -1,0 +1,82 @@
+#include <warpmat/isa/lowering.h>
+
+#include <warpmat/isa/instruction.h>
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "catch.h"
+
+using namespace warpmat;
+
+namespace {
+
+bool computes_in_floating_point(const Form& form) {
+  return form.mnemonic == Mnemonic::mma && !is_integer(row(*form.operand(OperandName::a).format));
+}
+
+/// Calls `visit(form, target)` for every form on every target that has it.
+template <typename Visit>
+void for_each_available(Visit visit) {
+  for (const Form& form : forms())
+    for (const Target& target : targets())
+      if (!unavailable(form, target)) visit(form, target);
+}
+
+}  // namespace
+
+TEST_CASE("every form has a lowering on every target that has the form") {
+  std::size_t pairs = 0;
+  for_each_available([&](const Form& form, const Target& target) {
+    CAPTURE(form.opcode, target.name);
+    const Lowering* lowering = find_lowering(form, target.hardware);
+    REQUIRE(lowering != nullptr);
+    CHECK(lowering->execute != nullptr);
+    CHECK_FALSE(lowering->unit.empty());
+    CHECK_FALSE(lowering->source.empty());
+    CHECK((lowering->model != nullptr) == computes_in_floating_point(form));
+    CHECK(Instruction(form, target) == Instruction(form.opcode, target.name));
+    ++pairs;
+  });
+  CHECK(pairs > forms().size());
+}
+
+TEST_CASE("every row of the lowering table serves some form on some target") {
+  std::set<const Lowering*> used;
+  for_each_available([&](const Form& form, const Target& target) { used.insert(find_lowering(form, target.hardware)); });
+  for (const Lowering* lowering : lowerings()) {
+    CAPTURE(lowering->unit, lowering->source);
+    CHECK(used.contains(lowering));
+  }
+  CHECK(used.size() == lowerings().size());
+}
+
+TEST_CASE("hardware adds 16- and 19-bit products as it was measured or published to do") {
+  struct Row {
+    Hardware hardware;
+    int step_bytes, fraction_bits;
+    Evidence evidence;
+  };
+  using enum Hardware;
+  using enum Evidence;
+  constexpr Row rows[] = {{sm_75, 16, 24, published}, {sm_80, 16, 24, replayed}, {sm_86, 16, 24, replayed},   {sm_87, 16, 24, assumed},
+                          {sm_88, 16, 24, assumed},   {sm_89, 16, 24, replayed}, {sm_90, 32, 25, measured},   {sm_100, 32, 25, replayed},
+                          {sm_103, 32, 25, assumed},  {sm_110, 32, 25, assumed}, {sm_120, 32, 25, published}, {sm_121, 32, 25, assumed}};
+  for (const Row& r : rows)
+    for (const Form& form : forms()) {
+      const Target& target = *std::ranges::find(targets(), r.hardware, &Target::hardware);
+      if (!computes_in_floating_point(form) || row(*form.operand(OperandName::a).format).bits < 16 || unavailable(form, target)) continue;
+      CAPTURE(form.opcode, target.name);
+      const Lowering& lowering = *find_lowering(form, r.hardware);
+      CHECK(lowering.model->step_bytes == r.step_bytes);
+      CHECK(lowering.model->fraction_bits == r.fraction_bits);
+      CHECK(lowering.model->result_fraction_bits == 23);
+      CHECK(lowering.evidence == r.evidence);
+    }
+}
+
+TEST_CASE("hardware that no form of a mnemonic needs has no lowering for it") {
+  CHECK(find_lowering(*find_form("stmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_80) == nullptr);
+  CHECK(find_lowering(*find_form("ldmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_70) == nullptr);
+  CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32"), Hardware::sm_75) == nullptr);
+}

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <warpmat/isa/form.h>
+#include <warpmat/layout/fragment.h>
+
+#include <set>
+#include <tuple>
+
+#include "catch.h"
+#include "tally.h"
+
+using namespace warpmat;
+
+namespace {
+
+std::string shown(const Element& e) {
+  return fmt::format("matrix {} ({}, {})", e.matrix, e.row, e.column);
+}
+std::string shown(const Place& p) {
+  return fmt::format("lane {} register {} bit {}", p.lane, p.reg, p.bit);
+}
+
+/// Calls `visit(place)` for the place of every element of `f`.
+template <typename Visit>
+void for_each_place(const Fragment& f, Visit visit) {
+  for (int lane = 0; lane < 32; ++lane)
+    for (int reg = 0; reg < f.registers(); ++reg)
+      for (int bit = 0; bit + f.element_bits <= f.register_bits; bit += f.element_bits) visit(Place{lane, reg, bit});
+}
+
+/// Every element has one place and every place one element, found both ways.
+void expect_bijection(Tally& tally, const std::string& what, const Fragment& f) {
+  std::set<std::tuple<int, int, int>> seen;
+  for_each_place(f, [&](const Place& place) {
+    const Element e = f.element(place);
+    const bool inside =
+        0 <= e.row && e.row < f.rows() && 0 <= e.column && e.column < f.columns() && 0 <= e.matrix && e.matrix < f.matrices();
+    tally.expect(inside && seen.emplace(e.matrix, e.row, e.column).second && f.place(e) == place,
+                 [&] { return fmt::format("{}: {} holds {}, which lies at {}", what, shown(place), shown(e), shown(f.place(e))); });
+    tally.expect(f.element({place.lane, place.reg, place.bit + f.element_bits - 1}) == e,
+                 [&] { return fmt::format("{}: the last bit of the element at {} belongs to another", what, shown(place)); });
+  });
+  const auto elements = static_cast<std::size_t>(f.rows() * f.columns() * f.matrices());
+  tally.expect(seen.size() == elements, [&] { return fmt::format("{}: {} of {} elements have a place", what, seen.size(), elements); });
+}
+
+// Where elements lie is known to the compiler.
+constexpr Fragment a = fragment_a({16, 8, 16}, 16);
+static_assert(a.rows() == 16 && a.columns() == 16 && a.registers() == 4);
+static_assert(a.element({0, 0, 0}) == Element{0, 0});
+static_assert(a.element({5, 1, 16}) == Element{9, 3});
+static_assert(a.place({9, 3}) == Place{5, 1, 16});
+static_assert(a.place({15, 15}) == Place{31, 3, 16});
+
+constexpr Fragment b = fragment_b({16, 8, 32}, 8);
+static_assert(b.rows() == 32 && b.columns() == 8 && b.registers() == 2);
+static_assert(b.place({18, 7}) == Place{28, 1, 16});
+static_assert(b.element({28, 1, 23}) == Element{18, 7});
+
+constexpr Fragment c = fragment_c({16, 8, 16}, 32);
+static_assert(c.element({14, 1, 0}) == Element{3, 5});
+static_assert(c.place({11, 5}) == Place{14, 3, 0});
+
+constexpr Fragment transposed = fragment_m8n8(4, true);
+static_assert(transposed.matrices() == 4 && transposed.registers() == 4);
+static_assert(transposed.element({1, 2, 16}) == Element{3, 0, 2});
+
+}  // namespace
+
+TEST_CASE("every fragment of every form is a bijection between elements and places") {
+  Tally tally;
+  std::size_t fragments = 0;
+  for (const Form& form : forms())
+    for (const Operand& operand : form.operands)
+      if (operand.kind == OperandKind::fragment) {
+        expect_bijection(tally, fmt::format("{} {}", form.opcode, name(operand.name)), operand.fragment);
+        ++fragments;
+      }
+  CHECK(tally.failures() == "");
+  CHECK(fragments > 4 * 30);
+}
+
+TEST_CASE("fragments of shapes that are not forms yet are bijections too") {
+  struct Row {
+    Shape shape;
+    int bits;
+  };
+  constexpr Row rows[] = {{{8, 8, 4}, 64},   {{16, 8, 4}, 64},  {{16, 8, 8}, 64}, {{16, 8, 16}, 64}, {{16, 8, 32}, 4},
+                          {{16, 8, 64}, 4},  {{8, 8, 32}, 4},   {{8, 8, 128}, 1}, {{16, 8, 128}, 1}, {{16, 8, 256}, 1},
+                          {{16, 8, 32}, 16}, {{16, 8, 16}, 32}, {{16, 8, 64}, 8}, {{16, 8, 128}, 4}, {{16, 8, 16}, 8}};
+  Tally tally;
+  for (const Row& r : rows) {
+    const std::string what = fmt::format("m{}n{}k{} of {} bits", r.shape.m, r.shape.n, r.shape.k, r.bits);
+    expect_bijection(tally, what + ", A", fragment_a(r.shape, r.bits));
+    expect_bijection(tally, what + ", B", fragment_b(r.shape, r.bits));
+    expect_bijection(tally, what + ", C", fragment_c(r.shape, r.bits == 64 ? 64 : 32));
+  }
+  CHECK(tally.failures() == "");
+  CHECK(tally.comparisons() > 10'000);
+}
+
+TEST_CASE("sizes of an operand's matrix and its registers follow from the form's shape") {
+  for (const Form& form : forms()) {
+    CAPTURE(form.opcode);
+    for (const Operand& operand : form.operands) {
+      CAPTURE(name(operand.name));
+      if (operand.kind == OperandKind::address) {
+        CHECK(operand.registers() == 1);
+        CHECK(operand.words() == 1);
+        continue;
+      }
+      const auto [m, n, k] = form.shape;
+      const bool is_mma = form.mnemonic == Mnemonic::mma;
+      const int rows = is_mma && operand.name == OperandName::b ? k : m;
+      const int columns = is_mma && operand.name == OperandName::a ? k : n;
+      CHECK(operand.fragment.rows() == rows);
+      CHECK(operand.fragment.columns() == columns);
+      CHECK(operand.fragment.matrices() == form.number);
+      const int bits = operand.format ? row(*operand.format).bits : 16;
+      CHECK(operand.fragment.element_bits == bits);
+      CHECK(operand.words() * 32 * 32 == rows * columns * form.number * bits);
+      CHECK(operand.registers() * operand.fragment.register_bits == operand.words() * 32);
+      CHECK(operand.fragment.elements_per_register() * bits == operand.fragment.register_bits);
+    }
+  }
+}
+
+TEST_CASE("64-bit elements fill 64-bit registers, of which an operand has two words each") {
+  constexpr Fragment f = fragment_a({16, 8, 8}, 64);
+  CHECK(f.registers() == 4);
+  CHECK(f.register_bits == 64);
+  CHECK(f.elements_per_register() == 1);
+  CHECK(Operand{.name = OperandName::a, .format = Format::f64, .fragment = f}.words() == 8);
+}

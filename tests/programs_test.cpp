@@ -1,0 +1,24 @@
+#include "catch.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <warpmat/warpmat.h>
+
+#include "programs/published_examples.h"
+
+namespace warpmat {
+
+TEST_CASE("the programs compute what is published") {
+  std::size_t compared = 0;
+  for (const Example& example : run_published_examples(WARPMAT_SOURCE_DIR "/tests/programs"))
+    for (const Comparison& comparison : example.comparisons) {
+      INFO(example.title << ": " << comparison.what);
+      CHECK(comparison.difference == "");
+      ++compared;
+    }
+  CHECK(compared == 17);
+}
+
+}  // namespace warpmat

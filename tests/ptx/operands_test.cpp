@@ -1,0 +1,121 @@
+#include <warpmat/ptx/operands.h>
+
+#include "catch.h"
+
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+namespace warpmat {
+namespace {
+
+const char* const text =
+    ".reg .b32 a<4>, b<2>, p, r<4>; .reg .f32 d<4>;\n"
+    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [p];\n"
+    "mov.u32 p, 0;\n"
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {0f3F800000, 0f3F800000, 0f3F800000, "
+    "0f3F800000};\n"
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, _, d2, d3}, {a0, a1, a2, a3}, {b0, 0}, {d0, d1, d2, d3};\n";
+
+constexpr std::size_t load = 0, product = 1, odd = 2;  // matrix instructions only
+
+Eigen::MatrixXd counting(int rows, int columns) {
+  return Eigen::MatrixXd::NullaryExpr(rows, columns, [&](Eigen::Index i, Eigen::Index j) { return static_cast<double>(i * columns + j); });
+}
+
+}  // namespace
+
+TEST_CASE("operands: what is set is got, for every operand that is a matrix") {
+  const Program program = parse(text, "sm_80");
+  Warp warp(program);
+  set_operand(warp, product, OperandName::a, counting(16, 16));
+  set_operand(warp, product, OperandName::b, counting(16, 8));
+  set_operand(warp, product, OperandName::d, counting(16, 8));
+  set_operand(warp, load, OperandName::r, counting(32, 8), Format::bf16);
+  CHECK(get_operand(warp, product, OperandName::a) == counting(16, 16));
+  CHECK(get_operand(warp, product, OperandName::b) == counting(16, 8));
+  CHECK(get_operand(warp, product, OperandName::d) == counting(16, 8));
+  CHECK(get_operand(warp, product, OperandName::c) == Eigen::MatrixXd::Ones(16, 8));
+  CHECK(get_operand(warp, load, OperandName::r, Format::bf16)(31, 7) == 255);
+  CHECK(warp.reg("a1")[0] == 0x58085800);  // row 8, columns 0 and 1: f16 128 and 129
+}
+
+TEST_CASE("operands: a program's product is Eigen's") {
+  const Program program = parse(text, "sm_80");
+  Warp warp(program, 512);
+  std::mt19937 random(14);
+  const auto small = [&](int rows, int columns) {
+    return Eigen::MatrixXd::NullaryExpr(rows, columns, [&] { return static_cast<double>(random() % 17) - 8; }).eval();
+  };
+  const Eigen::MatrixXd a = small(16, 16), b = small(16, 8);
+  set_operand(warp, product, OperandName::a, a);
+  set_operand(warp, product, OperandName::b, b);
+  warp.execute(*program.matrix_statements()[product]);
+  const Eigen::MatrixXd expected = a * b + Eigen::MatrixXd::Ones(16, 8);
+  CHECK(get_operand(warp, product, OperandName::d) == expected);
+  CHECK(compare_operand(warp, product, OperandName::d, expected) == "");
+}
+
+TEST_CASE("operands: a comparison says which lane and register are wrong, and where their value belongs") {
+  const Program program = parse(text, "sm_80");
+  Warp warp(program);
+  Eigen::MatrixXd matrix = counting(16, 8);
+  set_operand(warp, product, OperandName::d, matrix);
+  std::swap(warp.reg("d0")[0], warp.reg("d3")[31]);
+  CHECK(compare_operand(warp, product, OperandName::d, matrix) ==
+        "row 0, column 0 (lane 0, register 0) holds 127, expected 0; 127 belongs to row 15, column 7 (lane 31, register 3)\n"
+        "row 15, column 7 (lane 31, register 3) holds 0, expected 127; 0 belongs to row 0, column 0 (lane 0, register 0)\n");
+}
+
+TEST_CASE("operands: a comparison rounds what is expected, and takes every NaN for the same") {
+  const Program program = parse(text, "sm_80");
+  Warp warp(program);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(16, 16, 0.1);
+  matrix(3, 4) = nan;
+  set_operand(warp, product, OperandName::a, matrix);
+  CHECK(compare_operand(warp, product, OperandName::a, matrix) == "");
+  matrix(0, 0) = 0.1001;
+  CHECK(compare_operand(warp, product, OperandName::a, matrix).starts_with("row 0, column 0 (lane 0, register 0, bits 0-15) holds "));
+  matrix.setZero();
+  set_operand(warp, product, OperandName::a, matrix);
+  matrix(1, 1) = -0.0;
+  CHECK(compare_operand(warp, product, OperandName::a, matrix)
+            .starts_with("row 1, column 1 (lane 4, register 0, bits 16-31) holds 0, expected -0"));
+}
+
+TEST_CASE("operands: what does not exist or does not fit is named") {
+  const Program program = parse(text, "sm_80");
+  Warp warp(program);
+  struct Case {
+    std::size_t statement;
+    OperandName operand;
+    std::optional<Format> format;
+    int rows, columns;
+    const char* message;
+  };
+  const char* const mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 has no matrix operand r";
+  const char* const formatless = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 moves bits without a format: say how to read operand r";
+  const Case cases[] = {
+      {3, OperandName::a, {}, 16, 16, "the program has 3 matrix instructions; number 3 does not exist"},
+      {product, OperandName::r, {}, 16, 16, mma},
+      {load, OperandName::p, {}, 8, 8, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 has no matrix operand p"},
+      {load, OperandName::r, {}, 32, 8, formatless},
+      {load, OperandName::r, Format::e4m3, 32, 8, "the fragment's elements have 16 bits; e4m3 has 8"},
+      {product, OperandName::a, {}, 16, 8, "the fragment holds a 16x16 matrix; 16x8 given"},
+      {product, OperandName::b, {}, 8, 16, "the fragment holds a 16x8 matrix; 8x16 given"},
+      {product, OperandName::c, {}, 16, 8, "operand c of statement 1 is not made of registers"},
+      {odd, OperandName::b, {}, 16, 8, "operand b of statement 2 is not made of registers"},
+      {odd, OperandName::d, {}, 16, 8, "operand d of statement 2 is not made of registers"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.message);
+    CHECK_THROWS_WITH(set_operand(warp, c.statement, c.operand, counting(c.rows, c.columns), c.format), c.message);
+    CHECK_THROWS_AS(set_operand(warp, c.statement, c.operand, counting(c.rows, c.columns), c.format), std::invalid_argument);
+  }
+  CHECK_THROWS_WITH(get_operand(warp, product, OperandName::r), mma);
+  CHECK_THROWS_WITH(get_operand(warp, load, OperandName::r), formatless);
+  CHECK_THROWS_WITH(compare_operand(warp, product, OperandName::d, counting(8, 8)), "the fragment holds a 16x8 matrix; 8x8 given");
+}
+
+}  // namespace warpmat

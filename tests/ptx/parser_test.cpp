@@ -1,0 +1,475 @@
+#include "catch.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/program.h>
+
+#include "ptx/diagnostics.h"
+#include "ptx/random_program.h"
+
+namespace warpmat {
+namespace {
+
+std::string registers(const Program& program) {
+  std::string text;
+  for (const NamedRegister& r : program.registers)
+    text += fmt::format("{}{} .{} {}", text.empty() ? "" : ", ", r.name, r.type->name, r.slot);
+  return text;
+}
+
+std::string variables(const Program& program) {
+  std::string text;
+  for (const SharedVariable& v : program.variables)
+    text += fmt::format("{}{} .{} x{} at {}", text.empty() ? "" : ", ", v.name, v.type->name, v.count, v.address);
+  return text;
+}
+
+/// Line `number`, counted from 1, of `text`, without its line break.
+std::string line_of(const std::string& text, int number) {
+  std::size_t begin = 0;
+  for (int i = 1; i < number; ++i) begin = text.find('\n', begin) + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// "line:column message" of every error.
+std::vector<std::string> errors(std::string_view text, std::string_view target_name = "sm_90a") {
+  std::vector<std::string> out;
+  for (const Diagnostic& d : diagnostics(text, target_name))
+    out.push_back(fmt::format("{}:{} {}", d.location.line, d.location.column, d.message));
+  return out;
+}
+
+std::vector<int> error_lines(std::string_view text) {
+  std::vector<int> lines;
+  for (const Diagnostic& d : diagnostics(text)) lines.push_back(d.location.line);
+  return lines;
+}
+
+using Lines = std::vector<int>;
+
+}  // namespace
+
+TEST_CASE("parser: .version, .target and .address_size") {
+  const Program program = parse(".version 7.8\n.target sm_86\n.address_size 64\n");
+  CHECK(program.version == PtxVersion{7, 8});
+  CHECK(program.target->name == "sm_86");
+  CHECK(parse(".target sm_86", "sm_90a").target->name == "sm_90a");  // the caller's target goes first
+  CHECK(parse("", "sm_75").version == newest_ptx);
+  CHECK(parse(".address_size 32", "sm_75").statements.empty());
+  CHECK(errors("", "") == std::vector<std::string>{"1:1 no target: begin the program with .target sm_90a, or name one"});
+  CHECK_THROWS_AS(parse("", "sm_91"), std::invalid_argument);
+}
+
+TEST_CASE("parser: .reg declares registers of one or two words") {
+  CHECK(registers(parse(".reg .b32 a, %b<2>; .reg .f64 $c; .reg .u16 _d, e;", "sm_80")) ==
+        "a .b32 0, %b0 .b32 1, %b1 .b32 2, $c .f64 3, _d .u16 5, e .u16 6");
+  std::set<std::string_view> types;
+  for (const DataType& type : data_types())
+    if (diagnostics(fmt::format(".reg .{} a;", type.name)).empty()) types.insert(type.name);
+  CHECK(types == std::set<std::string_view>{"b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2", "b64", "u64", "s64", "f64"});
+  CHECK(parse(".reg .b32 a<65536>;", "sm_80").registers.size() == 65536);
+}
+
+TEST_CASE("parser: .shared lays variables out one behind the other, aligned") {
+  const Program program = parse(".shared .b8 a[3]; .shared .u32 b; .shared .align 16 .b16 c[5], d; .shared .f64 e[1];", "sm_80");
+  CHECK(variables(program) == "a .b8 x3 at 0, b .u32 x1 at 4, c .b16 x5 at 16, d .b16 x1 at 32, e .f64 x1 at 40");
+  CHECK(program.shared_bytes == 48);
+  CHECK(program.variables[0].is_array);
+  CHECK_FALSE(program.variables[1].is_array);
+  CHECK(program.variables[4].is_array);
+}
+
+TEST_CASE("parser: without declarations a register is as wide as its first use") {
+  CHECK(registers(parse("mov.u64 a, b; mov.f32 c, 1.0; mov.s16 d, 1; ld.shared.u8 e, [f]; ld.shared.v2.f64 {g, h}, [f]; "
+                        "movmatrix.sync.aligned.m8n8.trans.b16 i, c;",
+                        "sm_90a")) == "a .b64 0, b .b64 2, c .b32 4, d .b16 5, e .b32 6, f .b32 7, g .b64 8, h .b64 10, i .b32 12");
+  CHECK(errors("mov.u32 a, 1; mov.u64 b, a;") == std::vector<std::string>{"1:26 'a' is .b32, but a source of mov has 64 bits"});
+}
+
+TEST_CASE("parser: every error, with its place and what would be right") {
+  struct Case {
+    const char *target, *source;
+    Location location;
+    const char* message;
+  };
+  static constexpr Case cases[] = {
+      {"", "mov.u32 a, 1;", {1, 1}, "no target yet: begin the program with .target sm_90a, or name one"},
+      {"", ".target sm_91", {1, 9}, "unknown target 'sm_91': for example sm_80, sm_90a, sm_120a"},
+      {"", ".target 90", {1, 9}, "unknown target '90': for example sm_80, sm_90a, sm_120a"},
+      {"", ".target sm_80 mov.u32 a", {1, 24}, "expected ',' after the operand, found the end of the text"},
+      {"sm_90a", ".version 6.4 .target sm_80", {1, 22}, "sm_80 needs PTX 7.0 or later; the version is 6.4"},
+      {"sm_90a", ".version 9", {1, 10}, "expected a PTX version such as 9.0, found '9'"},
+      {"sm_90a", ".version 9.x", {1, 10}, "expected a PTX version such as 9.0, found '9'"},
+      {"sm_90a", ".version", {1, 9}, "expected a PTX version such as 9.0, found the end of the text"},
+      {"sm_90a", ".version 9.2", {1, 10}, "PTX 9.2 is newer than this library knows; the newest is 9.1"},
+      {"sm_90a", ".version 100.0", {1, 10}, "expected a PTX version such as 9.0, found '100.0'"},
+      {"sm_90a", ".address_size 48", {1, 15}, "expected an address size of 64 or 32, found '48'"},
+      {"sm_90a", ".entry k", {1, 1}, "unknown directive '.entry': there are .version, .target, .address_size, .reg and .shared"},
+      {"sm_90a", ".global .b32 x;", {1, 1}, "unknown directive '.global': there are .version, .target, .address_size, .reg and .shared"},
+      {"sm_90a", ".reg .b8 a;", {1, 6}, "expected a type such as .b32 or .f32, found '.b8'"},
+      {"sm_90a", ".reg .pred p;", {1, 6}, "expected a type such as .b32 or .f32, found '.pred'"},
+      {"sm_90a", ".reg a;", {1, 6}, "expected a type such as .b32 or .f32, found 'a'"},
+      {"sm_90a", ".reg .b32;", {1, 10}, "expected a name, found ';'"},
+      {"sm_90a", ".reg .b32 _;", {1, 11}, "expected a name, found '_'"},
+      {"sm_90a", ".reg .b32 %laneid;", {1, 11}, "expected a name, found '%laneid'"},
+      {"sm_90a", ".reg .b32 a, a;", {1, 14}, "'a' is already declared"},
+      {"sm_90a", ".reg .b32 a<0>;", {1, 13}, "expected a number of registers from 1 to 65536, found '0'"},
+      {"sm_90a", ".reg .b32 a<65537>;", {1, 13}, "expected a number of registers from 1 to 65536, found '65537'"},
+      {"sm_90a", ".reg .b32 a<2;", {1, 14}, "expected '>' after the number of registers, found ';'"},
+      {"sm_90a", ".reg .b32 a<2>; .reg .f32 a1;", {1, 27}, "'a1' is already declared"},
+      {"sm_90a", ".reg .b32 a", {1, 12}, "expected ';' after the declaration, found the end of the text"},
+      {"sm_90a", ".reg .b32 a<65536>; .reg .b32 b;", {1, 31}, "more than 65536 registers"},
+      {"sm_90a", ".shared .b32 v[4]; .reg .b32 v;", {1, 30}, "'v' is already declared"},
+      {"sm_90a", ".shared .b32 v[0];", {1, 16}, "expected a number of elements from 1 to 268435456, found '0'"},
+      {"sm_90a", ".shared .b32 v[];", {1, 16}, "expected a number of elements from 1 to 268435456, found ']'"},
+      {"sm_90a", ".shared .b32 v[x];", {1, 16}, "expected a number of elements from 1 to 268435456, found 'x'"},
+      {"sm_90a", ".shared .b32 v[268435457];", {1, 16}, "expected a number of elements from 1 to 268435456, found '268435457'"},
+      {"sm_90a", ".shared .b32 v[268435456], w;", {1, 28}, "more than 1073741824 bytes of shared memory"},
+      {"sm_90a", ".shared .align 3 .b32 v;", {1, 16}, "an alignment must be a power of two"},
+      {"sm_90a", ".shared .align .b32 v;", {1, 16}, "expected an alignment in bytes from 1 to 65536, found '.b32'"},
+      {"sm_90a", ".shared .f8 v;", {1, 9}, "expected a type such as .b32 or .f32, found '.f8'"},
+      {"sm_90a", ".shared .b32 v[2][2];", {1, 18}, "expected ';' after the declaration, found '['"},
+      {"sm_90a", ".shared .b32 v = 1;", {1, 15}, "expected ';' after the declaration, found '='"},
+      {"sm_90a",
+       "a = b;",
+       {1, 1},
+       "unknown instruction 'a': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, xor, "
+       "not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
+      {"sm_90a", "}", {1, 1}, "blocks and kernels are not supported: write the statements alone"},
+      {"sm_90a", "@p mov.u32 a, 1;", {1, 1}, "predicates are not supported: every lane executes every statement"},
+      {"sm_90a", "L: mov.u32 a, 1;", {1, 1}, "labels and branches are not supported: a program runs from first to last"},
+      {"sm_90a", "5;", {1, 1}, "expected an instruction or a directive, found '5'"},
+      {"sm_90a", "-", {1, 1}, "expected an instruction or a directive, found '-'"},
+      {"sm_90a",
+       "ret;",
+       {1, 1},
+       "unknown instruction 'ret': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
+      {"sm_90a",
+       "bra L;",
+       {1, 1},
+       "unknown instruction 'bra': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
+      {"sm_90a",
+       "ld.global.b32 a, [b];",
+       {1, 1},
+       "no such form of ld; the nearest is ld.shared.b32: the same without .global and with .shared"},
+      {"sm_90a", "ld.shared.b128 a, [b];", {1, 1}, "no such form of ld; the nearest is ld.shared.b8: the same without .b128 and with .b8"},
+      {"sm_90a", "st.shared.v4.b64 [b], {c, d, e, f};", {1, 1}, "no such form of st; the nearest is st.shared.b64: the same without .v4"},
+      {"sm_90a", "mul.wide.u32 a, b, c;", {1, 1}, "no such form of mul; the nearest is mul.lo.u32: the same without .wide and with .lo"},
+      {"sm_90a", "mul.u32.lo a, b, c;", {1, 1}, "the types or layouts of 'mul.u32.lo' are in another order than in mul.lo.u32"},
+      {"sm_90a",
+       "cvt.rn.f32.f16 a, b;",
+       {1, 1},
+       "no such form of cvt; the nearest is cvt.rn.f16x2.f32: the same without .f16 and with .f16x2"},
+      {"sm_90a", "mov.u8 a, 1;", {1, 1}, "no such form of mov; the nearest is mov.b16: the same without .u8 and with .b16"},
+      {"sm_90a", "mov a, 1;", {1, 1}, "no such form of mov; the nearest is mov.b16: the same with .b16"},
+      {"sm_90a",
+       "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {a}, [b];",
+       {1, 1},
+       "no such form of ldmatrix; the nearest is ldmatrix.sync.aligned.m8n8.x1.shared.b16: the same without .x3 and with .x1"},
+      {"sm_90a",
+       "ldmatrix.sync.aligned.m8n8.x1.b16 {a}, [b];",
+       {1, 1},
+       "no such form of ldmatrix; the nearest is ldmatrix.sync.aligned.m8n8.x1.shared.b16: the same with .shared"},
+      {"sm_90a",
+       "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 {a}, {b}, {c}, {d};",
+       {1, 1},
+       "no such form of mma; the nearest is mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32: the same without .row and with .col"},
+      {"sm_90a",
+       "mma.sync.aligned.m16n8k16.row.col.f16.f16.f32.f32 {a}, {b}, {c}, {d};",
+       {1, 1},
+       "the types or layouts of 'mma.sync.aligned.m16n8k16.row.col.f16.f16.f32.f32' are in another order than in "
+       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
+      {"sm_90a",
+       "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f32 {a}, {b}, {c}, {d};",
+       {1, 1},
+       "no such form of mma; the nearest is mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32: the same without .f16 and with .f32"},
+      {"sm_90a",
+       "mma {a}, {b}, {c}, {d};",
+       {1, 1},
+       "no such form of mma; the nearest is mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32: the same with .aligned .col .f16 .f16 .f32 "
+       ".f32 .m16n8k8 .row .sync"},
+      {"sm_75",
+       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a}, {b}, {c}, {d};",
+       {1, 1},
+       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs sm_80 or later; the target is sm_75"},
+      {"sm_80",
+       "stmatrix.sync.aligned.m8n8.x1.shared.b16 [a], {b};",
+       {1, 1},
+       "stmatrix.sync.aligned.m8n8.x1.shared.b16 needs sm_90 or later; the target is sm_80"},
+      {"sm_75", "cvt.rn.f16x2.f32 a, b, c;", {1, 1}, "cvt.rn.f16x2.f32 needs sm_80 or later; the target is sm_75"},
+      {"",
+       ".version 6.5 .target sm_75 movmatrix.sync.aligned.m8n8.trans.b16 a, b;",
+       {1, 28},
+       "movmatrix.sync.aligned.m8n8.trans.b16 needs PTX 7.8 or later; the version is 6.5"},
+      {"", ".version 6.3 .target sm_75 cvt.rn.bf16x2.f32 a, b, c;", {1, 28}, "cvt.rn.bf16x2.f32 needs sm_80 or later; the target is sm_75"},
+      {"", ".version 5.0 .target sm_70", {1, 22}, "sm_70 needs PTX 6.0 or later; the version is 5.0"},
+      {"sm_90a", "mov.u32 a 1;", {1, 10}, "expected ',' after the operand, found '1'"},
+      {"sm_90a", "mov.u32 a, 1", {1, 13}, "expected ';' after the statement, found the end of the text"},
+      {"sm_90a", "mov.u32 a, 1 mov.u32 b, 2;", {1, 13}, "expected ';' after the statement, found 'mov'"},
+      {"sm_90a", "mov.u32 a, 1\nmov.u32 b, 2;", {1, 13}, "expected ';' after the statement, found 'mov'"},
+      {"sm_90a", "mov.u32 a, 1, 2;", {1, 13}, "expected ';' after the statement, found ','"},
+      {"sm_90a", "mov.u32 a;", {1, 10}, "expected ',' after the operand, found ';'"},
+      {"sm_90a", "mov.u32 , a;", {1, 9}, "expected the result of mov, found ','"},
+      {"sm_90a", "mov.u32 {a}, 1;", {1, 9}, "expected the result of mov, found '{'"},
+      {"sm_90a", "mov.u32 a, [b];", {1, 12}, "expected a source of mov, found '['"},
+      {"sm_90a", "mov.u32 5, a;", {1, 9}, "the result of mov needs a register to be written to"},
+      {"sm_90a", "mov.u32 %laneid, a;", {1, 9}, "%laneid cannot be written"},
+      {"sm_90a", "mov.u32 _, a;", {1, 9}, "the result of mov needs a register: _ only stands in braces"},
+      {"sm_90a", "mov.u32 a, _;", {1, 12}, "a source of mov is read; _ only takes results"},
+      {"sm_90a", "mov.u32 a, %tid.x;", {1, 12}, "'%tid.x' is not supported: the only special register is %laneid"},
+      {"sm_90a", "mov.f32 a, %laneid;", {1, 12}, "%laneid is a .u32; a source of mov is .f32"},
+      {"sm_90a", "mov.u32 a, 4294967296;", {1, 12}, "'4294967296' is not a number that fits .u32"},
+      {"sm_90a", "mov.u32 a, 1.0;", {1, 12}, "'1.0' is not a number that fits .u32"},
+      {"sm_90a", "mov.u32 a, 0f3F800000;", {1, 12}, "'0f3F800000' is not a number that fits .u32"},
+      {"sm_90a", "mov.f32 a, 1;", {1, 12}, "'1' is not a number that fits .f32"},
+      {"sm_90a", "mov.b32 a, -0f3F800000;", {1, 12}, "'-0f3F800000' is not a number that fits .b32"},
+      {"sm_90a", "mov.u32 a, --1;", {1, 12}, "'-' is not a number that fits .u32"},
+      {"sm_90a", "mov.u32 a, -b;", {1, 12}, "'b' is not a number that fits .u32"},
+      {"sm_90a", "mov.u32 a, 09;", {1, 12}, "'09' is not a number that fits .u32"},
+      {"sm_90a", "mov.b16 a, 65536;", {1, 12}, "'65536' is not a number that fits .b16"},
+      {"sm_90a", ".reg .b32 a; mov.u32 a, b;", {1, 25}, "register 'b' is not declared"},
+      {"sm_90a", ".reg .b64 a; mov.u32 a, 1;", {1, 22}, "'a' is .b64, but the result of mov has 32 bits"},
+      {"sm_90a", ".reg .f32 a; mov.u32 a, 1;", {1, 22}, "'a' is .f32; ptxas does not take that for the result of mov: declare it .b32"},
+      {"sm_90a", ".reg .f32 a; add.s32 a, a, a;", {1, 22}, "'a' is .f32; ptxas does not take that for the result of add: declare it .b32"},
+      {"sm_90a",
+       ".reg .u32 a; cvt.rn.f16x2.f32 a, 1.0, 1.0;",
+       {1, 31},
+       "'a' is .u32; ptxas does not take that for the result of cvt: declare it .b32"},
+      {"sm_90a", ".shared .b32 v; mov.u32 v, 1;", {1, 25}, "'v' is a shared variable and cannot be a result; st.shared writes to it"},
+      {"sm_90a", ".shared .b32 v; mov.f32 a, v;", {1, 28}, "the address of 'v' is an integer; a source of mov is .f32"},
+      {"sm_90a", ".shared .b32 v; mov.u16 a, v;", {1, 28}, "the address of 'v' needs 32 bits; a source of mov has 16"},
+      {"sm_90a",
+       ".shared .b32 v; add.u32 a, v, 1;",
+       {1, 28},
+       "a source of add cannot be the address of 'v': mov.u32 takes that to a register"},
+      {"sm_90a", ".shared .b32 v; mov.u32 a, v-4;", {1, 29}, "ptxas takes no minus here: write +-"},
+      {"sm_90a", ".shared .b32 v; mov.u32 a, v+x;", {1, 30}, "expected an offset below 2^31, found 'x'"},
+      {"sm_90a", ".shared .b32 v; mov.u32 a, v+2147483648;", {1, 30}, "expected an offset below 2^31, found '2147483648'"},
+      {"sm_90a", "add.u32 a, %laneid, 1;", {1, 12}, "a source of add cannot be %laneid: mov.u32 takes that to a register"},
+      {"sm_90a", "and.b32 a, b, 1.0;", {1, 15}, "'1.0' is not a number that fits .b32"},
+      {"sm_90a", "shl.b32 a, b, 0f3F800000;", {1, 15}, "'0f3F800000' is not a number that fits .b32"},
+      {"sm_90a", "bar.warp.sync 1.0;", {1, 15}, "'1.0' is not a number that fits .b32"},
+      {"sm_90a", "ld.shared.b32 a, b;", {1, 18}, "the address is written in brackets: [register], [variable] or [register+16]"},
+      {"sm_90a", "ld.shared.b32 a, [16];", {1, 19}, "ptxas takes no number as a shared address: mov.u32 takes it to a register"},
+      {"sm_90a", "ld.shared.b32 a, [-16];", {1, 19}, "expected a register or a shared variable, found '-'"},
+      {"sm_90a", "ld.shared.b32 a, [%laneid];", {1, 19}, "the address cannot be %laneid: mov.u32 takes that to a register"},
+      {"sm_90a", "ld.shared.b32 a, [_];", {1, 19}, "expected a register or a shared variable, found '_'"},
+      {"sm_90a", "ld.shared.b32 a, [b-4];", {1, 20}, "ptxas takes no minus here: write +-"},
+      {"sm_90a", "ld.shared.b32 a, [b+c];", {1, 21}, "expected an offset below 2^31, found 'c'"},
+      {"sm_90a", "ld.shared.b32 a, [b;", {1, 20}, "expected ']' after the address, found ';'"},
+      {"sm_90a", "ld.shared.b32 a, [b c];", {1, 20}, "expected ']' after the address, found 'c'"},
+      {"sm_90a", "ld.shared.b32 _, [b];", {1, 15}, "the result of ld needs a register: _ only stands in braces"},
+      {"sm_90a", "ld.shared.v2.b32 a, [b];", {1, 18}, "the result of ld is written in braces: { and 2 registers"},
+      {"sm_90a", "ld.shared.v2.b32 {a}, [b];", {1, 18}, "the result of ld takes 2 registers of 32 bits; 1 is given"},
+      {"sm_90a", "ld.shared.v2.b32 {a, b, c}, [d];", {1, 18}, "the result of ld takes 2 registers of 32 bits; 3 are given"},
+      {"sm_90a", "ld.shared.v2.b32 {_, _}, [b];", {1, 18}, "the result of ld needs a register: ptxas takes no _ alone"},
+      {"sm_90a", "ld.shared.v2.b32 {a, 1}, [b];", {1, 22}, "the result of ld needs a register to be written to"},
+      {"sm_90a", "ld.shared.v2.b32 {a, b, [c];", {1, 25}, "expected the result of ld, found '['"},
+      {"sm_90a",
+       ".reg .b32 a; .reg .b64 b; ld.shared.v2.b32 {a, b}, [a];",
+       {1, 44},
+       "what stands in the result of ld must be of one width"},
+      {"sm_90a",
+       ".reg .u32 a; .reg .f32 b; ld.shared.v2.b32 {a, b}, [a];",
+       {1, 44},
+       "ptxas takes integers, floating-point numbers and .f16x2 only apart from each other in the result of ld"},
+      {"sm_90a", ".reg .f32 a; ld.shared.b32 a, [a];", {1, 32}, "'a' is .f32; ptxas does not take that for the address: declare it .b32"},
+      {"sm_90a", ".reg .b16 a; ld.shared.b32 a, [b];", {1, 28}, "'a' is .b16, but the result of ld has 32 bits"},
+      {"sm_90a", ".reg .b16 a; .reg .b32 b; ld.shared.b32 a, [b];", {1, 41}, "'a' is .b16, but the result of ld has 32 bits"},
+      {"sm_90a", ".reg .f64 a; .reg .b32 b; ld.shared.f32 a, [b];", {1, 41}, "'a' is .f64, but the result of ld has 32 bits"},
+      {"sm_90a", "st.shared.b32 [a], _;", {1, 20}, "a source of st is read; _ only takes results"},
+      {"sm_90a", "st.shared.v2.b32 [a], {1.0, b};", {1, 24}, "'1.0' is not a number that fits .b32"},
+      {"sm_90a",
+       ".reg .f32 a; .reg .b32 b; st.shared.v2.b32 [b], {a, 1};",
+       {1, 49},
+       "ptxas takes integers, floating-point numbers and .f16x2 only apart from each other in a source of st"},
+      {"sm_90a",
+       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 a, [b];",
+       {1, 42},
+       "operand r of ldmatrix is written in braces: { and 1 register"},
+      {"sm_90a",
+       "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a}, [b];",
+       {1, 42},
+       "operand r of ldmatrix takes 2 registers of 32 bits; 1 is given"},
+      {"sm_90a",
+       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {a}, b;",
+       {1, 47},
+       "operand p of ldmatrix is written in brackets: [register], [variable] or [register+16]"},
+      {"sm_90a",
+       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {_}, [b];",
+       {1, 42},
+       "operand r of ldmatrix needs a register: ptxas takes no _ alone"},
+      {"sm_90a", "stmatrix.sync.aligned.m8n8.x2.shared.b16 [a], {1, 2};", {1, 47}, "operand r of stmatrix needs a register"},
+      {"sm_90a", "movmatrix.sync.aligned.m8n8.trans.b16 {a}, b;", {1, 39}, "expected operand d of movmatrix, found '{'"},
+      {"sm_90a", "movmatrix.sync.aligned.m8n8.trans.b16 a, 1;", {1, 42}, "operand a of movmatrix needs a register"},
+      {"sm_90a", "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {a, b}, {1}, {c}, {d, e};", {1, 56}, "operand a of mma needs a register"},
+      {"sm_90a",
+       "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {a, b}, {c}, {d}, {0f00000000, 0f00000000};",
+       {1, 66},
+       "operand c of mma needs a register"},
+      {"sm_90a",
+       "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {a, b, c, d}, {e, f}, {g}, {0.0, 0.0, 0.0, 0.0};",
+       {1, 77},
+       "operand c of mma needs a register"},
+      {"sm_90a",
+       "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {a, b}, {c, d}, {e}, {0, 0};",
+       {1, 71},
+       "operand c of mma needs a register"},
+      {"sm_90a",
+       ".reg .u32 a<9>; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {a0, a1, a2, a3}, {a4, a5}, {a6}, {a0, a1, a2, a3};",
+       {1, 67},
+       "'a0' is .u32; ptxas does not take that for operand d of mma: declare it .b32"},
+      {"sm_90a", "mov.u32 a, /* b;", {1, 12}, "expected a source of mov, found a comment without its */"},
+      {"sm_90a", "mov.u32 a, #;", {1, 12}, "expected a source of mov, found '#'"},
+      {"sm_90a", "mov.u32 a, `;", {1, 12}, "expected a source of mov, found '`'"},
+      {"sm_90a",
+       "mov.u32 \xc3"
+       "\xa9"
+       ", 1;",
+       {1, 9},
+       "expected the result of mov, found the byte 0xc3"},
+      {"sm_90a", "add.u32 a, b;", {1, 13}, "expected ',' after the operand, found ';'"},
+      {"sm_90a", "%;", {1, 1}, "expected an instruction or a directive, found '%'"},
+      {"sm_90a", "$.b32 a;", {1, 1}, "expected an instruction or a directive, found '$'"},
+      {"sm_90a", "mov.s16 a, -32769;", {1, 12}, "'-32769' is not a number that fits .s16"},
+      {"sm_90a", "mov.u32 a, 1;\n\\tmov.u32 b, c d;", {2, 1}, "expected an instruction or a directive, found '\\'"},
+  };
+  for (const Case& c : cases) {
+    const std::vector<Diagnostic> found = diagnostics(c.source, c.target);
+    INFO(c.source);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].message == c.message);
+    CHECK(found[0].location == c.location);
+    std::string caret = line_of(c.source, c.location.line).substr(0, static_cast<std::size_t>(c.location.column - 1));
+    std::ranges::replace_if(
+        caret, [](char byte) { return byte != '\t'; }, ' ');
+    caret.resize(static_cast<std::size_t>(c.location.column - 1), ' ');
+    CHECK(found[0].excerpt == line_of(c.source, c.location.line) + '\n' + caret + '^');
+  }
+}
+
+TEST_CASE("parser: a diagnostic prints as compilers do, its caret under the place") {
+  const std::vector<Diagnostic> found = diagnostics("// one\r\n\tmov.u32\ta, 09;\r\n");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].format("file.ptx") == "file.ptx:2:13: error: '09' is not a number that fits .u32\n\tmov.u32\ta, 09;\n\t       \t   ^");
+  try {
+    parse("bad;\nworse;", "sm_80");
+    FAIL("no error");
+  } catch (const SyntaxError& error) {
+    const std::string what = error.what();
+    CHECK(what.starts_with("ptx:1:1: error: unknown instruction 'bad'"));
+    CHECK(what.find("\nptx:2:1: error: unknown instruction 'worse'") != std::string::npos);
+  }
+}
+
+TEST_CASE("parser: of a very long line the excerpt is the part around the place") {
+  for (const std::size_t before : {0u, 50u, 500u, 100000u}) {
+    const std::string source = std::string(before, ' ') + "bad a;" + std::string(1000, ' ');
+    const std::vector<Diagnostic> found = diagnostics(source);
+    INFO(before);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].location.column == static_cast<int>(before) + 1);
+    const std::string& excerpt = found[0].excerpt;
+    const std::size_t line_end = excerpt.find('\n');
+    CHECK(line_end == 200);
+    CHECK(excerpt.substr(excerpt.find('^') - line_end - 1, 3) == "bad");
+  }
+}
+
+TEST_CASE("parser: every wrong statement is reported") {
+  CHECK(error_lines("mov.u32 a, 1;\nbad a;\nmov.u32 b, 09;\nmov.u32 c, d;\nadd.u32 a;\n}\nmov.u32 a, 1") == Lines{2, 3, 5, 6, 7});
+  CHECK(error_lines("bad a; bad b; mov.u32 a, 1; bad c;") == Lines{1, 1, 1});
+  CHECK(error_lines(".reg .b8 x;\n.shared .b32 v[0];\n.version 1\nbad.x;") == Lines{1, 2, 3, 4});
+}
+
+TEST_CASE("parser: a statement without its semicolon does not swallow the next line") {
+  const std::string endings[] = {"mov.u32 a, 1",
+                                 "mov.u32 a",
+                                 "ld.shared.b32 a, [b",
+                                 "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
+                                 "bad a, b",
+                                 ".reg .b32 a",
+                                 ".shared .b32 v[4]",
+                                 "mov.u32 a, #",
+                                 "@p"};
+  for (const std::string& ending : endings)
+    for (const char* next : {"add.u32 a, 09, 1;", ".reg .b8 c;", ".shared .b32 w[0];", ".version 1"}) {
+      INFO(ending << " / " << next);
+      CHECK(error_lines(ending + "\n" + next) == Lines{1, 2});
+    }
+}
+
+TEST_CASE("parser: the 5040 orders of ldmatrix's qualifiers are one statement") {
+  std::vector<std::string> qualifiers{"aligned", "b16", "m8n8", "shared", "sync", "trans", "x4"};  // sorted
+  const Program wanted = parse("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {a, b, c, d}, [e];", "sm_90a");
+  int orders = 0, same = 0;
+  do {
+    std::string opcode = "ldmatrix";
+    for (const std::string& qualifier : qualifiers) opcode += "." + qualifier;
+    same += same_program(parse(opcode + " {a, b, c, d}, [e];", "sm_90a"), wanted);
+    ++orders;
+  } while (std::next_permutation(qualifiers.begin(), qualifiers.end()));
+  CHECK(orders == 5040);
+  CHECK(same == 5040);
+}
+
+TEST_CASE("parser: the qualifiers of every form mix freely, but types keep their order and so do .row and .col") {
+  std::mt19937 random(4);
+  for (const Form& form : forms())
+    for (int i = 0; i < 50; ++i) {
+      const std::string opcode = shuffled_opcode(random, form.opcode);
+      INFO(opcode);
+      REQUIRE(find_form(opcode) == &form);
+    }
+  CHECK(find_form("mma.sync.aligned.m16n8k16.row.col.f16.f16.f32.f32") == nullptr);
+  CHECK(find_form("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32") == nullptr);
+  CHECK(find_form("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32") != find_form("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32"));
+}
+
+TEST_CASE("parser: ld, st and cvt take their qualifiers in any order, mul, mad and bar in one") {
+  std::mt19937 random(5);
+  for (const ScalarInstruction& instruction : scalar_instructions()) {
+    INFO(instruction.opcode);
+    CHECK(find_scalar_instruction(instruction.opcode) == &instruction);
+    const std::string mnemonic = instruction.opcode.substr(0, instruction.opcode.find('.'));
+    if (mnemonic != "ld" && mnemonic != "st" && mnemonic != "cvt") continue;
+    for (int i = 0; i < 24; ++i) REQUIRE(find_scalar_instruction(shuffled_opcode(random, instruction.opcode)) == &instruction);
+  }
+  CHECK(find_scalar_instruction("ld.shared::cta.b32") == find_scalar_instruction("ld.shared.b32"));
+  CHECK(find_scalar_instruction("mul.u32.lo") == nullptr);
+  CHECK(find_scalar_instruction("mad.s32.lo") == nullptr);
+  CHECK(find_scalar_instruction("bar.sync.warp") == nullptr);
+}
+
+TEST_CASE("parser: what stands in a statement") {
+  const Program program =
+      parse(".shared .b64 v[2]; mov.u64 wide, v+0x10+-8; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {_, a}, [a+4+-20];", "sm_90a");
+  REQUIRE(program.statements.size() == 2);
+  const OperandText& source = program.statements[0].operands[1];
+  CHECK(source.kind == OperandText::Kind::single);
+  CHECK(source.items[0].kind == Item::Kind::variable);
+  CHECK(source.items[0].bits == 8);
+  CHECK(source.items[0].words == 2);
+  CHECK(program.statements[0].matrix() == nullptr);
+  CHECK(program.statements[0].scalar() == find_scalar_instruction("mov.u64"));
+  const Statement& load = program.statements[1];
+  CHECK(load.scalar() == nullptr);
+  CHECK(load.matrix()->form().opcode == "ldmatrix.sync.aligned.m8n8.x2.shared.b16");
+  CHECK(load.operands[0].kind == OperandText::Kind::vector);
+  CHECK(load.operands[0].items[0].kind == Item::Kind::sink);
+  CHECK(load.operands[0].items[1].kind == Item::Kind::named);
+  CHECK(load.operands[1].kind == OperandText::Kind::address);
+  CHECK(load.operands[1].offset == -16);
+  CHECK(program.matrix_statements() == std::vector<const Statement*>{&load});
+}
+
+}  // namespace warpmat

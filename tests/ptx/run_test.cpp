@@ -1,0 +1,171 @@
+#include <warpmat/ptx/run.h>
+
+#include "catch.h"
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace warpmat {
+namespace {
+
+std::string trap_message(Warp& warp) {
+  try {
+    run(warp);
+    return "no trap";
+  } catch (const Trap& trap) {
+    return trap.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("run: a new warp is zero but for its shared memory's size") {
+  const Program program = parse(".shared .b8 v[100]; .reg .b64 a;", "sm_80");
+  const Warp warp(program), roomy(program, 4096), tight(program, 10);
+  CHECK(warp.reg("a") == Register{});
+  CHECK(warp.reg("a", 1) == Register{});
+  CHECK(warp.shared().size() == 100);
+  CHECK(roomy.shared().size() == 4096);
+  CHECK(tight.shared().size() == 100);
+}
+
+TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with it, numbers do not") {
+  const Program program = parse(
+      ".shared .b32 v[4];\n"
+      "mov.u32 a, v;\n"
+      "mov.u64 w, v+8;\n"
+      "st.shared.b32 [v+4], 7;\n"
+      "ld.shared.b32 b, [a+4];\n"
+      "mov.u32 zero, 0;\n"
+      "ld.shared.b32 c, [zero];\n",
+      "sm_80");
+  Warp warp(program, 16, 1024);
+  CHECK(trap_message(warp) == "line 7: lane 0, shared address 0x0: the load of 4 bytes leaves the shared memory of 16 bytes from 0x400 on");
+  CHECK(warp.reg("a")[2] == 1024);
+  CHECK(warp.reg("w")[2] == 1032);
+  CHECK(warp.reg("b")[2] == 7);
+  CHECK(warp.shared().bytes()[4] == 7);
+  Warp at_zero(program, 16);
+  CHECK(trap_message(at_zero) == "no trap");
+}
+
+TEST_CASE("run: registers are asked for by name and word") {
+  const Program program = parse(".reg .b32 a; .reg .f64 w; .reg .b16 h;", "sm_80");
+  Warp warp(program);
+  warp.reg("w", 1)[3] = 5;
+  CHECK(std::as_const(warp).reg("w", 1)[3] == 5);
+  CHECK(warp.reg("w", 0)[3] == 0);
+  struct Case {
+    const char* name;
+    int word;
+    const char* message;
+  };
+  for (const Case& c : {Case{"b", 0, "the program has no register 'b'"}, Case{"", 0, "the program has no register ''"},
+                        Case{"a", 1, "register 'a' has 32 bits, no word 1"}, Case{"h", 1, "register 'h' has 16 bits, no word 1"},
+                        Case{"w", 2, "register 'w' has 64 bits, no word 2"}, Case{"w", -1, "register 'w' has 64 bits, no word -1"}}) {
+    INFO(c.name << " " << c.word);
+    CHECK_THROWS_WITH(warp.reg(c.name, c.word), c.message);
+    CHECK_THROWS_AS(warp.reg(c.name, c.word), std::invalid_argument);
+  }
+}
+
+TEST_CASE("run: a trap names its line; what stands before has happened, what stands behind has not") {
+  const Program program = parse(
+      "// a remark\n"
+      "mov.u32 a, 8;\n"
+      "mov.u32 before, 1;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [a];\n"
+      "mov.u32 behind, 1;\n",
+      "sm_90a");
+  Warp warp(program, 1024);
+  warp.reg("r").fill(77);
+  CHECK(trap_message(warp) == "line 4: lane 0, shared address 0x8: the row must be 16-byte aligned");
+  CHECK(warp.reg("before")[0] == 1);
+  CHECK(warp.reg("r")[0] == 77);
+  CHECK(warp.reg("behind")[0] == 0);
+}
+
+TEST_CASE("run: ldmatrix and stmatrix trap where a used row leaves shared memory; unused addresses may be anything") {
+  const Program program = parse("stmatrix.sync.aligned.m8n8.x2.shared.b16 [a+16], {r, s};", "sm_90a");
+  Warp warp(program, 1024);
+  warp.reg("r").fill(0xffffffff);
+  for (std::size_t lane = 0; lane < 16; ++lane) warp.reg("a")[lane] = static_cast<std::uint32_t>(16 * lane);
+  for (std::size_t lane = 16; lane < lanes; ++lane) warp.reg("a")[lane] = 0xdeadbeef;
+  warp.reg("a")[11] = 1008;
+  CHECK(trap_message(warp) == "line 1: lane 11, shared address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
+  for (const std::uint8_t byte : warp.shared().bytes()) REQUIRE(byte == 0);
+  warp.reg("a")[11] = 992;
+  CHECK(trap_message(warp) == "no trap");
+  CHECK(warp.shared().bytes()[16] == 0xff);
+}
+
+TEST_CASE("run: _ swallows a result, and nothing that is read changes") {
+  const Program program = parse(
+      ".shared .b32 v[4];\n"
+      "st.shared.v4.b32 [v], {1, 2, 3, 4};\n"
+      "ld.shared.v4.b32 {_, b, _, d}, [v];\n"
+      "ld.shared.v2.b64 {w, _}, [v];\n"
+      "mov.u32 lane, %laneid;\n"
+      "mov.u32 zero, 0;\n",
+      "sm_90a");
+  Warp warp(program);
+  for (int i = 0; i < 2; ++i) run(warp);
+  CHECK(warp.reg("b")[4] == 2);
+  CHECK(warp.reg("d")[4] == 4);
+  CHECK(warp.reg("w")[4] == 1);
+  CHECK(warp.reg("w", 1)[4] == 2);
+  CHECK(warp.reg("lane")[4] == 4);
+  CHECK(warp.reg("zero")[4] == 0);
+}
+
+TEST_CASE("run: mma takes numbers and %laneid beside registers") {
+  const Program program = parse(
+      ".reg .b32 r<4>; .reg .f32 d<4>, e<4>;\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {r0, 0}, {r1}, {0f3F800000, 0f40000000, 0fBF800000, "
+      "0f00000000};\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {_, e1, _, _}, {r0, %laneid}, {r1}, {d0, d1, d2, d3};\n",
+      "sm_80");
+  Warp warp(program);
+  run(warp);
+  CHECK(warp.reg("d0")[21] == 0x3f800000);
+  CHECK(warp.reg("d1")[21] == 0x40000000);
+  CHECK(warp.reg("d2")[21] == 0xbf800000);
+  CHECK(warp.reg("e1")[21] == 0x40000000);
+  CHECK(warp.reg("e0")[21] == 0);
+}
+
+TEST_CASE("run: the destination may be the source") {
+  const Program program = parse("movmatrix.sync.aligned.m8n8.trans.b16 a, a; movmatrix.sync.aligned.m8n8.trans.b16 a, a;", "sm_90a");
+  Warp warp(program);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) warp.reg("a")[lane] = lane * 0x10001 + 1;
+  const Register before = warp.reg("a");
+  warp.execute(program.statements[0]);
+  CHECK(warp.reg("a") != before);
+  warp.execute(program.statements[1]);
+  CHECK(warp.reg("a") == before);
+}
+
+TEST_CASE("run: many threads run one program") {
+  const Program program = parse(
+      ".shared .b32 v[32]; mov.u32 l, %laneid; shl.b32 p, l, 2; add.u32 x, seed, l; st.shared.b32 [p], x; ld.shared.b32 y, [p];", "sm_80");
+  std::vector<int> wrong(8);
+  {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < wrong.size(); ++t)
+      threads.emplace_back([&, t] {
+        Warp warp(program);
+        for (std::uint32_t seed = 0; seed < 200; ++seed) {
+          warp.reg("seed").fill(seed * 1000 + static_cast<std::uint32_t>(t));
+          run(warp);
+          for (std::uint32_t lane = 0; lane < lanes; ++lane)
+            wrong[t] += warp.reg("y")[lane] != seed * 1000 + static_cast<std::uint32_t>(t) + lane;
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  CHECK(wrong == std::vector<int>(8));
+}
+
+}  // namespace warpmat

@@ -1,0 +1,41 @@
+// The command with an emulator in place of the GPU: what it reports where GPU and emulator differ can then be tested on any machine. Linked
+// in place of gpu_runner.cpp into the program warpmat_pretend.
+
+#include <fmt/format.h>
+
+#include "gpu/emulator_runner.h"
+#include "gpu/gpu_runner.h"
+
+namespace warpmat {
+namespace {
+
+/// An sm_90a whose every 100th warp, the 43rd first, has the lowest bit of its first register in lane 17 wrong; stmatrix stops it.
+class PretendGpu : public GpuRunner {
+ public:
+  void run(const Program& program, WarpStates& states) override {
+    for (const Statement* statement : program.matrix_statements())
+      if (statement->matrix()->form().mnemonic == Mnemonic::stmatrix)
+        throw GpuLost(fmt::format("stopped at '{}'", print(program, *statement)));
+    emulator_.run(program, states);
+    for (std::size_t warp = 42; warp < states.warps; warp += 100) states.registers_of(warp).front()[17] ^= 1;
+  }
+
+  std::uint32_t shared_base() const override { return emulator_.shared_base(); }
+  std::string description() const override { return "pretended GPU"; }
+  const std::vector<GpuInfo>& gpus() const override { return infos_; }
+  const Target& target() const override { return warpmat::target("sm_90a"); }
+
+ private:
+  EmulatorRunner emulator_{1024};
+  std::vector<GpuInfo> infos_{{"pretended GPU", "9.0", "1.2.3", "13.0", "release 13.0"}};
+};
+
+}  // namespace
+
+std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options) {
+  if (options.target != nullptr && options.target->hardware != Hardware::sm_90)
+    throw NoGpu(fmt::format("no GPU for the target {}: this machine pretends to have an sm_90", options.target->name));
+  return std::make_unique<PretendGpu>();
+}
+
+}  // namespace warpmat
