@@ -8,9 +8,13 @@ namespace warpmat {
 // an std::exception whose message is one sentence.
 
 void add_check(CLI::App& app);
+void add_diff(CLI::App& app);
 void add_exec(CLI::App& app);
+void add_fuzz(CLI::App& app);
 void add_layout(CLI::App& app);
 void add_list(CLI::App& app);
+void add_record(CLI::App& app);
+void add_replay(CLI::App& app);
 void add_run(CLI::App& app);
 
 }  // namespace warpmat

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "commands.h"
+#include "gpu/gpu_runner.h"
 
 namespace {
 
@@ -15,6 +16,10 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_check,
     warpmat::add_list,
     warpmat::add_layout,
+    warpmat::add_diff,
+    warpmat::add_fuzz,
+    warpmat::add_record,
+    warpmat::add_replay,
 };
 
 int fail(std::string message, int status) {
@@ -58,6 +63,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", 1);
+  } catch (const warpmat::NoGpu& e) {
+    fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
+    return warpmat::skipped_status;
   } catch (const std::exception& e) {
     return fail(e.what(), 1);
   }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <string>
 
 namespace warpmat {
 
@@ -20,7 +21,10 @@ void Progress::show(const std::stop_token& stop) {
   for (auto pause = 1000ms; !stop.stop_requested(); pause = 200ms) {
     wake_.wait_for(lock, stop, pause, never);
     if (stop.stop_requested()) break;
-    fmt::print(stderr, "\r{} of {} cases", done_.load(std::memory_order_relaxed), total_);
+    constexpr std::size_t width = 30;
+    const std::size_t done = done_.load(std::memory_order_relaxed);
+    const std::size_t filled = total_ == 0 ? width : done * width / total_;
+    fmt::print(stderr, "\r[{:.<{}}] {} of {} cases", std::string(filled, '#'), width, done, total_);
     shown = true;
   }
   if (shown) fmt::print(stderr, "\r\x1b[K");

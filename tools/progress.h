@@ -14,7 +14,7 @@ class Progress {
  public:
   explicit Progress(std::size_t total);
 
-  void advance() { done_.fetch_add(1, std::memory_order_relaxed); }
+  void advance(std::size_t count = 1) { done_.fetch_add(count, std::memory_order_relaxed); }
 
  private:
   void show(const std::stop_token& stop);

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <warpmat/ptx/program.h>
+
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace warpmat {
 
 /// The text of a PTX file. Throws std::runtime_error naming the file.
 std::string read_ptx(const std::filesystem::path& path);
+
+/// The program of a PTX file; `target` as in parse(). Throws std::runtime_error with the first error of the text.
+Program read_program(const std::filesystem::path& path, std::string_view target);
 
 }  // namespace warpmat

@@ -21,37 +21,8 @@ struct Options {
   std::vector<std::string> in, print, out;
 };
 
-/// PLACE=WHAT of --in and --out.
-struct Assignment {
-  WarpPlace place;
-  std::string what;
-};
-
-std::vector<Assignment> assignments(const Program& program, const std::vector<std::string>& texts, std::string_view option,
-                                    std::string_view what) {
-  std::vector<Assignment> result;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals + 1 == text.size())
-      throw std::runtime_error(fmt::format("--{} takes PLACE={}, not '{}'", option, what, text));
-    result.push_back({WarpPlace(program, text.substr(0, equals)), text.substr(equals + 1)});
-  }
-  return result;
-}
-
-Program load(const Options& options) {
-  const std::string text = read_ptx(options.file);
-  try {
-    return parse(text, options.target);
-  } catch (const SyntaxError& e) {
-    const std::string first = e.errors.front().format(options.file);
-    throw std::runtime_error(fmt::format("{}{}", first.substr(0, first.find('\n')),
-                                         e.errors.size() > 1 ? fmt::format(" (and {} more: see warpmat check)", e.errors.size() - 1) : ""));
-  }
-}
-
 void run_program(const Options& options) {
-  const Program program = load(options);
+  const Program program = read_program(options.file, options.target);
   const std::vector<Assignment> inputs = assignments(program, options.in, "in", "SOURCE");
   const std::vector<Assignment> outputs = assignments(program, options.out, "out", "FILE.npy");
   std::vector<WarpPlace> shown;

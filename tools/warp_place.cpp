@@ -299,4 +299,16 @@ std::string WarpPlace::show(const Warp& warp) const {
   return text_ + "\n" + (kind_ == Kind::registers ? show_registers(elements) : show_grid(elements));
 }
 
+std::vector<Assignment> assignments(const Program& program, const std::vector<std::string>& texts, std::string_view option,
+                                    std::string_view what) {
+  std::vector<Assignment> result;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size())
+      throw std::runtime_error(fmt::format("--{} takes PLACE={}, not '{}'", option, what, text));
+    result.push_back({WarpPlace(program, text.substr(0, equals)), text.substr(equals + 1)});
+  }
+  return result;
+}
+
 }  // namespace warpmat

@@ -58,4 +58,14 @@ class WarpPlace {
   const Operand* operand_ = nullptr;
 };
 
+/// PLACE=WHAT of an option such as --in.
+struct Assignment {
+  WarpPlace place;
+  std::string what;
+};
+
+/// The assignments that `texts` write. Throws std::runtime_error naming `option` ("in") and `what` it takes ("SOURCE").
+std::vector<Assignment> assignments(const Program& program, const std::vector<std::string>& texts, std::string_view option,
+                                    std::string_view what);
+
 }  // namespace warpmat

@@ -1,0 +1,152 @@
+#include "gpu/cases.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "gpu/compare.h"
+#include "gpu/emulator_runner.h"
+#include "tally.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr std::uint64_t seed = 11;
+
+/// The newest target that has `form`.
+const Target& newest_target(const Form& form) {
+  for (std::size_t i = targets().size(); i-- > 0;)
+    if (!unavailable(form, targets()[i]) && find_lowering(form, targets()[i].hardware) != nullptr) return targets()[i];
+  throw std::logic_error("no target has " + form.opcode);
+}
+
+/// Calls `visit` for every form and each class that applies to it.
+template <typename Visit>
+void for_each_case(Visit visit) {
+  for (const Form& form : forms())
+    for (const OperandClass& operand_class : operand_classes())
+      if (applies(operand_class, form)) visit(form, operand_class, newest_target(form));
+}
+
+const OperandText& operand_text(const Program& program, const Form& form, OperandName name) {
+  std::size_t index = 0;
+  while (form.operands[index].name != name) ++index;
+  return program.statements.front().operands[index];
+}
+
+}  // namespace
+
+TEST_CASE("every form on every target that has it is one statement", "[gpu]") {
+  Tally tally;
+  for (const Form& form : forms())
+    for (const Target& target : targets()) {
+      if (unavailable(form, target) || find_lowering(form, target.hardware) == nullptr) continue;
+      const Program program = program_for(form, target);
+      const bool whole = program.statements.size() == 1 && program.statements.front().matrix() != nullptr &&
+                         &program.statements.front().matrix()->form() == &form && program.target == &target;
+      tally.expect(whole, [&] { return form.opcode + " on " + std::string(target.name); });
+    }
+  CHECK(tally.failures().empty());
+  CHECK(tally.comparisons() > forms().size());
+}
+
+TEST_CASE("program_for refuses a target that lacks the form", "[gpu]") {
+  const Form& form = *find_form("stmatrix.sync.aligned.m8n8.x4.shared.b16");
+  CHECK_THROWS_AS(program_for(form, target("sm_80")), std::invalid_argument);
+}
+
+TEST_CASE("the emulator runs every case without a trap, and something changes", "[gpu]") {
+  EmulatorRunner runner(1024);
+  for_each_case([&](const Form& form, const OperandClass& operand_class, const Target& target) {
+    CAPTURE(form.opcode, operand_class.name);
+    const Program program = program_for(form, target);
+    const WarpStates before = make_case(program, form, operand_class, seed, 0, 4, runner.shared_base());
+    WarpStates after = before;
+    REQUIRE_NOTHROW(runner.run(program, after));
+    CHECK_FALSE(after == before);
+    CHECK(outputs(program, after, 3) != outputs(program, before, 3));
+  });
+}
+
+TEST_CASE("a warp of a case depends on seed and number alone", "[gpu]") {
+  for_each_case([&](const Form& form, const OperandClass& operand_class, const Target& target) {
+    CAPTURE(form.opcode, operand_class.name);
+    const Program program = program_for(form, target);
+    const WarpStates all = make_case(program, form, operand_class, seed, 100, 5, 0);
+    const WarpStates last = make_case(program, form, operand_class, seed, 103, 2, 0);
+    CHECK(std::ranges::equal(all.registers_of(4), last.registers_of(1)));
+    CHECK(std::ranges::equal(all.shared_of(4), last.shared_of(1)));
+    CHECK_FALSE(std::ranges::equal(all.registers_of(3), all.registers_of(4)));
+    CHECK_FALSE(all == make_case(program, form, operand_class, seed + 1, 100, 5, 0));
+  });
+}
+
+TEST_CASE("classes of a form differ from each other, and forms do", "[gpu]") {
+  std::map<std::vector<std::uint32_t>, std::string> seen;
+  for_each_case([&](const Form& form, const OperandClass& operand_class, const Target& target) {
+    const WarpStates states = make_case(program_for(form, target), form, operand_class, seed, 0, 1, 0);
+    std::vector<std::uint32_t> words;
+    for (const Register& reg : states.registers) words.insert(words.end(), reg.begin(), reg.end());
+    const std::string name = form.opcode + " " + std::string(operand_class.name);
+    const auto [place, fresh] = seen.emplace(words, name);
+    CHECK((fresh ? name : place->second) == name);
+  });
+  CHECK(seen.size() > forms().size());
+}
+
+TEST_CASE("row addresses are valid, distinct in stores and repeated in loads", "[gpu]") {
+  constexpr std::uint32_t base = 2048;
+  for (const Form& form : forms()) {
+    if (form.find_operand(OperandName::p) == nullptr) continue;
+    CAPTURE(form.opcode);
+    const bool store = std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
+    const Program program = program_for(form, newest_target(form));
+    const WarpStates states = make_case(program, form, operand_classes().front(), seed, 0, 64, base);
+    const auto slot = static_cast<std::size_t>(operand_text(program, form, OperandName::p).items.front().slot);
+    const std::size_t addressing = static_cast<std::size_t>(form.number) * 8;
+    std::size_t repeated = 0, ignored_garbage = 0;
+    for (std::size_t warp = 0; warp < states.warps; ++warp) {
+      const Register& addresses = states.registers_of(warp)[slot];
+      std::set<std::uint32_t> distinct;
+      bool valid = true;
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const std::uint32_t offset = addresses[lane] - base;
+        const bool inside = offset % 16 == 0 && offset + 16 <= states.shared_bytes;
+        if (lane >= addressing) ignored_garbage += !inside;
+        if (lane >= addressing) continue;
+        valid = valid && inside;
+        distinct.insert(offset);
+      }
+      CHECK(valid);
+      repeated += distinct.size() < addressing;
+    }
+    CHECK((store ? repeated == 0 : repeated > 0));
+    CHECK((addressing == lanes || ignored_garbage > 0));
+  }
+}
+
+TEST_CASE("on sm_75 every lane holds a valid address", "[gpu]") {
+  const Form& form = *find_form("ldmatrix.sync.aligned.m8n8.x1.shared.b16");
+  const Program program = program_for(form, target("sm_75"));
+  const WarpStates states = make_case(program, form, operand_classes().front(), seed, 0, 16, 0);
+  const auto slot = static_cast<std::size_t>(operand_text(program, form, OperandName::p).items.front().slot);
+  for (std::size_t warp = 0; warp < states.warps; ++warp)
+    for (const std::uint32_t address : states.registers_of(warp)[slot]) CHECK((address % 16 == 0 && address + 16 <= states.shared_bytes));
+}
+
+TEST_CASE("outputs are what the comparison of states looks at", "[gpu]") {
+  for (const Form& form : forms()) {
+    CAPTURE(form.opcode);
+    const Program program = program_for(form, newest_target(form));
+    const WarpStates states = make_case(program, form, operand_classes().front(), seed, 0, 2, 0);
+    CHECK(outputs(program, states, 1).size() == outputs_of(program).words(states));
+    CHECK(outputs_per_warp(form) > 0);
+  }
+  CHECK(outputs_per_warp(*find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")) == 128);
+  CHECK(outputs_per_warp(*find_form("ldmatrix.sync.aligned.m8n8.x4.shared.b16")) == 256);
+  CHECK(outputs_per_warp(*find_form("stmatrix.sync.aligned.m8n8.x2.shared.b16")) == 128);
+}

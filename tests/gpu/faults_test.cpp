@@ -1,0 +1,357 @@
+// The differential layer finds faults: each of these is put into a copy of the emulator, and a small sweep must report it.
+
+#include <warpmat/isa/arguments.h>
+#include <warpmat/isa/lowering.h>
+#include <warpmat/numeric/value.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+#include "gpu/emulator_runner.h"
+#include "gpu/sweep.h"
+#include "gpu/vectors.h"
+
+using namespace warpmat;
+
+namespace {
+
+// ---- One warp of a one-statement program, seen through its operands -----------------------------------------------------------------
+
+class Operands {
+ public:
+  Operands(const Program& program, WarpStates& states, std::size_t warp)
+      : form_(program.statements.front().matrix()->form()), texts_(program.statements.front().operands), registers_(states.registers_of(warp)) {}
+
+  const Form& form() const { return form_; }
+
+  std::vector<Register*> words(OperandName name) const {
+    std::vector<Register*> out;
+    for (std::size_t i = 0; i < form_.operands.size(); ++i)
+      if (form_.operands[i].name == name)
+        for (const Item& item : texts_[i].items)
+          for (int word = 0; word < item.words; ++word) out.push_back(&registers_[static_cast<std::size_t>(item.slot + word)]);
+    return out;
+  }
+
+  std::uint64_t read(OperandName name, const Element& element) const {
+    const std::vector<Register*> list = words(name);
+    const std::vector<const Register*> sources(list.begin(), list.end());
+    return read_element(form_.operand(name).fragment, sources, element);
+  }
+
+  void write(OperandName name, const Element& element, std::uint64_t bits) const {
+    write_element(form_.operand(name).fragment, words(name), element, bits);
+  }
+
+  /// A row of A, or a column of B.
+  std::vector<std::uint64_t> line(OperandName name, int index) const {
+    std::vector<std::uint64_t> codes;
+    for (int k = 0; k < form_.shape.k; ++k) codes.push_back(read(name, name == OperandName::a ? Element{index, k} : Element{k, index}));
+    return codes;
+  }
+
+ private:
+  const Form& form_;
+  const std::vector<OperandText>& texts_;
+  std::span<Register> registers_;
+};
+
+// ---- Another arithmetic -------------------------------------------------------------------------------------------------------------
+
+/// numeric/dot.h once more, with a handle for each fault.
+struct Unit {
+  int step = 16;  ///< elements
+  int fraction_bits = 25;
+  Rounding rounding = Rounding::toward_zero;
+  Overflow overflow = Overflow::infinity;
+  bool keeps_payload = false, keeps_negative_zero = false, adds_c_last = false, flushes_subnormals = false, renormalises = false;
+  bool keeps_dropped_bits = false, rounds_down = false;
+};
+
+Value decode_for(const Unit& unit, Format format, std::uint64_t bits) {
+  Value value = unit.keeps_dropped_bits && format == Format::tf32 ? decode(Format::f32, bits) : decode(format, bits);
+  const bool subnormal = value.kind == Value::Kind::finite && value.significand >> value.fraction_bits == 0;
+  if (unit.flushes_subnormals && subnormal) value = {Value::Kind::zero, value.negative};
+  return value;
+}
+
+Value multiply(const Unit& unit, const Value& a, const Value& b) {
+  using enum Value::Kind;
+  const bool negative = a.negative != b.negative;
+  if (a.kind == nan || b.kind == nan || (a.kind == infinity && b.kind == zero) || (a.kind == zero && b.kind == infinity)) return {nan};
+  if (a.kind == infinity || b.kind == infinity) return {infinity, negative};
+  if (a.kind == zero || b.kind == zero) return {zero, negative};
+  Value product{finite, negative, a.exponent + b.exponent, a.fraction_bits + b.fraction_bits, a.significand * b.significand};
+  if (unit.renormalises && product.significand >> (product.fraction_bits + 1) != 0) {
+    ++product.exponent;
+    ++product.fraction_bits;
+  }
+  return product;
+}
+
+std::int64_t aligned(const Unit& unit, const Value& term, int unit_exponent) {
+  if (term.kind != Value::Kind::finite) return 0;
+  const int shift = term.exponent - term.fraction_bits - unit_exponent;
+  if (shift >= 0) return static_cast<std::int64_t>(term.significand << shift) * (term.negative ? -1 : 1);
+  const std::uint64_t magnitude = shift <= -64 ? 0 : term.significand >> -shift;
+  const bool cut = shift <= -64 || magnitude << -shift != term.significand;
+  const auto truncated = static_cast<std::int64_t>(magnitude);
+  return term.negative ? -truncated - (unit.rounds_down && cut ? 1 : 0) : truncated;
+}
+
+std::uint64_t sum(const Unit& unit, Format accumulator, const std::vector<Value>& terms, std::uint64_t c) {
+  using enum Value::Kind;
+  bool is_nan = false, positive = false, negative = false;
+  int largest = -10'000;
+  for (const Value& term : terms) {
+    is_nan = is_nan || term.kind == nan;
+    if (term.kind == Value::Kind::infinity) (term.negative ? negative : positive) = true;
+    if (term.kind == finite) largest = std::max(largest, term.exponent);
+  }
+  if (is_nan && unit.keeps_payload && decode(accumulator, c).kind == nan) return c;
+  if (is_nan || (positive && negative)) return canonical_nan(accumulator);
+  if (positive || negative) return warpmat::infinity(accumulator, negative);
+  std::int64_t total = 0;
+  for (const Value& term : terms) total += aligned(unit, term, largest - unit.fraction_bits);
+  const std::uint64_t sign = std::uint64_t{1} << (row(accumulator).bits - 1);
+  if (total == 0) return unit.keeps_negative_zero && c == sign ? sign : 0;
+  const auto magnitude = static_cast<std::uint64_t>(total < 0 ? -total : total);
+  const Rounding rounding = accumulator == Format::f16 ? Rounding::nearest_even : unit.rounding;
+  const std::uint64_t bits = round_to(accumulator, {false, magnitude, largest - unit.fraction_bits}, rounding, unit.overflow);
+  return total > 0 || bits == 0 ? bits : bits | sign;
+}
+
+std::uint64_t dot_step(const Unit& unit, Format accumulator, std::vector<Value> terms, std::uint64_t c) {
+  if (!unit.adds_c_last) {
+    terms.push_back(decode_for(unit, accumulator, c));
+    return sum(unit, accumulator, terms, c);
+  }
+  const std::uint64_t products = sum(unit, accumulator, terms, c);
+  return sum(unit, accumulator, {decode(accumulator, products), decode(accumulator, c)}, c);
+}
+
+std::uint64_t dot(const Unit& unit, const Operands& operands, int i, int j) {
+  const Form& form = operands.form();
+  const Format a_format = *form.operand(OperandName::a).format, b_format = *form.operand(OperandName::b).format;
+  const auto a = operands.line(OperandName::a, i), b = operands.line(OperandName::b, j);
+  std::uint64_t c = operands.read(OperandName::c, {i, j});
+  for (std::size_t k = 0; k < a.size();) {
+    std::vector<Value> terms;
+    for (const std::size_t end = std::min(a.size(), k + static_cast<std::size_t>(unit.step)); k < end; ++k)
+      terms.push_back(multiply(unit, decode_for(unit, a_format, a[k]), decode_for(unit, b_format, b[k])));
+    c = dot_step(unit, *form.operand(OperandName::c).format, std::move(terms), c);
+  }
+  return c;
+}
+
+/// Writes D by `compute(operands, i, j)`.
+template <typename Compute>
+void compute_all(const Operands& operands, Compute compute) {
+  const Shape shape = operands.form().shape;
+  for (int i = 0; i < shape.m; ++i)
+    for (int j = 0; j < shape.n; ++j) operands.write(OperandName::d, {i, j}, compute(operands, i, j));
+}
+
+std::uint64_t saturating_dot(const Operands& operands, int i, int j) {
+  const auto whole = [](Format format, std::uint64_t bits) {
+    const Value value = decode(format, bits);
+    return static_cast<std::int64_t>(value.significand) * (value.negative ? -1 : 1);
+  };
+  const Form& form = operands.form();
+  const auto a = operands.line(OperandName::a, i), b = operands.line(OperandName::b, j);
+  std::int64_t total = whole(Format::s32, operands.read(OperandName::c, {i, j}));
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    total += whole(*form.operand(OperandName::a).format, a[k]) * whole(*form.operand(OperandName::b).format, b[k]);
+    total = std::clamp<std::int64_t>(total, INT32_MIN, INT32_MAX);
+  }
+  return static_cast<std::uint32_t>(total);
+}
+
+// ---- Faults -------------------------------------------------------------------------------------------------------------------------
+
+/// A wrong execution of one-statement programs: sets what the statement writes, from states that it may change as it likes.
+using Execution = std::function<void(const Program& program, WarpStates& states)>;
+
+/// The emulator with a fault.
+class FaultyRunner : public Runner {
+ public:
+  explicit FaultyRunner(Execution execution) : execution_(std::move(execution)) {}
+
+  void run(const Program& program, WarpStates& states) override {
+    WarpStates spoiled = states;
+    execution_(program, spoiled);
+    const Statement& statement = program.statements.front();
+    const Form& form = statement.matrix()->form();
+    for (std::size_t warp = 0; warp < states.warps; ++warp)
+      for (const Operand& operand : form.operands) {
+        if (!operand.written) continue;
+        const auto from = Operands(program, spoiled, warp).words(operand.name), to = Operands(program, states, warp).words(operand.name);
+        for (std::size_t i = 0; i < from.size(); ++i) *to[i] = *from[i];
+      }
+    states.shared = spoiled.shared;
+  }
+  std::uint32_t shared_base() const override { return 0; }
+  std::string description() const override { return "faulty emulator"; }
+
+ private:
+  Execution execution_;
+};
+
+void emulate(const Program& program, WarpStates& states) { EmulatorRunner(0, 1).run(program, states); }
+
+/// Runs the emulator after a change of the operands.
+Execution with_operands(std::function<void(const Operands&)> change) {
+  return [change = std::move(change)](const Program& program, WarpStates& states) {
+    for (std::size_t warp = 0; warp < states.warps; ++warp) change(Operands(program, states, warp));
+    emulate(program, states);
+  };
+}
+
+/// Changes what the emulator wrote.
+Execution with_results(std::function<void(const Operands&)> change) {
+  return [change = std::move(change)](const Program& program, WarpStates& states) {
+    emulate(program, states);
+    for (std::size_t warp = 0; warp < states.warps; ++warp) change(Operands(program, states, warp));
+  };
+}
+
+Execution with_unit(Unit unit) {
+  return [unit](const Program& program, WarpStates& states) {
+    for (std::size_t warp = 0; warp < states.warps; ++warp)
+      compute_all(Operands(program, states, warp), [&](const Operands& operands, int i, int j) { return dot(unit, operands, i, j); });
+  };
+}
+
+/// Executes the statement that has `to` where this one has `from`.
+Execution with_opcode(std::string from, std::string to) {
+  return [from = std::move(from), to = std::move(to)](const Program& program, WarpStates& states) {
+    std::string text = print(program);
+    text.replace(text.find(from), from.size(), to);
+    emulate(parse(text), states);
+  };
+}
+
+void exchange_lane_bits(const std::vector<Register*>& words) {
+  for (Register* word : words) {
+    const Register old = *word;
+    for (std::size_t lane = 0; lane < lanes; ++lane) (*word)[lane] = old[(lane & ~std::size_t{3}) | (lane & 1) << 1 | (lane >> 1 & 1)];
+  }
+}
+
+void use_address_of_lane_31(const Operands& operands) {
+  Register& addresses = *operands.words(OperandName::p).front();
+  addresses[0] = addresses[31] % 64 * 16;
+}
+
+struct Fault {
+  std::string name, opcode, target;
+  Execution execution;
+};
+
+constexpr const char* f16_to_f32 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+constexpr const char* f16_to_f16 = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
+constexpr const char* tf32_to_f32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
+constexpr const char* s8_clamped = "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32";
+constexpr const char* u8_wrapped = "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32";
+constexpr const char* load_x2_trans = "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16";
+constexpr const char* store_x2 = "stmatrix.sync.aligned.m8n8.x2.shared.b16";
+constexpr const char* transpose = "movmatrix.sync.aligned.m8n8.trans.b16";
+
+std::vector<Fault> faults() {
+  using enum OperandName;
+  return {
+      {"layout: two lane bits of A exchanged", f16_to_f32, "sm_90a", with_operands([](const Operands& o) { exchange_lane_bits(o.words(a)); })},
+      {"layout: two lane bits of D exchanged", tf32_to_f32, "sm_90a", with_results([](const Operands& o) { exchange_lane_bits(o.words(d)); })},
+      {"layout: two register bits of B exchanged with one of K", f16_to_f16, "sm_90a",
+       with_operands([](const Operands& o) { std::swap(*o.words(b)[0], *o.words(b)[1]); })},
+      {"layout: two register bits of C exchanged", f16_to_f32, "sm_90a",
+       with_operands([](const Operands& o) { std::swap(*o.words(c)[1], *o.words(c)[2]); })},
+      {"one fraction bit more", f16_to_f32, "sm_90a", with_unit({.fraction_bits = 26})},
+      {"one fraction bit less", f16_to_f32, "sm_90a", with_unit({.fraction_bits = 24})},
+      {"rounding to nearest", f16_to_f32, "sm_90a", with_unit({.rounding = Rounding::nearest_even})},
+      {"terms rounded down instead of toward zero", f16_to_f32, "sm_90a", with_unit({.rounds_down = true})},
+      {"NaN payload kept", f16_to_f32, "sm_90a", with_unit({.keeps_payload = true})},
+      {"-0 kept", f16_to_f32, "sm_90a", with_unit({.keeps_negative_zero = true})},
+      {"one step instead of two", f16_to_f32, "sm_80", with_unit({.step = 16, .fraction_bits = 24})},
+      {"two steps instead of one", f16_to_f32, "sm_90a", with_unit({.step = 8})},
+      {"C added last", f16_to_f32, "sm_90a", with_unit({.adds_c_last = true})},
+      {"subnormals flushed to zero", f16_to_f32, "sm_90a", with_unit({.flushes_subnormals = true})},
+      {"products renormalised before they are aligned", f16_to_f32, "sm_90a", with_unit({.renormalises = true})},
+      {"overflow to the largest number", f16_to_f16, "sm_90a", with_unit({.overflow = Overflow::saturate})},
+      {"the 13 low bits of tf32 used", tf32_to_f32, "sm_90a", with_unit({.step = 8, .keeps_dropped_bits = true})},
+      {"saturation at each product", s8_clamped, "sm_90a",
+       [](const Program& program, WarpStates& states) {
+         for (std::size_t warp = 0; warp < states.warps; ++warp) compute_all(Operands(program, states, warp), saturating_dot);
+       }},
+      {".satfinite ignored", s8_clamped, "sm_90a", with_opcode(".satfinite", "")},
+      {".satfinite where there is none", u8_wrapped, "sm_90a", with_opcode(".row.col", ".row.col.satfinite")},
+      {"B's bytes read as signed", u8_wrapped, "sm_90a", with_opcode(".u8.u8", ".u8.s8")},
+      {"lane 31's address used", load_x2_trans, "sm_90a", with_operands(use_address_of_lane_31)},
+      {".trans ignored", load_x2_trans, "sm_90a", with_opcode(".trans", "")},
+      {"stmatrix: lane 31's address used", store_x2, "sm_90a", with_operands(use_address_of_lane_31)},
+      {"stmatrix: matrices exchanged", store_x2, "sm_90a", with_operands([](const Operands& o) { std::swap(*o.words(r)[0], *o.words(r)[1]); })},
+      {"movmatrix does not transpose", transpose, "sm_90a", [](const Program& program, WarpStates& states) {
+         for (std::size_t warp = 0; warp < states.warps; ++warp)
+           *Operands(program, states, warp).words(d).front() = *Operands(program, states, warp).words(a).front();
+       }},
+  };
+}
+
+/// Words that differ between the emulator and `device` in a small sweep over all classes.
+std::size_t mismatches(const Form& form, const Target& target, Runner& device) {
+  constexpr std::size_t cases = 48;
+  EmulatorRunner emulator(0, 1);
+  std::size_t count = 0;
+  SweepObserver observer;
+  observer.row = [&](const SweepRow& row) { count += row.mismatches; };
+  sweep(emulator, device, {{&form}, &target, cases, 1}, observer);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep reports every fault", "[gpu][faults]") {
+  for (const Fault& fault : faults()) {
+    CAPTURE(fault.name);
+    FaultyRunner device(fault.execution);
+    CHECK(mismatches(*find_form(fault.opcode), target(fault.target), device) > 0);
+  }
+}
+
+TEST_CASE("a sweep reports nothing where there is no fault", "[gpu][faults]") {
+  const auto none = [](const char* opcode, const char* target_name, Execution execution) {
+    CAPTURE(opcode, target_name);
+    FaultyRunner device(std::move(execution));
+    CHECK(mismatches(*find_form(opcode), target(target_name), device) == 0);
+  };
+  none(f16_to_f32, "sm_90a", with_unit({}));
+  none(f16_to_f16, "sm_90a", with_unit({}));
+  none(f16_to_f32, "sm_80", with_unit({.step = 8, .fraction_bits = 24}));
+  none(tf32_to_f32, "sm_90a", with_unit({.step = 8}));
+  for (const char* opcode : {s8_clamped, u8_wrapped, load_x2_trans, store_x2, transpose}) none(opcode, "sm_90a", emulate);
+}
+
+TEST_CASE("recorded answers report every fault", "[gpu][faults]") {
+  const std::filesystem::path directory = std::string(WARPMAT_SOURCE_DIR) + "/tests/vectors/sm_90";
+  if (!std::filesystem::is_directory(directory)) {
+    std::cout << "skipped: no vectors to compare with: nothing has been recorded yet in " << directory << '\n';
+    return;
+  }
+  for (const Fault& fault : faults()) {
+    if (fault.target != "sm_90a") continue;
+    CAPTURE(fault.name);
+    FaultyRunner device(fault.execution);
+    const Recording recording = read_recording(directory / recording_file_name(*find_form(fault.opcode)));
+    std::size_t different = 0;
+    for (const Answers& answers : recording.answers)
+      different += replay(device, recording.provenance, answers).outcome == Replayed::Outcome::differs;
+    CHECK(different > 0);
+  }
+}

@@ -1,0 +1,370 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "form_selection.h"
+#include "gpu/compare.h"
+#include "gpu/emulator_runner.h"
+#include "gpu/gpu_runner.h"
+#include "gpu/random_states.h"
+#include "gpu/self_contained.h"
+#include "gpu/sweep.h"
+#include "mismatch_text.h"
+#include "output_file.h"
+#include "progress.h"
+#include "ptx_file.h"
+#include "table.h"
+#include "warp_place.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string file, target, forms, json, keep = ".";
+  std::vector<std::string> in;
+  std::size_t warps = 1024, cases = 4096, shared_bytes = 0;
+  std::uint64_t seed = 1;
+  int gpus = 0;
+};
+
+class Clock {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::unique_ptr<GpuRunner> open(const Options& options, const Target* target) {
+  GpuOptions wanted;
+  wanted.target = target;
+  wanted.most = options.gpus;
+  return open_gpus(wanted);
+}
+
+std::string outputs_text(std::size_t outputs, std::size_t mismatches) {
+  return fmt::format("{} outputs compared, {} mismatch{}", outputs, mismatches, mismatches == 1 ? "" : "es");
+}
+
+// ---- A mismatch -------------------------------------------------------------------------------------------------------------------------
+
+/// Prints mismatches, and writes for each a program that shows it again without any input.
+class MismatchReport {
+ public:
+  explicit MismatchReport(std::string directory) : directory_(std::move(directory)) { check_output_place(path(1)); }
+
+  /// The states are those of one warp each; `title` says where they come from.
+  void add(const std::string& title, const Program& program, const WarpStates& initial, const WarpStates& expected, const WarpStates& found,
+           const Comparison& comparison, std::uint32_t shared_base) {
+    constexpr int most = 20;
+    if (++count_ > most) return;
+    std::string text = title + "\n";
+    for (const Difference& difference : comparison.differences) text += describe(program, expected, found, difference);
+    if (comparison.mismatches > comparison.differences.size())
+      text += fmt::format("and {} more words of this warp\n", comparison.mismatches - comparison.differences.size());
+    const std::filesystem::path file = path(count_);
+    write_file(file, {commented(text), self_contained(program, initial, 0, shared_base)});
+    fmt::print("{}replay: warpmat diff {} --warps 1\n\n", text, file.string());
+    if (count_ == most) fmt::print("Further mismatches are only counted.\n\n");
+  }
+
+ private:
+  std::filesystem::path path(int number) const {
+    return std::filesystem::path(directory_) / fmt::format("warpmat_mismatch_{}.ptx", number);
+  }
+
+  static std::string commented(const std::string& text) {
+    std::string result = "// ";
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      result += text[i];
+      if (text[i] == '\n' && i + 1 < text.size()) result += "// ";
+    }
+    return result;
+  }
+
+  std::string directory_;
+  int count_ = 0;
+};
+
+void fail_on(std::size_t mismatches, std::size_t outputs) {
+  if (mismatches != 0) throw std::runtime_error(fmt::format("{} of {} outputs differ between emulator and GPU", mismatches, outputs));
+}
+
+// ---- One program ------------------------------------------------------------------------------------------------------------------------
+
+void add_to(std::span<const NamedRegister* const> registers, std::span<Register> words, std::uint32_t value) {
+  for (const NamedRegister* r : registers)
+    for (std::uint32_t& word : words[static_cast<std::size_t>(r->slot)]) word += value;
+}
+
+/// Puts what --in names into every warp. Row addresses in its files count from the beginning of shared memory, as in 'warpmat run'.
+void fill(WarpStates& states, const Program& program, const std::vector<Assignment>& inputs, std::uint32_t shared_base) {
+  if (inputs.empty()) return;
+  const std::vector<const NamedRegister*> addresses = address_inputs(program);
+  Warp warp(program, states.shared_bytes, shared_base);
+  for (std::size_t i = 0; i < states.warps; ++i) {
+    add_to(addresses, states.registers_of(i), 0 - shared_base);
+    std::ranges::copy(states.registers_of(i), warp.named_registers().begin());
+    std::ranges::copy(states.shared_of(i), warp.shared().bytes().begin());
+    for (const Assignment& input : inputs) input.place.fill(warp, input.what);
+    std::ranges::copy(warp.named_registers(), states.registers_of(i).begin());
+    add_to(addresses, states.registers_of(i), shared_base);
+    std::ranges::copy(warp.shared().bytes(), states.shared_of(i).begin());
+  }
+}
+
+WarpStates one_warp(const Program& program, const WarpStates& states, std::size_t warp) {
+  WarpStates one(program, 1, states.shared_bytes);
+  std::ranges::copy(states.registers_of(warp), one.registers.begin());
+  std::ranges::copy(states.shared_of(warp), one.shared.begin());
+  return one;
+}
+
+void diff_program(const Options& options) {
+  const Program program = read_program(options.file, options.target);
+  const std::vector<Assignment> inputs = assignments(program, options.in, "in", "SOURCE");
+  MismatchReport report(options.keep);
+  const std::unique_ptr<GpuRunner> gpu = open(options, program.target);
+  EmulatorRunner emulator(gpu->shared_base());
+
+  WarpStates initial = random_states(program, options.warps, options.seed, options.shared_bytes, gpu->shared_base());
+  fill(initial, program, inputs, gpu->shared_base());
+  WarpStates expected = initial, found = initial;
+  emulator.run(program, expected);
+  gpu->run(program, found);
+  const Comparison comparison = compare_states(program, expected, found, 1);
+  if (comparison.mismatches != 0) {
+    const std::size_t warp = comparison.differences.front().warp;
+    const WarpStates one_expected = one_warp(program, expected, warp), one_found = one_warp(program, found, warp);
+    report.add(fmt::format("{}, seed {}, warp {}", options.file, options.seed, warp), program, one_warp(program, initial, warp),
+               one_expected, one_found, compare_states(program, one_expected, one_found), gpu->shared_base());
+  }
+  fmt::print("{}: {} warps, {}; {}; seed {}\n", options.file, options.warps, outputs_text(comparison.words, comparison.mismatches),
+             gpu->description(), options.seed);
+  fail_on(comparison.mismatches, comparison.words);
+}
+
+// ---- Every form -------------------------------------------------------------------------------------------------------------------------
+
+/// What a sweep has found so far.
+struct Findings {
+  std::vector<SweepRow> rows;
+  double seconds = 0;
+  std::optional<std::string> error;  ///< why it ended early
+
+  std::size_t outputs() const { return sum(&SweepRow::outputs); }
+  std::size_t mismatches() const { return sum(&SweepRow::mismatches); }
+
+ private:
+  std::size_t sum(std::size_t SweepRow::*member) const {
+    std::size_t total = 0;
+    for (const SweepRow& row : rows) total += row.*member;
+    return total;
+  }
+};
+
+/// One line of a form, once all its classes are done: for logs. A terminal has the progress bar.
+class FormLines {
+ public:
+  explicit FormLines(const std::vector<SweepRow>& planned) : shown_(isatty(STDERR_FILENO) == 0) {
+    for (const SweepRow& row : planned) ++left_[row.form];
+  }
+
+  void add(const SweepRow& row) {
+    SweepRow& all = sums_[row.form];
+    all.cases += row.cases;
+    all.outputs += row.outputs;
+    all.mismatches += row.mismatches;
+    if (--left_[row.form] == 0 && shown_)
+      fmt::print(stderr, "{:7.1f} s  {}: {} cases, {}\n", clock_.seconds(), row.form->opcode, all.cases,
+                 outputs_text(all.outputs, all.mismatches));
+  }
+
+ private:
+  bool shown_;
+  Clock clock_;
+  std::map<const Form*, std::size_t> left_;
+  std::map<const Form*, SweepRow> sums_;
+};
+
+Findings run_sweep(Runner& emulator, Runner& gpu, const SweepPlan& plan, const Options& options) {
+  MismatchReport report(options.keep);
+  Findings findings;
+  const std::vector<SweepRow> planned = rows_of(plan);
+  FormLines lines(planned);
+  Progress progress(planned.size() * plan.cases);
+  SweepObserver observer;
+  observer.advanced = [&](std::size_t cases) { progress.advance(cases); };
+  observer.row = [&](const SweepRow& row) {
+    findings.rows.push_back(row);
+    lines.add(row);
+  };
+  observer.mismatch = [&](const SweepMismatch& m) {
+    report.add(fmt::format("{}, class {}, seed {}, case {}", m.row.form->opcode, m.row.operand_class->name, plan.seed, m.case_number),
+               m.program, m.initial, m.expected, m.found, m.comparison, gpu.shared_base());
+  };
+  const Clock clock;
+  try {
+    sweep(emulator, gpu, plan, observer);
+  } catch (const std::exception& e) {
+    findings.error = e.what();
+  }
+  findings.seconds = clock.seconds();
+  return findings;
+}
+
+void print_table(const Findings& findings) {
+  Table table({"form", "class", "cases", "outputs", "mismatches"});
+  for (const SweepRow& row : findings.rows)
+    table.add({row.form->opcode, std::string(row.operand_class->name), std::to_string(row.cases), std::to_string(row.outputs),
+               std::to_string(row.mismatches)});
+  fmt::print("{}\n", table.text());
+}
+
+void print_summary(const Findings& findings, const SweepPlan& plan, const GpuRunner& gpu) {
+  const double rate = findings.seconds > 0 ? static_cast<double>(findings.outputs()) / findings.seconds : 0;
+  fmt::print("{} forms for {}, {} in {:.1f} s ({:.3g} a second)\n{}\nseed {}, {} cases a class\n", plan.forms.size(), plan.target->name,
+             outputs_text(findings.outputs(), findings.mismatches()), findings.seconds, rate, gpu.description(), plan.seed, plan.cases);
+}
+
+Json gpus_json(const GpuRunner& gpu) {
+  Json all = Json::array();
+  for (const GpuInfo& info : gpu.gpus())
+    all.push_back({{"card", info.card},
+                   {"compute_capability", info.compute_capability},
+                   {"driver", info.driver},
+                   {"cuda", info.cuda},
+                   {"assembler", info.assembler}});
+  return all;
+}
+
+Json counts_json(std::size_t cases, std::size_t outputs, std::size_t mismatches) {
+  return {{"cases", cases}, {"outputs", outputs}, {"mismatches", mismatches}};
+}
+
+/// Sums over the classes, in the plan's order; a form of which no class was completed has zeros.
+Json forms_json(const Findings& findings, const SweepPlan& plan) {
+  Json all = Json::array();
+  for (const Form* form : plan.forms) {
+    SweepRow sum;
+    std::size_t classes = 0;
+    for (const SweepRow& row : findings.rows) {
+      if (row.form != form) continue;
+      ++classes;
+      sum.cases += row.cases;
+      sum.outputs += row.outputs;
+      sum.mismatches += row.mismatches;
+    }
+    Json entry = {{"form", form->opcode}, {"classes", classes}};
+    entry.update(counts_json(sum.cases, sum.outputs, sum.mismatches));
+    all.push_back(entry);
+  }
+  return all;
+}
+
+Json rows_json(const Findings& findings) {
+  Json all = Json::array();
+  for (const SweepRow& row : findings.rows) {
+    Json entry = {{"form", row.form->opcode}, {"class", row.operand_class->name}};
+    entry.update(counts_json(row.cases, row.outputs, row.mismatches));
+    all.push_back(entry);
+  }
+  return all;
+}
+
+std::string sweep_json(const Findings& findings, const SweepPlan& plan, const GpuRunner& gpu) {
+  Json json = {{"warpmat", WARPMAT_VERSION},
+               {"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))},
+               {"target", plan.target->name},
+               {"hardware", name(plan.target->hardware)},
+               {"gpus", gpus_json(gpu)},
+               {"seed", plan.seed},
+               {"case_generator_version", case_generator_version},
+               {"cases_per_class", plan.cases},
+               {"seconds", findings.seconds},
+               {"complete", !findings.error},
+               {"outputs", findings.outputs()},
+               {"mismatches", findings.mismatches()}};
+  if (findings.error) json["error"] = *findings.error;
+  json["forms"] = forms_json(findings, plan);
+  json["rows"] = rows_json(findings);
+  return json.dump(1) + "\n";
+}
+
+void diff_forms(const Options& options) {
+  if (!options.json.empty()) check_output_place(options.json);
+  const std::unique_ptr<GpuRunner> gpu = open(options, options.target.empty() ? nullptr : &target(options.target));
+  EmulatorRunner emulator(gpu->shared_base());
+  const Target& target = options.target.empty() ? gpu->target() : warpmat::target(options.target);
+  const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
+  const Findings findings = run_sweep(emulator, *gpu, plan, options);
+  print_table(findings);
+  print_summary(findings, plan, *gpu);
+  if (!options.json.empty()) write_file(options.json, {sweep_json(findings, plan, *gpu)});
+  if (findings.error) throw std::runtime_error(*findings.error);
+  fail_on(findings.mismatches(), findings.outputs());
+}
+
+constexpr const char* footer =
+    R"(Outputs are 32-bit words that the program writes: those are counted, and every other register and byte is compared too.
+Row addresses that --in names count from the beginning of shared memory.
+At a mismatch warpmat prints the element, its lane and register and both values, and writes a program that shows it again without any input.
+The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU of the target's hardware.
+
+Examples:
+  warpmat diff kernel.ptx --warps 100000
+  warpmat diff kernel.ptx --in 0.a=iota --in tile:f16=tile.npy
+  warpmat diff --cases 20000 --json sweep.json
+  warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7)";
+
+}  // namespace
+
+void add_diff(CLI::App& app) {
+  constexpr std::size_t most_warps = std::size_t{1} << 20, most_cases = std::size_t{1} << 40;
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("diff", "Run a program, or every instruction, on a GPU too and compare");
+  CLI::Option* file = command->add_option("FILE", options->file, "A program; without one, every form runs with every class of operands");
+  command->add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
+  command->add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
+  command->add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)")
+      ->needs(file)
+      ->check(CLI::Range(std::size_t{1}, most_warps));
+  command->add_option("--in", options->in, "With FILE: PLACE=SOURCE as in 'warpmat run', the same in every warp; may be repeated")
+      ->needs(file)
+      ->allow_extra_args(false);
+  command->add_option("--shared-bytes", options->shared_bytes, "With FILE: shared memory, this many bytes in all")
+      ->needs(file)
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 18));
+  command->add_option("--forms", options->forms, "Without FILE: only the forms in whose opcode this regular expression is found")
+      ->excludes(file);
+  command->add_option("--cases", options->cases, "Without FILE: warps for each form and class (default: 4096)")
+      ->excludes(file)
+      ->check(CLI::Range(std::size_t{1}, most_cases));
+  command->add_option("--json", options->json, "Without FILE: write the table and where it comes from to this file")
+      ->excludes(file)
+      ->type_name("FILE.json");
+  command->add_option("--keep", options->keep, "Directory for the programs that replay mismatches (default: this one)")
+      ->type_name("DIRECTORY");
+  command->add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)")
+      ->check(CLI::Range(1, 1024));
+  command->footer(footer);
+  command->callback([options] { options->file.empty() ? diff_forms(*options) : diff_program(*options); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "gpu/compare.h"
+#include "gpu/emulator_runner.h"
+#include "gpu/fuzz_program.h"
+#include "gpu/gpu_runner.h"
+#include "gpu/self_contained.h"
+#include "mismatch_text.h"
+#include "output_file.h"
+#include "progress.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  std::size_t programs = 1000, warps = 32;
+  std::uint64_t seed = 1, first = 0;
+  FuzzOptions fuzz;
+  std::string target, keep = ".";
+};
+
+/// A program with what it starts from and what the emulator made of that.
+struct Prepared {
+  std::uint64_t index;
+  FuzzProgram fuzz;
+  Program program;
+  WarpStates initial, expected;
+};
+
+Prepared prepare(const FuzzProgram& fuzz, std::uint64_t index, const Options& options, std::uint32_t shared_base) {
+  Program program = parse(fuzz.text());
+  WarpStates initial = random_fuzz_states(program, options.seed, index, options.warps);
+  WarpStates expected = initial;
+  EmulatorRunner(shared_base, 1).run(program, expected);
+  return {index, fuzz, std::move(program), std::move(initial), std::move(expected)};
+}
+
+WarpStates run(Runner& runner, const Prepared& prepared) {
+  WarpStates states = prepared.initial;
+  runner.run(prepared.program, states);
+  return states;
+}
+
+std::string commented(const std::string& text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result += "// " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
+struct Tally {
+  std::size_t programs = 0, statements = 0, outputs = 0, mismatches = 0;
+};
+
+/// What all threads have found, and which program is next.
+class Findings {
+ public:
+  explicit Findings(const Options& options) : options_(options), progress_(options.programs) {}
+
+  /// The number of a program that nobody has run; none once enough were run, or differ.
+  std::optional<std::uint64_t> next() {
+    constexpr std::size_t enough = 10;
+    const std::lock_guard lock(mutex_);
+    if (begun_ == options_.programs || tally_.mismatches >= enough) return std::nullopt;
+    return options_.first + begun_++;
+  }
+
+  void add(const Prepared& prepared, const Comparison& comparison) {
+    const std::lock_guard lock(mutex_);
+    ++tally_.programs;
+    tally_.statements += prepared.program.statements.size();
+    tally_.outputs += comparison.words;
+    tally_.mismatches += comparison.mismatches != 0;
+    progress_.advance();
+  }
+
+  /// Nobody shall begin another program.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    begun_ = options_.programs;
+  }
+
+  /// Prints `text` in one piece.
+  void print(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    fmt::print("{}", text);
+  }
+
+  const Tally& tally() const { return tally_; }
+
+ private:
+  const Options& options_;
+  Progress progress_;
+  std::mutex mutex_;
+  std::size_t begun_ = 0;
+  Tally tally_;
+};
+
+/// Runs programs on one thread, with a runner of its own.
+class Fuzzer {
+ public:
+  Fuzzer(const Options& options, const Target& target, std::unique_ptr<GpuRunner> gpu, Findings& findings)
+      : options_(options), target_(target), gpu_(std::move(gpu)), findings_(findings) {}
+
+  void run_all() {
+    try {
+      while (const auto index = findings_.next()) check(*index);
+    } catch (...) {
+      findings_.stop();
+      throw;
+    }
+  }
+
+ private:
+  void check(std::uint64_t index) {
+    const Prepared prepared = prepare(random_fuzz_program(target_, options_.seed, index, options_.fuzz), index, options_, gpu_->shared_base());
+    const Comparison comparison = compare_states(prepared.program, prepared.expected, run(*gpu_, prepared), 1);
+    findings_.add(prepared, comparison);
+    if (comparison.mismatches != 0) report(prepared);
+  }
+
+  /// Whether a shortened program still differs.
+  bool differs(const FuzzProgram& candidate, std::uint64_t index) {
+    const Prepared prepared = prepare(candidate, index, options_, gpu_->shared_base());
+    return compare_states(prepared.program, prepared.expected, run(*gpu_, prepared), 1).mismatches != 0;
+  }
+
+  void report(const Prepared& failing) {
+    const FuzzProgram shortest = shrink(failing.fuzz, [&](const FuzzProgram& candidate) { return differs(candidate, failing.index); });
+    const Prepared prepared = prepare(shortest, failing.index, options_, gpu_->shared_base());
+    const WarpStates found = run(*gpu_, prepared);
+    const Comparison comparison = compare_states(prepared.program, prepared.expected, found, 4);
+    std::string text = fmt::format("seed {}, program {}: {} of {} statements still differ; {} words do\n", options_.seed, failing.index,
+                                   shortest.statements(), failing.fuzz.statements(), comparison.mismatches);
+    for (const Difference& difference : comparison.differences) text += describe(prepared.program, prepared.expected, found, difference);
+    const auto file = std::filesystem::path(options_.keep) / fmt::format("warpmat_fuzz_{}_{}.ptx", options_.seed, failing.index);
+    const std::size_t warp = comparison.differences.empty() ? 0 : comparison.differences.front().warp;
+    write_file(file, {commented(text), self_contained(prepared.program, prepared.initial, warp, gpu_->shared_base())});
+    findings_.print(fmt::format("{}replay: warpmat diff {} --warps 1\n\n", text, file.string()));
+  }
+
+  const Options& options_;
+  const Target& target_;
+  std::unique_ptr<GpuRunner> gpu_;
+  Findings& findings_;
+};
+
+/// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what one of them throws.
+void run_all(const Options& options, const GpuOptions& gpus, const Target& target, Findings& findings) {
+  constexpr unsigned most_threads = 4;
+  std::vector<std::future<void>> threads;
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, most_threads); ++i)
+    threads.push_back(std::async(std::launch::async, [&] { Fuzzer(options, target, open_gpus(gpus), findings).run_all(); }));
+  for (std::future<void>& thread : threads) thread.wait();
+  for (std::future<void>& thread : threads) thread.get();
+}
+
+void fuzz(const Options& options) {
+  check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
+  GpuOptions gpus;
+  gpus.target = options.target.empty() ? nullptr : &target(options.target);
+  const std::unique_ptr<GpuRunner> gpu = open_gpus(gpus);
+  const Target& target = gpus.target != nullptr ? *gpus.target : gpu->target();
+  const auto start = std::chrono::steady_clock::now();
+  Findings findings(options);
+  run_all(options, gpus, target, findings);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const Tally& tally = findings.tally();
+  fmt::print("{} programs, {} statements, {} warps each: {} outputs compared, {} program{} differ in {:.1f} s\n{}\nseed {}, programs from {} on\n",
+             tally.programs, tally.statements, options.warps, tally.outputs, tally.mismatches, tally.mismatches == 1 ? "" : "s", seconds.count(),
+             gpu->description(), options.seed, options.first);
+  if (tally.mismatches != 0) throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", tally.mismatches));
+}
+
+constexpr const char* footer = R"(A program that differs is shortened as long as it does, and written to a file that shows it without any input. After ten the run ends.
+A program depends on the seed and its number alone: --first 123 --programs 1 runs number 123 again.
+The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU.
+
+Examples:
+  warpmat fuzz --programs 10000
+  warpmat fuzz --seed 7 --max-statements 8)";
+
+}  // namespace
+
+void add_fuzz(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("fuzz", "Run random programs on a GPU too and compare");
+  command->add_option("--programs", options->programs, "How many (default: 1000)")->type_name("N")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
+  command->add_option("--first", options->first, "Number of the first program (default: 0)")->type_name("N");
+  command->add_option("--seed", options->seed, "Of programs and states (default: 1)")->type_name("S");
+  command->add_option("--max-statements", options->fuzz.max_statements, "Of a program (default: 50)")->type_name("N")->check(CLI::Range(1, 1000));
+  command->add_option("--warps", options->warps, "Warps that run each program (default: 32)")->type_name("N")->check(CLI::Range(1, 1 << 16));
+  command->add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
+                    "Also one register twice in a list of destinations, where the ISA does not say which result stays");
+  command->add_flag("--negative-numbers", options->fuzz.negative_numbers,
+                    "Also numbers with sign bits, which ptxas 13.0 makes a wrong minus of where they reach a multiplicand");
+  command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
+  command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
+  command->footer(footer);
+  command->callback([options] { fuzz(*options); });
+}
+
+}  // namespace warpmat
