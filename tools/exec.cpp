@@ -69,9 +69,27 @@ bool stores(const Form& form) {
 
 std::vector<FileRole> file_roles(const Form& form) {
   std::vector<FileRole> roles;
-  for (const Operand& operand : form.operands) roles.push_back(role(operand));
+  for (const Operand& operand : form.operands)
+    if (operand.kind == OperandKind::fragment || operand.kind == OperandKind::address) roles.push_back(role(operand));
   if (addresses_memory(form)) roles.push_back(memory_role(false));
   if (stores(form)) roles.push_back(memory_role(true));
+  return roles;
+}
+
+/// An operand that is a number, the same in all cases: option --`option` sets word `word` of `operand`.
+struct NumberRole {
+  std::string option;
+  OperandName operand;
+  std::size_t word;
+};
+
+/// The numbers of every form: the selector, and the tuples {byte-id, thread-id}.
+const std::vector<NumberRole>& number_roles() {
+  static const std::vector<NumberRole> roles{{"selector", OperandName::selector, 0},
+                                             {"byte-id-a", OperandName::ids_a, 0},
+                                             {"thread-id-a", OperandName::ids_a, 1},
+                                             {"byte-id-b", OperandName::ids_b, 0},
+                                             {"thread-id-b", OperandName::ids_b, 1}};
   return roles;
 }
 
@@ -87,12 +105,16 @@ std::string layout_text(const FileRole& file, bool extents = true) {
 struct Options {
   std::string opcode, target;
   std::map<std::string, std::string> paths;  ///< by option; empty where not given
+  std::map<std::string, std::optional<std::uint32_t>> numbers;  ///< by option
+  bool hardware = false;  ///< undefined behaviour as measured instead of a trap
   unsigned jobs = 0;
 };
 
 std::vector<std::string> file_options() {
   std::vector<std::string> options;
-  for (std::size_t i = 0; i < operand_names; ++i) options.emplace_back(name(static_cast<OperandName>(i)));
+  for (std::size_t i = 0; i < operand_names; ++i)
+    if (const auto operand = static_cast<OperandName>(i); std::ranges::find(number_roles(), operand, &NumberRole::operand) == number_roles().end())
+      options.emplace_back(name(operand));
   options.insert(options.end(), {memory_option, memory_out_option});
   return options;
 }
@@ -125,6 +147,9 @@ std::vector<FileRole> checked_roles(const Form& form, const Options& options) {
   for (const auto& [option, path] : options.paths)
     if (!path.empty() && std::ranges::find(roles, option, &FileRole::option) == roles.end())
       throw std::runtime_error(fmt::format("{} takes no --{}; it takes {}", form.opcode, option, fmt::join(wanted, ", ")));
+  for (const NumberRole& number : number_roles())
+    if (options.numbers.at(number.option) && form.find_operand(number.operand) == nullptr)
+      throw std::runtime_error(fmt::format("{} takes no --{}", form.opcode, number.option));
   return roles;
 }
 
@@ -146,7 +171,7 @@ NpyArray read(const std::string& path, const FileRole& file) {
 /// The registers and memories of many warps, side by side.
 struct Warps {
   std::size_t count = 0;
-  std::array<std::vector<Register>, operand_names> registers;  ///< by OperandName: [count][words of the operand]
+  std::array<std::vector<Register>, operand_names> registers;  ///< by OperandName: [count][words of the operand]; numbers [words]
   NpyArray memory;                                             ///< [count][bytes]
 
   std::vector<Register>& of(OperandName name) { return registers[static_cast<std::size_t>(name)]; }
@@ -174,6 +199,12 @@ Warps read_warps(const Form& form, const std::vector<FileRole>& roles, const Opt
   }
   for (const Operand& operand : form.operands)
     if (operand.written) warps.of(operand.name).resize(warps.count * static_cast<std::size_t>(operand.words()));
+  for (const NumberRole& number : number_roles()) {
+    if (form.find_operand(number.operand) == nullptr) continue;
+    std::vector<Register>& words = warps.of(number.operand);
+    words.resize(std::max(words.size(), number.word + 1));
+    words[number.word].fill(options.numbers.at(number.option).value_or(0));
+  }
   return warps;
 }
 
@@ -182,7 +213,7 @@ Warps read_warps(const Form& form, const std::vector<FileRole>& roles, const Opt
 /// Executes cases one after another, without allocating between them.
 class Runner {
  public:
-  Runner(const Instruction& instruction, Warps& warps) : instruction_(instruction), warps_(warps), shared_(warps.memory_bytes()) {
+  Runner(const Instruction& instruction, Warps& warps, Undefined undefined) : instruction_(instruction), warps_(warps), shared_(warps.memory_bytes()) {
     for (const Operand& operand : form().operands) {
       std::vector<Register*>& registers = of(operand.name);
       registers.resize(static_cast<std::size_t>(operand.words()));
@@ -192,6 +223,7 @@ class Runner {
         arguments_.source(operand.name) = registers;
     }
     arguments_.shared = &shared_;
+    arguments_.undefined = undefined;
   }
 
   Runner(const Runner&) = delete;
@@ -200,7 +232,9 @@ class Runner {
   void run(std::size_t index) {
     for (const Operand& operand : form().operands) {
       std::vector<Register*>& registers = of(operand.name);
-      for (std::size_t i = 0; i < registers.size(); ++i) registers[i] = &warps_.of(operand.name)[index * registers.size() + i];
+      const bool number = operand.kind == OperandKind::selector || operand.kind == OperandKind::ids;
+      const std::size_t first = number ? 0 : index * registers.size();
+      for (std::size_t i = 0; i < registers.size(); ++i) registers[i] = &warps_.of(operand.name)[first + i];
     }
     const std::span<std::uint8_t> memory = warps_.memory.as<std::uint8_t>().subspan(index * shared_.size(), shared_.size());
     std::ranges::copy(memory, shared_.bytes().begin());
@@ -225,13 +259,13 @@ class Runner {
 };
 
 /// Executes every case. Slices of cases go to threads; of several failures the one with the lowest case is thrown.
-void run_all(const Instruction& instruction, Warps& warps, unsigned jobs) {
+void run_all(const Instruction& instruction, Warps& warps, Undefined undefined, unsigned jobs) {
   const std::size_t slices = std::min<std::size_t>(jobs, warps.count);
   std::vector<std::exception_ptr> failures(slices);
   Progress progress(warps.count);
   const auto run_slice = [&](std::size_t slice) {
     try {
-      Runner runner(instruction, warps);
+      Runner runner(instruction, warps, undefined);
       const std::size_t end = warps.count * (slice + 1) / slices;
       for (std::size_t i = warps.count * slice / slices; i < end; ++i, progress.advance()) runner.run(i);
     } catch (...) {
@@ -264,7 +298,7 @@ void exec(const Options& options) {
   for (const FileRole& file : roles)
     if (file.written) check_output_place(options.paths.at(file.option));
   Warps warps = read_warps(instruction.form(), roles, options);
-  run_all(instruction, warps, options.jobs);
+  run_all(instruction, warps, options.hardware ? Undefined::hardware : Undefined::trap, options.jobs);
   write_results(instruction.form(), warps, options);
 }
 
@@ -274,7 +308,8 @@ Examples:
   warpmat exec mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_80 --a A.npy --b B.npy --c C.npy --d D.npy
   warpmat exec ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --r R.npy
   warpmat exec stmatrix.sync.aligned.m8n8.x2.shared.b16 --target sm_90 --shared MEM.npy --p ADDR.npy --r R.npy --shared-out OUT.npy
-  warpmat exec movmatrix.sync.aligned.m8n8.trans.b16 --target sm_75 --a A.npy --d D.npy)";
+  warpmat exec movmatrix.sync.aligned.m8n8.trans.b16 --target sm_75 --a A.npy --d D.npy
+  warpmat exec mma.sp.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 --target sm_80 --a A.npy --b B.npy --c C.npy --e E.npy --selector 2 --d D.npy)";
 
 }  // namespace
 
@@ -286,6 +321,12 @@ void add_exec(CLI::App& app) {
   command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
   for (const std::string& option : file_options())
     command->add_option("--" + option, options->paths[option], description(option))->type_name("FILE.npy");
+  for (const NumberRole& number : number_roles())
+    command->add_option("--" + number.option, options->numbers[number.option],
+                        fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
+        ->type_name("N");
+  command->add_flag("--undefined-as-hardware", options->hardware,
+                    "Where the ISA leaves behaviour undefined, do what the target's hardware was measured to do, instead of a trap");
   options->jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
       ->type_name("N")

@@ -50,15 +50,20 @@ std::string format_text(const Operand& operand) {
 std::string operands_text(const Form& form) {
   std::vector<std::string> texts;
   for (const Operand& o : form.operands) {
-    const bool address = o.kind == OperandKind::address;
-    texts.push_back(address ? fmt::format("{} address", name(o.name))
-                            : fmt::format("{} {} {}", name(o.name), o.registers(), format_text(o)));
+    texts.push_back(o.kind == OperandKind::fragment ? fmt::format("{} {} {}", name(o.name), o.registers(), format_text(o))
+                                                    : fmt::format("{} {}", name(o.name), name(o.kind)));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string target_text(const Requirement& r) {
-  return fmt::format("sm_{}", r.baseline);
+  switch (r.set) {
+    case TargetSet::baseline: return fmt::format("sm_{}", r.baseline);
+    case TargetSet::blackwell:
+    case TargetSet::rtx_blackwell: return fmt::format("sm_{}a/f", r.baseline);
+    case TargetSet::rtx_blackwell_exact: return fmt::format("sm_{}a", r.baseline);
+  }
+  return "";
 }
 
 /// "measured sm_90; replayed sm_80 sm_86": the strongest evidence first.
@@ -97,10 +102,11 @@ std::string list_text(const Target* only) {
 
 Json operand_json(const Operand& o) {
   if (o.kind == OperandKind::address)
-    return {{"name", name(o.name)}, {"kind", "address"}, {"written", o.written}, {"registers", o.registers()}};
+    return {{"name", name(o.name)}, {"kind", name(o.kind)}, {"written", o.written}, {"registers", o.registers()}};
+  if (o.kind != OperandKind::fragment) return {{"name", name(o.name)}, {"kind", name(o.kind)}, {"choices", o.choices}};
   const Fragment& f = o.fragment;
   return {{"name", name(o.name)},
-          {"kind", "fragment"},
+          {"kind", name(o.kind)},
           {"written", o.written},
           {"registers", o.registers()},
           {"register_bits", f.register_bits},

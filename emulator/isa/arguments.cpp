@@ -14,7 +14,7 @@ std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers
   const auto reg = static_cast<std::size_t>(place.reg);
   const auto lane = static_cast<std::size_t>(place.lane);
   if (fragment.register_bits == 64) return (*registers[2 * reg])[lane] | std::uint64_t{(*registers[2 * reg + 1])[lane]} << 32;
-  return ((*registers[reg])[lane] >> place.bit) & low_bits(fragment.element_bits);
+  return ((*registers[reg])[lane] >> (place.bit + fragment.payload_shift)) & low_bits(fragment.payload_bits);
 }
 
 void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits) {
@@ -28,7 +28,7 @@ void write_element(const Fragment& fragment, RegisterList registers, const Eleme
   }
   const auto mask = static_cast<std::uint32_t>(low_bits(fragment.element_bits) << place.bit);
   std::uint32_t& word = (*registers[reg])[lane];
-  word = (word & ~mask) | (static_cast<std::uint32_t>(bits << place.bit) & mask);
+  word = (word & ~mask) | (static_cast<std::uint32_t>((bits & low_bits(fragment.payload_bits)) << (place.bit + fragment.payload_shift)) & mask);
 }
 
 }  // namespace warpmat

@@ -12,6 +12,12 @@ namespace warpmat {
 using RegisterList = std::span<Register* const>;
 using ConstRegisterList = std::span<const Register* const>;
 
+/// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of range.
+enum class Undefined : std::uint8_t {
+  trap,      ///< throws Trap naming lane and operand
+  hardware,  ///< does what the target's hardware was measured to do; where nobody measured, it traps all the same
+};
+
 /// One warp's registers and memory for one instruction. Sources and destination may be the same registers: every instruction reads
 /// everything before it writes anything.
 struct Arguments {
@@ -19,6 +25,7 @@ struct Arguments {
   RegisterList destination;                              ///< d, or r of ldmatrix
   SharedMemory* shared = nullptr;                        ///< for ldmatrix and stmatrix
   std::int64_t offset = 0;                               ///< added to each address of p: the [register+offset] of PTX
+  Undefined undefined = Undefined::trap;
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }

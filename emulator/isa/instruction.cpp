@@ -24,8 +24,14 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
 }
 
 std::string machine_name(const Form& form, const Lowering& lowering) {
-  if (form.mnemonic != Mnemonic::mma) return std::string(lowering.unit);
-  return fmt::format("{}.{}{}{}", lowering.unit, form.shape.m, form.shape.n, form.shape.k);
+  std::string text(lowering.machine);
+  const auto replace = [&](std::string_view place, const std::string& by) {
+    if (const std::size_t at = text.find(place); at != std::string::npos) text.replace(at, place.size(), by);
+  };
+  replace("{sp}", form.sparsity == Sparsity::dense ? "" : "SP.");
+  replace("{mnk}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k));
+  replace("{mnh}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k / 2));
+  return text;
 }
 
 }  // namespace warpmat

@@ -30,7 +30,7 @@ class Instruction {
   const Lowering* lowering_;
 };
 
-/// The machine instruction of `form` on the hardware of `lowering`: "HMMA.16816", "LDSM".
+/// The machine instructions of `form` on the hardware of `lowering`: "HMMA.16816", "2 IMMA.16832", "LDSM".
 std::string machine_name(const Form& form, const Lowering& lowering);
 
 }  // namespace warpmat

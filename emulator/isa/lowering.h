@@ -16,7 +16,7 @@ using Execute = void (*)(const Form& form, const Lowering& lowering, const Argum
 /// What a form becomes on a hardware: a row of the lowering table (lowering.cpp). PTX names a form, the hardware executes machine
 /// instructions, and those decide the bits.
 struct Lowering {
-  std::string_view unit;     ///< the machine instruction: "HMMA"
+  std::string_view machine;  ///< the machine instructions, see machine_name()
   Execute execute;
   const DotModel* model;     ///< the arithmetic of floating-point products; nullptr elsewhere
   Evidence evidence;         ///< how the result's bits are known

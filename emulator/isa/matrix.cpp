@@ -19,8 +19,8 @@ void for_each_element(const Fragment& fragment, Visit visit) {
 }
 
 void check_registers(const Fragment& fragment, Format format, std::size_t registers) {
-  if (row(format).bits != fragment.element_bits)
-    throw std::invalid_argument(fmt::format("the fragment's elements have {} bits; {} has {}", fragment.element_bits, name(format), row(format).bits));
+  if (row(format).bits != fragment.payload_bits)
+    throw std::invalid_argument(fmt::format("the fragment's elements have {} bits; {} has {}", fragment.payload_bits, name(format), row(format).bits));
   const auto words = static_cast<std::size_t>(fragment.registers() * fragment.register_bits / 32);
   if (registers != words) throw std::invalid_argument(fmt::format("the fragment fills {} registers of 32 bits; {} given", words, registers));
 }

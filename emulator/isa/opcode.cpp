@@ -24,10 +24,13 @@ std::vector<std::string> split(std::string_view opcode) {
   }
 }
 
-/// Qualifiers of one class keep their order; classes mix freely. Types are a class, .row and .col another; the rest are alone in theirs.
+/// Qualifiers of one class keep their order; classes mix freely. Types are a class, and so are layouts, the operations of .b1, and the
+/// formats of a decompressing load; the rest are alone in theirs.
 std::string_view qualifier_class(const std::string& qualifier) {
   if (find_format(qualifier) != nullptr || std::ranges::find(scalar_types, qualifier) != scalar_types.end()) return "~type";
   if (qualifier == "row" || qualifier == "col") return "~layout";
+  if (qualifier == "xor" || qualifier == "and" || qualifier == "popc") return "~reduction";
+  if (qualifier == "b8x16" || qualifier == "b6x16_p32" || qualifier == "b4x16_p64") return "~load format";
   return qualifier;
 }
 

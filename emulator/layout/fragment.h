@@ -25,9 +25,13 @@ namespace warpmat {
 //
 // and both directions follow by moving bits. In A the element inside the register takes the lowest k bits, the lane the next two and three
 // of m, the registers m3 and then the remaining k bits; B is the same without m, with n in the lane. Elements of 32 and 64 bits leave
-// no bit inside.
+// no bit inside. Sparse A is the dense fragment of the stored m x k/2 matrix.
 //
-// Sources: PTX ISA 9.1 sections 9.7.14.5.1 to 9.7.14.5.17; CUTLASS's MMA traits; all dense fragments of this file were measured on an H200.
+// The same rule places sparse metadata and block scales. Where a selector chooses which lanes or bytes count, it is a bit like the others:
+// the "matrix" of such a fragment is the value of the selector.
+//
+// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. How each was confirmed stands
+// with the lowerings (isa/lowering.cpp).
 
 /// Rows, columns and depth of a matrix product: A is m x k, B is k x n, C and D are m x n.
 struct Shape {
@@ -37,7 +41,8 @@ struct Shape {
 
 enum class Axis : std::uint8_t { row, column, matrix };
 
-/// One element of a fragment's matrix. `matrix` counts the matrices of an ldmatrix (0 where there is one).
+/// One element of a fragment's matrix. `matrix` counts the matrices of an ldmatrix, the products of m8n8k4, or the values of a selector
+/// (0 where there is one).
 struct Element {
   int row = 0, column = 0, matrix = 0;
   friend constexpr bool operator==(const Element&, const Element&) = default;
@@ -53,8 +58,10 @@ class Fragment {
  public:
   static constexpr int lane_bits = 5;
 
-  int element_bits = 32;
+  int element_bits = 32;   ///< of an element's container in the register
   int register_bits = 32;  ///< 64 for f64, else 32
+  int payload_bits = 32;   ///< of the element itself: fewer than element_bits where a 6- or 4-bit number lies in a byte
+  int payload_shift = 0;   ///< where in its container it begins
 
   constexpr int rows() const { return 1 << count(Axis::row); }
   constexpr int columns() const { return 1 << count(Axis::column); }
@@ -99,8 +106,17 @@ class Fragment {
   static constexpr Fragment of(int element_bits) {
     Fragment f;
     f.element_bits = element_bits;
+    f.payload_bits = element_bits;
     f.register_bits = element_bits == 64 ? 64 : 32;
     while (element_bits << (f.inside_ + 1) <= f.register_bits) ++f.inside_;
+    return f;
+  }
+
+  /// The same places for numbers of `bits` bits that begin at bit `shift` of each container.
+  constexpr Fragment with_payload(int bits, int shift) const {
+    Fragment f = *this;
+    f.payload_bits = bits;
+    f.payload_shift = shift;
     return f;
   }
 
@@ -163,6 +179,66 @@ constexpr Fragment fragment_m8n8(int number, bool transposed) {
   const Axis across = transposed ? Axis::row : Axis::column;
   const Axis down = transposed ? Axis::column : Axis::row;
   return Fragment::of(16).add(across, 0, 3).add(down, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+}
+
+/// `number` 16x16 matrices of bytes, two registers each: ldmatrix .m16n16.trans. Rows are those of the memory.
+constexpr Fragment fragment_m16n16(int number) {
+  return Fragment::of(8).add(Axis::row, 0, 4).add(Axis::column, 0, 4).add(Axis::matrix, 0, log2_exact(number));
+}
+
+/// `number` 8x16 matrices of bytes, one register each: ldmatrix .m8n16.
+constexpr Fragment fragment_m8n16(int number) {
+  return Fragment::of(8).add(Axis::column, 0, 4).add(Axis::row, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+}
+
+/// `number` matrices of 8 rows of 16 bytes in memory, one register each: stmatrix .m16n8.trans.
+constexpr Fragment fragment_m16n8(int number) {
+  return Fragment::of(8).add(Axis::row, 0).add(Axis::column, 3).add(Axis::row, 1, 3).add(Axis::column, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+}
+
+// m8n8k4: four products of 8x4 by 4x8, product q in the lanes 4q to 4q+3 and 16+4q to 16+4q+3 (PTX ISA 9.1 section 9.7.14.5.1).
+
+/// A or B of m8n8k4: `line` is the axis of which a lane holds one index (rows of A, columns of B), `other` that of k, if the
+/// matrix is stored along k (A .row, B .col); else they change places.
+constexpr Fragment fragment_m8n8k4(Axis line, Axis other, bool along_k) {
+  const Axis lane = along_k ? line : other;
+  const Axis inside = along_k ? other : line;
+  return Fragment::of(16).add(inside, 0).add(lane, 0, 2).add(Axis::matrix, 0, 2).add(line, 2).add(inside, 1);
+}
+
+/// C or D of m8n8k4.
+constexpr Fragment fragment_m8n8k4_c(int element_bits) {
+  if (element_bits == 16)
+    return Fragment::of(16).add(Axis::column, 0).add(Axis::row, 0, 2).add(Axis::matrix, 0, 2).add(Axis::row, 2).add(Axis::column, 1, 3);
+  return Fragment::of(32).add(Axis::row, 0).add(Axis::column, 1).add(Axis::matrix, 0, 2).add(Axis::row, 2)
+      .add(Axis::column, 0).add(Axis::row, 1).add(Axis::column, 2);
+}
+
+/// The metadata of a sparse A: row i, column c is the 4-bit code of the c-th group of A's row i, for the selector `matrix`. `groups` is
+/// their number in a row (k / 4; k / 2 for tf32; k / 8 for 4-bit elements), 4 to 16; `element_bits` that of A's elements. The lanes of the
+/// selector that are not addressed hold nothing.
+constexpr Fragment fragment_metadata(int groups, int element_bits) {
+  Fragment f = Fragment::of(4);
+  const int columns = log2_exact(groups);
+  if (element_bits >= 16)
+    f.add(Axis::column, 0, 2).add(Axis::row, 3).add(Axis::column, 2, columns).add(Axis::matrix, 0, 4 - columns);
+  else
+    f.add(Axis::column, 0, 3).add(Axis::row, 3).add(Axis::column, 3, columns).add(Axis::matrix, 0, 4 - columns);
+  return f.add(Axis::row, 0, 3);
+}
+
+/// The scale factors of A: row i, column j is the j-th of the `vector` (1, 2 or 4) factors of A's row i. The matrix number is
+/// byte-id / vector + thread-id * 4 / vector.
+constexpr Fragment fragment_scale_a(int vector) {
+  const int columns = log2_exact(vector);
+  return Fragment::of(8).add(Axis::column, 0, columns).add(Axis::matrix, 0, 2 - columns).add(Axis::row, 3).add(Axis::matrix, 2 - columns)
+      .add(Axis::row, 0, 3);
+}
+
+/// The scale factors of B: row j, column n is the j-th of the `vector` factors of B's column n; matrix number as in fragment_scale_a.
+constexpr Fragment fragment_scale_b(int vector) {
+  const int rows = log2_exact(vector);
+  return Fragment::of(8).add(Axis::row, 0, rows).add(Axis::matrix, 0, 2 - rows).add(Axis::matrix, 2 - rows, 4 - rows).add(Axis::column, 0, 3);
 }
 
 }  // namespace warpmat

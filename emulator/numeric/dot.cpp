@@ -7,15 +7,6 @@
 namespace warpmat {
 namespace {
 
-Value multiply(const Value& a, const Value& b) {
-  const bool negative = a.negative != b.negative;
-  const auto is = [&](Value::Kind kind) { return a.kind == kind || b.kind == kind; };
-  if (is(Value::Kind::nan) || (is(Value::Kind::infinity) && is(Value::Kind::zero))) return {Value::Kind::nan};
-  if (is(Value::Kind::infinity)) return {Value::Kind::infinity, negative};
-  if (is(Value::Kind::zero)) return {Value::Kind::zero};
-  return {Value::Kind::finite, negative, a.exponent + b.exponent, a.fraction_bits + b.fraction_bits, a.significand * b.significand};
-}
-
 /// `term` in units of 2^unit_exponent, truncated toward zero.
 std::int64_t truncate(const Value& term, int unit_exponent) {
   if (term.kind == Value::Kind::zero) return 0;
@@ -25,7 +16,6 @@ std::int64_t truncate(const Value& term, int unit_exponent) {
   return term.negative ? -magnitude : magnitude;
 }
 
-constexpr std::size_t max_step_elements = 32;  // 32 bytes of an 8-bit format
 constexpr int no_term = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
 
 /// What the terms of one step have in common, found in a first pass over them.
@@ -55,13 +45,16 @@ std::uint64_t round_sum(const DotModel& model, Format accumulator, std::int64_t 
 
 }  // namespace
 
-std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c) {
-  assert(a.size() == b.size() && a.size() <= max_step_elements);
-  std::array<Value, max_step_elements + 1> storage;
-  const std::span<Value> terms = std::span(storage).first(a.size() + 1);
-  for (std::size_t i = 0; i < a.size(); ++i) terms[i] = multiply(a[i], b[i]);
-  terms.back() = decode(accumulator, c);
+Value multiply(const Value& a, const Value& b) {
+  const bool negative = a.negative != b.negative;
+  const auto is = [&](Value::Kind kind) { return a.kind == kind || b.kind == kind; };
+  if (is(Value::Kind::nan) || (is(Value::Kind::infinity) && is(Value::Kind::zero))) return Value::special(Value::Kind::nan);
+  if (is(Value::Kind::infinity)) return Value::special(Value::Kind::infinity, negative);
+  if (is(Value::Kind::zero)) return Value::special(Value::Kind::zero);
+  return {Value::Kind::finite, negative, a.exponent + b.exponent, a.fraction_bits + b.fraction_bits, a.significand * b.significand};
+}
 
+std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms) {
   Survey survey;
   for (const Value& term : terms) survey.add(term);
   if (survey.nan || (survey.positive_infinity && survey.negative_infinity)) return canonical_nan(accumulator);
@@ -73,14 +66,60 @@ std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<cons
   return round_sum(model, accumulator, sum, unit_exponent);
 }
 
+std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
+                       int scale_exponent) {
+  assert(a.size() == b.size() && a.size() <= max_step_elements);
+  std::array<Value, max_step_elements + 1> storage;
+  const std::span<Value> terms = std::span(storage).first(a.size() + 1);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    terms[i] = multiply(a[i], b[i]);
+    terms[i].exponent += scale_exponent;
+  }
+  terms.back() = decode(accumulator, c);
+  return sum_step(model, accumulator, terms);
+}
+
 std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                  std::uint64_t c) {
+                  std::uint64_t c, int scale_exponent) {
   const auto length = static_cast<std::size_t>(step_length);
   for (std::size_t k = 0; k < a.size(); k += length) {
     const std::size_t count = std::min(length, a.size() - k);
-    c = dot_step(model, accumulator, a.subspan(k, count), b.subspan(k, count), c);
+    c = dot_step(model, accumulator, a.subspan(k, count), b.subspan(k, count), c, scale_exponent);
   }
   return c;
+}
+
+namespace {
+
+/// The exact sum of a group's products times two scale factors. 4-bit elements have neither NaN nor infinity; a scale may be NaN.
+Value scaled_group(std::span<const Value> a, std::span<const Value> b, const Value& scale_a, const Value& scale_b) {
+  if (scale_a.kind == Value::Kind::nan || scale_b.kind == Value::Kind::nan) return Value::special(Value::Kind::nan);
+  std::int64_t sum = 0;  // in units of 1/4: e2m1 has one fraction bit and exponents from 0 on
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Value product = multiply(a[i], b[i]);
+    if (product.kind == Value::Kind::zero) continue;
+    const auto magnitude = static_cast<std::int64_t>(product.significand << product.exponent);
+    sum += product.negative ? -magnitude : magnitude;
+  }
+  const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  constexpr int product_fraction_bits = 2;
+  return {Value::Kind::finite, sum < 0, scale_a.exponent + scale_b.exponent,
+          product_fraction_bits + scale_a.fraction_bits + scale_b.fraction_bits, magnitude * scale_a.significand * scale_b.significand};
+}
+
+}  // namespace
+
+std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c) {
+  constexpr std::size_t max_groups = 4;
+  assert(a.size() == b.size() && a.size() == scales_a.size() * group_elements && scales_a.size() <= max_groups);
+  std::array<Value, max_groups + 1> storage;
+  const std::span<Value> terms = std::span(storage).first(scales_a.size() + 1);
+  for (std::size_t group = 0; group < scales_a.size(); ++group)
+    terms[group] = scaled_group(a.subspan(group * group_elements, group_elements), b.subspan(group * group_elements, group_elements),
+                                scales_a[group], scales_b[group]);
+  terms.back() = decode(accumulator, c);
+  return sum_step(model, accumulator, terms);
 }
 
 }  // namespace warpmat

@@ -38,16 +38,35 @@ inline constexpr DotModel volta{"volta", 8, 23, 23};
 inline constexpr DotModel ampere{"ampere", 16, 24, 23};  // Turing, Ampere, and Ada's 16- and 19-bit types
 inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
 inline constexpr DotModel hopper{"hopper", 32, 25, 23};  // Hopper and Blackwell
+inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
 }  // namespace dot_models
 
 /// Elements of `format` that one step of `model` consumes.
 inline int step_elements(const DotModel& model, Format format) { return model.step_bytes * 8 / row(format).bits; }
 
-/// One step: round(sum of a[i] · b[i] + c). `a` and `b` have equal length; `c` and the result are bits of `accumulator` (f32 or f16).
-std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c);
+/// The exact product of two elements; a zero of either sign is Kind::zero.
+Value multiply(const Value& a, const Value& b);
+
+/// One step over terms already multiplied: align, truncate, sum, round. The accumulator is one of the terms; the result is bits of
+/// `accumulator` (f32 or f16).
+std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms);
+
+/// One step: round(2^scale_exponent · sum of a[i] · b[i] + c). `a` and `b` have equal length, at most max_step_elements; `c` and the result are
+/// bits of `accumulator`. A block-scaled unit adds `scale_exponent` to the exponent of every product.
+std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
+                       int scale_exponent = 0);
+
+inline constexpr std::size_t max_step_elements = 32;  ///< 32 bytes of an 8-bit format
 
 /// A whole dot product: `a` and `b` in steps of `step_length` elements, ascending, from `c`.
 std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                  std::uint64_t c);
+                  std::uint64_t c, int scale_exponent = 0);
+
+/// One step of a unit for 4-bit blocks (kind::mxf4, kind::mxf4nvf4): groups of 16 products are summed exactly, each sum times its two scale
+/// factors is one term, aligned by the scales' exponents alone [arXiv 2511.10909]. `scales_a` and `scales_b` have one factor a group.
+std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c);
+
+inline constexpr std::size_t group_elements = 16;
 
 }  // namespace warpmat

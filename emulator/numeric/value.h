@@ -13,11 +13,13 @@ namespace warpmat {
 struct Value {
   enum class Kind : std::uint8_t { zero, finite, infinity, nan };
 
-  Kind kind = Kind::zero;
-  bool negative = false;
-  int exponent = 0;
-  int fraction_bits = 0;
-  std::uint64_t significand = 0;
+  Kind kind;
+  bool negative;
+  int exponent;
+  int fraction_bits;
+  std::uint64_t significand;
+
+  static constexpr Value special(Kind kind, bool negative = false) { return {kind, negative, 0, 0, 0}; }
 
   friend bool operator==(const Value&, const Value&) = default;
 };

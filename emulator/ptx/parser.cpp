@@ -275,7 +275,12 @@ class Parser {
   void parse_statement() {
     const Token& mnemonic = take();
     std::string opcode(mnemonic.text);
-    while (here().kind == Token::Kind::qualifier) opcode += take().text;
+    while (here().kind == Token::Kind::qualifier) {
+      constexpr PtxVersion cta_since{7, 8};
+      if (here().text == ".shared::cta" && program_.version < cta_since)
+        fail(here(), fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version)));
+      opcode += take().text;
+    }
     if (program_.target == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one");
 
     if (is_matrix_mnemonic(mnemonic.text)) {
@@ -296,7 +301,7 @@ class Parser {
     for (const Operand& operand : form->operands) {
       if (!statement.operands.empty()) expect(',', "the operand");
       const std::string what = fmt::format("operand {} of {}", name(operand.name), mnemonic.text);
-      statement.operands.push_back(operand.kind == OperandKind::address ? parse_address(what) : parse_fragment(operand, what));
+      statement.operands.push_back(parse_matrix_operand(*form, operand, what));
     }
     finish(std::move(statement));
   }
@@ -304,11 +309,8 @@ class Parser {
   void parse_scalar_statement(const Token& mnemonic, const std::string& opcode) {
     const ScalarInstruction* instruction = find_scalar_instruction(opcode);
     if (instruction == nullptr) fail(mnemonic, explain_unknown_scalar(opcode));
-    const Requirement& r = instruction->requirement;
-    if (program_.target->number < r.baseline)
-      fail(mnemonic, fmt::format("{} needs sm_{} or later; the target is {}", instruction->opcode, r.baseline, program_.target->name));
-    if (program_.version < r.ptx)
-      fail(mnemonic, fmt::format("{} needs PTX {} or later; the version is {}", instruction->opcode, to_string(r.ptx), to_string(program_.version)));
+    if (const auto rule = unmet(instruction->requirement, *program_.target, program_.version))
+      fail(mnemonic, fmt::format("{} {}", instruction->opcode, *rule));
 
     Statement statement{mnemonic.location, instruction, {}};
     const bool memory = instruction->operation == ScalarOperation::load || instruction->operation == ScalarOperation::store;
@@ -347,14 +349,29 @@ class Parser {
 
   // ---- Operands ---------------------------------------------------------------------------------------------------------------------
 
-  OperandText parse_fragment(const Operand& operand, const std::string& what) {
+  OperandText parse_matrix_operand(const Form& form, const Operand& operand, const std::string& what) {
+    switch (operand.kind) {
+      case OperandKind::address: return parse_address(what);
+      case OperandKind::selector: return parse_selector(operand, what);
+      case OperandKind::ids: return parse_group({what, accepted_by(form, operand), find_data_type("b16")}, operand.registers(), true);
+      case OperandKind::fragment: break;
+    }
     const DataType* type = find_data_type(operand.fragment.register_bits == 64 ? "b64" : operand.format == Format::f32 ? "f32" : "b32");
-    const Slot place{what, accepted_by(operand.format), type, operand.written};
+    const Slot place{what, accepted_by(form, operand), type, operand.written};
     const Token& first = here();
     OperandText text = parse_group(place, operand.registers(), operand.in_braces);
     const bool only_numbers = std::ranges::all_of(text.items, [](const Item& item) { return item.kind == Item::Kind::number; });
     if (only_numbers && !takes_only_numbers(operand, text)) fail(first, fmt::format("{} needs a register", what));
     return text;
+  }
+
+  OperandText parse_selector(const Operand& operand, const std::string& what) {
+    const Token& token = here();
+    static const DataType& u32 = *find_data_type("u32");
+    if (token.kind != Token::Kind::number) fail(token, fmt::format("{} is a number from 0 to {}, found {}", what, operand.choices - 1, spell(token)));
+    Item item = parse_number_item(Slot{what, accepts_integers, &u32}, 1);
+    if (item.bits >= static_cast<std::uint64_t>(operand.choices)) fail(token, fmt::format("{} is a number from 0 to {}", what, operand.choices - 1));
+    return {OperandText::Kind::single, {std::move(item)}, 0};
   }
 
   /// ptxas takes numbers beside registers, but numbers alone only for accumulators of one element a register: integers, or 0f patterns.

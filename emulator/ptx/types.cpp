@@ -57,15 +57,19 @@ Accepts accepted_by(const DataType& type) {
   return accepts_untyped;
 }
 
-Accepts accepted_by(std::optional<Format> format) {
-  if (!format) return accepts_all;
-  switch (*format) {
+Accepts accepted_by(const Form& form, const Operand& operand) {
+  if (operand.kind == OperandKind::ids) return accepts_integers;
+  const bool multiplicand = operand.name == OperandName::a || operand.name == OperandName::b;
+  if (multiplicand && form.kind != Kind::plain) return accepts_untyped;
+  if (!operand.format) return accepts_all;
+  switch (*operand.format) {
     case Format::f32: return accepts_floating;
     case Format::f64: return {true, true, false};
     case Format::f16: return accepts_packed;
-    // ptxas takes other registers of 32 bits for a and b of the m16n8 shapes; of m8n8k16 it does not.
+    case Format::bf16: case Format::tf32: return accepts_untyped;
+    // ptxas takes other registers of 32 bits for integer a and b of the m16n8 shapes; of m8n8k16 it does not.
     case Format::s32: case Format::s8: case Format::u8: case Format::s4: case Format::u4: case Format::b1: return accepts_integers;
-    default: return accepts_untyped;  // bf16, tf32 and the narrow floats travel in .b32
+    default: return accepts_all;
   }
 }
 

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/isa/form.h>
 
 namespace warpmat {
 
@@ -43,7 +42,7 @@ bool accepts(const Accepts& accepted, const DataType& register_type);
 /// What ptxas accepts for an instruction of scalar type `type`.
 Accepts accepted_by(const DataType& type);
 
-/// What ptxas accepts for a matrix operand whose elements have `format` (none: ldmatrix, stmatrix, movmatrix).
-Accepts accepted_by(std::optional<Format> format);
+/// What ptxas accepts for a register of `operand`, one of `form`'s.
+Accepts accepted_by(const Form& form, const Operand& operand);
 
 }  // namespace warpmat
