@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/isa/metadata.h>
 
 #include <algorithm>
 #include <array>
@@ -30,14 +31,37 @@ bool stores(const Form& form) {
   return addresses_memory(form) && std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
 }
 
-std::string declaration(const Operand& operand) {
-  const int bits = operand.kind == OperandKind::fragment ? operand.fragment.register_bits : 32;
-  return fmt::format(".reg .b{} %{}<{}>;\n", bits, name(operand.name), operand.registers());
+/// The register of that number of an operand: "%scale_a0".
+std::string register_name(const Operand& operand, int number) {
+  std::string text = fmt::format("%{}{}", name(operand.name), number);
+  std::ranges::replace(text, '-', '_');
+  return text;
 }
 
-std::string operand_text(const Operand& operand) {
+bool has_registers(const Operand& operand) { return operand.kind == OperandKind::fragment || operand.kind == OperandKind::address; }
+
+std::string declaration(const Operand& operand) {
+  if (!has_registers(operand)) return {};
+  const int bits = operand.kind == OperandKind::fragment ? operand.fragment.register_bits : 32;
+  std::string text;
+  for (int i = 0; i < operand.registers(); ++i) text += fmt::format(".reg .b{} {};\n", bits, register_name(operand, i));
+  return text;
+}
+
+/// The values of the selector that the ISA defines: ptxas takes more of some forms.
+int defined_selectors(const Form& form) { return form.operand(OperandName::e).fragment.matrices(); }
+
+/// {byte-id, thread-id}: number `variant` of those that the form's scale vector allows.
+std::string ids_text(const Form& form, const Operand& operand, int variant) {
+  const int byte_ids = 4 / form.scale_vector;
+  return fmt::format("{{{}, {}}}", variant % byte_ids * form.scale_vector, variant / byte_ids % operand.choices);
+}
+
+std::string operand_text(const Form& form, const Operand& operand, int variant) {
+  if (operand.kind == OperandKind::selector) return std::to_string(variant % defined_selectors(form));
+  if (operand.kind == OperandKind::ids) return ids_text(form, operand, variant);
   std::vector<std::string> registers;
-  for (int i = 0; i < operand.registers(); ++i) registers.push_back(fmt::format("%{}{}", name(operand.name), i));
+  for (int i = 0; i < operand.registers(); ++i) registers.push_back(register_name(operand, i));
   const std::string list = fmt::format("{}", fmt::join(registers, ", "));
   if (operand.kind == OperandKind::address) return "[" + list + "]";
   return operand.in_braces ? "{" + list + "}" : list;
@@ -46,7 +70,9 @@ std::string operand_text(const Operand& operand) {
 // ---- Keys ---------------------------------------------------------------------------------------------------------------------------
 
 /// Numbers the registers of an operand and their lanes and bits: what a place's key is made of, with the operand's.
-uint64_t place_index(std::size_t reg, std::size_t lane, std::size_t bit = 0) { return (reg * lanes + lane) * 64 + bit; }
+uint64_t place_index(std::size_t reg, std::size_t lane, std::size_t bit = 0) {
+  return (reg * lanes + lane) * 64 + bit;
+}
 
 // ---- Registers ----------------------------------------------------------------------------------------------------------------------
 
@@ -59,12 +85,28 @@ void fill_random(Words words, uint64_t operand_key) {
       (*words[word])[lane] = static_cast<std::uint32_t>(Random(combine(operand_key, place_index(word, lane))).next());
 }
 
+/// Metadata that the ISA defines: any of the valid codes in every place, also in lanes that the selector leaves out.
+void fill_metadata(Register& metadata, const Form& form, uint64_t operand_key) {
+  std::vector<std::uint32_t> codes;
+  for (std::uint32_t code = 0; code < 16; ++code)
+    if (valid_metadata(form, code)) codes.push_back(code);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    metadata[lane] = 0;
+    for (std::size_t bit = 0; bit < 32; bit += 4)
+      metadata[lane] |= codes[Random(combine(operand_key, place_index(0, lane, bit))).below(codes.size())] << bit;
+  }
+}
+
 Role role_of(OperandName operand) {
   switch (operand) {
-    case OperandName::a: return Role::multiplicand_a;
-    case OperandName::b: return Role::multiplicand_b;
-    case OperandName::c: return Role::accumulator;
-    default: return Role::other;
+    case OperandName::a:
+      return Role::multiplicand_a;
+    case OperandName::b:
+      return Role::multiplicand_b;
+    case OperandName::c:
+      return Role::accumulator;
+    default:
+      return Role::other;
   }
 }
 
@@ -97,7 +139,7 @@ class ElementFiller {
       site_.key = combine(operand_key, element.index);
       site_.neighbours_key = combine(operand_key, element.neighbours_index);
       site_.neighbour = element.neighbour;
-      const uint64_t bits = class_.element(site_) << element.bit;
+      const uint64_t bits = class_.element(site_) << (element.bit + static_cast<std::size_t>(fragment_.payload_shift));
       (*words[element.word])[element.lane] |= static_cast<std::uint32_t>(bits);
       if (fragment_.register_bits == 64) (*words[element.word + 1])[element.lane] |= static_cast<std::uint32_t>(bits >> 32);
     }
@@ -117,8 +159,8 @@ class ElementFiller {
         for (int bit = 0; bit + fragment_.element_bits <= fragment_.register_bits; bit += fragment_.element_bits) {
           const Place place{lane, reg, bit};
           const auto [first, neighbour] = first_neighbour(place);
-          elements_.push_back({static_cast<std::size_t>(reg) * words_a_register, static_cast<std::size_t>(lane), static_cast<std::size_t>(bit),
-                               index_of(place), index_of(first), neighbour});
+          elements_.push_back({static_cast<std::size_t>(reg) * words_a_register, static_cast<std::size_t>(lane),
+                               static_cast<std::size_t>(bit), index_of(place), index_of(first), neighbour});
         }
   }
 
@@ -160,7 +202,9 @@ std::size_t addressing_lanes(const Form& form) {
 }
 
 /// PTX ISA section 9.7.14.5.15: up to sm_75 every lane must hold a valid address, also one that is ignored.
-bool ignores_addresses(const Target& target) { return target.number > 75; }
+bool ignores_addresses(const Target& target) {
+  return target.number > 75;
+}
 
 void fill_addresses(Register& addresses, const Form& form, const Target& target, std::uint32_t memory, uint64_t operand_key) {
   std::array<std::uint32_t, memory_rows> rows;
@@ -201,7 +245,8 @@ class WarpFiller {
   void fill(WarpStates& states, std::size_t warp, uint64_t warp_key) {
     constexpr uint64_t memory_index = 255;
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
-      fill_operand(i, words_of(program_.statements.front().operands[i], states.registers_of(warp)), warp_key);
+      if (has_registers(form_.operands[i]))
+        fill_operand(i, words_of(program_.statements.front().operands[i], states.registers_of(warp)), warp_key);
     fill_memory(states.shared_of(warp), combine(warp_key, memory_index));
   }
 
@@ -214,6 +259,7 @@ class WarpFiller {
     const Operand& operand = form_.operands[index];
     const uint64_t operand_key = combine(warp_key, index);
     if (operand.kind == OperandKind::address) return fill_addresses(*words.front(), form_, *program_.target, memory_, operand_key);
+    if (operand.name == OperandName::e) return fill_metadata(*words.front(), form_, operand_key);
     if (fillers_[index] != nullptr) return fillers_[index]->fill(words, warp_key, operand_key);
     fill_random(words, operand_key);
   }
@@ -228,15 +274,16 @@ class WarpFiller {
 
 }  // namespace
 
-Program program_for(const Form& form, const Target& target) {
+Program program_for(const Form& form, const Target& target, const OperandClass& operand_class) {
   if (const auto reason = unavailable(form, target)) throw std::invalid_argument(*reason);
   const PtxVersion version = std::max(form.requirement.ptx, target.since);
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
   if (addresses_memory(form)) text += fmt::format(".shared .align {} .b8 memory[{}];\n", row_bytes, row_bytes * memory_rows);
+  const int variant = static_cast<int>(&operand_class - operand_classes().data());
   std::vector<std::string> operands;
   for (const Operand& operand : form.operands) {
     text += declaration(operand);
-    operands.push_back(operand_text(operand));
+    operands.push_back(operand_text(form, operand, variant));
   }
   return parse(text + fmt::format("{} {};\n", form.opcode, fmt::join(operands, ", ")));
 }
@@ -246,8 +293,8 @@ bool applies(const OperandClass& operand_class, const Form& form) {
   return product ? operand_class.applies(*product) : &operand_class == operand_classes().data();
 }
 
-WarpStates make_case(const Program& program, const Form& form, const OperandClass& operand_class, std::uint64_t seed, std::size_t first_warp,
-                     std::size_t warps, std::uint32_t shared_base) {
+WarpStates make_case(const Program& program, const Form& form, const OperandClass& operand_class, std::uint64_t seed,
+                     std::size_t first_warp, std::size_t warps, std::uint32_t shared_base) {
   WarpStates states(program, warps);
   WarpFiller filler(program, form, operand_class, shared_base);
   const uint64_t key = combine(combine(seed, hash_name(form.opcode)), hash_name(operand_class.name));
@@ -269,12 +316,15 @@ std::vector<std::uint32_t> outputs(const Program& program, const WarpStates& sta
   if (!stores(form)) return words;
   const std::span<const std::uint8_t> memory = states.shared_of(warp);
   for (std::size_t i = 0; i + 4 <= memory.size(); i += 4)
-    words.push_back(memory[i] | std::uint32_t{memory[i + 1]} << 8 | std::uint32_t{memory[i + 2]} << 16 | std::uint32_t{memory[i + 3]} << 24);
+    words.push_back(memory[i] | std::uint32_t{memory[i + 1]} << 8 | std::uint32_t{memory[i + 2]} << 16 |
+                    std::uint32_t{memory[i + 3]} << 24);
   return words;
 }
 
 std::size_t outputs_per_warp(const Form& form) {
-  const auto elements = [](const Operand& o) { return static_cast<std::size_t>(o.fragment.rows() * o.fragment.columns() * o.fragment.matrices()); };
+  const auto elements = [](const Operand& o) {
+    return static_cast<std::size_t>(o.fragment.rows() * o.fragment.columns() * o.fragment.matrices());
+  };
   std::size_t count = 0;
   for (const Operand& operand : form.operands)
     if (operand.written || (stores(form) && operand.kind == OperandKind::fragment)) count += elements(operand);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/isa/execute.h>
+#include <warpmat/isa/metadata.h>
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +29,9 @@ constexpr const Pool& pool16 = pools[0];
 constexpr const Pool& pool32 = pools[1];
 constexpr const Pool& pool64 = pools[2];
 
-const Pool& pool_of(int bits) { return bits == 16 ? pool16 : bits == 64 ? pool64 : pool32; }
+const Pool& pool_of(int bits) {
+  return bits == 16 ? pool16 : bits == 64 ? pool64 : pool32;
+}
 
 std::string declarations_for(const Target& target, PtxVersion version) {
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
@@ -167,6 +171,8 @@ class Generator {
     const auto& group = forms_[random_.below(forms_.size())];
     const Form& form = *group[random_.below(group.size())];
     require(form.requirement);
+    // Where the assembler adds up two products, ptxas 13.0 cannot discard a result: "not allowed for instruction 'add'".
+    may_discard_ = find_lowering(form, target_.hardware)->execute != execute_split_dot;
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
     Lines lines, operands, written;
@@ -176,18 +182,38 @@ class Generator {
         lines.insert(lines.end(), address.lines.begin(), address.lines.end());
         operands.push_back(address.text);
         uses_memory = true;
-      } else {
+      } else if (operand.kind == OperandKind::fragment && operand.name != OperandName::e) {
         operands.push_back(fragment(operand, written));
+      } else {
+        operands.push_back(number_operand(form, operand, lines));
       }
     }
     return with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
+  }
+
+  /// Metadata that the ISA defines, moved into its register before the statement, or an operand that PTX writes as a number.
+  std::string number_operand(const Form& form, const Operand& operand, Lines& lines) {
+    if (operand.kind == OperandKind::selector)
+      return std::to_string(random_.below(static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices())));
+    if (operand.kind == OperandKind::ids)
+      return fmt::format("{{0, {}}}", random_.below(static_cast<std::size_t>(operand.choices)));
+    std::uint32_t codes = 0;
+    for (int bit = 0; bit < 32; bit += 4) {
+      std::uint32_t code = 0;
+      do code = static_cast<std::uint32_t>(random_.below(16));
+      while (!valid_metadata(form, code));
+      codes |= code << bit;
+    }
+    const std::string metadata = sources(pool_of(32), 1).front();
+    lines.push_back(fmt::format("mov.b32 {}, {:#x};", metadata, codes));
+    return metadata;
   }
 
   /// The registers of an operand. Of the sources as long as the destination, one in three is the destination.
   std::string fragment(const Operand& operand, Lines& written) {
     const Pool& pool = pool_of(operand.fragment.register_bits);
     if (operand.written) {
-      written = destinations(pool, operand.registers(), operand.in_braces);
+      written = destinations(pool, operand.registers(), operand.in_braces && may_discard_);
       return list(written, operand.in_braces);
     }
     const bool same = written.size() == static_cast<std::size_t>(operand.registers()) && written.front().starts_with(pool.prefix) &&
@@ -201,11 +227,16 @@ class Generator {
     const ScalarInstruction& instruction = *scalars_[random_.below(scalars_.size())];
     require(instruction.requirement);
     switch (instruction.operation) {
-      case ScalarOperation::load: return load(instruction);
-      case ScalarOperation::store: return store(instruction);
-      case ScalarOperation::barrier: return {instruction.opcode + " 0xffffffff;"};
-      case ScalarOperation::move: return {move(instruction)};
-      case ScalarOperation::compute: return {compute(instruction)};
+      case ScalarOperation::load:
+        return load(instruction);
+      case ScalarOperation::store:
+        return store(instruction);
+      case ScalarOperation::barrier:
+        return {instruction.opcode + " 0xffffffff;"};
+      case ScalarOperation::move:
+        return {move(instruction)};
+      case ScalarOperation::compute:
+        return {compute(instruction)};
     }
     return {};
   }
@@ -230,7 +261,8 @@ class Generator {
   Lines store(const ScalarInstruction& instruction) {
     const Address address = store_address(static_cast<std::uint32_t>(instruction.source->bits * instruction.vector / 8));
     const Lines registers = sources(memory_pool(*instruction.source), instruction.vector);
-    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, address.text, list(registers, instruction.vector > 1)), true);
+    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, address.text, list(registers, instruction.vector > 1)),
+                        true);
   }
 
   std::string move(const ScalarInstruction& instruction) {
@@ -249,12 +281,14 @@ class Generator {
   std::string compute(const ScalarInstruction& instruction) {
     Lines operands{any(pool_of(instruction.result->bits))};
     for (int i = 0; i < instruction.sources; ++i) operands.push_back(any(pool_of(instruction.source->bits)));
-    if (instruction.sources > 1 && !is_floating(*instruction.source) && random_.one_in(3)) operands.back() = number(random_.one_in(2) ? 5 : 32);
+    if (instruction.sources > 1 && !is_floating(*instruction.source) && random_.one_in(3))
+      operands.back() = number(random_.one_in(2) ? 5 : 32);
     return fmt::format("{} {};", instruction.opcode, fmt::join(operands, ", "));
   }
 
   const Target& target_;
   PtxVersion version_ = std::max(target_.since, {7, 0});  ///< that has everything in the program
+  bool may_discard_ = true;  ///< whether the current form takes _ as a destination
   std::vector<std::vector<const Form*>> forms_;
   std::vector<const ScalarInstruction*> scalars_;
   Random random_;

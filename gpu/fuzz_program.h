@@ -33,13 +33,14 @@ struct FuzzProgram {
 struct FuzzOptions {
   int max_statements = 50;
   bool repeated_destinations = false;  ///< also {d0, d0}, where the ISA does not say which result stays
-  /// Also numbers with sign bits. Where ptxas 13.0 knows that B of a 16-bit product is the constant 0xd8e307d1, it makes that -0x58e307d1, as
-  /// if the register held one number: but the machine instruction's minus negates both elements of a register (found by fuzzing on an H200).
+  /// Also numbers with sign bits. Where ptxas 13.0 knows that B of an f16 or bf16 m16n8k8 is the constant 0xd8e307d1, it writes
+  /// -0x58e307d1, as if the register held one number; but the machine instruction's minus negates both of its elements. Found by fuzzing an
+  /// H200 (release 13.0, V13.0.98); A, C, k16 and the other formats are right.
   bool negative_numbers = false;
 };
 
-/// Program `index` of `seed`: 1 to max_statements statements of the forms and scalar instructions that `target` has. Operands are drawn from
-/// few registers, so results feed later statements and operands overlap: d = a, d = c, one register twice in a source.
+/// Program `index` of `seed`: 1 to max_statements statements of the forms and scalar instructions that `target` has. Operands are drawn
+/// from few registers, so results feed later statements and operands overlap: d = a, d = c, one register twice in a source.
 FuzzProgram random_fuzz_program(const Target& target, std::uint64_t seed, std::uint64_t index, const FuzzOptions& options = {});
 
 /// Registers and shared memory for a fuzz program or a shortened one: numbers of a format, drawn for each register, or random bits. They

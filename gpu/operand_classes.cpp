@@ -7,17 +7,25 @@ namespace {
 
 using std::uint64_t;
 
-constexpr uint64_t low_mask(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
+constexpr uint64_t low_mask(int bits) {
+  return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+}
 
 // ---- Fields of a floating-point element ---------------------------------------------------------------------------------------------
 
 /// Where the exponent field begins.
-int exponent_position(const FormatRow& f) { return f.fraction_bits + f.ignored_low_bits; }
+int exponent_position(const FormatRow& f) {
+  return f.fraction_bits + f.ignored_low_bits;
+}
 
-uint64_t sign_bit(const FormatRow& f) { return f.is_signed ? uint64_t{1} << (f.bits - 1) : 0; }
+uint64_t sign_bit(const FormatRow& f) {
+  return f.is_signed ? uint64_t{1} << (f.bits - 1) : 0;
+}
 
 /// The largest exponent field of a finite number; fields begin at 0.
-int largest_field(const FormatRow& f) { return max_exponent(f) + bias(f); }
+int largest_field(const FormatRow& f) {
+  return max_exponent(f) + bias(f);
+}
 
 /// The element with that exponent field; sign, fraction and ignored bits are taken from `bits`. Never a NaN for a field that is not above
 /// largest_field.
@@ -48,8 +56,12 @@ uint64_t any_magnitude(const FormatRow& f, Random& random) {
   return (f.is_signed && random.one_in(2) ? ~magnitude : magnitude) & low_mask(f.bits);
 }
 
-uint64_t largest_integer(const FormatRow& f) { return low_mask(f.bits - (f.is_signed ? 1 : 0)); }
-uint64_t smallest_integer(const FormatRow& f) { return f.is_signed ? uint64_t{1} << (f.bits - 1) : 0; }
+uint64_t largest_integer(const FormatRow& f) {
+  return low_mask(f.bits - (f.is_signed ? 1 : 0));
+}
+uint64_t smallest_integer(const FormatRow& f) {
+  return f.is_signed ? uint64_t{1} << (f.bits - 1) : 0;
+}
 
 uint64_t special_integer(const FormatRow& f, Random& random) {
   const uint64_t codes[] = {0, 1, low_mask(f.bits), largest_integer(f), smallest_integer(f), smallest_integer(f) + 1};
@@ -58,15 +70,27 @@ uint64_t special_integer(const FormatRow& f, Random& random) {
 
 // ---- Which products a class is for --------------------------------------------------------------------------------------------------
 
-bool floating(const ProductFormats& p) { return !is_integer(*p.accumulator); }
-bool integers(const ProductFormats& p) { return !floating(p); }
-bool everything(const ProductFormats&) { return true; }
-bool more_than_one_bit(const ProductFormats& p) { return p.a->bits > 1 && p.b->bits > 1; }
-bool either_signed(const ProductFormats& p) { return p.a->is_signed || p.b->is_signed; }
+bool floating(const ProductFormats& p) {
+  return !is_integer(*p.accumulator);
+}
+bool integers(const ProductFormats& p) {
+  return !floating(p);
+}
+bool everything(const ProductFormats&) {
+  return true;
+}
+bool more_than_one_bit(const ProductFormats& p) {
+  return p.a->bits > 1 && p.b->bits > 1;
+}
+bool either_signed(const ProductFormats& p) {
+  return p.a->is_signed || p.b->is_signed;
+}
 
 // ---- The classes --------------------------------------------------------------------------------------------------------------------
 
-uint64_t random_bits(const ElementSite& s) { return Random(s.key).next() & low_mask(s.format->bits); }
+uint64_t random_bits(const ElementSite& s) {
+  return Random(s.key).next() & low_mask(s.format->bits);
+}
 
 uint64_t finite(const ElementSite& s) {
   Random random(s.key);
@@ -129,14 +153,29 @@ uint64_t special_floating(const FormatRow& f, bool nan_and_infinity, Random& ran
   const uint64_t smallest_normal = uint64_t{1} << position;
   uint64_t code = 0;
   switch (random.below(nan_and_infinity ? 9 : 6)) {
-    case 0: code = 0; break;
-    case 1: code = unit; break;
-    case 2: code = smallest_normal - unit; break;
-    case 3: code = smallest_normal; break;
-    case 4: code = low_mask(f.exponent_bits - 1) << position; break;  // 1
-    case 5: code = with_field(f, largest_field(f), low_mask(position)); break;
-    case 6: code = infinity_or_largest(f); break;
-    default: code = nan_or_largest(f, random);
+    case 0:
+      code = 0;
+      break;
+    case 1:
+      code = unit;
+      break;
+    case 2:
+      code = smallest_normal - unit;
+      break;
+    case 3:
+      code = smallest_normal;
+      break;
+    case 4:
+      code = low_mask(f.exponent_bits - 1) << position;
+      break;  // 1
+    case 5:
+      code = with_field(f, largest_field(f), low_mask(position));
+      break;
+    case 6:
+      code = infinity_or_largest(f);
+      break;
+    default:
+      code = nan_or_largest(f, random);
   }
   if (random.one_in(2)) code |= random.next() & (unit - 1);  // bits that the hardware drops
   return code | (random.next() & sign_bit(f));
@@ -148,7 +187,8 @@ uint64_t special(const ElementSite& s) {
   const bool nan_and_infinity = warp.one_in(2);
   const uint64_t rarity = uint64_t{2} << 2 * warp.below(4);
   if (is_integer(*s.format)) return random.one_in(rarity) ? special_integer(*s.format, random) : random.next() & low_mask(s.format->bits);
-  return random.one_in(rarity) ? special_floating(*s.format, nan_and_infinity, random) : with_exponent(*s.format, random.between(-2, 2), random);
+  return random.one_in(rarity) ? special_floating(*s.format, nan_and_infinity, random)
+                               : with_exponent(*s.format, random.between(-2, 2), random);
 }
 
 /// Flips some of the lowest fraction bits, in no, few or many elements of a warp.
@@ -170,16 +210,21 @@ uint64_t small_accumulator(const ElementSite& s) {
   return with_exponent(*s.format, choice == 2 ? random.between(-26, -8) : random.between(-3, 3), random);
 }
 
-uint64_t negated(const FormatRow& f, uint64_t code) { return is_integer(f) ? (~code + 1) & low_mask(f.bits) : code ^ sign_bit(f); }
+uint64_t negated(const FormatRow& f, uint64_t code) {
+  return is_integer(f) ? (~code + 1) & low_mask(f.bits) : code ^ sign_bit(f);
+}
 
 /// Whether the multiplicand of this role carries the alternating sign: B, unless only A has signs.
-bool alternates(const ElementSite& s) { return s.role == (s.product->b->is_signed ? Role::multiplicand_b : Role::multiplicand_a); }
+bool alternates(const ElementSite& s) {
+  return s.role == (s.product->b->is_signed ? Role::multiplicand_b : Role::multiplicand_a);
+}
 
 /// Neighbours along K are equal in A and opposite in B. In larger groups, of which a sparse A meets two, B's signs are random.
 uint64_t cancel(const ElementSite& s) {
   if (s.role == Role::accumulator) return small_accumulator(s);
   Random random(s.role == Role::other ? s.key : s.neighbours_key);
-  uint64_t code = is_integer(*s.format) ? random.next() & low_mask(s.format->bits) : with_exponent(*s.format, random.between(-3, 3), random);
+  uint64_t code =
+      is_integer(*s.format) ? random.next() & low_mask(s.format->bits) : with_exponent(*s.format, random.between(-3, 3), random);
   if (s.role == Role::other) return code;
   const bool opposite = s.neighbours == 2 ? s.neighbour == 1 : Random(combine(s.key, 1)).one_in(2);
   if (opposite && alternates(s)) code = negated(*s.format, code);
@@ -187,7 +232,9 @@ uint64_t cancel(const ElementSite& s) {
 }
 
 enum class Distance : std::uint8_t { above, below, equal };
-Distance distance_of(const ElementSite& s) { return static_cast<Distance>(Random(s.warp_key).below(3)); }
+Distance distance_of(const ElementSite& s) {
+  return static_cast<Distance>(Random(s.warp_key).below(3));
+}
 
 uint64_t far_integer(const ElementSite& s) {
   Random random(s.key);
@@ -195,9 +242,15 @@ uint64_t far_integer(const ElementSite& s) {
   const int product_bits = s.product->a->bits + s.product->b->bits;
   uint64_t magnitude = 0;
   switch (distance_of(s)) {
-    case Distance::above: magnitude = uint64_t{1} << random.between(s.format->bits - 3, s.format->bits - 2); break;
-    case Distance::below: magnitude = 0; break;
-    case Distance::equal: magnitude = uint64_t{1} << (product_bits - 1); break;
+    case Distance::above:
+      magnitude = uint64_t{1} << random.between(s.format->bits - 3, s.format->bits - 2);
+      break;
+    case Distance::below:
+      magnitude = 0;
+      break;
+    case Distance::equal:
+      magnitude = uint64_t{1} << (product_bits - 1);
+      break;
   }
   magnitude |= random.next() & (magnitude == 0 ? 3 : magnitude - 1);
   return (random.one_in(2) ? ~magnitude : magnitude) & low_mask(s.format->bits);
@@ -254,7 +307,9 @@ constexpr OperandClass classes[] = {
 
 }  // namespace
 
-std::span<const OperandClass> operand_classes() { return classes; }
+std::span<const OperandClass> operand_classes() {
+  return classes;
+}
 
 const OperandClass* find_operand_class(std::string_view name) {
   const auto* found = std::ranges::find(classes, name, &OperandClass::name);

@@ -28,21 +28,21 @@ struct ProductFormats {
 /// One element that is to be drawn.
 struct ElementSite {
   const ProductFormats* product;
-  const FormatRow* format;      ///< of the element itself
+  const FormatRow* format;  ///< of the element itself
   Role role;
-  std::uint64_t warp_key;       ///< the same for all elements of a warp
-  std::uint64_t key;            ///< of this element alone
-  std::uint64_t neighbours_key; ///< multiplicands: of the first element of the group of neighbours along K that this one belongs to
-  int neighbour;                ///< multiplicands: which of its group this is
-  int neighbours;               ///< multiplicands: the group's size: 2; more in B where A is sparse
+  std::uint64_t warp_key;        ///< the same for all elements of a warp
+  std::uint64_t key;             ///< of this element alone
+  std::uint64_t neighbours_key;  ///< multiplicands: of the first element of the group of neighbours along K that this one belongs to
+  int neighbour;                 ///< multiplicands: which of its group this is
+  int neighbours;                ///< multiplicands: the group's size: 2; more in B where A is sparse
 };
 
 /// A named generator of elements.
 struct OperandClass {
-  std::string_view name;     ///< "close"
-  std::string_view summary;  ///< what it draws: "exponents within a few binades of each other"
-  bool (*applies)(const ProductFormats& product);      ///< whether it differs from another class for such a product
-  std::uint64_t (*element)(const ElementSite& site);   ///< the low format->bits bits
+  std::string_view name;                              ///< "close"
+  std::string_view summary;                           ///< what it draws: "exponents within a few binades of each other"
+  bool (*applies)(const ProductFormats& product);     ///< whether it differs from another class for such a product
+  std::uint64_t (*element)(const ElementSite& site);  ///< the low format->bits bits
 };
 
 /// All classes. The first, "random", is the one for instructions that only move bits.

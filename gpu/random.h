@@ -18,7 +18,9 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 inline constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15;
 
 /// The key of the part `value` of whatever `key` stands for.
-constexpr std::uint64_t combine(std::uint64_t key, std::uint64_t value) { return mix(key + golden_gamma * (2 * value + 1)); }
+constexpr std::uint64_t combine(std::uint64_t key, std::uint64_t value) {
+  return mix(key + golden_gamma * (2 * value + 1));
+}
 
 /// FNV-1a: the key of a name.
 constexpr std::uint64_t hash_name(std::string_view text) {

@@ -68,7 +68,7 @@ class Sweep {
 
   Prepared prepare(const Batch& batch) const {
     const SweepRow& row = rows_[batch.row];
-    Program program = program_for(*row.form, *plan_.target);
+    Program program = program_for(*row.form, *plan_.target, *row.operand_class);
     WarpStates initial = make_case(program, *row.form, *row.operand_class, plan_.seed, batch.first, batch.count, device_.shared_base());
     return {batch, std::move(program), std::move(initial)};
   }

@@ -110,22 +110,22 @@ std::vector<std::uint32_t> words_of(const std::string& hex_digits) {
 }
 
 Json to_json(const Provenance& p) {
-  return {{"warpmat_answers", format_version}, {"card", p.card},     {"compute_capability", p.compute_capability}, {"driver", p.driver},
-          {"assembler", p.assembler},          {"target", p.target}, {"date", p.date},                             {"seed", p.seed},
+  return {{"warpmat_answers", format_version},
+          {"card", p.card},
+          {"compute_capability", p.compute_capability},
+          {"driver", p.driver},
+          {"assembler", p.assembler},
+          {"target", p.target},
+          {"date", p.date},
+          {"seed", p.seed},
           {"generator", p.generator}};
 }
 
 Json to_json(const Answers& a) {
   Json examples = Json::array();
   for (const auto& example : a.examples) examples.push_back(hex(example));
-  return {{"form", a.opcode},
-          {"class", a.operand_class},
-          {"program", a.program_digest},
-          {"operands", a.operands_digest},
-          {"warps", a.warps},
-          {"block", a.block_warps},
-          {"digests", a.digests},
-          {"examples", examples}};
+  return {{"form", a.opcode}, {"class", a.operand_class}, {"program", a.program_digest}, {"operands", a.operands_digest},
+          {"warps", a.warps}, {"block", a.block_warps},   {"digests", a.digests},        {"examples", examples}};
 }
 
 Provenance provenance_of(const Json& j) {
@@ -133,8 +133,8 @@ Provenance provenance_of(const Json& j) {
   const int version = j.at("warpmat_answers").get<int>();
   if (version != format_version)
     throw std::runtime_error(fmt::format("the file has format {}; this build reads format {}", version, format_version));
-  return {j.at("card"),   j.at("compute_capability"), j.at("driver"), j.at("assembler"),
-          j.at("target"), j.at("date"),               j.at("seed"),   j.at("generator")};
+  return {j.at("card"), j.at("compute_capability"), j.at("driver"), j.at("assembler"), j.at("target"), j.at("date"),
+          j.at("seed"), j.at("generator")};
 }
 
 void check(const Answers& a) {
@@ -264,7 +264,7 @@ std::string recording_file_name(const Form& form) {
 
 Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
                const RecordingSize& size) {
-  const Program program = program_for(form, target);
+  const Program program = program_for(form, target, operand_class);
   WarpStates states = make_case(program, form, operand_class, seed, 0, size.warps, runner.shared_base());
   runner.run(program, states);
   Answers answers{.opcode = form.opcode,
@@ -290,16 +290,19 @@ Replayed replay(Runner& runner, const Provenance& provenance, const Answers& ans
   if (target == nullptr) return not_compared(unknown_form, fmt::format("this build has no target {}", provenance.target));
   if (const auto reason = unavailable(*form, *target)) return not_compared(unknown_form, *reason);
   const OperandClass* operand_class = find_operand_class(answers.operand_class);
-  if (operand_class == nullptr) return not_compared(unknown_class, fmt::format("this build has no operand class {}", answers.operand_class));
+  if (operand_class == nullptr)
+    return not_compared(unknown_class, fmt::format("this build has no operand class {}", answers.operand_class));
 
-  const Program program = program_for(*form, *target);
+  const Program program = program_for(*form, *target, *operand_class);
   const auto states_of = [&](std::size_t warps, std::uint32_t base) {
     return make_case(program, *form, *operand_class, provenance.seed, 0, warps, base);
   };
   if (digest_of_states(states_of(answers.block_warps, 0)) != answers.operands_digest)
-    return not_compared(other_operands, fmt::format("recorded with generator {}; this build draws other operands with its generator {}: record again",
-                                                    provenance.generator, case_generator_version));
-  const std::size_t blocks = std::min(answers.digests.size(), (std::min(most_warps, answers.warps) + answers.block_warps - 1) / answers.block_warps);
+    return not_compared(other_operands,
+                        fmt::format("recorded with generator {}; this build draws other operands with its generator {}: record again",
+                                    provenance.generator, case_generator_version));
+  const std::size_t blocks =
+      std::min(answers.digests.size(), (std::min(most_warps, answers.warps) + answers.block_warps - 1) / answers.block_warps);
   WarpStates states = states_of(std::min(answers.warps, blocks * answers.block_warps), runner.shared_base());
   runner.run(program, states);
   Replayed replayed;

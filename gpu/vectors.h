@@ -17,8 +17,8 @@ namespace warpmat {
 // Recorded answers: what a GPU made of generated cases, small enough to keep and checkable without the GPU. docs/recording.md describes the
 // file and the generator for other programs.
 //
-// Operands are not stored: make_case draws them again from (form, class, seed). Of the results, those of a few warps are stored in full, and
-// of all warps a digest for each block of them, so that a difference is found in any warp and shown in one of the first.
+// Operands are not stored: make_case draws them again from (form, class, seed). Of the results, those of a few warps are stored in full,
+// and of all warps a digest for each block of them, so that a difference is found in any warp and shown in one of the first.
 
 /// Where recorded answers come from.
 struct Provenance {
@@ -37,10 +37,10 @@ struct Provenance {
 /// The answers to the cases of one form and class.
 struct Answers {
   std::string opcode, operand_class;
-  std::string program_digest;    ///< of the program's PTX text
-  std::string operands_digest;   ///< of the states of the first block before the run, with shared memory at address 0
-  std::size_t warps = 0;         ///< from warp 0 on
-  std::size_t block_warps = 0;   ///< of each block but the last
+  std::string program_digest;                        ///< of the program's PTX text
+  std::string operands_digest;                       ///< of the states of the first block before the run, with shared memory at address 0
+  std::size_t warps = 0;                             ///< from warp 0 on
+  std::size_t block_warps = 0;                       ///< of each block but the last
   std::vector<std::string> digests;                  ///< of each block's outputs
   std::vector<std::vector<std::uint32_t>> examples;  ///< outputs() of the first warps
 
@@ -87,23 +87,24 @@ struct Replayed {
   enum class Outcome : std::uint8_t {
     agrees,
     differs,
-    unknown_form,    ///< this build has no such form, or not on that target
+    unknown_form,  ///< this build has no such form, or not on that target
     unknown_class,
     other_operands,  ///< this build draws other operands than those that were recorded
   };
 
   Outcome outcome = Outcome::agrees;
-  std::size_t outputs = 0;           ///< compared
-  std::size_t blocks = 0;            ///< compared
+  std::size_t outputs = 0;  ///< compared
+  std::size_t blocks = 0;   ///< compared
   std::size_t different_blocks = 0;
-  std::string detail;                ///< where outcome is not `agrees`: the first difference, or what is missing; one sentence
+  std::string detail;  ///< where outcome is not `agrees`: the first difference, or what is missing; one sentence
 };
 
 /// Runs the cases of `answers` on `runner` and compares the first `most_warps` warps, rounded up to whole blocks.
 Replayed replay(Runner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps = ~std::size_t{0});
 
 /// The same for all answers, in their order, on `threads` threads with a runner each. `done` is called after each, from any thread.
-std::vector<Replayed> replay_all(const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
-                                 std::size_t most_warps = ~std::size_t{0}, const std::function<void()>& done = [] {});
+std::vector<Replayed> replay_all(
+    const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
+    std::size_t most_warps = ~std::size_t{0}, const std::function<void()>& done = [] {});
 
 }  // namespace warpmat

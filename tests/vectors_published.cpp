@@ -31,10 +31,16 @@ bool has_vectors(const std::string& name) {
   return std::filesystem::exists(path_of(name));
 }
 
+std::vector<std::string> read_compressed_lines(const std::string& path) {
+  std::vector<std::string> result;
+  std::istringstream lines(uncompressed(path));
+  for (std::string line; std::getline(lines, line);) result.push_back(line);
+  return result;
+}
+
 Table read_vectors(const std::string& file) {
   Table table;
-  std::istringstream lines(uncompressed(path_of(file)));
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : read_compressed_lines(path_of(file))) {
     std::istringstream fields(line);
     table.emplace_back();
     for (std::string field; std::getline(fields, field, '\t');) table.back().push_back(field);

@@ -9,6 +9,7 @@ namespace warpmat {
 
 void add_check(CLI::App& app);
 void add_diff(CLI::App& app);
+void add_evidence(CLI::App& app);
 void add_exec(CLI::App& app);
 void add_fuzz(CLI::App& app);
 void add_layout(CLI::App& app);

@@ -17,7 +17,8 @@ std::vector<const Form*> select_forms(const Target& target, const std::string& p
   } catch (const std::regex_error& e) {
     throw std::runtime_error(fmt::format("--forms '{}' is not a regular expression: {}", pattern, e.what()));
   }
-  if (selected.empty()) throw std::runtime_error(fmt::format("--forms '{}' selects no form of {}; 'warpmat list' shows all", pattern, target.name));
+  if (selected.empty())
+    throw std::runtime_error(fmt::format("--forms '{}' selects no form of {}; 'warpmat list' shows all", pattern, target.name));
   return selected;
 }
 

@@ -7,8 +7,8 @@
 
 namespace warpmat {
 
-/// The forms of `target` in whose opcode the regular expression `pattern` is found: --forms. Throws std::runtime_error where that is none, or
-/// `pattern` is no regular expression.
+/// The forms of `target` in whose opcode the regular expression `pattern` is found: --forms. Throws std::runtime_error where that is none,
+/// or `pattern` is no regular expression.
 std::vector<const Form*> select_forms(const Target& target, const std::string& pattern);
 
 }  // namespace warpmat

@@ -130,7 +130,8 @@ class Fuzzer {
 
  private:
   void check(std::uint64_t index) {
-    const Prepared prepared = prepare(random_fuzz_program(target_, options_.seed, index, options_.fuzz), index, options_, gpu_->shared_base());
+    const Prepared prepared =
+        prepare(random_fuzz_program(target_, options_.seed, index, options_.fuzz), index, options_, gpu_->shared_base());
     const Comparison comparison = compare_states(prepared.program, prepared.expected, run(*gpu_, prepared), 1);
     findings_.add(prepared, comparison);
     if (comparison.mismatches != 0) report(prepared);
@@ -162,7 +163,8 @@ class Fuzzer {
   Findings& findings_;
 };
 
-/// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what one of them throws.
+/// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what one of them
+/// throws.
 void run_all(const Options& options, const GpuOptions& gpus, const Target& target, Findings& findings) {
   constexpr unsigned most_threads = 4;
   std::vector<std::future<void>> threads;
@@ -183,13 +185,15 @@ void fuzz(const Options& options) {
   run_all(options, gpus, target, findings);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const Tally& tally = findings.tally();
-  fmt::print("{} programs, {} statements, {} warps each: {} outputs compared, {} program{} differ in {:.1f} s\n{}\nseed {}, programs from {} on\n",
-             tally.programs, tally.statements, options.warps, tally.outputs, tally.mismatches, tally.mismatches == 1 ? "" : "s", seconds.count(),
-             gpu->description(), options.seed, options.first);
+  fmt::print(
+      "{} programs, {} statements, {} warps each: {} outputs compared, {} program{} differ in {:.1f} s\n{}\nseed {}, programs from {} on\n",
+      tally.programs, tally.statements, options.warps, tally.outputs, tally.mismatches, tally.mismatches == 1 ? "" : "s", seconds.count(),
+      gpu->description(), options.seed, options.first);
   if (tally.mismatches != 0) throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", tally.mismatches));
 }
 
-constexpr const char* footer = R"(A program that differs is shortened as long as it does, and written to a file that shows it without any input. After ten the run ends.
+constexpr const char* footer =
+    R"(A program that differs is shortened as long as it does, and written to a file that shows it without any input. After ten the run ends.
 A program depends on the seed and its number alone: --first 123 --programs 1 runs number 123 again.
 The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU.
 
@@ -202,11 +206,17 @@ Examples:
 void add_fuzz(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("fuzz", "Run random programs on a GPU too and compare");
-  command->add_option("--programs", options->programs, "How many (default: 1000)")->type_name("N")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
+  command->add_option("--programs", options->programs, "How many (default: 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
   command->add_option("--first", options->first, "Number of the first program (default: 0)")->type_name("N");
   command->add_option("--seed", options->seed, "Of programs and states (default: 1)")->type_name("S");
-  command->add_option("--max-statements", options->fuzz.max_statements, "Of a program (default: 50)")->type_name("N")->check(CLI::Range(1, 1000));
-  command->add_option("--warps", options->warps, "Warps that run each program (default: 32)")->type_name("N")->check(CLI::Range(1, 1 << 16));
+  command->add_option("--max-statements", options->fuzz.max_statements, "Of a program (default: 50)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--warps", options->warps, "Warps that run each program (default: 32)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 16));
   command->add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
                     "Also one register twice in a list of destinations, where the ISA does not say which result stays");
   command->add_flag("--negative-numbers", options->fuzz.negative_numbers,

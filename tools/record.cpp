@@ -27,7 +27,9 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-bool is_file(const Options& options) { return options.out.ends_with(".jsonl.gz"); }
+bool is_file(const Options& options) {
+  return options.out.ends_with(".jsonl.gz");
+}
 
 Provenance provenance(const GpuRunner& gpu, const Target& target, std::uint64_t seed) {
   const GpuInfo& info = gpu.gpus().front();
@@ -70,7 +72,8 @@ class Output {
   }
 
   std::string text() const {
-    return fmt::format("{} forms in {} classes, {} warps each, {} bytes in {}", forms_, classes_, options_.size.warps, bytes_, options_.out);
+    return fmt::format("{} forms in {} classes, {} warps each, {} bytes in {}", forms_, classes_, options_.size.warps, bytes_,
+                       options_.out);
   }
 
  private:
@@ -93,7 +96,8 @@ std::vector<Answers> record_form(Runner& runner, const Form& form, const Target&
 }
 
 /// Records each form. One that the driver cannot assemble is left out with a message; returns how many. A lost GPU ends the run.
-std::size_t record_forms(GpuRunner& gpu, const std::vector<const Form*>& forms, const Target& target, const Options& options, Output& output) {
+std::size_t record_forms(GpuRunner& gpu, const std::vector<const Form*>& forms, const Target& target, const Options& options,
+                         Output& output) {
   std::size_t left_out = 0;
   Progress progress(forms.size());
   for (const Form* form : forms) {
@@ -126,7 +130,8 @@ void record_all(const Options& options) {
   if (left_out != 0) throw std::runtime_error(fmt::format("{} of {} forms were not recorded", left_out, forms.size()));
 }
 
-constexpr const char* footer = R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
+constexpr const char* footer =
+    R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
 docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine.
 The exit status is 77 without a GPU.
 

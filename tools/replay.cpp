@@ -57,7 +57,8 @@ class Results {
   }
 
   void fail_if_wrong() const {
-    if (sum_.different != 0) throw std::runtime_error(fmt::format("{} of {} recorded classes differ from the emulator", sum_.different, sum_.classes));
+    if (sum_.different != 0)
+      throw std::runtime_error(fmt::format("{} of {} recorded classes differ from the emulator", sum_.different, sum_.classes));
     if (stale_) throw std::runtime_error("some answers were recorded for operands that this build no longer draws: record them again");
     if (sum_.outputs == 0) throw std::runtime_error("nothing was compared");
   }
@@ -65,10 +66,9 @@ class Results {
  private:
   void say(const Answers& answers, const Replayed& replayed) {
     const bool differs = replayed.outcome == Replayed::Outcome::differs;
-    const std::string sentence =
-        differs ? fmt::format("differs: {}, class {}: {} of {} blocks; {}", answers.opcode, answers.operand_class, replayed.different_blocks,
-                              replayed.blocks, replayed.detail)
-                : fmt::format("not compared: {}", replayed.detail);
+    const std::string sentence = differs ? fmt::format("differs: {}, class {}: {} of {} blocks; {}", answers.opcode, answers.operand_class,
+                                                       replayed.different_blocks, replayed.blocks, replayed.detail)
+                                         : fmt::format("not compared: {}", replayed.detail);
     if (std::ranges::find(sentences_, sentence) == sentences_.end()) sentences_.push_back(sentence);
   }
 
@@ -120,7 +120,8 @@ void replay_files(const Options& options) {
   results.fail_if_wrong();
 }
 
-constexpr const char* footer = R"(The exit status is 0 if everything that this build knows agrees, and 1 otherwise. Forms and classes that it does not know are counted.
+constexpr const char* footer =
+    R"(The exit status is 0 if everything that this build knows agrees, and 1 otherwise. Forms and classes that it does not know are counted.
 
 Examples:
   warpmat replay tests/vectors/sm_90
@@ -133,7 +134,9 @@ void add_replay(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("replay", "Compare recorded answers of GPUs with the emulator");
   command->add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them")->required();
-  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")->type_name("N")->check(CLI::Range(1u, max_jobs));
+  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, max_jobs));
   command->footer(footer);
   command->callback([options] { replay_files(*options); });
 }

@@ -467,8 +467,11 @@ std::string explain_unknown_opcode(std::string_view opcode) {
   const std::string mnemonic = opcode_key(opcode).front();
   if (!is_matrix_mnemonic(mnemonic))
     return fmt::format("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix and mma", mnemonic);
-  std::vector<std::string> known;
-  for (const Form& form : forms()) known.push_back(form.opcode);
+  static const std::vector<KnownOpcode> known = [] {
+    std::vector<KnownOpcode> all;
+    for (const Form& form : forms()) all.emplace_back(form.opcode);
+    return all;
+  }();
   return explain_unknown(opcode, known);
 }
 

@@ -36,7 +36,7 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
   if (selector < 0 || selector >= fragment.matrices())  // an illegal instruction on an H200, so there is nothing else to do [H200]
     throw Trap(0, std::nullopt, fmt::format("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
-  const int group_elements = metadata_group(form);
+  const int group_columns = metadata_group(form);
   const int unit = unit_elements(form);
   std::size_t next = 0;
   for (int row = 0; row < form.shape.m; ++row)
@@ -44,7 +44,7 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
       const Element at{row, group, selector};
       const auto code = static_cast<unsigned>(read_element(fragment, arguments.source(OperandName::e), at));
       if (!as_measured && !valid_metadata(form, code)) trap(form, at, code);
-      const int first_column = group * group_elements;
+      const int first_column = group * group_columns;
       if (is_tf32(form)) {
         columns[next++] = static_cast<std::uint16_t>(first_column + (code == 0xe ? 1 : 0));
         continue;

@@ -34,10 +34,8 @@ std::string_view qualifier_class(const std::string& qualifier) {
   return qualifier;
 }
 
-/// What `from` has and `without` lacks, as ".x .y"; a qualifier that occurs twice counts twice.
-std::vector<std::string> difference(OpcodeKey from, OpcodeKey without) {
-  std::ranges::sort(from);
-  std::ranges::sort(without);
+/// What `from` has and `without` lacks, both sorted; a qualifier that occurs twice counts twice.
+std::vector<std::string> difference(const OpcodeKey& from, const OpcodeKey& without) {
   std::vector<std::string> rest;
   std::ranges::set_difference(from, without, std::back_inserter(rest));
   return rest;
@@ -60,24 +58,38 @@ OpcodeKey opcode_key(std::string_view opcode) {
   return parts;
 }
 
-std::string explain_unknown(std::string_view opcode, std::span<const std::string> known) {
-  const OpcodeKey wanted = opcode_key(opcode);
-  std::string_view nearest;
+namespace {
+
+/// How much two opcodes differ by these qualifiers. Another shape is another instruction, so it counts double.
+std::size_t weight(const std::vector<std::string>& qualifiers) {
+  const auto is_shape = [](const std::string& q) { return q.size() > 1 && q[0] == 'm' && q[1] >= '0' && q[1] <= '9'; };
+  return qualifiers.size() + static_cast<std::size_t>(std::ranges::count_if(qualifiers, is_shape));
+}
+
+}  // namespace
+
+KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling), sorted(opcode_key(spelling)) {
+  mnemonic = sorted.front();
+  std::ranges::sort(sorted);
+}
+
+std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known) {
+  const KnownOpcode wanted(opcode);
+  const KnownOpcode* nearest = nullptr;
   std::vector<std::string> missing, extra;
-  for (const std::string& candidate : known) {
-    const OpcodeKey key = opcode_key(candidate);
-    if (key.front() != wanted.front()) continue;
-    std::vector<std::string> m = difference(key, wanted), e = difference(wanted, key);
-    if (!nearest.empty() && m.size() + e.size() >= missing.size() + extra.size()) continue;
-    nearest = candidate;
+  for (const KnownOpcode& candidate : known) {
+    if (candidate.mnemonic != wanted.mnemonic) continue;
+    std::vector<std::string> m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
+    if (nearest != nullptr && weight(m) + weight(e) >= weight(missing) + weight(extra)) continue;
+    nearest = &candidate;
     missing = std::move(m);
     extra = std::move(e);
   }
-  if (missing.empty() && extra.empty()) return fmt::format("the types or layouts of '{}' are in another order than in {}", opcode, nearest);
+  if (missing.empty() && extra.empty()) return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, nearest->opcode);
   std::string change;
   if (!extra.empty()) change += fmt::format(" without {}", dotted(extra));
   if (!missing.empty()) change += fmt::format("{} with {}", change.empty() ? "" : " and", dotted(missing));
-  return fmt::format("no such form of {}; the nearest is {}: the same{}", wanted.front(), nearest, change);
+  return fmt::format("no such form of {}; the nearest is {}: the same{}", wanted.mnemonic, nearest->opcode, change);
 }
 
 }  // namespace warpmat

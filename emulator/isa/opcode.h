@@ -16,7 +16,16 @@ using OpcodeKey = std::vector<std::string>;
 
 OpcodeKey opcode_key(std::string_view opcode);
 
+/// An opcode that exists, with its key sorted for comparisons.
+struct KnownOpcode {
+  explicit KnownOpcode(std::string_view spelling);
+
+  std::string opcode;
+  std::string mnemonic;
+  OpcodeKey sorted;
+};
+
 /// Why `opcode` is none of `known`, and which of them is nearest: one sentence. At least one of `known` has the mnemonic of `opcode`.
-std::string explain_unknown(std::string_view opcode, std::span<const std::string> known);
+std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
 }  // namespace warpmat

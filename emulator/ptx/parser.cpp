@@ -356,7 +356,7 @@ class Parser {
       case OperandKind::ids: return parse_group({what, accepted_by(form, operand), find_data_type("b16")}, operand.registers(), true);
       case OperandKind::fragment: break;
     }
-    const DataType* type = find_data_type(operand.fragment.register_bits == 64 ? "b64" : operand.format == Format::f32 ? "f32" : "b32");
+    const DataType* type = find_data_type(operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32");
     const Slot place{what, accepted_by(form, operand), type, operand.written};
     const Token& first = here();
     OperandText text = parse_group(place, operand.registers(), operand.in_braces);

@@ -141,8 +141,11 @@ bool is_scalar_mnemonic(std::string_view mnemonic) {
 }
 
 std::string explain_unknown_scalar(std::string_view opcode) {
-  std::vector<std::string> known;
-  for (const ScalarInstruction& instruction : scalar_instructions()) known.push_back(instruction.opcode);
+  static const std::vector<KnownOpcode> known = [] {
+    std::vector<KnownOpcode> all;
+    for (const ScalarInstruction& instruction : scalar_instructions()) all.emplace_back(instruction.opcode);
+    return all;
+  }();
   return explain_unknown(opcode, known);
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("row addresses are valid, distinct in stores and repeated in loads", "
     const Program program = program_for(form, newest_target(form));
     const WarpStates states = make_case(program, form, operand_classes().front(), seed, 0, 64, base);
     const auto slot = static_cast<std::size_t>(operand_text(program, form, OperandName::p).items.front().slot);
-    const std::size_t addressing = static_cast<std::size_t>(form.number) * 8;
+    const std::size_t addressing = static_cast<std::size_t>(form.number * form.shape.m);
     std::size_t repeated = 0, ignored_garbage = 0;
     for (std::size_t warp = 0; warp < states.warps; ++warp) {
       const Register& addresses = states.registers_of(warp)[slot];

@@ -26,42 +26,56 @@ namespace {
 
 class Operands {
  public:
-  Operands(const Program& program, WarpStates& states, std::size_t warp)
-      : form_(program.statements.front().matrix()->form()), texts_(program.statements.front().operands), registers_(states.registers_of(warp)) {}
+  Operands(const Program& program, WarpStates& states, std::size_t warp) : form_(program.statements.front().matrix()->form()) {
+    for (std::size_t i = 0; i < form_.operands.size(); ++i)
+      for (const Item& item : program.statements.front().operands[i].items)
+        for (int word = 0; word < item.words; ++word)
+          words_[static_cast<std::size_t>(form_.operands[i].name)].push_back(
+              &states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)]);
+  }
 
   const Form& form() const { return form_; }
 
-  std::vector<Register*> words(OperandName name) const {
-    std::vector<Register*> out;
-    for (std::size_t i = 0; i < form_.operands.size(); ++i)
-      if (form_.operands[i].name == name)
-        for (const Item& item : texts_[i].items)
-          for (int word = 0; word < item.words; ++word) out.push_back(&registers_[static_cast<std::size_t>(item.slot + word)]);
-    return out;
-  }
+  const std::vector<Register*>& words(OperandName name) const { return words_[static_cast<std::size_t>(name)]; }
 
   std::uint64_t read(OperandName name, const Element& element) const {
-    const std::vector<Register*> list = words(name);
-    const std::vector<const Register*> sources(list.begin(), list.end());
-    return read_element(form_.operand(name).fragment, sources, element);
+    return read_element(form_.operand(name).fragment,
+                        ConstRegisterList(const_cast<const Register**>(words(name).data()), words(name).size()), element);
   }
 
   void write(OperandName name, const Element& element, std::uint64_t bits) const {
     write_element(form_.operand(name).fragment, words(name), element, bits);
   }
 
-  /// A row of A, or a column of B.
-  std::vector<std::uint64_t> line(OperandName name, int index) const {
-    std::vector<std::uint64_t> codes;
-    for (int k = 0; k < form_.shape.k; ++k) codes.push_back(read(name, name == OperandName::a ? Element{index, k} : Element{k, index}));
-    return codes;
-  }
-
  private:
   const Form& form_;
-  const std::vector<OperandText>& texts_;
-  std::span<Register> registers_;
+  std::array<std::vector<Register*>, operand_names> words_;
 };
+
+/// The operands of one element of D.
+struct DotOperands {
+  Format a_format, b_format, c_format;
+  std::vector<std::uint64_t> a, b;
+  std::uint64_t c;
+};
+
+/// Writes D by `compute(DotOperands)`.
+template <typename Compute>
+void compute_all(const Operands& operands, Compute compute) {
+  const auto [m, n, k_end] = operands.form().shape;
+  const auto format = [&](OperandName name) { return *operands.form().operand(name).format; };
+  std::vector<std::vector<std::uint64_t>> rows(static_cast<std::size_t>(m)), columns(static_cast<std::size_t>(n));
+  for (int k = 0; k < k_end; ++k) {
+    for (int i = 0; i < m; ++i) rows[static_cast<std::size_t>(i)].push_back(operands.read(OperandName::a, {i, k}));
+    for (int j = 0; j < n; ++j) columns[static_cast<std::size_t>(j)].push_back(operands.read(OperandName::b, {k, j}));
+  }
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      operands.write(
+          OperandName::d, {i, j},
+          compute(DotOperands{format(OperandName::a), format(OperandName::b), format(OperandName::c), rows[static_cast<std::size_t>(i)],
+                              columns[static_cast<std::size_t>(j)], operands.read(OperandName::c, {i, j})}));
+}
 
 // ---- Another arithmetic -------------------------------------------------------------------------------------------------------------
 
@@ -78,16 +92,16 @@ struct Unit {
 Value decode_for(const Unit& unit, Format format, std::uint64_t bits) {
   Value value = unit.keeps_dropped_bits && format == Format::tf32 ? decode(Format::f32, bits) : decode(format, bits);
   const bool subnormal = value.kind == Value::Kind::finite && value.significand >> value.fraction_bits == 0;
-  if (unit.flushes_subnormals && subnormal) value = {Value::Kind::zero, value.negative};
+  if (unit.flushes_subnormals && subnormal) value = Value::special(Value::Kind::zero, value.negative);
   return value;
 }
 
 Value multiply(const Unit& unit, const Value& a, const Value& b) {
   using enum Value::Kind;
   const bool negative = a.negative != b.negative;
-  if (a.kind == nan || b.kind == nan || (a.kind == infinity && b.kind == zero) || (a.kind == zero && b.kind == infinity)) return {nan};
-  if (a.kind == infinity || b.kind == infinity) return {infinity, negative};
-  if (a.kind == zero || b.kind == zero) return {zero, negative};
+  if (a.kind == nan || b.kind == nan || (a.kind == infinity && b.kind == zero) || (a.kind == zero && b.kind == infinity)) return Value::special(nan);
+  if (a.kind == infinity || b.kind == infinity) return Value::special(infinity, negative);
+  if (a.kind == zero || b.kind == zero) return Value::special(zero, negative);
   Value product{finite, negative, a.exponent + b.exponent, a.fraction_bits + b.fraction_bits, a.significand * b.significand};
   if (unit.renormalises && product.significand >> (product.fraction_bits + 1) != 0) {
     ++product.exponent;
@@ -137,38 +151,26 @@ std::uint64_t dot_step(const Unit& unit, Format accumulator, std::vector<Value> 
   return sum(unit, accumulator, {decode(accumulator, products), decode(accumulator, c)}, c);
 }
 
-std::uint64_t dot(const Unit& unit, const Operands& operands, int i, int j) {
-  const Form& form = operands.form();
-  const Format a_format = *form.operand(OperandName::a).format, b_format = *form.operand(OperandName::b).format;
-  const auto a = operands.line(OperandName::a, i), b = operands.line(OperandName::b, j);
-  std::uint64_t c = operands.read(OperandName::c, {i, j});
-  for (std::size_t k = 0; k < a.size();) {
+std::uint64_t dot(const Unit& unit, const DotOperands& operands) {
+  std::uint64_t c = operands.c;
+  for (std::size_t k = 0; k < operands.a.size();) {
     std::vector<Value> terms;
-    for (const std::size_t end = std::min(a.size(), k + static_cast<std::size_t>(unit.step)); k < end; ++k)
-      terms.push_back(multiply(unit, decode_for(unit, a_format, a[k]), decode_for(unit, b_format, b[k])));
-    c = dot_step(unit, *form.operand(OperandName::c).format, std::move(terms), c);
+    for (const std::size_t end = std::min(operands.a.size(), k + static_cast<std::size_t>(unit.step)); k < end; ++k)
+      terms.push_back(
+          multiply(unit, decode_for(unit, operands.a_format, operands.a[k]), decode_for(unit, operands.b_format, operands.b[k])));
+    c = dot_step(unit, operands.c_format, std::move(terms), c);
   }
   return c;
 }
 
-/// Writes D by `compute(operands, i, j)`.
-template <typename Compute>
-void compute_all(const Operands& operands, Compute compute) {
-  const Shape shape = operands.form().shape;
-  for (int i = 0; i < shape.m; ++i)
-    for (int j = 0; j < shape.n; ++j) operands.write(OperandName::d, {i, j}, compute(operands, i, j));
-}
-
-std::uint64_t saturating_dot(const Operands& operands, int i, int j) {
+std::uint64_t saturating_dot(const DotOperands& operands) {
   const auto whole = [](Format format, std::uint64_t bits) {
     const Value value = decode(format, bits);
     return static_cast<std::int64_t>(value.significand) * (value.negative ? -1 : 1);
   };
-  const Form& form = operands.form();
-  const auto a = operands.line(OperandName::a, i), b = operands.line(OperandName::b, j);
-  std::int64_t total = whole(Format::s32, operands.read(OperandName::c, {i, j}));
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    total += whole(*form.operand(OperandName::a).format, a[k]) * whole(*form.operand(OperandName::b).format, b[k]);
+  std::int64_t total = whole(operands.c_format, operands.c);
+  for (std::size_t k = 0; k < operands.a.size(); ++k) {
+    total += whole(operands.a_format, operands.a[k]) * whole(operands.b_format, operands.b[k]);
     total = std::clamp<std::int64_t>(total, INT32_MIN, INT32_MAX);
   }
   return static_cast<std::uint32_t>(total);
@@ -204,7 +206,9 @@ class FaultyRunner : public Runner {
   Execution execution_;
 };
 
-void emulate(const Program& program, WarpStates& states) { EmulatorRunner(0, 1).run(program, states); }
+void emulate(const Program& program, WarpStates& states) {
+  EmulatorRunner(0, 1).run(program, states);
+}
 
 /// Runs the emulator after a change of the operands.
 Execution with_operands(std::function<void(const Operands&)> change) {
@@ -225,7 +229,7 @@ Execution with_results(std::function<void(const Operands&)> change) {
 Execution with_unit(Unit unit) {
   return [unit](const Program& program, WarpStates& states) {
     for (std::size_t warp = 0; warp < states.warps; ++warp)
-      compute_all(Operands(program, states, warp), [&](const Operands& operands, int i, int j) { return dot(unit, operands, i, j); });
+      compute_all(Operands(program, states, warp), [&](const DotOperands& operands) { return dot(unit, operands); });
   };
 }
 
@@ -267,8 +271,10 @@ constexpr const char* transpose = "movmatrix.sync.aligned.m8n8.trans.b16";
 std::vector<Fault> faults() {
   using enum OperandName;
   return {
-      {"layout: two lane bits of A exchanged", f16_to_f32, "sm_90a", with_operands([](const Operands& o) { exchange_lane_bits(o.words(a)); })},
-      {"layout: two lane bits of D exchanged", tf32_to_f32, "sm_90a", with_results([](const Operands& o) { exchange_lane_bits(o.words(d)); })},
+      {"layout: two lane bits of A exchanged", f16_to_f32, "sm_90a",
+       with_operands([](const Operands& o) { exchange_lane_bits(o.words(a)); })},
+      {"layout: two lane bits of D exchanged", tf32_to_f32, "sm_90a",
+       with_results([](const Operands& o) { exchange_lane_bits(o.words(d)); })},
       {"layout: two register bits of B exchanged with one of K", f16_to_f16, "sm_90a",
        with_operands([](const Operands& o) { std::swap(*o.words(b)[0], *o.words(b)[1]); })},
       {"layout: two register bits of C exchanged", f16_to_f32, "sm_90a",
@@ -296,8 +302,10 @@ std::vector<Fault> faults() {
       {"lane 31's address used", load_x2_trans, "sm_90a", with_operands(use_address_of_lane_31)},
       {".trans ignored", load_x2_trans, "sm_90a", with_opcode(".trans", "")},
       {"stmatrix: lane 31's address used", store_x2, "sm_90a", with_operands(use_address_of_lane_31)},
-      {"stmatrix: matrices exchanged", store_x2, "sm_90a", with_operands([](const Operands& o) { std::swap(*o.words(r)[0], *o.words(r)[1]); })},
-      {"movmatrix does not transpose", transpose, "sm_90a", [](const Program& program, WarpStates& states) {
+      {"stmatrix: matrices exchanged", store_x2, "sm_90a",
+       with_operands([](const Operands& o) { std::swap(*o.words(r)[0], *o.words(r)[1]); })},
+      {"movmatrix does not transpose", transpose, "sm_90a",
+       [](const Program& program, WarpStates& states) {
          for (std::size_t warp = 0; warp < states.warps; ++warp)
            *Operands(program, states, warp).words(d).front() = *Operands(program, states, warp).words(a).front();
        }},

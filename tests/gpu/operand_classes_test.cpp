@@ -23,7 +23,8 @@ struct NamedProduct {
 };
 
 NamedProduct product(Format a, Format b, Format accumulator) {
-  return {std::string(name(a)) + " x " + std::string(name(b)) + " + " + std::string(name(accumulator)), {&row(a), &row(b), &row(accumulator)}};
+  return {std::string(name(a)) + " x " + std::string(name(b)) + " + " + std::string(name(accumulator)),
+          {&row(a), &row(b), &row(accumulator)}};
 }
 
 /// Every multiplicand with an accumulator that it can have.
@@ -57,15 +58,15 @@ const FormatRow& format_of(const ProductFormats& p, Role role) {
 }
 
 /// `count` elements of a warp as make_case draws them, neighbours side by side.
-std::vector<std::uint64_t> draw(const OperandClass& operand_class, const ProductFormats& p, Role role, std::uint64_t warp, std::size_t count,
-                                int neighbours = 2) {
+std::vector<std::uint64_t> draw(const OperandClass& operand_class, const ProductFormats& p, Role role, std::uint64_t warp,
+                                std::size_t count, int neighbours = 2) {
   const auto group = static_cast<std::size_t>(neighbours);
   const std::uint64_t warp_key = combine(7, warp);
   const std::uint64_t operand_key = combine(warp_key, static_cast<std::uint64_t>(role));
   std::vector<std::uint64_t> codes;
   for (std::size_t i = 0; i < count; ++i)
-    codes.push_back(operand_class.element({&p, &format_of(p, role), role, warp_key, combine(operand_key, i), combine(operand_key, i / group * group),
-                                           static_cast<int>(i % group), neighbours}));
+    codes.push_back(operand_class.element({&p, &format_of(p, role), role, warp_key, combine(operand_key, i),
+                                           combine(operand_key, i / group * group), static_cast<int>(i % group), neighbours}));
   return codes;
 }
 
@@ -75,8 +76,12 @@ std::vector<Value> decode_all(const FormatRow& f, const std::vector<std::uint64_
   return values;
 }
 
-bool is_special(const Value& v) { return v.kind == Value::Kind::nan || v.kind == Value::Kind::infinity; }
-bool is_subnormal(const Value& v) { return v.kind == Value::Kind::finite && v.significand >> v.fraction_bits == 0; }
+bool is_special(const Value& v) {
+  return v.kind == Value::Kind::nan || v.kind == Value::Kind::infinity;
+}
+bool is_subnormal(const Value& v) {
+  return v.kind == Value::Kind::finite && v.significand >> v.fraction_bits == 0;
+}
 
 constexpr Role roles[] = {Role::multiplicand_a, Role::multiplicand_b, Role::accumulator};
 constexpr std::size_t warps = 400;
@@ -215,7 +220,8 @@ TEST_CASE("class subnormal: most elements are subnormal or zero, some are not", 
       for_each_warp(named("subnormal"), p.formats, [&](std::size_t, Role r, const std::vector<Value>& values) {
         if (r != role) return;
         subnormal += static_cast<std::size_t>(std::ranges::count_if(values, is_subnormal));
-        small += static_cast<std::size_t>(std::ranges::count_if(values, [](const Value& v) { return is_subnormal(v) || v.kind == Value::Kind::zero; }));
+        small += static_cast<std::size_t>(
+            std::ranges::count_if(values, [](const Value& v) { return is_subnormal(v) || v.kind == Value::Kind::zero; }));
       });
       CHECK(subnormal * 4 > warps * elements);
       CHECK(small * 10 > warps * elements * 6);
@@ -304,7 +310,8 @@ TEST_CASE("class far: C above, below and as large as the products", "[gpu]") {
     for (std::size_t warp = 0; warp < warps; ++warp) {
       const auto exponents = [&](Role role) {
         std::set<int> found;
-        for (const Value& v : decode_all(format_of(p.formats, role), draw(named("far"), p.formats, role, warp, elements))) found.insert(v.exponent);
+        for (const Value& v : decode_all(format_of(p.formats, role), draw(named("far"), p.formats, role, warp, elements)))
+          found.insert(v.exponent);
         return found;
       };
       const auto a = exponents(Role::multiplicand_a), b = exponents(Role::multiplicand_b), c = exponents(Role::accumulator);

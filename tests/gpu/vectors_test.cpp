@@ -23,8 +23,12 @@ const Form& form_of(const char* opcode) {
   return *form;
 }
 
-const Form& product() { return form_of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"); }
-const Form& store() { return form_of("stmatrix.sync.aligned.m8n8.x2.shared.b16"); }
+const Form& product() {
+  return form_of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+}
+const Form& store() {
+  return form_of("stmatrix.sync.aligned.m8n8.x2.shared.b16");
+}
 
 /// What a GPU would record, by the emulator.
 Recording recorded(std::initializer_list<const Form*> forms_) {
@@ -188,5 +192,6 @@ TEST_CASE("the emulator gives the answers that were recorded from GPUs", "[gpu]"
     }
   }
   for (const Form& form : forms())
-    if (!unavailable(form, target("sm_90a"))) CHECK((replayed_forms.contains(form.opcode) ? "" : "no recorded answers: " + form.opcode) == "");
+    if (!unavailable(form, target("sm_90a")))
+      CHECK((replayed_forms.contains(form.opcode) ? "" : "no recorded answers: " + form.opcode) == "");
 }

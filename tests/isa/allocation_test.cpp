@@ -49,27 +49,13 @@ void operator delete[](void* memory, std::size_t) noexcept {
 TEST_CASE("executing allocates nothing") {
   CHECK(allocations > 0);  // they are counted
   SharedMemory memory(512);
-  Register addresses{};
-  const Register* const p = &addresses;
   std::mt19937_64 random(60);
   for (const Form& form : forms()) {
-    const Instruction instruction(form, target("sm_90"));
-    Registers a(4), b(4), c(4), r(4);
-    for (Registers* registers : {&a, &b, &c, &r}) registers->fill(random);
-    Arguments arguments{.sources = {}, .destination = {}, .shared = &memory};
-    const auto words = [&](const Operand& operand) { return static_cast<std::size_t>(operand.words()); };
-    for (const Operand& operand : form.operands) {
-      Registers& registers = operand.name == OperandName::a   ? a
-                             : operand.name == OperandName::b ? b
-                             : operand.name == OperandName::c ? c
-                                                              : r;
-      if (operand.written) {
-        arguments.destination = registers.list().first(words(operand));
-      } else {
-        arguments.source(operand.name) =
-            operand.name == OperandName::p ? ConstRegisterList(&p, 1) : ConstRegisterList(registers.list().first(words(operand)));
-      }
-    }
+    const Instruction instruction(form, target_with(form));
+    FormRegisters registers(form);
+    registers.fill(random);
+    Arguments arguments = registers.arguments();
+    arguments.shared = &memory;
     const std::size_t before = allocations;
     instruction.execute(arguments);
     const std::size_t after = allocations;

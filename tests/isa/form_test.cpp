@@ -31,10 +31,46 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 bool is_type(const std::string& qualifier) {
-  return find_format(qualifier) != nullptr || qualifier == "b16";
+  return find_format(qualifier) != nullptr || qualifier == "b16" || qualifier == "b8";
 }
 bool is_layout(const std::string& qualifier) {
   return qualifier == "row" || qualifier == "col";
+}
+
+bool is_reduction(const std::string& qualifier) {
+  return qualifier == "xor" || qualifier == "and" || qualifier == "popc";
+}
+bool is_load_format(const std::string& qualifier) {
+  return qualifier == "b8x16" || qualifier == "b6x16_p32" || qualifier == "b4x16_p64";
+}
+
+/// The places of the parts that `is_member` chooses.
+template <typename Predicate>
+std::vector<std::size_t> places(const std::vector<std::string>& parts, Predicate is_member) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (is_member(parts[i])) found.push_back(i);
+  return found;
+}
+
+/// The form whose canonical spelling is `opcode`, or nullptr.
+const Form* form_spelled(const std::string& opcode) {
+  const auto found = std::ranges::find(forms(), opcode, &Form::opcode);
+  return found == forms().end() ? nullptr : &*found;
+}
+
+/// Whether a form may exist with and without `qualifier`.
+bool is_optional(const Form& form, const std::string& qualifier) {
+  if (qualifier == "trans") return form.mnemonic != Mnemonic::movmatrix && form.shape == Shape{8, 8, 0};
+  if (qualifier == "scale_vec::1X") return form.kind == Kind::mxf8f6f4;
+  if (qualifier == "scale_vec::2X") return form.kind == Kind::mxf4;
+  constexpr std::string_view others[] = {"shared", "satfinite", "rn", "rz", "rm", "rp"};
+  return std::ranges::find(others, qualifier) != std::end(others);
+}
+
+/// Whether other forms may exist without `qualifier`, of other operands or another placement.
+bool makes_another_kind(const std::string& qualifier) {
+  return qualifier == "sp" || qualifier == "sp::ordered_metadata" || qualifier == "kind::f8f6f4";
 }
 
 /// Puts the parts that `is_member` chooses back into the order that they have in `original`.
@@ -102,21 +138,25 @@ TEST_CASE("a form is what its opcode says") {
 TEST_CASE("operands stand in PTX's order, and only destinations are written") {
   const auto names = [](const Form& f) {
     std::string text;
-    for (const Operand& operand : f.operands)
-      text += fmt::format("{}{}{} ", operand.in_braces ? "{}" : "", name(operand.name), operand.written ? "!" : "");
+    for (const Operand& operand : f.operands) {
+      const bool in_braces = operand.kind == OperandKind::ids || (operand.kind == OperandKind::fragment && operand.in_braces);
+      const char* const brackets = operand.kind == OperandKind::address ? "[]" : in_braces ? "{}" : "";
+      text += fmt::format("{}{}{} ", brackets, name(operand.name), operand.written ? "!" : "");
+    }
     return text;
   };
   for (const Form& f : forms()) {
     CAPTURE(f.opcode);
     switch (f.mnemonic) {
       case Mnemonic::mma:
-        CHECK(names(f) == "{}d! {}a {}b {}c ");
+        CHECK(names(f) == fmt::format("{{}}d! {{}}a {{}}b {{}}c {}{}", contains(f.opcode, "mma.sp") ? "e selector " : "",
+                                      contains(f.opcode, ".block_scale") ? "scale-a {}ids-a scale-b {}ids-b " : ""));
         break;
       case Mnemonic::ldmatrix:
-        CHECK(names(f) == "{}r! {}p ");
+        CHECK(names(f) == "{}r! []p ");
         break;
       case Mnemonic::stmatrix:
-        CHECK(names(f) == "{}p {}r ");
+        CHECK(names(f) == "[]p {}r ");
         break;
       case Mnemonic::movmatrix:
         CHECK(names(f) == "d! a ");
@@ -126,8 +166,12 @@ TEST_CASE("operands stand in PTX's order, and only destinations are written") {
 }
 
 TEST_CASE("mnemonics and operand names are PTX's") {
-  for (const OperandName operand : {OperandName::d, OperandName::a, OperandName::b, OperandName::c, OperandName::r, OperandName::p})
-    CHECK(find_operand_name(name(operand)) == operand);
+  const char* const operands[] = {"d", "a", "b", "c", "e", "selector", "scale-a", "ids-a", "scale-b", "ids-b", "r", "p"};
+  CHECK(std::size(operands) == operand_names);
+  for (std::size_t i = 0; i < operand_names; ++i) {
+    CHECK(name(static_cast<OperandName>(i)) == operands[i]);
+    CHECK(find_operand_name(operands[i]) == static_cast<OperandName>(i));
+  }
   CHECK_FALSE(find_operand_name("x").has_value());
   CHECK_FALSE(find_operand_name("").has_value());
   for (const char* mnemonic : {"ldmatrix", "stmatrix", "movmatrix", "mma"}) CHECK(is_matrix_mnemonic(mnemonic));
@@ -152,6 +196,8 @@ TEST_CASE("a form is found by its qualifiers in every order that keeps types and
       std::shuffle(parts.begin() + 1, parts.end(), random);
       keep_order(parts, original, is_type);
       keep_order(parts, original, is_layout);
+      keep_order(parts, original, is_reduction);
+      keep_order(parts, original, is_load_format);
       CAPTURE(joined(parts));
       REQUIRE(find_form(joined(parts)) == &f);
     }
@@ -160,20 +206,31 @@ TEST_CASE("a form is found by its qualifiers in every order that keeps types and
 }
 
 TEST_CASE("an opcode with its types or layouts in another order is not the form") {
+  std::size_t swapped = 0;
   for (const Form& f : forms()) {
-    if (f.mnemonic != Mnemonic::mma) continue;
     const std::vector<std::string> original = split(f.opcode);
-    std::vector<std::string> parts = original;
-    std::swap(*std::ranges::find(parts, "row"), *std::ranges::find(parts, "col"));
-    CAPTURE(joined(parts));
-    CHECK(find_form(joined(parts)) == nullptr);
+    const auto without_order = [&](std::size_t one, std::size_t other) {
+      std::vector<std::string> parts = original;
+      std::swap(parts[one], parts[other]);
+      ++swapped;
+      CAPTURE(joined(parts));
+      return find_form(joined(parts));
+    };
+    for (const auto& pair : {places(original, is_reduction), places(original, is_load_format)})
+      if (pair.size() == 2) CHECK(without_order(pair[0], pair[1]) == nullptr);
+    if (f.mnemonic != Mnemonic::mma) continue;
 
-    parts = original;
-    std::swap(parts[parts.size() - 1], parts[parts.size() - 2]);  // C's type before B's
-    if (parts == original) continue;                              // f16 everywhere
-    CAPTURE(joined(parts));
-    CHECK(find_form(joined(parts)) == nullptr);
+    const auto layouts = places(original, is_layout), types = places(original, is_type);
+    REQUIRE(layouts.size() == 2);
+    REQUIRE(types.size() == (f.scale_vector != 0 ? 5 : 4));
+    if (original[layouts[0]] != original[layouts[1]]) {
+      const Form* const other = without_order(layouts[0], layouts[1]);
+      CHECK(other != &f);
+      CHECK((other == nullptr) == (f.shape != Shape{8, 8, 4} || f.format(OperandName::a) != Format::f16));  // m8n8k4 has all four
+    }
+    if (original[types[2]] != original[types[3]]) CHECK(without_order(types[2], types[3]) == nullptr);  // C's type before B's
   }
+  CHECK(swapped > 2 * 30);
 }
 
 TEST_CASE("an opcode with a qualifier missing, doubled or changed is not the form") {
@@ -185,10 +242,14 @@ TEST_CASE("an opcode with a qualifier missing, doubled or changed is not the for
       doubled.push_back(original[i]);
       changed[i] += "x";
       CAPTURE(f.opcode, original[i]);
-      // Without .trans or .satfinite it is another form.
-      if (original[i] != "satfinite" && (original[i] != "trans" || f.mnemonic == Mnemonic::movmatrix))
-        CHECK(find_form(joined(missing)) == nullptr);
-      CHECK(find_form(joined(missing)) != &f);
+      // Without .trans, .satfinite and others it is another form, whose spelling is just that.
+      const Form* const other = find_form(joined(missing));
+      CHECK(other != &f);
+      CHECK(other == form_spelled(joined(missing)));
+      if (is_optional(f, original[i]))
+        CHECK(other != nullptr);
+      else if (!makes_another_kind(original[i]))
+        CHECK(other == nullptr);
       CHECK(find_form(joined(doubled)) == nullptr);
       CHECK(find_form(joined(changed)) == nullptr);
     }
@@ -215,12 +276,16 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
       {"mma", {"mma.sync.aligned", "with .aligned"}},
       {"ldmatrix.sync.aligned.m8n8.x3.shared.b16", {"ldmatrix.sync.aligned.m8n8.x", "without .x3", "with .x"}},
       {"ldmatrix.sync.aligned.m8n8.x4.trans.shared", {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "with .b16"}},
-      {"ldmatrix.sync.aligned.m8n8.x4.b16", {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "with .shared"}},
+      {"ldmatrix.sync.aligned.m8n8.x4.global.b16", {"ldmatrix.sync.aligned.m8n8.x4.b16", "without .global"}},
       {"stmatrix.sync.aligned.m8n8.x1.shared.b32", {"stmatrix.sync.aligned.m8n8.x1.shared.b16", "without .b32", "with .b16"}},
       {"movmatrix.sync.aligned.m8n8.b16", {"movmatrix.sync.aligned.m8n8.trans.b16", "with .trans"}},
       {"mma.sync.m16n8k16.row.col.f32.f16.f16.f32", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "with .aligned"}},
+      {"mma.sync.aligned.m16n8k16.row.row.f32.bf16.bf16.f32",
+       {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "without .row", "with .col"}},
       {"mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
        {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "without .row", "with .col"}},
+      {"mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.f32.tf32", {"another order", "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32"}},
+      {"mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and", {"m16n8k256.row.col.s32.b1.b1.s32.and.popc", "with .popc"}},
       {"mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32", {"another order", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
       {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f32.f32", {"another order", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
       {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "with .f32"}},

@@ -1,6 +1,6 @@
-#include <warpmat/isa/lowering.h>
-
+#include <warpmat/isa/execute.h>
 #include <warpmat/isa/instruction.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -13,6 +13,11 @@ namespace {
 
 bool computes_in_floating_point(const Form& form) {
   return form.mnemonic == Mnemonic::mma && !is_integer(row(*form.operand(OperandName::a).format));
+}
+
+/// Whether the form goes through a matrix unit's own arithmetic, not through IEEE operations.
+bool uses_dot_model(const Form& form, const Lowering& lowering) {
+  return computes_in_floating_point(form) && lowering.execute != execute_f64 && lowering.execute != execute_volta_fma;
 }
 
 /// Calls `visit(form, target)` for every form on every target that has it.
@@ -32,9 +37,9 @@ TEST_CASE("every form has a lowering on every target that has the form") {
     const Lowering* lowering = find_lowering(form, target.hardware);
     REQUIRE(lowering != nullptr);
     CHECK(lowering->execute != nullptr);
-    CHECK_FALSE(lowering->unit.empty());
+    CHECK_FALSE(lowering->machine.empty());
     CHECK_FALSE(lowering->source.empty());
-    CHECK((lowering->model != nullptr) == computes_in_floating_point(form));
+    CHECK((lowering->model != nullptr) == uses_dot_model(form, *lowering));
     CHECK(Instruction(form, target) == Instruction(form.opcode, target.name));
     ++pairs;
   });
@@ -45,7 +50,7 @@ TEST_CASE("every row of the lowering table serves some form on some target") {
   std::set<const Lowering*> used;
   for_each_available([&](const Form& form, const Target& target) { used.insert(find_lowering(form, target.hardware)); });
   for (const Lowering* lowering : lowerings()) {
-    CAPTURE(lowering->unit, lowering->source);
+    CAPTURE(lowering->machine, lowering->source);
     CHECK(used.contains(lowering));
   }
   CHECK(used.size() == lowerings().size());
@@ -65,7 +70,8 @@ TEST_CASE("hardware adds 16- and 19-bit products as it was measured or published
   for (const Row& r : rows)
     for (const Form& form : forms()) {
       const Target& target = *std::ranges::find(targets(), r.hardware, &Target::hardware);
-      if (!computes_in_floating_point(form) || row(*form.operand(OperandName::a).format).bits < 16 || unavailable(form, target)) continue;
+      if (!computes_in_floating_point(form) || unavailable(form, target) || form.shape.m != 16 || form.sparsity != Sparsity::dense) continue;
+      if (const int bits = row(form.format(OperandName::a)).bits; bits < 16 || bits > 32) continue;
       CAPTURE(form.opcode, target.name);
       const Lowering& lowering = *find_lowering(form, r.hardware);
       CHECK(lowering.model->step_bytes == r.step_bytes);

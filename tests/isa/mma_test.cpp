@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <warpmat/isa/execute.h>
 #include <warpmat/isa/instruction.h>
 
 #include <algorithm>
@@ -44,8 +45,19 @@ struct Matrix {
   }
 };
 
+/// kind::f8f6f4 gives each element of A and B a byte.
+bool in_bytes(const Form& form, OperandName name) {
+  return form.opcode.find(".kind::f8f6f4.") != std::string::npos && (name == OperandName::a || name == OperandName::b);
+}
+
+/// Bits of an element with its container.
 int bits_of(const Form& form, OperandName name) {
-  return row(*form.operand(name).format).bits;
+  return in_bytes(form, name) ? 8 : row(*form.operand(name).format).bits;
+}
+
+/// Where in its container an element begins.
+int shift_of(const Form& form, OperandName name) {
+  return in_bytes(form, name) && form.operand(name).format == Format::e2m1 ? 2 : 0;
 }
 
 Matrix matrix_of(const Form& form, OperandName name) {
@@ -80,7 +92,7 @@ int registers_of(const Form& form, OperandName name) {
 void put(const Form& form, OperandName name, const Matrix& matrix, Registers& registers) {
   for (std::size_t i = 0; i < registers.size(); ++i) registers[i].fill(0);
   for_each_element(form, name, [&](int row, int column, std::size_t reg, std::size_t lane, int bit) {
-    registers[reg][lane] |= static_cast<std::uint32_t>(matrix.at(row, column) << bit);
+    registers[reg][lane] |= static_cast<std::uint32_t>(matrix.at(row, column) << (bit + shift_of(form, name)));
   });
 }
 
@@ -120,12 +132,13 @@ struct Operands {
 // ---- What each hardware must do -----------------------------------------------------------------------------------------------------
 
 struct Unit {
-  int step_bytes, fraction_bits;
+  int step_bytes, fraction_bits, result_fraction_bits = 23;
   friend auto operator<=>(const Unit&, const Unit&) = default;
 };
 
-/// Of 16- and 19-bit types: from measurements and publications, not from the emulator's tables.
-Unit unit_of(Hardware hardware) {
+/// From measurements and publications, not from the emulator's tables.
+Unit unit_of(const Form& form, Hardware hardware) {
+  if (bits_of(form, OperandName::a) == 8 && hardware == Hardware::sm_89) return {16, 13, 13};
   return hardware < Hardware::sm_90 ? Unit{16, 24} : Unit{32, 25};
 }
 
@@ -147,18 +160,20 @@ Matrix float_results(const Form& form, const Unit& unit, const Inputs& in) {
   Matrix out = matrix_of(form, OperandName::d);
   for (int i = 0; i < out.rows; ++i)
     for (int j = 0; j < out.columns; ++j)
-      out.at(i, j) = oracle::float_dot({unit.step_bytes * 8 / row(a).bits, unit.fraction_bits, 23}, *oracle_format(a), *oracle_format(b),
+      out.at(i, j) = oracle::float_dot({unit.step_bytes * 8 / bits_of(form, OperandName::a), unit.fraction_bits, unit.result_fraction_bits}, *oracle_format(a), *oracle_format(b),
                                        *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
   return out;
 }
 
 Matrix integer_results(const Form& form, const Inputs& in) {
-  const bool a_signed = format_of(form, OperandName::a) == Format::s8, b_signed = format_of(form, OperandName::b) == Format::s8;
+  const auto is_signed = [&](OperandName name) { return row(format_of(form, name)).is_signed; };
+  const bool exclusive = form.bit_operation == BitOperation::bit_xor;
   Matrix out = matrix_of(form, OperandName::d);
   for (int i = 0; i < out.rows; ++i)
     for (int j = 0; j < out.columns; ++j)
-      out.at(i, j) = oracle::integer_dot(8, a_signed, b_signed, form.satfinite, in.a.row(i), in.b.column(j),
-                                         static_cast<std::uint32_t>(in.c.at(i, j)));
+      out.at(i, j) = exclusive ? oracle::xor_popc_dot(in.a.row(i), in.b.column(j), static_cast<std::uint32_t>(in.c.at(i, j)))
+                               : oracle::integer_dot(bits_of(form, OperandName::a), is_signed(OperandName::a), is_signed(OperandName::b),
+                                                     form.satfinite, in.a.row(i), in.b.column(j), static_cast<std::uint32_t>(in.c.at(i, j)));
   return out;
 }
 
@@ -181,28 +196,34 @@ Inputs float_inputs(const Form& form, OperandClass operand_class, std::mt19937_6
   return in;
 }
 
-/// Random bytes, or only the ends of the range; c anywhere, or so near an end of s32 that sums cross it.
+/// Random numbers, or only the ends of the range; c anywhere, or so near an end of s32 that sums cross it.
 Inputs integer_inputs(const Form& form, bool extreme, std::mt19937_64& random) {
   Inputs in{matrix_of(form, OperandName::a), matrix_of(form, OperandName::b), matrix_of(form, OperandName::c)};
-  constexpr std::uint64_t ends[] = {0x00, 0x01, 0x7F, 0x80, 0xFF};
+  const int bits = bits_of(form, OperandName::a);
+  const std::uint64_t highest = (std::uint64_t{1} << bits) - 1, half = std::uint64_t{1} << (bits - 1);
+  const std::uint64_t ends[] = {0, 1, half - 1, half, highest};
+  const std::uint64_t largest_sum = static_cast<std::uint64_t>(form.shape.k) << (2 * bits - 1);
   for (Matrix* matrix : {&in.a, &in.b})
-    for (std::uint64_t& code : matrix->codes) code = extreme ? ends[random() % std::size(ends)] : random() & 0xFF;
+    for (std::uint64_t& code : matrix->codes) code = extreme ? ends[random() % std::size(ends)] : random() & highest;
   for (std::uint64_t& code : in.c.codes) {
     code = random() & 0xFFFF'FFFF;
-    if (extreme) code = (random() % 2 == 0 ? 0x7FFF'FFFF - random() % 0x8'0000 : 0x8000'0000 + random() % 0x8'0000);
+    if (extreme) code = (random() % 2 == 0 ? 0x7FFF'FFFF - random() % largest_sum : 0x8000'0000 + random() % largest_sum);
   }
   return in;
 }
 
-std::vector<Hardware> hardware_of(const Form& form) {
+/// Where `form` exists and is executed in one of the ways that the oracle describes: of m16n8 and m8n8 shapes, dense, without scales.
+std::vector<Hardware> hardware_of(const Form& form, std::initializer_list<Execute> ways) {
   std::set<Hardware> out;
+  if (form.sparsity != Sparsity::dense || form.scale_vector != 0) return {};
   for (const Target& target : targets())
-    if (!unavailable(form, target)) out.insert(target.hardware);
+    if (!unavailable(form, target) && std::ranges::find(ways, find_lowering(form, target.hardware)->execute) != ways.end())
+      out.insert(target.hardware);
   return {out.begin(), out.end()};
 }
 
-const Target& target_of(Hardware hardware) {
-  return *std::ranges::find(targets(), hardware, &Target::hardware);
+const Target& target_of(const Form& form, Hardware hardware) {
+  return *std::ranges::find_if(targets(), [&](const Target& target) { return target.hardware == hardware && !unavailable(form, target); });
 }
 
 void compare(Tally& tally, const Instruction& mma, std::string_view what, const Inputs& in, const Matrix& expected) {
@@ -236,44 +257,52 @@ std::vector<const Form*> mma_forms() {
 TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit for bit") {
   std::mt19937_64 random(40);
   Tally tally;
-  std::size_t compared = 0;
+  std::size_t compared = 0, wide_pairs = 0, narrow_pairs = 0;
   for (const Form* form : mma_forms()) {
     if (!is_float(*form)) continue;
+    const bool wide = bits_of(*form, OperandName::a) >= 16;
+    const std::vector<Hardware> all = hardware_of(*form, {execute_dot});
+    (wide ? wide_pairs : narrow_pairs) += all.size();
+    if (all.empty()) continue;
     for (const OperandClass operand_class : operand_classes)
-      for (std::size_t i = 0; i < case_count(50); ++i) {
+      for (std::size_t i = 0; i < case_count(wide ? 50 : 10); ++i) {
         const Inputs in = float_inputs(*form, operand_class, random);
         std::map<Unit, Matrix> expected;  // hardware with the same unit has the same results
-        for (const Hardware hardware : hardware_of(*form)) {
-          const Unit unit = unit_of(hardware);
+        for (const Hardware hardware : all) {
+          const Unit unit = unit_of(*form, hardware);
           if (!expected.contains(unit)) expected.emplace(unit, float_results(*form, unit, in));
-          compare(tally, Instruction(*form, target_of(hardware)), name(operand_class), in, expected.at(unit));
+          compare(tally, Instruction(*form, target_of(*form, hardware)), name(operand_class), in, expected.at(unit));
           ++compared;
         }
       }
   }
   CHECK(tally.failures() == "");
   CHECK(tally.comparisons() == compared * (16 * 8 + 1));
-  // At least 2 forms from sm_75 on and 6 from sm_80 on.
-  CHECK(compared >= (2 * 12 + 6 * 11) * std::size(operand_classes) * case_count(50));
+  // 2 forms from sm_75 on and 6 from sm_80 on; 16 of fp8 on sm_89, sm_120 and sm_121, and 58 of kind::f8f6f4 on the latter.
+  CHECK(wide_pairs == 2 * 12 + 6 * 11);
+  CHECK(narrow_pairs == 16 * 3 + 58 * 2);
+  CHECK(compared == (wide_pairs * case_count(50) + narrow_pairs * case_count(10)) * std::size(operand_classes));
 }
 
 TEST_CASE("every integer mma on every hardware agrees with the oracle, wrapping or clamped") {
   std::mt19937_64 random(41);
   Tally tally;
-  std::size_t forms_seen = 0;
+  std::map<int, std::size_t> forms_seen;  // by bits of an element
   for (const Form* form : mma_forms()) {
     if (is_float(*form)) continue;
-    ++forms_seen;
+    const std::vector<Hardware> all = hardware_of(*form, {execute_integer_dot, execute_bit_dot});
+    if (all.empty()) continue;
+    ++forms_seen[bits_of(*form, OperandName::a)];
     for (const bool extreme : {false, true})
       for (std::size_t i = 0; i < case_count(50); ++i) {
         const Inputs in = integer_inputs(*form, extreme, random);
         const Matrix expected = integer_results(*form, in);
-        for (const Hardware hardware : hardware_of(*form))
-          compare(tally, Instruction(*form, target_of(hardware)), extreme ? "extreme" : "random", in, expected);
+        for (const Hardware hardware : all)
+          compare(tally, Instruction(*form, target_of(*form, hardware)), extreme ? "extreme" : "random", in, expected);
       }
   }
   CHECK(tally.failures() == "");
-  CHECK(forms_seen >= 3 * 4 * 2);
+  CHECK(forms_seen == std::map<int, std::size_t>{{8, 3 * 4 * 2}, {4, 3 * 4 * 2}, {1, 3 * 2}});
 }
 
 TEST_CASE("integer sums wrap at the limits without .satfinite and stop there with it") {
@@ -326,31 +355,33 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
   std::mt19937_64 random(42);
   for (const Form* form : mma_forms()) {
     CAPTURE(form->opcode);
-    const Instruction mma(*form, target("sm_90"));
-    Operands clean(*form);
+    const Instruction mma(*form, target_with(*form));
+    FormRegisters clean(*form);
     clean.fill(random);
-    clean.execute(mma);
+    FormRegisters untouched(*form);
+    for (const Operand& operand : form->operands) untouched[operand.name].set(clean[operand.name].values());
+    mma.execute(clean.arguments());
 
-    std::vector<std::string> sources{"c", "a", "b", "mixed"};
-    for (const std::string& source : sources) {
+    for (const std::string source : {"c", "a", "b", "mixed"}) {
       CAPTURE(source);
-      Operands x(*form);
-      x.a.set(clean.a.values());
-      x.b.set(clean.b.values());
-      x.c.set(clean.c.values());
+      FormRegisters x(*form);
+      for (const Operand& operand : form->operands) x[operand.name].set(untouched[operand.name].values());
+      Registers &a = x[OperandName::a], &b = x[OperandName::b], &c = x[OperandName::c], &d = x[OperandName::d];
       // The registers of the source in reverse, then, where it has too few, d's own.
       std::vector<Register*> candidates;
       const auto add = [&](Registers& r) {
         for (std::size_t i = r.size(); i-- > 0;) candidates.push_back(&r[i]);
       };
-      if (source == "c") add(x.c);
-      if (source == "a") add(x.a);
-      if (source == "b") add(x.b);
-      if (source == "mixed") candidates = {&x.c[x.c.size() - 1], &x.a[0], &x.b[0], &x.c[0]};
-      if (candidates.size() > x.d.size()) candidates.resize(x.d.size());
-      for (std::size_t i = 0; candidates.size() < x.d.size(); ++i) candidates.push_back(&x.d[i]);
-      execute(mma, x.a.list(), x.b.list(), x.c.list(), candidates);
-      for (std::size_t i = 0; i < x.d.size(); ++i) REQUIRE(*candidates[i] == clean.d[i]);
+      if (source == "c") add(c);
+      if (source == "a") add(a);
+      if (source == "b") add(b);
+      if (source == "mixed") candidates = {&c[c.size() - 1], &a[0], &b[0], &c[0]};
+      if (candidates.size() > d.size()) candidates.resize(d.size());
+      for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(&d[i]);
+      Arguments arguments = x.arguments();
+      arguments.destination = candidates;
+      mma.execute(arguments);
+      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(*candidates[i] == clean[OperandName::d][i]);
     }
   }
 }
@@ -374,20 +405,26 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
   std::mt19937_64 random(44);
   for (const Form* form : mma_forms()) {
     CAPTURE(form->opcode);
-    const Instruction mma(*form, target("sm_90"));
-    Operands clean(*form);
+    const Instruction mma(*form, target_with(*form));
+    FormRegisters clean(*form);
     clean.fill(random);
-    clean.execute(mma);
-    const std::size_t count = clean.d.size();
+    mma.execute(clean.arguments());
+    Registers& d = clean[OperandName::d];
+    const std::size_t count = d.size();
+    const auto execute_to = [&](const std::vector<Register*>& destination) {
+      Arguments arguments = clean.arguments();
+      arguments.destination = destination;
+      mma.execute(arguments);
+    };
     Register once{};
-    const std::vector<Register*> all(count, &once);
-    execute(mma, clean.a.list(), clean.b.list(), clean.c.list(), all);
-    CHECK(once == clean.d[count - 1]);
+    execute_to(std::vector<Register*>(count, &once));
+    CHECK(once == d[count - 1]);
     if (count < 4) continue;
     Register first{}, last{};
-    const std::vector<Register*> pairs{&first, &first, &last, &last};
-    execute(mma, clean.a.list(), clean.b.list(), clean.c.list(), pairs);
-    CHECK(first == clean.d[1]);
-    CHECK(last == clean.d[3]);
+    std::vector<Register*> halves(count, &first);
+    std::fill(halves.begin() + static_cast<std::ptrdiff_t>(count / 2), halves.end(), &last);
+    execute_to(halves);
+    CHECK(first == d[count / 2 - 1]);
+    CHECK(last == d[count - 1]);
   }
 }

@@ -85,19 +85,46 @@ void move(const Instruction& instruction, Register& destination, const Register&
   instruction.execute(arguments);
 }
 
-/// PTX ISA 9.7.14.5.15: half `half` of register q of `lane` is this element of matrix q.
+/// An element of the matrices in memory.
 struct Position {
-  std::size_t row, column;
+  std::size_t matrix, row, column;
 };
 
-Position position(bool transposed, std::size_t lane, std::size_t half) {
-  const Position plain{lane / 4, 2 * (lane % 4) + half};
-  return transposed ? Position{plain.column, plain.row} : plain;
+/// PTX ISA 9.7.14.5.15 and 16: the element that part `part` (halves of .b16 matrices, else bytes) of register `reg` of `lane` is.
+Position position(const Form& form, std::size_t reg, std::size_t lane, std::size_t part) {
+  const std::size_t group = lane / 4, in_group = lane % 4;
+  if (form.opcode.find(".m16n16.") != std::string::npos)  // a lane holds four rows of a column, its second register eight columns on
+    return {reg / 2, 4 * in_group + part, group + 8 * (reg % 2)};
+  if (form.opcode.find(".m8n16.") != std::string::npos) return {reg, group, 4 * in_group + part};
+  if (form.opcode.find(".m16n8.") != std::string::npos)  // the 16x8 matrix of .trans: two columns, of each rows r and r + 8
+    return {reg, 2 * in_group + part % 2, group + 8 * (part / 2)};
+  const std::size_t along = 2 * in_group + part;
+  return form.transposed ? Position{reg, along, group} : Position{reg, group, along};
 }
 
-/// The byte address of that element, when lane 8q + s holds the address of row s of matrix q.
-std::size_t byte_address(const Register& addresses, std::size_t matrix, const Position& p) {
-  return addresses[8 * matrix + p.row] + 2 * p.column;
+/// How many lanes hold the address of a row of one matrix.
+std::size_t rows_of(const Form& form) {
+  return form.opcode.find(".m16n16.") != std::string::npos ? 16 : 8;
+}
+
+/// Bits of an element in memory: elements of 6 and of 4 bits lie packed, before their row's padding.
+std::size_t memory_bits(const Form& form) {
+  if (form.opcode.ends_with(".b16")) return 16;
+  return form.opcode.ends_with(".b6x16_p32") ? 6 : form.opcode.ends_with(".b4x16_p64") ? 4 : 8;
+}
+
+/// Bits of an element in a register.
+std::size_t part_bits(const Form& form) {
+  return form.opcode.ends_with(".b16") ? 16 : 8;
+}
+
+/// The row that an element is in, when lane 8q + s (of 16 rows, 16q + s) holds the address of row s of matrix q.
+std::size_t row_address(const Form& form, const Register& addresses, const Position& p) {
+  return addresses[rows_of(form) * p.matrix + p.row];
+}
+
+std::uint32_t part_of(const Form& form, const Register& r, std::size_t lane, std::size_t part) {
+  return r[lane] >> (part_bits(form) * part) & ((1u << part_bits(form)) - 1);
 }
 
 std::uint16_t half_of(const Register& r, std::size_t lane, std::size_t half) {
@@ -117,26 +144,30 @@ std::optional<Trap> trap_of(Action action) {
 
 }  // namespace
 
-TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, x1, x2, x4, plain and transposed, on every target") {
+TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x2, x4, plain and transposed, on every target") {
   std::mt19937_64 random(20);
   Tally tally;
   const std::vector<Instruction> all = instructions(Mnemonic::ldmatrix);
-  CHECK(all.size() >= 6 * (targets().size() - 1));  // all but sm_70
+  CHECK(all.size() >= 2 * 6 * (targets().size() - 1));  // with and without .shared on all but sm_70
   for (const Instruction& instruction : all) {
     const Form& form = instruction.form();
     SharedMemory memory = random_memory(random);
     const std::vector<std::uint8_t> before = copy(memory);
     const Register addresses = distinct_rows(random);
-    Registers r(form.number);
+    Registers r(form.number * (rows_of(form) == 16 ? 2 : 1));
     r.fill(random);
     load(instruction, memory, addresses, r.list());
     for (std::size_t q = 0; q < r.size(); ++q)
       for (std::size_t lane = 0; lane < 32; ++lane)
-        for (std::size_t half = 0; half < 2; ++half) {
-          const std::size_t at = byte_address(addresses, q, position(form.transposed, lane, half));
-          const auto expected = static_cast<std::uint16_t>(before[at] | before[at + 1] << 8);
-          tally.expect(half_of(r[q], lane, half) == expected,
-                       [&] { return fmt::format("{}: register {}, lane {}, half {}", shown(instruction), q, lane, half); });
+        for (std::size_t part = 0; part < 32 / part_bits(form); ++part) {
+          const Position p = position(form, q, lane, part);
+          std::uint32_t expected = 0;
+          for (std::size_t bit = 0; bit < memory_bits(form); ++bit) {
+            const std::size_t at = p.column * memory_bits(form) + bit;
+            expected |= (before[row_address(form, addresses, p) + at / 8] >> at % 8 & 1u) << bit;
+          }
+          tally.expect(part_of(form, r[q], lane, part) == expected,
+                       [&] { return fmt::format("{}: register {}, lane {}, part {}", shown(instruction), q, lane, part); });
         }
     tally.expect(copy(memory) == before, [&] { return shown(instruction) + " changes the memory"; });
   }
@@ -165,14 +196,15 @@ TEST_CASE("stmatrix stores what the PTX ISA's formulas say and nothing else") {
     SharedMemory memory = random_memory(random);
     std::vector<std::uint8_t> expected = copy(memory);
     const Register addresses = distinct_rows(random);
-    Registers r(form.number);
+    Registers r(form.number * (rows_of(form) == 16 ? 2 : 1));
     r.fill(random);
     for (std::size_t q = 0; q < r.size(); ++q)
       for (std::size_t lane = 0; lane < 32; ++lane)
-        for (std::size_t half = 0; half < 2; ++half) {
-          const std::size_t at = byte_address(addresses, q, position(form.transposed, lane, half));
-          expected[at] = static_cast<std::uint8_t>(half_of(r[q], lane, half));
-          expected[at + 1] = static_cast<std::uint8_t>(half_of(r[q], lane, half) >> 8);
+        for (std::size_t part = 0; part < 32 / part_bits(form); ++part) {
+          const Position p = position(form, q, lane, part);
+          const std::size_t bytes = part_bits(form) / 8, at = row_address(form, addresses, p) + p.column * bytes;
+          for (std::size_t byte = 0; byte < bytes; ++byte)
+            expected[at + byte] = static_cast<std::uint8_t>(part_of(form, r[q], lane, part) >> (8 * byte));
         }
     store(instruction, memory, addresses, r.list());
     tally.expect(copy(memory) == expected, [&] { return shown(instruction); });

@@ -98,28 +98,62 @@ TEST_CASE("fragments of shapes that are not forms yet are bijections too") {
   CHECK(tally.comparisons() > 10'000);
 }
 
+namespace {
+
+/// The sizes that the fragment of one operand must have.
+struct Sizes {
+  int rows, columns, matrices, container_bits, payload_bits, payload_shift = 0;
+};
+
+Sizes sizes_of(const Form& form, const Operand& operand) {
+  const auto [m, n, k] = form.shape;
+  if (form.mnemonic != Mnemonic::mma) {
+    const int bits = form.opcode.ends_with(".b16") ? 16 : 8;
+    return {m, n, form.number, bits, bits};
+  }
+  const int a_bits = row(form.format(OperandName::a)).bits;
+  const bool in_bytes = form.kind == Kind::f8f6f4 || form.kind == Kind::mxf8f6f4;
+  const int products = form.shape == Shape{8, 8, 4} && a_bits == 16 ? 4 : 1;
+  const int stored_k = form.sparsity == Sparsity::dense ? k : k / 2;
+  const int bits = operand.format ? row(*operand.format).bits : 4;
+  const int container = in_bytes ? 8 : bits;
+  const int shift = in_bytes && operand.format == Format::e2m1 ? 2 : 0;
+  switch (operand.name) {
+    case OperandName::a: return {m, stored_k, products, container, bits, shift};
+    case OperandName::b: return {k, n, products, container, bits, shift};
+    case OperandName::e: {
+      const int columns = k / (a_bits == 32 ? 2 : a_bits == 4 && !in_bytes ? 8 : 4);  // of 16 codes a row that one register can hold
+      return {m, columns, 16 / columns, 4, 4};
+    }
+    case OperandName::scale_a: return {m, form.scale_vector, 8 / form.scale_vector, 8, 8};
+    case OperandName::scale_b: return {form.scale_vector, n, 16 / form.scale_vector, 8, 8};
+    default: return {m, n, products, bits, bits};
+  }
+}
+
+}  // namespace
+
 TEST_CASE("sizes of an operand's matrix and its registers follow from the form's shape") {
   for (const Form& form : forms()) {
     CAPTURE(form.opcode);
     for (const Operand& operand : form.operands) {
       CAPTURE(name(operand.name));
-      if (operand.kind == OperandKind::address) {
-        CHECK(operand.registers() == 1);
-        CHECK(operand.words() == 1);
+      if (operand.kind != OperandKind::fragment) {
+        CHECK(operand.registers() == (operand.kind == OperandKind::ids ? 2 : 1));
+        CHECK(operand.words() == operand.registers());
         continue;
       }
-      const auto [m, n, k] = form.shape;
-      const bool is_mma = form.mnemonic == Mnemonic::mma;
-      const int rows = is_mma && operand.name == OperandName::b ? k : m;
-      const int columns = is_mma && operand.name == OperandName::a ? k : n;
-      CHECK(operand.fragment.rows() == rows);
-      CHECK(operand.fragment.columns() == columns);
-      CHECK(operand.fragment.matrices() == form.number);
-      const int bits = operand.format ? row(*operand.format).bits : 16;
-      CHECK(operand.fragment.element_bits == bits);
-      CHECK(operand.words() * 32 * 32 == rows * columns * form.number * bits);
-      CHECK(operand.registers() * operand.fragment.register_bits == operand.words() * 32);
-      CHECK(operand.fragment.elements_per_register() * bits == operand.fragment.register_bits);
+      const Sizes sizes = sizes_of(form, operand);
+      const Fragment& f = operand.fragment;
+      CHECK(f.rows() == sizes.rows);
+      CHECK(f.columns() == sizes.columns);
+      CHECK(f.matrices() == sizes.matrices);
+      CHECK(f.element_bits == sizes.container_bits);
+      CHECK(f.payload_bits == sizes.payload_bits);
+      CHECK(f.payload_shift == sizes.payload_shift);
+      CHECK(operand.words() * 32 * 32 == sizes.rows * sizes.columns * sizes.matrices * sizes.container_bits);
+      CHECK(operand.registers() * f.register_bits == operand.words() * 32);
+      CHECK(f.elements_per_register() * sizes.container_bits == f.register_bits);
     }
   }
 }

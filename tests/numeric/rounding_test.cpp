@@ -262,7 +262,7 @@ TEST_CASE("encode rounds values of one format to another like the oracle, specia
 }
 
 TEST_CASE("infinity saturates where it is asked to or where the format has none") {
-  const Value infinite{Value::Kind::infinity, true};
+  const Value infinite = Value::special(Value::Kind::infinity, true);
   CHECK(encode(Format::f16, infinite) == 0xFC00);
   CHECK(encode(Format::f16, infinite, Rounding::nearest_even, Overflow::saturate) == 0xFBFF);
   CHECK(encode(Format::e4m3, infinite) == 0xFE);

@@ -45,7 +45,10 @@ class Generator {
   std::string statement() {
     if (one_in(2)) {
       const auto all = forms();
-      return matrix_statement(all[below(all.size())]);
+      const Form* form = nullptr;
+      do form = &all[below(all.size())];
+      while (unavailable(*form, *find_target("sm_90a"), {9, 0}));
+      return matrix_statement(*form);
     }
     const auto all = scalar_instructions();
     return scalar_statement(all[below(all.size())]);
@@ -55,14 +58,28 @@ class Generator {
     std::string operands;
     for (const Operand& operand : form.operands) {
       operands += (operands.empty() ? "" : ",") + gap();
-      operands += operand.kind == OperandKind::address ? address() : fragment(operand);
+      operands += matrix_operand(form, operand);
     }
     return shuffled_opcode(random_, form.opcode) + " " + operands + gap() + ";";
   }
 
-  std::string fragment(const Operand& operand) {
-    const char* type = operand.fragment.register_bits == 64 ? "b64" : operand.format == Format::f32 ? "f32" : "b32";
-    const Place place{accepted_by(operand.format), find_data_type(type), operand.written};
+  std::string matrix_operand(const Form& form, const Operand& operand) {
+    switch (operand.kind) {
+      case OperandKind::address:
+        return address();
+      case OperandKind::selector:
+        return std::to_string(below(static_cast<std::size_t>(operand.choices)));
+      case OperandKind::ids:
+        return "{0, " + std::to_string(below(static_cast<std::size_t>(operand.choices))) + "}";
+      case OperandKind::fragment:
+        return fragment(form, operand);
+    }
+    return {};
+  }
+
+  std::string fragment(const Form& form, const Operand& operand) {
+    const char* type = operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32";
+    const Place place{accepted_by(form, operand), find_data_type(type), operand.written};
     if (!operand.in_braces) return named(place, place.type->bits);
     const bool only_numbers = operand.name == OperandName::c && operand.fragment.elements_per_register() == 1 && one_in(4);
     return vector(place, operand.registers(), only_numbers);
@@ -226,6 +243,8 @@ std::string shuffled_opcode(std::mt19937& random, const std::string& opcode) {
   };
   restore_order(is_type);
   restore_order([](const std::string& q) { return q == "row" || q == "col"; });
+  restore_order([](const std::string& q) { return q == "xor" || q == "and" || q == "popc"; });
+  restore_order([](const std::string& q) { return q == "b8x16" || q == "b6x16_p32" || q == "b4x16_p64"; });
   std::string text = shuffled[0];
   for (std::size_t i = 1; i < shuffled.size(); ++i) text += "." + shuffled[i];
   return text;

@@ -10,6 +10,7 @@
 
 #include "catch.h"
 #include "command.h"
+#include "isa/registers.h"
 #include "tools/npy.h"
 #include "tools/register_array.h"
 
@@ -35,7 +36,7 @@ NpyArray random_addresses(const Form& form, std::size_t cases, std::mt19937& ran
   NpyArray array = random_bytes(DType::uint32, {cases, lanes}, random);
   const std::span<std::uint32_t> words = array.as<std::uint32_t>();
   for (std::size_t i = 0; i < words.size(); ++i)
-    if (i % lanes < static_cast<std::size_t>(8 * form.number))
+    if (i % lanes < static_cast<std::size_t>(form.shape.m * form.number))
       words[i] = static_cast<std::uint32_t>(random() % (memory_bytes / row_bytes) * row_bytes);
   return array;
 }
@@ -49,11 +50,26 @@ Arrays random_inputs(const Form& form, std::size_t cases, std::mt19937& random) 
     if (operand.kind == OperandKind::address) {
       arrays[option] = random_addresses(form, cases, random);
       arrays["shared"] = random_bytes(DType::uint8, {cases, memory_bytes}, random);
-    } else if (!operand.written) {
+    } else if (operand.kind == OperandKind::fragment && !operand.written) {
       arrays[option] = random_bytes(register_dtype(operand.fragment.register_bits), shape_of(operand, cases), random);
+    }
+    if (operand.name != OperandName::e) continue;
+    for (std::uint32_t& word : arrays[option].as<std::uint32_t>()) {
+      word = 0;
+      for (int bit = 0; bit < 32; bit += 4) word |= random_metadata(form, random) << bit;
     }
   }
   return arrays;
+}
+
+/// The numbers of an operand that is no array, with their options: the highest that the form takes.
+std::vector<std::pair<std::string, std::uint32_t>> numbers(const Form& form, const Operand& operand) {
+  if (operand.kind == OperandKind::selector)
+    return {{"selector", static_cast<std::uint32_t>(form.operand(OperandName::e).fragment.matrices() - 1)}};
+  if (operand.kind != OperandKind::ids) return {};
+  const std::string matrix = operand.name == OperandName::ids_a ? "a" : "b";
+  return {{"byte-id-" + matrix, static_cast<std::uint32_t>(4 - form.scale_vector)},
+          {"thread-id-" + matrix, static_cast<std::uint32_t>(operand.choices - 1)}};
 }
 
 std::string output_option(const Form& form) {
@@ -65,9 +81,16 @@ std::string output_option(const Form& form) {
 NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cases) {
   const Form& form = instruction.form();
   std::array<std::vector<Register>, operand_names> registers;
-  for (const Operand& o : form.operands)
-    registers[static_cast<std::size_t>(o.name)] =
-        o.written ? std::vector<Register>(cases * static_cast<std::size_t>(o.words())) : to_registers(inputs.at(std::string(name(o.name))));
+  for (const Operand& o : form.operands) {
+    std::vector<Register>& all = registers[static_cast<std::size_t>(o.name)];
+    const auto given = numbers(form, o);
+    if (o.written)
+      all.resize(cases * static_cast<std::size_t>(o.words()));
+    else if (given.empty())
+      all = to_registers(inputs.at(std::string(name(o.name))));
+    for (std::size_t i = 0; !given.empty() && i < cases; ++i)
+      for (const auto& [option, number] : given) all.emplace_back().fill(number);
+  }
   for (std::size_t i = 0; i < cases; ++i) {
     std::array<std::vector<Register*>, operand_names> pointers;
     Arguments arguments;
@@ -102,6 +125,9 @@ std::vector<std::string> command_line(const Instruction& instruction, const Arra
     write_npy(directory.path(option + ".npy"), array);
     arguments.insert(arguments.end(), {"--" + option, directory.path(option + ".npy")});
   }
+  for (const Operand& operand : instruction.form().operands)
+    for (const auto& [option, number] : numbers(instruction.form(), operand))
+      arguments.insert(arguments.end(), {"--" + option, std::to_string(number)});
   arguments.insert(arguments.end(), {"--" + output_option(instruction.form()), directory.path("out.npy")});
   return arguments;
 }

@@ -24,6 +24,17 @@ bool available(const Form& form, const Target& target) {
   return !unavailable(form, target) && find_lowering(form, target.hardware) != nullptr;
 }
 
+/// What a target's name ends with, if it has the forms of `set`.
+std::string suffix(TargetSet set) {
+  switch (set) {
+    case TargetSet::baseline: return "";
+    case TargetSet::blackwell:
+    case TargetSet::rtx_blackwell: return "a/f";
+    case TargetSet::rtx_blackwell_exact: return "a";
+  }
+  return "?";
+}
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> all;
   for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
@@ -38,12 +49,18 @@ TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
     const Form& form = forms()[i];
     const Json& entry = all[i];
     CHECK(entry.at("opcode") == form.opcode);
-    CHECK(entry.at("requires").at("target") == "sm_" + std::to_string(form.requirement.baseline));
+    CHECK(entry.at("requires").at("target") == "sm_" + std::to_string(form.requirement.baseline) + suffix(form.requirement.set));
     CHECK(entry.at("requires").at("ptx") == to_string(form.requirement.ptx));
     REQUIRE(entry.at("operands").size() == form.operands.size());
     for (std::size_t o = 0; o < form.operands.size(); ++o) {
-      CHECK(entry.at("operands")[o].at("name") == name(form.operands[o].name));
-      CHECK(entry.at("operands")[o].at("registers") == form.operands[o].registers());
+      const Operand& operand = form.operands[o];
+      const Json& listed = entry.at("operands")[o];
+      CHECK(listed.at("name") == name(operand.name));
+      CHECK(listed.at("kind") == name(operand.kind));
+      if (operand.kind == OperandKind::selector || operand.kind == OperandKind::ids)
+        CHECK(listed.at("choices") == operand.choices);
+      else
+        CHECK(listed.at("registers") == operand.registers());
     }
     CHECK_FALSE(entry.at("lowerings").empty());
     for (const Json& lowering : entry.at("lowerings")) {
@@ -73,14 +90,19 @@ TEST_CASE("list --target has just the forms of that target", "[tools]") {
 }
 
 TEST_CASE("list prints a line for each form, columns aligned", "[tools]") {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"list"}, {"list", "--target", "sm_90a"}}) {
+  for (const char* const only : {"", "sm_75", "sm_90a", "sm_121a"}) {
+    std::vector<std::string> arguments{"list"}, opcodes;
+    if (*only != 0) arguments.insert(arguments.end(), {"--target", only});
+    for (const Form& form : forms())
+      if (*only == 0 || available(form, target(only))) opcodes.push_back(form.opcode);
+    CAPTURE(only);
     const Outcome outcome = run_command(arguments);
     REQUIRE(outcome.status == 0);
     const std::vector<std::string> rows = lines(outcome.out);
-    REQUIRE(rows.size() == forms().size() + 1);
+    REQUIRE(rows.size() == opcodes.size() + 1);
     const std::size_t column = rows[0].find("needs");
-    for (std::size_t i = 0; i < forms().size(); ++i) {
-      CHECK(rows[i + 1].starts_with(forms()[i].opcode + " "));
+    for (std::size_t i = 0; i < opcodes.size(); ++i) {
+      CHECK(rows[i + 1].starts_with(opcodes[i] + " "));
       CHECK(rows[i + 1].substr(column, 3) == "sm_");
     }
   }

@@ -24,7 +24,9 @@ Recording recorded(const char* opcode) {
 constexpr const char* product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 constexpr const char* store = "stmatrix.sync.aligned.m8n8.x1.shared.b16";
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_CASE("replay compares files and directories, and says where the answers come from", "[tools]") {
   const TemporaryDirectory directory;
@@ -51,7 +53,8 @@ TEST_CASE("replay fails on a difference, and says where it is", "[tools]") {
   const Outcome outcome = run_command({"replay", directory.path("a.jsonl.gz")});
   CHECK(outcome.status == 1);
   CHECK(outcome.err == "warpmat: error: 1 of 8 recorded classes differ from the emulator\n");
-  CHECK(contains(outcome.out, std::string("differs: ") + product + ", class close: 0 of 2 blocks; warp 0, register word 2, lane 6: recorded 0x"));
+  CHECK(contains(outcome.out,
+                 std::string("differs: ") + product + ", class close: 0 of 2 blocks; warp 0, register word 2, lane 6: recorded 0x"));
 }
 
 TEST_CASE("replay counts what this build does not know", "[tools]") {
@@ -94,8 +97,9 @@ TEST_CASE("replay refuses what holds no answers", "[tools]") {
 TEST_CASE("record and fuzz either run on a GPU or say that there is none", "[tools]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("a.jsonl.gz");
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"record", "--out", file, "--forms", "movmatrix", "--cases", "4"},
-                                                    {"fuzz", "--programs", "2", "--keep", directory.path("")}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"record", "--out", file, "--forms", "movmatrix", "--cases", "4"},
+        {"fuzz", "--programs", "2", "--keep", directory.path("")}}) {
     const Outcome outcome = run_command(arguments);
     CHECK((outcome.status == 0 || outcome.status == 77));
     CHECK((outcome.status == 0) == outcome.err.empty());

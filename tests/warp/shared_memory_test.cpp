@@ -124,17 +124,6 @@ TEST_CASE("nothing fits into no memory") {
   CHECK_THROWS_AS(memory.at(0, 0, 16, "row"), Trap);
 }
 
-TEST_CASE("shared memory may begin at another address than 0") {
-  SharedMemory memory(40, 1024);
-  CHECK(memory.base() == 1024);
-  CHECK(memory.at(0, 1024, 16, "row").data() == memory.bytes().data());
-  CHECK(memory.at(0, 1056, 8, "cell").data() == memory.bytes().data() + 32);
-  for (const std::uint64_t address :
-       {std::uint64_t{0}, std::uint64_t{1008}, std::uint64_t{1056}, std::uint64_t{1072}, std::uint64_t{0x1'0000'0400}})
-    CHECK(trap_of([&] { memory.at(0, address, 16, "row"); }).reason ==
-          "the row of 16 bytes leaves the shared memory of 40 bytes from 0x400 on");
-}
-
 TEST_CASE("a trap says where, which lane, which address and what would be right") {
   SharedMemory memory(64);
   CHECK(std::string(trap_of([&] { memory.at(5, 0x1c, 16, "row"); }).what()) ==
