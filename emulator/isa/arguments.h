@@ -18,8 +18,8 @@ enum class Undefined : std::uint8_t {
   hardware,  ///< does what the target's hardware was measured to do; where nobody measured, it traps all the same
 };
 
-/// One warp's registers and memory for one instruction. Sources and destination may be the same registers: every instruction reads
-/// everything before it writes anything.
+/// One warp's registers and memory for one instruction. Sources and destination may be the same registers: an instruction reads everything
+/// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot).
 struct Arguments {
   std::array<ConstRegisterList, operand_names> sources;  ///< by OperandName; empty where the form has no such operand
   RegisterList destination;                              ///< d, or r of ldmatrix

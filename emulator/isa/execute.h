@@ -25,7 +25,8 @@ void execute_movmatrix(const Form&, const Lowering&, const Arguments&);
 void execute_dot(const Form&, const Lowering&, const Arguments&);
 
 /// fp8 where the hardware has no unit for it: elements become f16; d1 = the stored k with k mod 4 in {0, 1} from zero, d2 = the others
-/// from d1, D = d2 + C in one IEEE addition [H200].
+/// from d1, D = d2 + C in one IEEE addition, register by register: where a register of C is an earlier one of D, the addition sees the new
+/// value [H200].
 void execute_split_dot(const Form&, const Lowering&, const Arguments&);
 
 /// kind::mxf4 and kind::mxf4nvf4: lowering.model over groups of 16 products with their scale factors.

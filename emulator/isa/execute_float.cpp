@@ -75,13 +75,37 @@ void execute_dot(const Form& form, const Lowering& lowering, const Arguments& ar
   });
 }
 
+namespace {
+
+/// D = product + C, one register after the other: the assembler writes an addition for each, so a register of C that is also an earlier
+/// register of D already holds the result [H200].
+template <typename Product>
+void add_to_c(const Form& form, const Arguments& arguments, Product product) {
+  const Fragment& fragment = form.operand(OperandName::d).fragment;
+  const Format accumulator = form.format(OperandName::d);
+  const auto for_each = [&](auto visit) {
+    std::size_t next = 0;
+    for (int reg = 0; reg < fragment.registers(); ++reg)
+      for (int lane = 0; lane < lanes; ++lane)
+        for (int i = 0; i < fragment.elements_per_register(); ++i) visit(next++, fragment.element({lane, reg, i * fragment.element_bits}));
+  };
+  std::array<std::uint64_t, 16 * 8> products;
+  for_each([&](std::size_t index, const Element& element) { products[index] = product(element); });
+  for_each([&](std::size_t index, const Element& element) {
+    const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
+    write_element(fragment, arguments.destination, element, add(accumulator, products[index], c, Rounding::nearest_even));
+  });
+}
+
+}  // namespace
+
 void execute_split_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
   FloatMultiplicands multiplicands(form, lowering, arguments, [](Format format, std::uint64_t bits) {
     return decode(Format::f16, encode(Format::f16, decode(format, bits)));  // a subnormal of e4m3 is a normal f16, and aligned as one
   });
   const Format accumulator = form.format(OperandName::d);
   std::array<Value, max_k> half_a, half_b;
-  for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
+  const auto product = [&](const Element& e) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::uint64_t sum = 0;
     for (const std::size_t half : {0u, 1u}) {
@@ -93,8 +117,9 @@ void execute_split_dot(const Form& form, const Lowering& lowering, const Argumen
       }
       sum = dot_step(*lowering.model, accumulator, std::span(half_a).first(count), std::span(half_b).first(count), sum);
     }
-    return add(accumulator, sum, c, Rounding::nearest_even);
-  });
+    return sum;
+  };
+  add_to_c(form, arguments, product);
 }
 
 void execute_grouped_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {

@@ -27,10 +27,13 @@ bool available(const Form& form, const Target& target) {
 /// What a target's name ends with, if it has the forms of `set`.
 std::string suffix(TargetSet set) {
   switch (set) {
-    case TargetSet::baseline: return "";
+    case TargetSet::baseline:
+      return "";
     case TargetSet::blackwell:
-    case TargetSet::rtx_blackwell: return "a/f";
-    case TargetSet::rtx_blackwell_exact: return "a";
+    case TargetSet::rtx_blackwell:
+      return "a/f";
+    case TargetSet::rtx_blackwell_exact:
+      return "a";
   }
   return "?";
 }
