@@ -164,7 +164,7 @@ TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x
           std::uint32_t expected = 0;
           for (std::size_t bit = 0; bit < memory_bits(form); ++bit) {
             const std::size_t at = p.column * memory_bits(form) + bit;
-            expected |= (before[row_address(form, addresses, p) + at / 8] >> at % 8 & 1u) << bit;
+            expected |= (static_cast<std::uint32_t>(before[row_address(form, addresses, p) + at / 8]) >> at % 8 & 1u) << bit;
           }
           tally.expect(part_of(form, r[q], lane, part) == expected,
                        [&] { return fmt::format("{}: register {}, lane {}, part {}", shown(instruction), q, lane, part); });
