@@ -110,7 +110,7 @@ class Generator {
   /// A number without the sign bits of the elements of a register, unless asked for: see FuzzOptions.
   std::string number(int bits) {
     constexpr uint64_t signs = 0x8000800080008000;
-    const uint64_t value = random_.next() >> random_.below(64) & ~(options_.negative_numbers ? 0 : signs);
+    const uint64_t value = random_.next() >> random_.below(64) & ~(options_.assembler_faults ? 0 : signs);
     return fmt::format("{:#x}", bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value);
   }
 
@@ -184,11 +184,19 @@ class Generator {
         uses_memory = true;
       } else if (operand.kind == OperandKind::fragment && operand.name != OperandName::e) {
         operands.push_back(fragment(operand, written));
+        if (form.mnemonic == Mnemonic::movmatrix && !operand.written && !options_.assembler_faults) lines = make_different(operands.back());
       } else {
         operands.push_back(number_operand(form, operand, lines));
       }
     }
     return with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
+  }
+
+  /// Statements after which `reg` is not the same in all lanes, also in the assembler's eyes: see FuzzOptions::assembler_faults.
+  Lines make_different(const std::string& reg) {
+    std::string lane = any(pool32);
+    while (lane == reg) lane = any(pool32);
+    return {fmt::format("mov.u32 {}, %laneid;", lane), fmt::format("add.u32 {}, {}, {};", reg, reg, lane)};
   }
 
   /// Metadata that the ISA defines, moved into its register before the statement, or an operand that PTX writes as a number.

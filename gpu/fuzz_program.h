@@ -33,10 +33,10 @@ struct FuzzProgram {
 struct FuzzOptions {
   int max_statements = 50;
   bool repeated_destinations = false;  ///< also {d0, d0}, where the ISA does not say which result stays
-  /// Also numbers with sign bits. Where ptxas 13.0 knows that B of an f16 or bf16 m16n8k8 is the constant 0xd8e307d1, it writes
-  /// -0x58e307d1, as if the register held one number; but the machine instruction's minus negates both of its elements. Found by fuzzing an
-  /// H200 (release 13.0, V13.0.98); A, C, k16 and the other formats are right.
-  bool negative_numbers = false;
+  /// Also what ptxas 13.0 (V13.0.98) is known to assemble wrongly, found by fuzzing an H200: numbers with sign bits, which get a wrong minus
+  /// where they are B of an f16 or bf16 m16n8k8; and movmatrix of a register that is the same in all lanes, whose result it takes for the
+  /// same in all lanes too. See docs/numerics.md, "An assembler that errs".
+  bool assembler_faults = false;
 };
 
 /// Program `index` of `seed`: 1 to max_statements statements of the forms and scalar instructions that `target` has. Operands are drawn

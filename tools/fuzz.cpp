@@ -219,8 +219,8 @@ void add_fuzz(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 16));
   command->add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
                     "Also one register twice in a list of destinations, where the ISA does not say which result stays");
-  command->add_flag("--negative-numbers", options->fuzz.negative_numbers,
-                    "Also numbers with sign bits, which ptxas 13.0 makes a wrong minus of where they reach a multiplicand");
+  command->add_flag("--assembler-faults", options->fuzz.assembler_faults,
+                    "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
   command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
   command->footer(footer);
