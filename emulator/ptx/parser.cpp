@@ -359,7 +359,8 @@ class Parser {
     const DataType* type = find_data_type(operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32");
     const Slot place{what, accepted_by(form, operand), type, operand.written};
     const Token& first = here();
-    OperandText text = parse_group(place, operand.registers(), operand.in_braces);
+    const bool in_braces = operand.in_braces || (form.mnemonic == Mnemonic::mma && first.is('{'));  // ptxas takes {e} and {scale-a} too
+    OperandText text = parse_group(place, operand.registers(), in_braces);
     const bool only_numbers = std::ranges::all_of(text.items, [](const Item& item) { return item.kind == Item::Kind::number; });
     if (only_numbers && !takes_only_numbers(operand, text)) fail(first, fmt::format("{} needs a register", what));
     return text;
@@ -374,9 +375,10 @@ class Parser {
     return {OperandText::Kind::single, {std::move(item)}, 0};
   }
 
-  /// ptxas takes numbers beside registers, but numbers alone only for accumulators of one element a register: integers, or 0f patterns.
+  /// ptxas takes numbers beside registers, but numbers alone only for accumulators of one element a register, integers or 0f patterns, and 0f
+  /// patterns for what needs no braces.
   static bool takes_only_numbers(const Operand& operand, const OperandText& text) {
-    if (operand.name != OperandName::c || operand.fragment.elements_per_register() > 1) return false;
+    if (operand.in_braces && (operand.name != OperandName::c || operand.fragment.elements_per_register() > 1)) return false;
     const bool floating = operand.format != Format::s32;
     return std::ranges::all_of(text.items, [&](const Item& item) {
       return is_floating_number(item.text) == floating && item.text.find('.') == std::string::npos;

@@ -450,6 +450,57 @@ TEST_CASE("parser: ld, st and cvt take their qualifiers in any order, mul, mad a
   CHECK(find_scalar_instruction("bar.sync.warp") == nullptr);
 }
 
+TEST_CASE("parser: metadata and scale factors may stand in braces, as ptxas 13.0 takes them") {
+  const std::string sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f0, f1, f2, f3}, {r0, r1}, {r2, r3}, "
+                             "{f4, f5, f6, f7}, ";
+  const std::string scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {f0, f1, f2, f3}, "
+                             "{r0, r1, r2, r3}, {r4, r5}, {f4, f5, f6, f7}, ";
+  const std::string move = "movmatrix.sync.aligned.m8n8.trans.b16 ";
+  struct Case {
+    const std::string& start;
+    const char* rest;
+    bool taken;
+  };
+  const Case cases[] = {
+      {sparse, "r8, 0;", true},
+      {sparse, "{r8}, 0;", true},
+      {sparse, "{f8}, 0;", true},
+      {sparse, "{%laneid}, 0;", true},
+      {sparse, "%laneid, 0;", false},
+      {sparse, "0f44444444, 0;", true},
+      {sparse, "{0f44444444}, 0;", true},
+      {sparse, "1.0, 0;", false},
+      {sparse, "{1.0}, 0;", false},
+      {sparse, "0, 0;", false},
+      {sparse, "{0}, 0;", false},
+      {sparse, "{_}, 0;", false},
+      {sparse, "{h0}, 0;", false},
+      {sparse, "{l0}, 0;", false},
+      {sparse, "{{r8}}, 0;", false},
+      {sparse, "r8, {0};", false},
+      {scaled, "r8, {0, 0}, r9, {0, 0};", true},
+      {scaled, "{r8}, {0, 0}, {r9}, {0, 0};", true},
+      {scaled, "{r8}, {0, 0}, r9, {0, 0};", true},
+      {scaled, "r8, {0, 0}, {%laneid}, {0, 0};", true},
+      {scaled, "r8, {0, 0}, {0f7f7f7f7f}, {0, 0};", true},
+      {scaled, "r8, {0, 0}, {0}, {0, 0};", false},
+      {scaled, "{h0}, {0, 0}, r9, {0, 0};", false},
+      {move, "r0, r1;", true},
+      {move, "{r0}, r1;", false},
+      {move, "r0, {r1};", false},
+      {move, "r0, 0f44444444;", true},
+  };
+  for (const Case& c : cases) {
+    INFO(c.start << c.rest);
+    const std::string text = ".reg .b32 r<10>; .reg .f32 f<9>; .reg .b16 h<1>; .reg .b64 l<1>;\n" + c.start + c.rest;
+    CHECK(diagnostics(text, "sm_120a").empty() == c.taken);
+    if (!c.taken) continue;
+    const Program program = parse(text, "sm_120a");
+    CHECK(same_program(parse(print(program)), program));  // with its braces
+    CHECK(print(program, program.statements[0]).ends_with(c.rest));
+  }
+}
+
 TEST_CASE("parser: what stands in a statement") {
   const Program program =
       parse(".shared .b64 v[2]; mov.u64 wide, v+0x10+-8; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {_, a}, [a+4+-20];", "sm_90a");
