@@ -31,6 +31,11 @@ void check_matrix(const Fragment& fragment, const Eigen::MatrixXd& matrix) {
                                             matrix.rows(), matrix.cols()));
 }
 
+void check_number(const Fragment& fragment, int matrix_number) {
+  if (matrix_number < 0 || matrix_number >= fragment.matrices())
+    throw std::invalid_argument(fmt::format("the fragment's matrices are 0 to {}; {} given", fragment.matrices() - 1, matrix_number));
+}
+
 bool equal(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
 
 std::string describe_place(const Fragment& fragment, const Element& element) {
@@ -52,6 +57,25 @@ Eigen::MatrixXd gather(const Fragment& fragment, Format format, ConstRegisterLis
   check_registers(fragment, format, registers.size());
   Eigen::MatrixXd matrix(matrix_rows(fragment), matrix_columns(fragment));
   for_each_element(fragment, [&](int i, int j, const Element& element) { matrix(i, j) = to_double(format, read_element(fragment, registers, element)); });
+  return matrix;
+}
+
+void scatter_one(const Fragment& fragment, int matrix_number, Format format, const Eigen::MatrixXd& matrix, RegisterList registers) {
+  check_registers(fragment, format, registers.size());
+  check_number(fragment, matrix_number);
+  if (matrix.rows() != fragment.rows() || matrix.cols() != fragment.columns())
+    throw std::invalid_argument(fmt::format("one of the fragment's matrices is {}x{}; {}x{} given", fragment.rows(), fragment.columns(),
+                                            matrix.rows(), matrix.cols()));
+  for (int i = 0; i < fragment.rows(); ++i)
+    for (int j = 0; j < fragment.columns(); ++j) write_element(fragment, registers, {i, j, matrix_number}, from_double(format, matrix(i, j)));
+}
+
+Eigen::MatrixXd gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers) {
+  check_registers(fragment, format, registers.size());
+  check_number(fragment, matrix_number);
+  Eigen::MatrixXd matrix(fragment.rows(), fragment.columns());
+  for (int i = 0; i < fragment.rows(); ++i)
+    for (int j = 0; j < fragment.columns(); ++j) matrix(i, j) = to_double(format, read_element(fragment, registers, {i, j, matrix_number}));
   return matrix;
 }
 

@@ -21,6 +21,11 @@ void scatter(const Fragment& fragment, Format format, const Eigen::MatrixXd& mat
 /// Reads every element.
 Eigen::MatrixXd gather(const Fragment& fragment, Format format, ConstRegisterList registers);
 
+/// The same for one of a fragment's matrices, number `matrix_number`; the others stay as they are. So a selector's metadata (as u4) and
+/// scale factors are written and read: there the number is what the selector or the ids select (metadata.h, scales.h).
+void scatter_one(const Fragment& fragment, int matrix_number, Format format, const Eigen::MatrixXd& matrix, RegisterList registers);
+Eigen::MatrixXd gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers);
+
 /// One element that is not as expected.
 struct Mismatch {
   Element element;

@@ -7,16 +7,11 @@ namespace {
 
 bool is_tf32(const Form& form) { return form.format(OperandName::a) == Format::tf32; }
 
-int unit_elements(const Form& form) { return metadata_group(form) == 8 ? 2 : 1; }
-
 [[noreturn]] void trap(const Form& form, const Element& group, unsigned code) {
   const Place place = form.operand(OperandName::e).fragment.place(group);
-  const char* const allowed = is_tf32(form)                                ? "0x4 and 0xe"
-                              : form.sparsity == Sparsity::sparse_ordered ? "0x4, 0x8, 0x9, 0xc, 0xd and 0xe"
-                                                                          : "0x4, 0x8, 0x9, 0xc, 0xd, 0xe and their reversals 0x1, 0x2, 0x3, 0x6, 0x7, 0xb";
   throw Trap(place.lane, std::nullopt,
              fmt::format("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code, group.column,
-                         group.row, place.bit, place.bit + 3, allowed));
+                         group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
 }
 
 }  // namespace
@@ -29,6 +24,19 @@ bool valid_metadata(const Form& form, unsigned code) {
   return form.sparsity == Sparsity::sparse_ordered ? first < second : first != second;
 }
 
+std::string_view describe_valid_metadata(const Form& form) {
+  if (is_tf32(form)) return "0x4 and 0xe";
+  if (form.sparsity == Sparsity::sparse_ordered) return "0x4, 0x8, 0x9, 0xc, 0xd and 0xe";
+  return "0x4, 0x8, 0x9, 0xc, 0xd, 0xe and their reversals 0x1, 0x2, 0x3, 0x6, 0x7, 0xb";
+}
+
+int metadata_column(int group, unsigned code, int stored) {
+  if (group == 2) return code == 0xe ? 1 : 0;
+  const int unit = group / 4;  // elements that one half of the code places
+  const unsigned place = stored < unit ? code & 3 : code >> 2;
+  return static_cast<int>(place) * unit + stored % unit;
+}
+
 void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, MetadataColumns& columns) {
   const bool as_measured = arguments.undefined == Undefined::hardware && lowering.evidence == Evidence::measured && !is_tf32(form);
   const Fragment& fragment = form.operand(OperandName::e).fragment;
@@ -37,20 +45,14 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
     throw Trap(0, std::nullopt, fmt::format("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
   const int group_columns = metadata_group(form);
-  const int unit = unit_elements(form);
   std::size_t next = 0;
   for (int row = 0; row < form.shape.m; ++row)
     for (int group = 0; group < fragment.columns(); ++group) {
       const Element at{row, group, selector};
       const auto code = static_cast<unsigned>(read_element(fragment, arguments.source(OperandName::e), at));
       if (!as_measured && !valid_metadata(form, code)) trap(form, at, code);
-      const int first_column = group * group_columns;
-      if (is_tf32(form)) {
-        columns[next++] = static_cast<std::uint16_t>(first_column + (code == 0xe ? 1 : 0));
-        continue;
-      }
-      for (const unsigned place : {code & 3, code >> 2})
-        for (int i = 0; i < unit; ++i) columns[next++] = static_cast<std::uint16_t>(first_column + static_cast<int>(place) * unit + i);
+      for (int stored = 0; stored < group_columns / 2; ++stored)
+        columns[next++] = static_cast<std::uint16_t>(group * group_columns + metadata_column(group_columns, code, stored));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include <warpmat/isa/lowering.h>
 
@@ -19,6 +20,13 @@ int metadata_group(const Form& form);
 
 /// Whether the ISA defines `code` for `form`: two different places, ascending if the form is ordered.
 bool valid_metadata(const Form& form, unsigned code);
+
+/// The codes that the ISA defines for `form`, for messages: "0x4 and 0xe".
+std::string_view describe_valid_metadata(const Form& form);
+
+/// The column within its group of `group` elements (metadata_group) to which `code` sends the group's stored element number `stored`, of
+/// group / 2.
+int metadata_column(int group, unsigned code, int stored);
 
 /// Reads the metadata of a sparse form, by its selector. Throws Trap that names the lane of a code that is not valid, unless
 /// arguments.undefined asks for the hardware's behaviour and `lowering` was measured: then both places count whatever their order, the same

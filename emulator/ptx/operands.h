@@ -12,7 +12,7 @@ namespace warpmat {
 
 // The operands of a program's matrix instructions as logical matrices of doubles. `statement` counts the program's matrix instructions
 // from 0. Elements are read in the operand's own format; where the instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format`
-// must say how. All throw std::invalid_argument that names what exists.
+// must say how. All throw std::invalid_argument that names what exists; what they write to is then unchanged.
 
 /// Writes `matrix` into the registers of an operand, rounded to its format.
 void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format = {});
@@ -24,5 +24,12 @@ Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName
 /// and register that hold it, what they hold, and where that value belongs.
 std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
                             std::optional<Format> format = {});
+
+/// Compresses the dense m x k matrix `a` (isa/sparse.h) into operands a and e of a sparse mma, for the selector that the statement names. What
+/// e holds for other selectors stays.
+void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a);
+
+/// The dense A that operands a and e of a sparse mma stand for.
+Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
 
 }  // namespace warpmat

@@ -118,4 +118,62 @@ TEST_CASE("operands: what does not exist or does not fit is named") {
   CHECK_THROWS_WITH(compare_operand(warp, product, OperandName::d, counting(8, 8)), "the fragment holds a 16x8 matrix; 8x8 given");
 }
 
+namespace {
+
+const char* const sparse_text =
+    ".reg .b32 a<4>, b<4>, e, f; .reg .f32 d<4>, g<4>;\n"
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, "
+    "{d0, d1, d2, d3}, e, 0;\n"
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, {e}, 1;\n"
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, 0f44444444, 1;\n"
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, f, 2;\n"
+    "movmatrix.sync.aligned.m8n8.trans.b16 a0, a1;\n";
+
+/// 16x32 with two of four elements in each group, which ones depends on `seed`.
+Eigen::MatrixXd two_of_four(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(16, 32);
+  for (int i = 0; i < 16; ++i)
+    for (int group = 0; group < 8; ++group) {
+      const auto place = random() % 4, step = 1 + random() % 3;
+      for (const auto p : {place, (place + step) % 4}) a(i, group * 4 + static_cast<int>(p)) = 1 + static_cast<double>(random() % 5);
+    }
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("operands: a dense A becomes a sparse one, also two by the selectors of one register") {
+  const Program program = parse(sparse_text, "sm_90a");
+  Warp warp(program);
+  const Eigen::MatrixXd first = two_of_four(1), second = two_of_four(2), b = counting(32, 8);
+  set_operand(warp, 0, OperandName::b, b);
+  set_sparse_a(warp, 0, first);
+  warp.execute(program.statements[0]);
+  CHECK(compare_operand(warp, 0, OperandName::d, first * b) == "");
+  set_sparse_a(warp, 1, second);
+  warp.execute(program.statements[1]);
+  CHECK(compare_operand(warp, 1, OperandName::d, second * b) == "");
+  CHECK(get_sparse_a(warp, 1) == second);
+  // Both statements have their A's elements in a0 to a3, but each has its own codes in e.
+  set_operand(warp, 0, OperandName::a, get_operand(warp, 0, OperandName::a) * 0 + Eigen::MatrixXd::Ones(16, 16));
+  CHECK(get_sparse_a(warp, 0) == first.unaryExpr([](double x) { return x == 0 ? 0.0 : 1.0; }));
+  CHECK(get_sparse_a(warp, 1) == second.unaryExpr([](double x) { return x == 0 ? 0.0 : 1.0; }));
+}
+
+TEST_CASE("operands: what no sparse A can be set for is named") {
+  const Program sparse = parse(sparse_text, "sm_90a");
+  Warp warp(sparse);
+  const Eigen::MatrixXd a = two_of_four(3);
+  set_sparse_a(warp, 1, a);
+  CHECK_THROWS_WITH(set_sparse_a(warp, 5, a), "the program has 5 matrix instructions; number 5 does not exist");
+  CHECK_THROWS_WITH(set_sparse_a(warp, 2, two_of_four(4)), "operand e of statement 2 is not made of registers");
+  CHECK_THROWS_WITH(set_sparse_a(warp, 3, two_of_four(4)), "the fragment's matrices are 0 to 1; 2 given");
+  CHECK_THROWS_WITH(set_sparse_a(warp, 4, a), "movmatrix.sync.aligned.m8n8.trans.b16 has no sparse A: that is for mma.sp");
+  CHECK_THROWS_WITH(get_sparse_a(warp, 4), "movmatrix.sync.aligned.m8n8.trans.b16 has no matrix operand e");
+  CHECK_THROWS_WITH(set_sparse_a(warp, 1, Eigen::MatrixXd::Ones(16, 32)),
+                    "row 0, group 0 of A (columns 0 to 3) has elements other than zero in columns 0, 1, 2, 3; only two of four may be");
+  CHECK(get_sparse_a(warp, 1) == a);  // nothing of all that was written
+}
+
 }  // namespace warpmat
