@@ -5,6 +5,7 @@
 
 #include <warpmat/isa/execute.h>
 #include <warpmat/isa/multiplicands.h>
+#include <warpmat/isa/scales.h>
 #include <warpmat/numeric/ieee.h>
 
 namespace warpmat {
@@ -21,20 +22,18 @@ using Scales = std::array<Value, max_scales>;
 
 /// The matrix number of a scale fragment that {byte-id, thread-id} select. Throws Trap for ids that are undefined, or differ between lanes.
 int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name) {
-  const auto ids = arguments.source(ids_name);
-  const int choices[] = {4, form.operand(ids_name).choices};
-  const char* const names[] = {"byte-id", "thread-id"};
-  int selected[2];
-  for (std::size_t which = 0; which < 2; ++which) {
-    const Register& id = *ids[which];
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      if (id[lane] != id[0] || static_cast<int>(id[lane]) >= choices[which] || (which == 0 && id[lane] % static_cast<unsigned>(form.scale_vector) != 0))
-        throw Trap(static_cast<int>(lane), std::nullopt,
-                   fmt::format("{} of {} is {}; it must be the same in all lanes, below {}{}", names[which], name(ids_name), id[lane], choices[which],
-                               which == 0 && form.scale_vector > 1 ? fmt::format(", and a multiple of {}", form.scale_vector) : ""));
-    selected[which] = static_cast<int>(id[0]);
+  const auto registers = arguments.source(ids_name);
+  const auto ids_of = [&](std::size_t lane) { return ScaleIds{(*registers[0])[lane], (*registers[1])[lane]}; };
+  const ScaleIds first = ids_of(0);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const ScaleIds ids = ids_of(lane);
+    if (const auto reason = undefined_ids(form, ids_name, ids)) throw Trap(static_cast<int>(lane), std::nullopt, *reason);
+    if (ids != first)
+      throw Trap(static_cast<int>(lane), std::nullopt,
+                 fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id, first.byte_id,
+                             first.thread_id));
   }
-  return selected[0] / form.scale_vector + selected[1] * 4 / form.scale_vector;
+  return scale_matrix(form, ids_name, first);
 }
 
 /// The scale factors of row `line` of A or column `line` of B, stretched to `count` entries.

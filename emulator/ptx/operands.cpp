@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/isa/scales.h>
 #include <warpmat/isa/sparse.h>
 
 namespace warpmat {
@@ -54,6 +55,24 @@ int selector_of(const Program& program, std::size_t statement) {
   return static_cast<int>(find(program, statement, OperandName::selector, OperandKind::selector).text.items.front().bits);
 }
 
+/// The operand of scale factors, which `scale` must be.
+Found find_scales(const Program& program, std::size_t statement, OperandName scale) {
+  if (scale != OperandName::scale_a && scale != OperandName::scale_b)
+    throw std::invalid_argument(fmt::format("operand {} holds no scale factors: scale-a and scale-b do", name(scale)));
+  return find(program, statement, scale);
+}
+
+/// The matrix number of the scale factors that a statement's ids select, by what their registers hold.
+int selected_scales(const Warp& warp, std::size_t statement, OperandName scale) {
+  const OperandName ids_name = scale == OperandName::scale_a ? OperandName::ids_a : OperandName::ids_b;
+  const Found ids = find(warp.program(), statement, ids_name, OperandKind::ids);
+  const auto words = warp.words(ids.text);
+  for (const Register* word : words)
+    if (std::ranges::any_of(*word, [&](std::uint32_t id) { return id != word->front(); }))
+      throw std::invalid_argument(fmt::format("operand {} of statement {} must be the same in all lanes", name(ids_name), statement));
+  return scale_matrix(ids.form, ids_name, {words[0]->front(), words[1]->front()});
+}
+
 }  // namespace
 
 void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format) {
@@ -88,6 +107,17 @@ Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement) {
   const Found metadata = find(warp.program(), statement, OperandName::e);
   return expand(stored.form, {gather(stored.operand.fragment, *stored.operand.format, warp.words(stored.text)),
                               gather_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4, warp.words(metadata.text))});
+}
+
+void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales) {
+  const Found found = find_scales(warp.program(), statement, scale);
+  const auto words = writable(warp, statement, found);
+  scatter_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, scales, words);
+}
+
+Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
+  const Found found = find_scales(warp.program(), statement, scale);
+  return gather_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, warp.words(found.text));
 }
 
 }  // namespace warpmat

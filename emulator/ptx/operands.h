@@ -32,4 +32,12 @@ void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a);
 /// The dense A that operands a and e of a sparse mma stand for.
 Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
 
+/// Writes the scale factors of a block-scaled mma, rounded to their format, where the statement's {byte-id, thread-id} select them (ids in
+/// registers must hold them by now): `scale` is scale_a with m x scale_vector factors, or scale_b with scale_vector x n. What the register
+/// holds for other ids stays.
+void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales);
+
+/// The scale factors that a block-scaled mma reads.
+Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale);
+
 }  // namespace warpmat

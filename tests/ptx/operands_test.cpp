@@ -141,6 +141,11 @@ Eigen::MatrixXd two_of_four(std::uint64_t seed) {
   return a;
 }
 
+const char* const scaled_text =
+    ".reg .b32 a<4>, b<4>, s, t; .reg .f32 d<4>; .reg .b16 i, j;\n"
+    "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, "
+    "{d0, d1, d2, d3}, s, {2, 1}, {t}, {i, j};\n";
+
 }  // namespace
 
 TEST_CASE("operands: a dense A becomes a sparse one, also two by the selectors of one register") {
@@ -161,10 +166,36 @@ TEST_CASE("operands: a dense A becomes a sparse one, also two by the selectors o
   CHECK(get_sparse_a(warp, 1) == second.unaryExpr([](double x) { return x == 0 ? 0.0 : 1.0; }));
 }
 
-TEST_CASE("operands: what no sparse A can be set for is named") {
-  const Program sparse = parse(sparse_text, "sm_90a");
-  Warp warp(sparse);
+TEST_CASE("operands: scale factors go where the statement's ids say") {
+  const Program program = parse(scaled_text, "sm_120a");
+  Warp warp(program);
+  warp.reg("s").fill(0x80808080);
+  warp.reg("j").fill(3);
+  const Eigen::MatrixXd a = Eigen::MatrixXd::Ones(16, 64), b = Eigen::MatrixXd::Ones(64, 8);
+  const Eigen::MatrixXd scale_a = Eigen::MatrixXd::NullaryExpr(16, 2, [](Eigen::Index i, Eigen::Index j) { return i % 3 == j ? 2.0 : 0.25; });
+  const Eigen::MatrixXd scale_b = Eigen::MatrixXd::NullaryExpr(2, 8, [](Eigen::Index i, Eigen::Index j) { return i == 0 ? 4.0 : j % 2 == 0 ? 1.0 : 0.5; });
+  set_operand(warp, 0, OperandName::a, a);
+  set_operand(warp, 0, OperandName::b, b);
+  set_scales(warp, 0, OperandName::scale_a, scale_a);
+  set_scales(warp, 0, OperandName::scale_b, scale_b);
+  run(warp);
+  CHECK(compare_operand(warp, 0, OperandName::d, 32 * scale_a * scale_b) == "");
+  CHECK(get_scales(warp, 0, OperandName::scale_a) == scale_a);
+  CHECK(get_scales(warp, 0, OperandName::scale_b) == scale_b);
+  CHECK(warp.reg("s")[2] == 0x7D808080);  // row 0: bytes 2 and 3 of lane 2
+  CHECK(warp.reg("s")[0] == 0x80808080);
+  CHECK(warp.reg("t")[3] == 0x0000'7F81);  // column 0: bytes 0 and 1 of lane 3
+  warp.reg("j")[7] = 2;
+  CHECK_THROWS_WITH(set_scales(warp, 0, OperandName::scale_b, scale_b), "operand ids-b of statement 0 must be the same in all lanes");
+  warp.reg("j").fill(4);
+  CHECK_THROWS_WITH(get_scales(warp, 0, OperandName::scale_b), "thread-id of ids-b is 4; it must be below 4");
+}
+
+TEST_CASE("operands: what no sparse A and no scale factors can be set for is named") {
+  const Program sparse = parse(sparse_text, "sm_90a"), scaled = parse(scaled_text, "sm_120a");
+  Warp warp(sparse), scaled_warp(scaled);
   const Eigen::MatrixXd a = two_of_four(3);
+  const std::string k32 = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", mxf4 = scaled.matrix_statements()[0]->matrix()->form().opcode;
   set_sparse_a(warp, 1, a);
   CHECK_THROWS_WITH(set_sparse_a(warp, 5, a), "the program has 5 matrix instructions; number 5 does not exist");
   CHECK_THROWS_WITH(set_sparse_a(warp, 2, two_of_four(4)), "operand e of statement 2 is not made of registers");
@@ -174,6 +205,10 @@ TEST_CASE("operands: what no sparse A can be set for is named") {
   CHECK_THROWS_WITH(set_sparse_a(warp, 1, Eigen::MatrixXd::Ones(16, 32)),
                     "row 0, group 0 of A (columns 0 to 3) has elements other than zero in columns 0, 1, 2, 3; only two of four may be");
   CHECK(get_sparse_a(warp, 1) == a);  // nothing of all that was written
+  CHECK_THROWS_WITH(set_scales(warp, 1, OperandName::scale_a, a), k32 + " has no matrix operand scale-a");
+  CHECK_THROWS_WITH(set_scales(scaled_warp, 0, OperandName::a, a), "operand a holds no scale factors: scale-a and scale-b do");
+  CHECK_THROWS_WITH(set_scales(scaled_warp, 0, OperandName::scale_a, a), "one of the fragment's matrices is 16x2; 16x32 given");
+  CHECK_THROWS_WITH(set_sparse_a(scaled_warp, 0, a), mxf4 + " has no sparse A: that is for mma.sp");
 }
 
 }  // namespace warpmat
