@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/isa/opcode.h>
+#include <warpmat/isa/packing.h>
 
 namespace warpmat {
 namespace {
@@ -216,12 +217,11 @@ std::string_view sparsity_qualifier(Sparsity sparsity) {
   return sparsity == Sparsity::dense ? "" : sparsity == Sparsity::sparse ? ".sp" : ".sp::ordered_metadata";
 }
 
-/// The bits of a multiplicand's container, and where in it the element begins: kind::f8f6f4 and kind::mxf8f6f4 give each element a byte,
-/// in which e2m1 lies in bits 2 to 5 and the 6-bit types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
+/// The bits of a multiplicand's container, and where in it the element begins: kind::f8f6f4 and kind::mxf8f6f4 give each element a byte.
 Fragment with_container(Fragment (*fragment)(Shape, int), Shape shape, Format format, Kind kind) {
   const int element = row(format).bits;
   if (kind != Kind::f8f6f4 && kind != Kind::mxf8f6f4) return fragment(shape, element);
-  return fragment(shape, 8).with_payload(element, format == Format::e2m1 ? 2 : 0);
+  return fragment(shape, 8).with_payload(element, container_shift(format));
 }
 
 /// The elements of A that one code of its metadata covers: two of four, one of two (tf32), four of eight (4-bit elements in pairs).

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <warpmat/numeric/format.h>
+
+namespace warpmat {
+
+// Rows of 8-, 6- and 4-bit elements in shared memory, as ldmatrix reads them (PTX ISA 9.1 section 9.7.14.5.15): always 16 elements in 16
+// bytes.
+//
+// What b4x16_p64 loads is not yet what mma of kind::f8f6f4 and kind::mxf8f6f4 takes: ldmatrix puts a 4-bit element into the low bits of its
+// byte, those kinds expect e2m1 in bits 2 to 5. shl.b32 by 2 brings every register there (as CUTLASS does). 6- and 8-bit elements fit as loaded.
+
+/// How 16 elements fill 16 bytes, the first in the lowest bits.
+enum class RowPacking : std::uint8_t {
+  b8x16,      ///< a byte for each element: 8-bit formats, or fp6 and fp4 in the containers of kind::f8f6f4 (container_shift), ready for mma
+  b6x16_p32,  ///< 6 bits for each element, then 4 bytes of padding
+  b4x16_p64,  ///< 4 bits for each element, then 8 bytes of padding
+};
+
+/// PTX's spelling without the dot: "b6x16_p32".
+std::string_view name(RowPacking packing);
+
+/// Where in its byte an element narrower than that begins, for mma of kind::f8f6f4 and kind::mxf8f6f4: e2m1 lies in bits 2 to 5, the 6-bit
+/// types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
+constexpr int container_shift(Format format) { return format == Format::e2m1 ? 2 : 0; }
+
+/// The bytes of `matrix`, row after row, its elements rounded to `format`; padding is zero. A row of c elements, a multiple of 16, has c bytes.
+/// Throws std::invalid_argument for another number of columns, and for a format that `packing` does not hold.
+std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix);
+
+/// The matrix of `columns` columns that `bytes` hold; padding is ignored. Throws std::invalid_argument as pack_rows does, and where `bytes`
+/// are not whole rows.
+Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns);
+
+}  // namespace warpmat
