@@ -12,6 +12,10 @@ namespace warpmat {
 /// zero-extended. Addresses of further lanes are ignored. PTX ISA 9.1 section 9.7.14.5.15.
 void execute_ldmatrix(const Form&, const Lowering&, const Arguments&);
 
+/// The same on sm_75, where the addresses of all lanes must be valid, also those of lanes that no row needs (same section). What the hardware
+/// does with others nobody has measured, so they trap.
+void execute_ldmatrix_all_lanes(const Form&, const Lowering&, const Arguments&);
+
 /// The inverse of execute_ldmatrix. Where rows overlap, the higher lane's row stays. PTX ISA 9.1 section 9.7.14.5.16.
 void execute_stmatrix(const Form&, const Lowering&, const Arguments&);
 

@@ -6,13 +6,12 @@ namespace warpmat {
 namespace {
 
 constexpr std::size_t row_bytes = 16;  // of every shape, padding included
-constexpr int max_rows = 32;
 
-/// The rows of the form's matrices, one behind the other: all checked before the first one is used.
-std::array<std::uint8_t*, max_rows> addressed_rows(const Form& form, const Arguments& arguments) {
-  std::array<std::uint8_t*, max_rows> rows{};
+/// The rows that the first `count` lanes address: all checked before the first one is used.
+std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int count) {
+  std::array<std::uint8_t*, lanes> rows{};
   const ConstRegisterList base = arguments.source(OperandName::p);
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(form.number * form.shape.m); ++lane) {
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
     const auto offset = static_cast<std::uint64_t>(arguments.offset);
     // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
     const std::uint64_t address = base.size() == 2 ? ((*base[0])[lane] | std::uint64_t{(*base[1])[lane]} << 32) + offset
@@ -25,7 +24,7 @@ std::array<std::uint8_t*, max_rows> addressed_rows(const Form& form, const Argum
 /// Calls `visit(element, row)` for every element of the addressed matrices, where `row` are the 16 bytes of its row in shared memory.
 template <typename Visit>
 void for_each_element(const Form& form, const Arguments& arguments, Visit visit) {
-  const auto rows = addressed_rows(form, arguments);
+  const auto rows = addressed_rows(arguments, form.number * form.shape.m);
   for (int matrix = 0; matrix < form.number; ++matrix)
     for (int row = 0; row < form.shape.m; ++row)
       for (int column = 0; column < form.shape.n; ++column)
@@ -49,6 +48,11 @@ void execute_ldmatrix(const Form& form, const Lowering&, const Arguments& argume
     write_element(fragment, pointers, element, row_bits(row, element.column * form.memory_bits, form.memory_bits));
   });
   for (std::size_t i = 0; i < arguments.destination.size(); ++i) *arguments.destination[i] = loaded[i];
+}
+
+void execute_ldmatrix_all_lanes(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+  addressed_rows(arguments, lanes);
+  execute_ldmatrix(form, lowering, arguments);
 }
 
 void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments) {

@@ -86,6 +86,7 @@ const DotModel* const hopper = &dot_models::hopper;
 const Row rows[] = {
     // ---- data movement
     {ldmatrix, no_arithmetic, plain, any, {sm_90}, {"LDSM", execute_ldmatrix, no_model, measured, h200}},
+    {ldmatrix, no_arithmetic, plain, any, {sm_75}, {"LDSM", execute_ldmatrix_all_lanes, no_model, published, isa}},
     {ldmatrix, no_arithmetic, plain, any, turing_on, {"LDSM", execute_ldmatrix, no_model, published, isa}},
     {stmatrix, no_arithmetic, plain, any, {sm_90}, {"STSM", execute_stmatrix, no_model, measured, h200}},
     {stmatrix, no_arithmetic, plain, any, blackwell, {"STSM", execute_stmatrix, no_model, published, isa}},

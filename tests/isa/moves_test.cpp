@@ -307,6 +307,29 @@ TEST_CASE("lanes whose address the form ignores may hold anything") {
     }
 }
 
+TEST_CASE("on sm_75 the addresses of all lanes must be valid, also those that ldmatrix does not need; on later targets they are ignored") {
+  std::mt19937_64 random(34);
+  for (const Instruction& instruction : instructions(Mnemonic::ldmatrix)) {
+    const int rows = static_cast<int>(rows_of(instruction.form())) * instruction.form().number;
+    for (int lane = rows; lane < 32; ++lane)
+      for (const std::uint32_t address : {std::uint32_t{memory_bytes}, std::uint32_t{8}}) {
+        SharedMemory memory = random_memory(random);
+        Register addresses = distinct_rows(random);
+        addresses[static_cast<std::size_t>(lane)] = address;
+        Registers r(instruction.form().operand(OperandName::r).words());
+        r.fill(random);
+        const std::vector<Register> before = r.values();
+        const auto trap = trap_of([&] { load(instruction, memory, addresses, r.list()); });
+        CAPTURE(shown(instruction), lane, address);
+        REQUIRE(trap.has_value() == (instruction.target().name == "sm_75"));
+        if (!trap) continue;
+        REQUIRE(trap->lane == lane);
+        REQUIRE(trap->address == address);
+        REQUIRE(r.values() == before);
+      }
+  }
+}
+
 TEST_CASE("a wrong row address traps, names the lane and changes nothing") {
   struct Row {
     std::uint32_t address;
