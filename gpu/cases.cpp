@@ -252,7 +252,8 @@ class WarpFiller {
 
  private:
   bool has_elements(const Operand& operand) const {
-    return product_ && !random_only_ && !operand.written && operand.kind == OperandKind::fragment && operand.format;
+    const bool random_bits = random_only_ && operand.fragment.payload_bits == operand.fragment.element_bits;  // padding must be zero
+    return product_ && !random_bits && !operand.written && operand.kind == OperandKind::fragment && operand.format;
   }
 
   void fill_operand(std::size_t index, const std::vector<Register*>& words, uint64_t warp_key) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <warpmat/isa/execute.h>
 #include <warpmat/isa/metadata.h>
+#include <warpmat/isa/multiplicands.h>
 
 #include <algorithm>
 #include <utility>
@@ -175,7 +176,7 @@ class Generator {
     may_discard_ = find_lowering(form, target_.hardware)->execute != execute_split_dot;
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
-    Lines lines, operands, written;
+    Lines lines, operands, written, padded;
     for (const Operand& operand : form.operands) {
       if (operand.kind == OperandKind::address) {
         Address address = writes_register ? load_address(row_bytes) : store_address(row_bytes);
@@ -183,10 +184,12 @@ class Generator {
         operands.push_back(address.text);
         uses_memory = true;
       } else if (operand.kind == OperandKind::fragment && operand.name != OperandName::e) {
-        operands.push_back(fragment(operand, written));
+        const Lines registers = fragment(operand, written);
+        operands.push_back(list(registers, operand.in_braces));
+        if (padding_bits(operand.fragment) != 0) clear_padding(operand, registers, lines, padded);
         if (form.mnemonic == Mnemonic::movmatrix && !operand.written && !options_.assembler_faults) lines = make_different(operands.back());
       } else {
-        operands.push_back(number_operand(form, operand, lines));
+        operands.push_back(number_operand(form, operand, lines, padded));
       }
     }
     return with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
@@ -199,8 +202,15 @@ class Generator {
     return {fmt::format("mov.u32 {}, %laneid;", lane), fmt::format("add.u32 {}, {}, {};", reg, reg, lane)};
   }
 
-  /// Metadata that the ISA defines, moved into its register before the statement, or an operand that PTX writes as a number.
-  std::string number_operand(const Form& form, const Operand& operand, Lines& lines) {
+  /// Appends statements that make the padding of an operand zero to `lines`, and its registers to `padded`.
+  static void clear_padding(const Operand& operand, const Lines& registers, Lines& lines, Lines& padded) {
+    for (const std::string& reg : registers) lines.push_back(fmt::format("and.b32 {}, {}, {:#x};", reg, reg, ~padding_bits(operand.fragment)));
+    padded.insert(padded.end(), registers.begin(), registers.end());
+  }
+
+  /// Metadata that the ISA defines, moved into its register, none of `padded`, before the statement, or an operand that PTX writes as
+  /// a number.
+  std::string number_operand(const Form& form, const Operand& operand, Lines& lines, const Lines& padded) {
     if (operand.kind == OperandKind::selector)
       return std::to_string(random_.below(static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices())));
     if (operand.kind == OperandKind::ids)
@@ -212,21 +222,22 @@ class Generator {
       while (!valid_metadata(form, code));
       codes |= code << bit;
     }
-    const std::string metadata = sources(pool_of(32), 1).front();
+    std::string metadata = any(pool32);
+    while (std::ranges::find(padded, metadata) != padded.end()) metadata = any(pool32);
     lines.push_back(fmt::format("mov.b32 {}, {:#x};", metadata, codes));
     return metadata;
   }
 
   /// The registers of an operand. Of the sources as long as the destination, one in three is the destination.
-  std::string fragment(const Operand& operand, Lines& written) {
+  Lines fragment(const Operand& operand, Lines& written) {
     const Pool& pool = pool_of(operand.fragment.register_bits);
     if (operand.written) {
       written = destinations(pool, operand.registers(), operand.in_braces && may_discard_);
-      return list(written, operand.in_braces);
+      return written;
     }
     const bool same = written.size() == static_cast<std::size_t>(operand.registers()) && written.front().starts_with(pool.prefix) &&
                       std::ranges::find(written, "_") == written.end() && random_.one_in(3);
-    return list(same ? written : sources(pool, operand.registers()), operand.in_braces);
+    return same ? written : sources(pool, operand.registers());
   }
 
   // ---- Scalar instructions ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ namespace warpmat {
 using RegisterList = std::span<Register* const>;
 using ConstRegisterList = std::span<const Register* const>;
 
-/// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of range.
+/// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of range,
+/// padding of 6- and 4-bit elements that is not zero.
 enum class Undefined : std::uint8_t {
   trap,      ///< throws Trap naming lane and operand
   hardware,  ///< does what the target's hardware was measured to do; where nobody measured, it traps all the same

@@ -8,17 +8,25 @@
 
 namespace warpmat {
 
+/// The bits of a register that belong to no element of `fragment`: the padding of its containers.
+std::uint32_t padding_bits(const Fragment& fragment);
+
+/// Throws Trap that names the lane where a container of operand a or b holds padding other than zero. PTX ISA 9.1 pads the 6-bit types with
+/// zeros (section 5.2.3) and does not say what other padding does, nor of e2m1 (section 9.7.14.5.14); nobody has measured it.
+void check_padding(const Operand& operand, ConstRegisterList registers);
+
 /// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K.
 template <typename T, std::size_t max_k>
 class Multiplicands {
  public:
-  /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata that the
-  /// ISA leaves undefined.
+  /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata and
+  /// padding that the ISA leaves undefined.
   template <typename Decode>
   Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, Decode decode_element)
       : k_(static_cast<std::size_t>(form.shape.k)), stored_k_(static_cast<std::size_t>(form.stored_k())) {
     const Operand& a = form.operand(OperandName::a);
     const Operand& b = form.operand(OperandName::b);
+    for (const Operand* operand : {&a, &b}) check_padding(*operand, arguments.source(operand->name));
     for (int i = 0; i < form.shape.m; ++i)
       for (int k = 0; k < form.stored_k(); ++k)
         a_[static_cast<std::size_t>(i) * stored_k_ + static_cast<std::size_t>(k)] =

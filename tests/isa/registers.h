@@ -2,6 +2,7 @@
 
 #include <warpmat/isa/arguments.h>
 #include <warpmat/isa/metadata.h>
+#include <warpmat/isa/multiplicands.h>
 
 #include <array>
 #include <memory>
@@ -48,8 +49,8 @@ unsigned random_metadata(const warpmat::Form& form, Random& random) {
   return code;
 }
 
-/// Fills the registers of one operand with what the ISA defines for it: any bits for a matrix, codes for metadata, a number in range for a
-/// selector or ids, and the address 0.
+/// Fills the registers of one operand with what the ISA defines for it: any bits for a matrix, padding apart, codes for metadata, a number in
+/// range for a selector or ids, and the address 0.
 inline void fill_operand(const warpmat::Form& form, const warpmat::Operand& operand, Registers& registers, std::mt19937_64& random) {
   using namespace warpmat;
   const auto below = [&](int limit) { return static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(limit)); };
@@ -66,6 +67,8 @@ inline void fill_operand(const warpmat::Form& form, const warpmat::Operand& oper
       break;
     case OperandKind::fragment:
       registers.fill(random);
+      for (std::size_t i = 0; i < registers.size(); ++i)
+        for (std::uint32_t& word : registers[i]) word &= ~padding_bits(operand.fragment);
       if (operand.name != OperandName::e) break;
       for (std::uint32_t& word : registers[0]) {
         word = 0;

@@ -52,6 +52,8 @@ Arrays random_inputs(const Form& form, std::size_t cases, std::mt19937& random) 
       arrays["shared"] = random_bytes(DType::uint8, {cases, memory_bytes}, random);
     } else if (operand.kind == OperandKind::fragment && !operand.written) {
       arrays[option] = random_bytes(register_dtype(operand.fragment.register_bits), shape_of(operand, cases), random);
+      if (padding_bits(operand.fragment) != 0)
+        for (std::uint32_t& word : arrays[option].as<std::uint32_t>()) word &= ~padding_bits(operand.fragment);
     }
     if (operand.name != OperandName::e) continue;
     for (std::uint32_t& word : arrays[option].as<std::uint32_t>()) {
