@@ -117,8 +117,8 @@ WarpPlace::WarpPlace(const Program& program, std::string_view text) : program_(p
     if (operand_ == nullptr || operand_->kind != OperandKind::fragment) fail(fmt::format("{} has no matrix operand {}", form.opcode, name(*operand)));
     if (!format_) format_ = operand_->format;
     if (!format_) fail(fmt::format("{} moves bits without a format: write {}:f16, for example", form.opcode, place));
-    if (row(*format_).bits != operand_->fragment.element_bits)
-      fail(fmt::format("the operand's elements have {} bits; {} has {}", operand_->fragment.element_bits, name(*format_), row(*format_).bits));
+    if (row(*format_).bits != operand_->fragment.payload_bits)
+      fail(fmt::format("the operand's elements have {} bits; {} has {}", operand_->fragment.payload_bits, name(*format_), row(*format_).bits));
     return;
   }
   variable_ = program.find_variable(place);

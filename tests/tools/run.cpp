@@ -1,0 +1,21 @@
+#include <string>
+
+#include "catch.h"
+#include "command.h"
+
+namespace warpmat {
+
+TEST_CASE("run fills and prints operands whose elements lie in bytes", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("tile.ptx");
+  write_text(file, "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m3.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};\n");
+  const Outcome outcome = run_command({"run", file, "--target", "sm_120a", "--in", "0.a=iota", "--in", "0.b=iota", "--print", "0.a", "--print", "0.d"});
+  CHECK(outcome.err == "");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("\n 0  0  1  2  3  4  4  6  6  6 ") != std::string::npos);  // 0 to 8 as e2m1
+  CHECK(outcome.out.find("\n 0  1275  1275 ") != std::string::npos);               // 0+1+2+3+4+4+26*6 = 170 times 7.5
+  const Outcome wide = run_command({"run", file, "--target", "sm_120a", "--print", "0.a:e4m3"});
+  CHECK(wide.err == "warpmat: error: '0.a:e4m3': the operand's elements have 4 bits; e4m3 has 8\n");
+}
+
+}  // namespace warpmat
