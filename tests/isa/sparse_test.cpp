@@ -76,6 +76,7 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
   std::mt19937_64 random(80);
   Tally tally;
   std::map<int, std::size_t> forms_seen;  // by bits of an element
+  std::size_t turn = 0;
   for (const Form& form : forms()) {
     if (form.sparsity == Sparsity::dense || unavailable(form, target("sm_90a"))) continue;
     const Instruction mma(form, target("sm_90a"));
@@ -84,29 +85,29 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
     const int bits = row(*a.format).bits;
     ++forms_seen[bits];
     FormRegisters registers(form);
-    for (const OperandClass operand_class : operand_classes)
-      for (std::size_t n = 0; n < case_count(5); ++n) {
-        registers.fill(random);
-        for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
-        mma.execute(registers.arguments());
-        const auto selector = static_cast<int>(registers[OperandName::selector][0][0]);
-        for (int i = 0; i < form.shape.m; ++i) {
-          const std::vector<int> columns = stored_columns(bits, form.shape.k, registers[OperandName::e][0], selector, i);
-          REQUIRE(static_cast<int>(columns.size()) == form.shape.k / 2);
-          Codes stored;
-          for (int k = 0; k < form.shape.k / 2; ++k) stored.push_back(read_element(a.fragment, registers[OperandName::a].list(), {i, k}));
-          for (int j = 0; j < form.shape.n; ++j) {
-            Codes met;
-            for (const int k : columns) met.push_back(read_element(b.fragment, registers[OperandName::b].list(), {k, j}));
-            const std::uint64_t want =
-                expected(form, mma.lowering().execute, stored, met, read_element(c.fragment, registers[OperandName::c].list(), {i, j}));
-            const std::uint64_t got = read_element(d.fragment, registers[OperandName::d].list(), {i, j});
-            tally.expect(got == want, [&] {
-              return fmt::format("{}, {}: D[{}][{}] is {:#x}, expected {:#x}", form.opcode, name(operand_class), i, j, got, want);
-            });
-          }
+    for (std::size_t n = 0; n < case_count(2 * std::size(operand_classes)); ++n) {
+      const OperandClass operand_class = operand_classes[turn++ % std::size(operand_classes)];
+      registers.fill(random);
+      for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
+      mma.execute(registers.arguments());
+      const auto selector = static_cast<int>(registers[OperandName::selector][0][0]);
+      for (int i = 0; i < form.shape.m; ++i) {
+        const std::vector<int> columns = stored_columns(bits, form.shape.k, registers[OperandName::e][0], selector, i);
+        REQUIRE(static_cast<int>(columns.size()) == form.shape.k / 2);
+        Codes stored;
+        for (int k = 0; k < form.shape.k / 2; ++k) stored.push_back(read_element(a.fragment, registers[OperandName::a].list(), {i, k}));
+        for (int j = 0; j < form.shape.n; ++j) {
+          Codes met;
+          for (const int k : columns) met.push_back(read_element(b.fragment, registers[OperandName::b].list(), {k, j}));
+          const std::uint64_t want =
+              expected(form, mma.lowering().execute, stored, met, read_element(c.fragment, registers[OperandName::c].list(), {i, j}));
+          const std::uint64_t got = read_element(d.fragment, registers[OperandName::d].list(), {i, j});
+          tally.expect(got == want, [&] {
+            return fmt::format("{}, {}: D[{}][{}] is {:#x}, expected {:#x}", form.opcode, name(operand_class), i, j, got, want);
+          });
         }
       }
+    }
   }
   CHECK(tally.failures() == "");
   // Plain and ordered: f16 4 and bf16 2, tf32 2; bytes 2 shapes, 4 pairings, with and without .satfinite, and fp8 4 pairings; the same of 4
