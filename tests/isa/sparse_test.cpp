@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "isa/registers.h"
 #include "isa/split_fp8.h"
+#include "isa/stored_columns.h"
 #include "numeric/operand_classes.h"
 #include "oracle/oracle.h"
 #include "tally.h"
@@ -19,39 +20,6 @@ using namespace warpmat;
 namespace {
 
 using Codes = std::vector<std::uint64_t>;
-
-/// PTX ISA 9.7.14.6.1: the metadata code of group `group` in row `row` of A, of `groups` groups a row.
-unsigned metadata_code(int element_bits, int groups, const Register& e, int selector, int row, int group) {
-  int lane = 4 * (row % 8), nibble = 0;
-  if (element_bits >= 16) {
-    lane += groups == 4 ? selector : 2 * selector + group / 4;
-    nibble = group % 4 + 4 * (row / 8);
-  } else {
-    lane += (groups == 8 ? 2 * selector : 2 * (group / 8)) + row / 8;
-    nibble = group % 8;
-  }
-  return e[static_cast<std::size_t>(lane)] >> (4 * nibble) & 0xF;
-}
-
-/// The columns of the expanded A that the stored elements of one row belong to.
-std::vector<int> stored_columns(int element_bits, int k, const Register& e, int selector, int row) {
-  const int group_columns = element_bits == 32 ? 2 : element_bits == 4 ? 8 : 4;
-  std::vector<int> columns;
-  for (int group = 0; group < k / group_columns; ++group) {
-    const int code = static_cast<int>(metadata_code(element_bits, k / group_columns, e, selector, row, group)),
-              first = group * group_columns;
-    if (element_bits == 32) {
-      columns.push_back(first + (code == 0x4 ? 0 : 1));
-      continue;
-    }
-    for (const int place : {code % 4, code / 4})
-      if (element_bits == 4)
-        columns.insert(columns.end(), {first + 2 * place, first + 2 * place + 1});
-      else
-        columns.push_back(first + place);
-  }
-  return columns;
-}
 
 std::uint64_t expected(const Form& form, Execute execute, const Codes& a, const Codes& b, std::uint64_t c) {
   const Format a_format = form.format(OperandName::a), b_format = form.format(OperandName::b), d = form.format(OperandName::d);
