@@ -101,10 +101,11 @@ Value scaled_group(std::span<const Value> a, std::span<const Value> b, const Val
     const auto magnitude = static_cast<std::int64_t>(product.significand << product.exponent);
     sum += product.negative ? -magnitude : magnitude;
   }
-  const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum) * scale_a.significand * scale_b.significand;
+  if (magnitude == 0) return Value::special(Value::Kind::zero);  // and so no term to align with, whatever its scales
   constexpr int product_fraction_bits = 2;
   return {Value::Kind::finite, sum < 0, scale_a.exponent + scale_b.exponent,
-          product_fraction_bits + scale_a.fraction_bits + scale_b.fraction_bits, magnitude * scale_a.significand * scale_b.significand};
+          product_fraction_bits + scale_a.fraction_bits + scale_b.fraction_bits, magnitude};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "isa/registers.h"
 #include "isa/split_fp8.h"
+#include "isa/stored_columns.h"
 #include "numeric/operand_classes.h"
 #include "oracle/oracle.h"
 #include "tally.h"
@@ -19,39 +20,6 @@ using namespace warpmat;
 namespace {
 
 using Codes = std::vector<std::uint64_t>;
-
-/// PTX ISA 9.7.14.6.1: the metadata code of group `group` in row `row` of A, of `groups` groups a row.
-unsigned metadata_code(int element_bits, int groups, const Register& e, int selector, int row, int group) {
-  int lane = 4 * (row % 8), nibble = 0;
-  if (element_bits >= 16) {
-    lane += groups == 4 ? selector : 2 * selector + group / 4;
-    nibble = group % 4 + 4 * (row / 8);
-  } else {
-    lane += (groups == 8 ? 2 * selector : 2 * (group / 8)) + row / 8;
-    nibble = group % 8;
-  }
-  return e[static_cast<std::size_t>(lane)] >> (4 * nibble) & 0xF;
-}
-
-/// The columns of the expanded A that the stored elements of one row belong to.
-std::vector<int> stored_columns(int element_bits, int k, const Register& e, int selector, int row) {
-  const int group_columns = element_bits == 32 ? 2 : element_bits == 4 ? 8 : 4;
-  std::vector<int> columns;
-  for (int group = 0; group < k / group_columns; ++group) {
-    const int code = static_cast<int>(metadata_code(element_bits, k / group_columns, e, selector, row, group)),
-              first = group * group_columns;
-    if (element_bits == 32) {
-      columns.push_back(first + (code == 0x4 ? 0 : 1));
-      continue;
-    }
-    for (const int place : {code % 4, code / 4})
-      if (element_bits == 4)
-        columns.insert(columns.end(), {first + 2 * place, first + 2 * place + 1});
-      else
-        columns.push_back(first + place);
-  }
-  return columns;
-}
 
 std::uint64_t expected(const Form& form, Execute execute, const Codes& a, const Codes& b, std::uint64_t c) {
   const Format a_format = form.format(OperandName::a), b_format = form.format(OperandName::b), d = form.format(OperandName::d);
@@ -76,6 +44,7 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
   std::mt19937_64 random(80);
   Tally tally;
   std::map<int, std::size_t> forms_seen;  // by bits of an element
+  std::size_t turn = 0;
   for (const Form& form : forms()) {
     if (form.sparsity == Sparsity::dense || unavailable(form, target("sm_90a"))) continue;
     const Instruction mma(form, target("sm_90a"));
@@ -84,29 +53,29 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
     const int bits = row(*a.format).bits;
     ++forms_seen[bits];
     FormRegisters registers(form);
-    for (const OperandClass operand_class : operand_classes)
-      for (std::size_t n = 0; n < case_count(5); ++n) {
-        registers.fill(random);
-        for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
-        mma.execute(registers.arguments());
-        const auto selector = static_cast<int>(registers[OperandName::selector][0][0]);
-        for (int i = 0; i < form.shape.m; ++i) {
-          const std::vector<int> columns = stored_columns(bits, form.shape.k, registers[OperandName::e][0], selector, i);
-          REQUIRE(static_cast<int>(columns.size()) == form.shape.k / 2);
-          Codes stored;
-          for (int k = 0; k < form.shape.k / 2; ++k) stored.push_back(read_element(a.fragment, registers[OperandName::a].list(), {i, k}));
-          for (int j = 0; j < form.shape.n; ++j) {
-            Codes met;
-            for (const int k : columns) met.push_back(read_element(b.fragment, registers[OperandName::b].list(), {k, j}));
-            const std::uint64_t want =
-                expected(form, mma.lowering().execute, stored, met, read_element(c.fragment, registers[OperandName::c].list(), {i, j}));
-            const std::uint64_t got = read_element(d.fragment, registers[OperandName::d].list(), {i, j});
-            tally.expect(got == want, [&] {
-              return fmt::format("{}, {}: D[{}][{}] is {:#x}, expected {:#x}", form.opcode, name(operand_class), i, j, got, want);
-            });
-          }
+    for (std::size_t n = 0; n < case_count(2 * std::size(operand_classes)); ++n) {
+      const OperandClass operand_class = operand_classes[turn++ % std::size(operand_classes)];
+      registers.fill(random);
+      for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
+      mma.execute(registers.arguments());
+      const auto selector = static_cast<int>(registers[OperandName::selector][0][0]);
+      for (int i = 0; i < form.shape.m; ++i) {
+        const std::vector<int> columns = stored_columns(bits, form.shape.k, registers[OperandName::e][0], selector, i);
+        REQUIRE(static_cast<int>(columns.size()) == form.shape.k / 2);
+        Codes stored;
+        for (int k = 0; k < form.shape.k / 2; ++k) stored.push_back(read_element(a.fragment, registers[OperandName::a].list(), {i, k}));
+        for (int j = 0; j < form.shape.n; ++j) {
+          Codes met;
+          for (const int k : columns) met.push_back(read_element(b.fragment, registers[OperandName::b].list(), {k, j}));
+          const std::uint64_t want =
+              expected(form, mma.lowering().execute, stored, met, read_element(c.fragment, registers[OperandName::c].list(), {i, j}));
+          const std::uint64_t got = read_element(d.fragment, registers[OperandName::d].list(), {i, j});
+          tally.expect(got == want, [&] {
+            return fmt::format("{}, {}: D[{}][{}] is {:#x}, expected {:#x}", form.opcode, name(operand_class), i, j, got, want);
+          });
         }
       }
+    }
   }
   CHECK(tally.failures() == "");
   // Plain and ordered: f16 4 and bf16 2, tf32 2; bytes 2 shapes, 4 pairings, with and without .satfinite, and fp8 4 pairings; the same of 4

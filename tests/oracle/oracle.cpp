@@ -97,6 +97,7 @@ struct Formats {
 struct Step {
   std::span<const std::uint64_t> a, b;
   std::uint64_t c;
+  int product_exponent = 0;  // of a power of two that every product is multiplied by
 };
 
 struct Term {
@@ -154,7 +155,7 @@ std::vector<Term> nonzero_terms(const Formats& formats, const Step& step) {
   for (std::size_t i = 0; i < step.a.size(); ++i) {
     const Term a = term_of(formats.a, step.a[i]);
     const Term b = term_of(formats.b, step.b[i]);
-    terms.push_back({a.number * b.number, a.exponent + b.exponent});
+    terms.push_back({a.number * b.number * Dyadic(1, step.product_exponent), a.exponent + b.exponent + step.product_exponent});
   }
   std::erase_if(terms, [](const Term& term) { return term.number.is_zero(); });
   return terms;
@@ -186,6 +187,44 @@ std::uint64_t encode(const Unit& unit, FloatFormat accumulator, const Dyadic& su
 std::uint64_t float_step(const Unit& unit, const Formats& formats, const Step& step) {
   if (const auto special = special_result(formats, step)) return *special;
   return encode(unit, formats.accumulator, truncated_sum(nonzero_terms(formats, step), unit.fraction_bits));
+}
+
+// Measured: ascending k, and the encoded result of a step is the c of the next.
+std::uint64_t all_steps(const Unit& unit, const Formats& formats, const Step& whole) {
+  require(whole.a.size() == whole.b.size(), "A and B differ in length");
+  require(unit.step_elements > 0, "a step needs elements");
+  std::uint64_t c = whole.c;
+  for (std::size_t k = 0; k < whole.a.size();) {
+    const std::size_t count = std::min(static_cast<std::size_t>(unit.step_elements), whole.a.size() - k);
+    c = float_step(unit, formats, {whole.a.subspan(k, count), whole.b.subspan(k, count), c, whole.product_exponent});
+    k += count;
+  }
+  return c;
+}
+
+// ---- Block scaling (published) ---------------------------------------------------------------------------------------------------
+
+constexpr std::size_t group_products = 16;
+
+// e4m3 without its sign.
+std::uint64_t positive(std::uint64_t bits) {
+  return bits % two_to(7);
+}
+
+bool is_nan_scale(ScaleFormat format, std::uint64_t bits) {
+  return format == ScaleFormat::ue8m0 ? bits == 0xFF : is_nan(e4m3, positive(bits));
+}
+
+Term scale_term(ScaleFormat format, std::uint64_t bits) {
+  if (format == ScaleFormat::ue4m3) return term_of(e4m3, positive(bits));
+  const int exponent = static_cast<int>(bits) - 127;
+  return {Dyadic(1, exponent), exponent};
+}
+
+Dyadic sum_of_products(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+  Dyadic sum;
+  for (std::size_t i = 0; i < a.size(); ++i) sum = sum + value(e2m1, a[i]) * value(e2m1, b[i]);
+  return sum;
 }
 
 // ---- Integers --------------------------------------------------------------------------------------------------------------------
@@ -262,19 +301,38 @@ std::uint64_t up(FloatFormat format, const Dyadic& number) {
   return code_of(format, false, rank_above(format, number));
 }
 
-// Measured: ascending k, and the encoded result of a step is the c of the next.
 std::uint64_t float_dot(const Unit& unit, FloatFormat a, FloatFormat b, FloatFormat accumulator, std::span<const std::uint64_t> a_bits,
                         std::span<const std::uint64_t> b_bits, std::uint64_t c_bits) {
-  require(a_bits.size() == b_bits.size(), "A and B differ in length");
   require(accumulator.bits == f32.bits || accumulator.bits == f16.bits, "the accumulator is neither f32 nor f16");
-  require(unit.step_elements > 0, "a step needs elements");
-  std::uint64_t c = c_bits;
-  for (std::size_t k = 0; k < a_bits.size();) {
-    const std::size_t count = std::min(static_cast<std::size_t>(unit.step_elements), a_bits.size() - k);
-    c = float_step(unit, {a, b, accumulator}, {a_bits.subspan(k, count), b_bits.subspan(k, count), c});
-    k += count;
+  return all_steps(unit, {a, b, accumulator}, {a_bits, b_bits, c_bits});
+}
+
+std::uint64_t scaled_dot(const Unit& unit, FloatFormat a, FloatFormat b, std::span<const std::uint64_t> a_bits,
+                         std::span<const std::uint64_t> b_bits, std::uint64_t a_scale, std::uint64_t b_scale, std::uint64_t c_bits) {
+  constexpr auto scale = ScaleFormat::ue8m0;
+  if (is_nan_scale(scale, a_scale) || is_nan_scale(scale, b_scale)) return code_of(f32, false, all_ones_rank(f32));
+  return all_steps(unit, {a, b, f32}, {a_bits, b_bits, c_bits, scale_term(scale, a_scale).exponent + scale_term(scale, b_scale).exponent});
+}
+
+std::uint64_t grouped_dot(ScaleFormat scale, std::span<const std::uint64_t> a_bits, std::span<const std::uint64_t> b_bits,
+                          std::span<const std::uint64_t> a_scales, std::span<const std::uint64_t> b_scales, std::uint64_t c_bits) {
+  require(a_bits.size() == b_bits.size() && a_scales.size() == b_scales.size(), "A and B differ in length");
+  require(!a_scales.empty() && a_bits.size() % (group_products * a_scales.size()) == 0, "scale factors are not for whole groups");
+  const auto nan_scale = [&](std::uint64_t bits) { return is_nan_scale(scale, bits); };
+  if (std::ranges::any_of(a_scales, nan_scale) || std::ranges::any_of(b_scales, nan_scale)) return code_of(f32, false, all_ones_rank(f32));
+  Specials specials;  // no product is one
+  specials.add(f32, c_bits);
+  if (const auto special = specials.result(f32)) return *special;
+
+  std::vector<Term> terms{term_of(f32, c_bits)};
+  const std::size_t block = a_bits.size() / a_scales.size();
+  for (std::size_t k = 0; k < a_bits.size(); k += group_products) {
+    const Term a = scale_term(scale, a_scales[k / block]), b = scale_term(scale, b_scales[k / block]);
+    const Dyadic sum = sum_of_products(a_bits.subspan(k, group_products), b_bits.subspan(k, group_products));
+    terms.push_back({sum * a.number * b.number, a.exponent + b.exponent});
   }
-  return c;
+  std::erase_if(terms, [](const Term& term) { return term.number.is_zero(); });
+  return encode({0, 0, 23}, f32, truncated_sum(terms, 35));
 }
 
 // PTX ISA 9.7.14.5.14: without .satfinite the sum wraps, with it it is clamped; once, at the end (measured).
@@ -372,6 +430,10 @@ Position b_position(int k, int n, int element_bits, int lane, int i) {
       return {thread * 32 + i, group};
     case shape(1, 8, 256):  // 9.7.14.5.13
       return {i < 32 ? thread * 32 + (i & 0x1F) : thread * 32 + (i & 0x1F) + 128, group};
+    case shape(8, 8, 64):  // figures of 9.7.14.6.2.6
+      return {i / 4 * 16 + thread * 4 + i % 4, group};
+    case shape(4, 8, 128):  // figures of 9.7.14.6.2.8
+      return {i / 8 * 32 + thread * 8 + i % 8, group};
     default:
       throw std::invalid_argument("no such fragment of B");
   }

@@ -64,6 +64,20 @@ struct Unit {
 std::uint64_t float_dot(const Unit& unit, FloatFormat a, FloatFormat b, FloatFormat accumulator, std::span<const std::uint64_t> a_bits,
                         std::span<const std::uint64_t> b_bits, std::uint64_t c_bits);
 
+// The scale factors of blocks: ue8m0 is 2^(code - 127), its code 255 NaN; ue4m3 is e4m3 without its sign, bit 7 of a code ignored.
+enum class ScaleFormat { ue8m0, ue4m3 };
+
+// The same with a scale factor of ue8m0 for the row of A and one for the column of B, whose exponents each product gets; C and the result
+// are f32 (arXiv 2511.10909).
+std::uint64_t scaled_dot(const Unit& unit, FloatFormat a, FloatFormat b, std::span<const std::uint64_t> a_bits,
+                         std::span<const std::uint64_t> b_bits, std::uint64_t a_scale, std::uint64_t b_scale, std::uint64_t c_bits);
+
+// The same for e2m1 in one step: 16 products at a time are added exactly and multiplied by their two scale factors; those terms and C are
+// aligned, by the exponents of the scale factors alone, to 35 bits below the largest (arXiv 2511.10909). A row has as many scale factors as
+// there are blocks, each of one or more groups of 16.
+std::uint64_t grouped_dot(ScaleFormat scale, std::span<const std::uint64_t> a_bits, std::span<const std::uint64_t> b_bits,
+                          std::span<const std::uint64_t> a_scales, std::span<const std::uint64_t> b_scales, std::uint64_t c_bits);
+
 // The same for integers of 1 to 8 bits, of which the low ones of every element are read; and.popc has 1 bit, unsigned.
 std::uint32_t integer_dot(int bits, bool a_signed, bool b_signed, bool satfinite, std::span<const std::uint64_t> a_bits,
                           std::span<const std::uint64_t> b_bits, std::uint32_t c_bits);
@@ -77,7 +91,8 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-// Where element i of a lane's fragment lies in its matrix, for the dense shapes of PTX ISA 9.1, sections 9.7.14.5.2 to 9.7.14.5.13.
+// Where element i of a lane's fragment lies in its matrix, for the dense shapes of PTX ISA 9.1, sections 9.7.14.5.2 to 9.7.14.5.13, and
+// for B of the sparse shapes of four registers, 9.7.14.6.2.6 and 9.7.14.6.2.8.
 // Elements count from low to high: the one numbered i is in register i * bits / 32 at bit i * bits % 32; of 64 bits, in register i.
 // A is m x k, B is k x n, C and D are m x n with n = 8. Other shapes, lanes and elements throw std::invalid_argument.
 Position a_position(int m, int k, int element_bits, int lane, int i);
