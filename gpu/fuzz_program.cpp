@@ -43,7 +43,7 @@ std::string declarations_for(const Target& target, PtxVersion version) {
 std::vector<std::vector<const Form*>> forms_of(const Target& target) {
   std::vector<std::vector<const Form*>> by_mnemonic;
   for (const Form& form : forms()) {
-    if (unavailable(form, target) || find_lowering(form, target.hardware) == nullptr) continue;
+    if (unavailable(form, target)) continue;
     const auto same = [&](const std::vector<const Form*>& group) { return group.front()->mnemonic == form.mnemonic; };
     auto found = std::ranges::find_if(by_mnemonic, same);
     if (found == by_mnemonic.end()) found = by_mnemonic.insert(found, std::vector<const Form*>{});

@@ -111,7 +111,7 @@ class Sweep {
 std::vector<const Form*> forms_of(const Target& target) {
   std::vector<const Form*> found;
   for (const Form& form : forms())
-    if (!unavailable(form, target) && find_lowering(form, target.hardware) != nullptr) found.push_back(&form);
+    if (!unavailable(form, target)) found.push_back(&form);
   return found;
 }
 

@@ -48,7 +48,7 @@ struct SweepObserver {
   std::function<void(const SweepRow&)> row = [](const SweepRow&) {};  ///< once for each form and class, when it is complete
 };
 
-/// The forms of `target`'s hardware.
+/// The forms that `target` has.
 std::vector<const Form*> forms_of(const Target& target);
 
 /// The rows that `plan` makes: every form with each of the classes that apply to it, no case done yet.

@@ -146,6 +146,11 @@ const Row rows[] = {
     {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", execute_bit_dot, no_model, published, isa}},
 };
 
+bool has(Hardware hardware, const Form& form) {
+  return std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == hardware && !unavailable(form, t); });
+}
+
+/// Whether `r` is for `form` on `hardware`, which has the form.
 bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
   if (form.mnemonic != mma) return true;
@@ -158,6 +163,7 @@ bool fits(const Row& r, const Form& form, Hardware hardware) {
 }  // namespace
 
 const Lowering* find_lowering(const Form& form, Hardware hardware) {
+  if (!has(hardware, form)) return nullptr;
   const auto* found = std::ranges::find_if(rows, [&](const Row& r) { return fits(r, form, hardware); });
   return found == std::end(rows) ? nullptr : &found->lowering;
 }

@@ -23,7 +23,7 @@ struct Lowering {
   std::string_view source;   ///< who says so
 };
 
-/// The lowering of `form` on `hardware`, or nullptr where the hardware lacks the form.
+/// The lowering of `form` on `hardware`, or nullptr where no target of that hardware has the form.
 const Lowering* find_lowering(const Form& form, Hardware hardware);
 
 /// The lowering table's rows, for the test that every row serves some form.

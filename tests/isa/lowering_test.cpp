@@ -81,6 +81,21 @@ TEST_CASE("hardware adds 16- and 19-bit products as it was measured or published
     }
 }
 
+TEST_CASE("a form has a lowering on just the hardware of which some target has the form") {
+  std::size_t without = 0;
+  for (const Form& form : forms())
+    for (const Target& target : targets()) {
+      const bool had = std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == target.hardware && !unavailable(form, t); });
+      CAPTURE(form.opcode, target.name);
+      CHECK((find_lowering(form, target.hardware) != nullptr) == had);
+      without += !had;
+    }
+  CHECK(without > 0);
+  // A row of Turing's integers fits each of these but for the form itself.
+  CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32"), Hardware::sm_75) == nullptr);
+  CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64"), Hardware::sm_80) == nullptr);
+}
+
 TEST_CASE("hardware that no form of a mnemonic needs has no lowering for it") {
   CHECK(find_lowering(*find_form("stmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_80) == nullptr);
   CHECK(find_lowering(*find_form("ldmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_70) == nullptr);
