@@ -167,7 +167,6 @@ class Generator {
   // ---- Matrix instructions ----------------------------------------------------------------------------------------------------------
 
   Lines matrix_unit() {
-    constexpr std::uint32_t row_bytes = 16;
     const auto& group = forms_[random_.below(forms_.size())];
     const Form& form = *group[random_.below(group.size())];
     require(form.requirement);
@@ -178,7 +177,7 @@ class Generator {
     Lines lines, operands, written;
     for (const Operand& operand : form.operands) {
       if (operand.kind == OperandKind::address) {
-        Address address = writes_register ? load_address(row_bytes) : store_address(row_bytes);
+        Address address = writes_register ? load_address(Form::row_bytes) : store_address(Form::row_bytes);
         lines.insert(lines.end(), address.lines.begin(), address.lines.end());
         operands.push_back(address.text);
         uses_memory = true;

@@ -26,8 +26,8 @@ struct SweepRow {
   const Form* form = nullptr;
   const OperandClass* operand_class = nullptr;
   std::size_t cases = 0;
-  std::size_t outputs = 0;     ///< 32-bit words compared
-  std::size_t mismatches = 0;  ///< words that differ
+  std::size_t outputs = 0;     ///< compared, as Outputs counts them
+  std::size_t mismatches = 0;  ///< 32-bit words that differ
 };
 
 /// The first warp of a row that ended differently.
