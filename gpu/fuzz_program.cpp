@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/isa/execute.h>
+#include <warpmat/isa/lowering.h>
 #include <warpmat/isa/metadata.h>
 
 #include <algorithm>
@@ -170,8 +170,7 @@ class Generator {
     const auto& group = forms_[random_.below(forms_.size())];
     const Form& form = *group[random_.below(group.size())];
     require(form.requirement);
-    // Where the assembler adds up two products, ptxas 13.0 cannot discard a result: "not allowed for instruction 'add'".
-    may_discard_ = find_lowering(form, target_.hardware)->execute != execute_split_dot;
+    may_discard_ = may_discard(form, *find_lowering(form, target_.hardware));
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
     Lines lines, operands, written;

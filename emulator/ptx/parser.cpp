@@ -30,6 +30,7 @@ struct Slot {
   bool may_be_wider = false;  ///< loads and stores: the register may be wider than the type
   bool symbols = false;       ///< mov: also %laneid and the address of a variable
   bool in_braces = false;     ///< {a, b}: only there ptxas takes _, and %laneid as in mov
+  bool may_discard = true;    ///< whether _ may stand for a result
 };
 
 constexpr std::int64_t max_shared_bytes = std::int64_t{1} << 30;
@@ -297,11 +298,12 @@ class Parser {
     const Form* form = find_form(opcode);
     if (form == nullptr) fail(mnemonic, explain_unknown_opcode(opcode));
     if (const auto reason = unavailable(*form, *program_.target, program_.version)) fail(mnemonic, *reason);
-    Statement statement{mnemonic.location, Instruction(*form, *program_.target, program_.version), {}};
+    const Instruction instruction(*form, *program_.target, program_.version);
+    Statement statement{mnemonic.location, instruction, {}};
     for (const Operand& operand : form->operands) {
       if (!statement.operands.empty()) expect(',', "the operand");
       const std::string what = fmt::format("operand {} of {}", name(operand.name), mnemonic.text);
-      statement.operands.push_back(parse_matrix_operand(*form, operand, what));
+      statement.operands.push_back(parse_matrix_operand(instruction, operand, what));
     }
     finish(std::move(statement));
   }
@@ -349,7 +351,8 @@ class Parser {
 
   // ---- Operands ---------------------------------------------------------------------------------------------------------------------
 
-  OperandText parse_matrix_operand(const Form& form, const Operand& operand, const std::string& what) {
+  OperandText parse_matrix_operand(const Instruction& instruction, const Operand& operand, const std::string& what) {
+    const Form& form = instruction.form();
     switch (operand.kind) {
       case OperandKind::address: return parse_address(what);
       case OperandKind::selector: return parse_selector(operand, what);
@@ -357,7 +360,8 @@ class Parser {
       case OperandKind::fragment: break;
     }
     const DataType* type = find_data_type(operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32");
-    const Slot place{what, accepted_by(form, operand), type, operand.written};
+    Slot place{what, accepted_by(form, operand), type, operand.written};
+    place.may_discard = may_discard(form, instruction.lowering());
     const Token& first = here();
     OperandText text = parse_group(place, operand.registers(), operand.in_braces);
     const bool only_numbers = std::ranges::all_of(text.items, [](const Item& item) { return item.kind == Item::Kind::number; });
@@ -444,6 +448,8 @@ class Parser {
     if (token.text == "_") {
       if (!place.written) fail(token, fmt::format("{} is read; _ only takes results", place.what));
       if (!place.in_braces) fail(token, fmt::format("{} needs a register: _ only stands in braces", place.what));
+      if (!place.may_discard)
+        fail(token, fmt::format("{} takes no _ on {}: ptxas cannot discard a result of this form there", place.what, program_.target->name));
       return {Item::Kind::sink, 0, 0, {}, 0, words};
     }
     if (token.text == "%laneid") return laneid_item(token, place);
