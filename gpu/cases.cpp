@@ -19,7 +19,7 @@ using std::uint64_t;
 
 // ---- The program --------------------------------------------------------------------------------------------------------------------
 
-constexpr std::uint32_t row_bytes = 16;
+constexpr std::uint32_t row_bytes = Form::row_bytes;
 constexpr std::uint32_t memory_rows = 64;  // twice what one instruction addresses
 
 bool addresses_memory(const Form& form) {
@@ -194,13 +194,6 @@ class ElementFiller {
 
 // ---- Addresses ----------------------------------------------------------------------------------------------------------------------
 
-/// How many lanes, from lane 0 on, address a row: each the row of a matrix.
-std::size_t addressing_lanes(const Form& form) {
-  for (const Operand& operand : form.operands)
-    if (operand.kind == OperandKind::fragment) return static_cast<std::size_t>(operand.fragment.rows() * operand.fragment.matrices());
-  return lanes;
-}
-
 /// PTX ISA section 9.7.14.5.15: up to sm_75 every lane must hold a valid address, also one that is ignored.
 bool ignores_addresses(const Target& target) {
   return target.number > 75;
@@ -215,7 +208,8 @@ void fill_addresses(Register& addresses, const Form& form, const Target& target,
     std::uint32_t& chosen = rows[lane + random.below(rest)];
     if (stores(form)) std::swap(rows[lane], chosen);  // what was chosen before is out of reach
     addresses[lane] = memory + row_bytes * (stores(form) ? rows[lane] : static_cast<std::uint32_t>(random.below(memory_rows)));
-    if (lane >= addressing_lanes(form) && ignores_addresses(target)) addresses[lane] = static_cast<std::uint32_t>(random.next());
+    const bool ignored = lane >= static_cast<std::size_t>(form.rows_in_memory());
+    if (ignored && ignores_addresses(target)) addresses[lane] = static_cast<std::uint32_t>(random.next());
   }
 }
 
@@ -303,7 +297,7 @@ WarpStates make_case(const Program& program, const Form& form, const OperandClas
   return states;
 }
 
-std::vector<std::uint32_t> outputs(const Program& program, const WarpStates& states, std::size_t warp) {
+std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates& states, std::size_t warp) {
   const Statement& statement = program.statements.front();
   const Form& form = statement.matrix()->form();
   std::vector<std::uint32_t> words;
@@ -320,16 +314,6 @@ std::vector<std::uint32_t> outputs(const Program& program, const WarpStates& sta
     words.push_back(memory[i] | std::uint32_t{memory[i + 1]} << 8 | std::uint32_t{memory[i + 2]} << 16 |
                     std::uint32_t{memory[i + 3]} << 24);
   return words;
-}
-
-std::size_t outputs_per_warp(const Form& form) {
-  const auto elements = [](const Operand& o) {
-    return static_cast<std::size_t>(o.fragment.rows() * o.fragment.columns() * o.fragment.matrices());
-  };
-  std::size_t count = 0;
-  for (const Operand& operand : form.operands)
-    if (operand.written || (stores(form) && operand.kind == OperandKind::fragment)) count += elements(operand);
-  return count;
 }
 
 }  // namespace warpmat

@@ -32,11 +32,8 @@ bool applies(const OperandClass& operand_class, const Form& form);
 WarpStates make_case(const Program& program, const Form& form, const OperandClass& operand_class, std::uint64_t seed,
                      std::size_t first_warp, std::size_t warps, std::uint32_t shared_base);
 
-/// What the instruction of a one-statement program wrote in `warp`: its destination registers, 32 words each, then for an instruction that
-/// writes memory all of that, four bytes a word, little-endian.
-std::vector<std::uint32_t> outputs(const Program& program, const WarpStates& states, std::size_t warp);
-
-/// The number of elements that `form` writes in a warp: what reports count as outputs.
-std::size_t outputs_per_warp(const Form& form);
+/// The words that a recorded answer consists of: the destination registers that the instruction of a one-statement program left in `warp`,
+/// 32 words each, or for an instruction that writes memory all of that, four bytes a word, little-endian: which rows it wrote shows there too.
+std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates& states, std::size_t warp);
 
 }  // namespace warpmat

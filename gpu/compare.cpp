@@ -22,13 +22,15 @@ bool is_written(const Statement& statement, std::size_t position) {
   return false;
 }
 
-/// An instruction that takes an address and writes no register writes memory.
-bool writes_memory(const Statement& statement) {
-  const auto is_address = [](const OperandText& operand) { return operand.kind == OperandText::Kind::address; };
-  if (std::ranges::none_of(statement.operands, is_address)) return false;
-  for (std::size_t i = 0; i < statement.operands.size(); ++i)
-    if (is_written(statement, i)) return false;
-  return true;
+/// Words of shared memory that one execution can write: those of the rows of a stmatrix, those that the lanes of a st.shared touch.
+std::size_t stored_words(const Statement& statement) {
+  if (const Instruction* instruction = statement.matrix()) {
+    const Form& form = instruction->form();
+    return form.mnemonic == Mnemonic::stmatrix ? static_cast<std::size_t>(form.rows_in_memory()) * Form::row_bytes / 4 : 0;
+  }
+  const ScalarInstruction& scalar = *statement.scalar();
+  if (scalar.operation != ScalarOperation::store) return 0;
+  return lanes * static_cast<std::size_t>((scalar.source->bits * scalar.vector + 31) / 32);
 }
 
 /// Up to four bytes of shared memory as one word.
@@ -64,7 +66,7 @@ void compare_warp(const WarpStates& expected, const WarpStates& found, std::size
 }  // namespace
 
 Outputs outputs_of(const Program& program, const Statement& statement) {
-  Outputs outputs{std::vector<bool>(static_cast<std::size_t>(program.named_words)), writes_memory(statement)};
+  Outputs outputs{std::vector<bool>(static_cast<std::size_t>(program.named_words)), stored_words(statement)};
   for (std::size_t i = 0; i < statement.operands.size(); ++i) {
     if (!is_written(statement, i)) continue;
     for (const Item& item : statement.operands[i].items)
@@ -75,23 +77,23 @@ Outputs outputs_of(const Program& program, const Statement& statement) {
 }
 
 Outputs outputs_of(const Program& program) {
-  Outputs all{std::vector<bool>(static_cast<std::size_t>(program.named_words)), false};
+  Outputs all{std::vector<bool>(static_cast<std::size_t>(program.named_words))};
   for (const Statement& statement : program.statements) {
     const Outputs outputs = outputs_of(program, statement);
-    all.shared = all.shared || outputs.shared;
+    all.memory_words += outputs.memory_words;
     for (std::size_t word = 0; word < all.registers.size(); ++word) all.registers[word] = all.registers[word] || outputs.registers[word];
   }
   return all;
 }
 
-std::size_t Outputs::words(const WarpStates& states) const {
-  return static_cast<std::size_t>(std::ranges::count(registers, true)) * lanes + (shared ? shared_words(states.shared_bytes) : 0);
+std::size_t Outputs::count(const WarpStates& states) const {
+  return static_cast<std::size_t>(std::ranges::count(registers, true)) * lanes + std::min(memory_words, shared_words(states.shared_bytes));
 }
 
 Comparison compare_states(const Program& program, const WarpStates& expected, const WarpStates& found, std::size_t most) {
   assert(expected.warps == found.warps && expected.words == found.words && expected.shared_bytes == found.shared_bytes);
   Comparison comparison;
-  comparison.words = expected.warps * outputs_of(program).words(expected);
+  comparison.outputs = expected.warps * outputs_of(program).count(expected);
   if (expected == found) return comparison;
   for (std::size_t warp = 0; warp < expected.warps; ++warp) compare_warp(expected, found, warp, most, comparison);
   return comparison;

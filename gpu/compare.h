@@ -8,13 +8,14 @@
 
 namespace warpmat {
 
-/// What statements can change: the words that two runs of them are judged by.
+/// What statements can change. An output, wherever outputs are counted, is a 32-bit word of one lane's registers or of shared memory that a
+/// statement can write.
 struct Outputs {
-  std::vector<bool> registers;  ///< by word of the named registers: whether some statement writes it
-  bool shared = false;          ///< whether some statement writes shared memory
+  std::vector<bool> registers;   ///< by word of the named registers: whether some statement writes it
+  std::size_t memory_words = 0;  ///< words of shared memory that the stores can write, wherever their addresses point
 
-  /// 32-bit words of one warp of `states`: 32 of each written register word, and all of the shared memory if that is written.
-  std::size_t words(const WarpStates& states) const;
+  /// The outputs of one warp of `states`: 32 for each written register word, and of the memory no more than there is.
+  std::size_t count(const WarpStates& states) const;
 };
 
 Outputs outputs_of(const Program& program);
@@ -33,13 +34,13 @@ struct Difference {
 };
 
 struct Comparison {
-  std::size_t words = 0;                ///< outputs compared
+  std::size_t outputs = 0;              ///< that were compared
   std::size_t mismatches = 0;           ///< words that differ
   std::vector<Difference> differences;  ///< the first of them, in the order of warps
 };
 
 /// Compares every bit of two final states of `program`, of equal sizes; lists the first `most` differences. Words that the program does not
-/// write must agree too, but do not count as compared.
+/// write must agree too, but are no outputs.
 Comparison compare_states(const Program& program, const WarpStates& expected, const WarpStates& found, std::size_t most = 8);
 
 }  // namespace warpmat

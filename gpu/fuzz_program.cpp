@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/isa/execute.h>
+#include <warpmat/isa/lowering.h>
 #include <warpmat/isa/metadata.h>
 #include <warpmat/isa/multiplicands.h>
 
@@ -44,7 +44,7 @@ std::string declarations_for(const Target& target, PtxVersion version) {
 std::vector<std::vector<const Form*>> forms_of(const Target& target) {
   std::vector<std::vector<const Form*>> by_mnemonic;
   for (const Form& form : forms()) {
-    if (unavailable(form, target) || find_lowering(form, target.hardware) == nullptr) continue;
+    if (unavailable(form, target)) continue;
     const auto same = [&](const std::vector<const Form*>& group) { return group.front()->mnemonic == form.mnemonic; };
     auto found = std::ranges::find_if(by_mnemonic, same);
     if (found == by_mnemonic.end()) found = by_mnemonic.insert(found, std::vector<const Form*>{});
@@ -168,18 +168,16 @@ class Generator {
   // ---- Matrix instructions ----------------------------------------------------------------------------------------------------------
 
   Lines matrix_unit() {
-    constexpr std::uint32_t row_bytes = 16;
     const auto& group = forms_[random_.below(forms_.size())];
     const Form& form = *group[random_.below(group.size())];
     require(form.requirement);
-    // Where the assembler adds up two products, ptxas 13.0 cannot discard a result: "not allowed for instruction 'add'".
-    may_discard_ = find_lowering(form, target_.hardware)->execute != execute_split_dot;
+    may_discard_ = may_discard(form, *find_lowering(form, target_.hardware));
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
     Lines lines, operands, written, padded;
     for (const Operand& operand : form.operands) {
       if (operand.kind == OperandKind::address) {
-        Address address = writes_register ? load_address(row_bytes) : store_address(row_bytes);
+        Address address = writes_register ? load_address(Form::row_bytes) : store_address(Form::row_bytes);
         lines.insert(lines.end(), address.lines.begin(), address.lines.end());
         operands.push_back(address.text);
         uses_memory = true;

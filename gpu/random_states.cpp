@@ -13,7 +13,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::uint32_t row_bytes = 16;
+constexpr std::uint32_t row_bytes = Form::row_bytes;
 constexpr std::size_t memory_for_addresses = 1024;
 
 /// The offsets that a program adds to an address register, 0 included.

@@ -26,8 +26,8 @@ struct SweepRow {
   const Form* form = nullptr;
   const OperandClass* operand_class = nullptr;
   std::size_t cases = 0;
-  std::size_t outputs = 0;     ///< 32-bit words compared
-  std::size_t mismatches = 0;  ///< words that differ
+  std::size_t outputs = 0;     ///< compared, as Outputs counts them
+  std::size_t mismatches = 0;  ///< 32-bit words that differ
 };
 
 /// The first warp of a row that ended differently.
@@ -48,7 +48,7 @@ struct SweepObserver {
   std::function<void(const SweepRow&)> row = [](const SweepRow&) {};  ///< once for each form and class, when it is complete
 };
 
-/// The forms of `target`'s hardware.
+/// The forms that `target` has.
 std::vector<const Form*> forms_of(const Target& target);
 
 /// The rows that `plan` makes: every form with each of the classes that apply to it, no case done yet.

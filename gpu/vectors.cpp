@@ -18,6 +18,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "compare.h"
+
 namespace warpmat {
 namespace {
 
@@ -45,9 +47,9 @@ std::string digest_of_states(const WarpStates& states) {
   return digest(bytes);
 }
 
-std::string digest_of_outputs(const Program& program, const WarpStates& states, std::size_t first_warp, std::size_t warps) {
+std::string digest_of_answers(const Program& program, const WarpStates& states, std::size_t first_warp, std::size_t warps) {
   std::string bytes;
-  for (std::size_t i = 0; i < warps; ++i) append(bytes, outputs(program, states, first_warp + i));
+  for (std::size_t i = 0; i < warps; ++i) append(bytes, answer_words(program, states, first_warp + i));
   return digest(bytes);
 }
 
@@ -172,7 +174,7 @@ Replayed not_compared(Replayed::Outcome outcome, std::string detail) {
   return replayed;
 }
 
-/// "register 1, lane 5", or for what a store writes "memory byte 20": place `word` of outputs().
+/// "register 1, lane 5", or for what a store writes "memory byte 20": place `word` of answer_words().
 std::string place_text(const Program& program, std::size_t word) {
   const Form& form = program.statements.front().matrix()->form();
   const bool memory = std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
@@ -182,7 +184,7 @@ std::string place_text(const Program& program, std::size_t word) {
 /// The first word of an example that differs, in a sentence; empty where none does.
 std::string first_difference(const Program& program, const Answers& answers, const WarpStates& states) {
   for (std::size_t warp = 0; warp < std::min(answers.examples.size(), states.warps); ++warp) {
-    const std::vector<std::uint32_t> computed = outputs(program, states, warp);
+    const std::vector<std::uint32_t> computed = answer_words(program, states, warp);
     const std::vector<std::uint32_t>& recorded = answers.examples[warp];
     if (computed.size() != recorded.size())
       return fmt::format("warp {}: {} words recorded, {} computed", warp, recorded.size(), computed.size());
@@ -198,7 +200,7 @@ void compare(const Program& program, const Answers& answers, const WarpStates& s
   replayed.detail = first_difference(program, answers, states);
   for (std::size_t first = 0; first < states.warps; first += answers.block_warps, ++replayed.blocks) {
     const std::size_t count = std::min(answers.block_warps, states.warps - first);
-    if (digest_of_outputs(program, states, first, count) == answers.digests[replayed.blocks]) continue;
+    if (digest_of_answers(program, states, first, count) == answers.digests[replayed.blocks]) continue;
     ++replayed.different_blocks;
     if (replayed.detail.empty()) replayed.detail = fmt::format("an output in warps {} to {}", first, first + count - 1);
   }
@@ -277,8 +279,8 @@ Answers record(Runner& runner, const Form& form, const Target& target, const Ope
                   .examples = {}};
   answers.operands_digest = digest_of_states(make_case(program, form, operand_class, seed, 0, answers.block_warps, 0));
   for (std::size_t first = 0; first < size.warps; first += answers.block_warps)
-    answers.digests.push_back(digest_of_outputs(program, states, first, std::min(answers.block_warps, size.warps - first)));
-  for (std::size_t warp = 0; warp < std::min(size.examples, size.warps); ++warp) answers.examples.push_back(outputs(program, states, warp));
+    answers.digests.push_back(digest_of_answers(program, states, first, std::min(answers.block_warps, size.warps - first)));
+  for (std::size_t warp = 0; warp < std::min(size.examples, size.warps); ++warp) answers.examples.push_back(answer_words(program, states, warp));
   return answers;
 }
 
@@ -306,7 +308,7 @@ Replayed replay(Runner& runner, const Provenance& provenance, const Answers& ans
   WarpStates states = states_of(std::min(answers.warps, blocks * answers.block_warps), runner.shared_base());
   runner.run(program, states);
   Replayed replayed;
-  replayed.outputs = states.warps * outputs_per_warp(*form);
+  replayed.outputs = states.warps * outputs_of(program).count(states);
   compare(program, answers, states, replayed);
   return replayed;
 }

@@ -41,8 +41,8 @@ struct Answers {
   std::string operands_digest;                       ///< of the states of the first block before the run, with shared memory at address 0
   std::size_t warps = 0;                             ///< from warp 0 on
   std::size_t block_warps = 0;                       ///< of each block but the last
-  std::vector<std::string> digests;                  ///< of each block's outputs
-  std::vector<std::vector<std::uint32_t>> examples;  ///< outputs() of the first warps
+  std::vector<std::string> digests;                  ///< of the answer_words() of each block's warps
+  std::vector<std::vector<std::uint32_t>> examples;  ///< answer_words() of the first warps
 
   friend bool operator==(const Answers&, const Answers&) = default;
 };
@@ -93,7 +93,7 @@ struct Replayed {
   };
 
   Outcome outcome = Outcome::agrees;
-  std::size_t outputs = 0;  ///< compared
+  std::size_t outputs = 0;  ///< compared, as Outputs counts them
   std::size_t blocks = 0;   ///< compared
   std::size_t different_blocks = 0;
   std::string detail;  ///< where outcome is not `agrees`: the first difference, or what is missing; one sentence

@@ -17,5 +17,6 @@ void add_list(CLI::App& app);
 void add_record(CLI::App& app);
 void add_replay(CLI::App& app);
 void add_run(CLI::App& app);
+void add_support(CLI::App& app);
 
 }  // namespace warpmat

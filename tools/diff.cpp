@@ -155,9 +155,9 @@ void diff_program(const Options& options) {
     report.add(fmt::format("{}, seed {}, warp {}", options.file, options.seed, warp), program, one_warp(program, initial, warp),
                one_expected, one_found, compare_states(program, one_expected, one_found), gpu->shared_base());
   }
-  fmt::print("{}: {} warps, {}; {}; seed {}\n", options.file, options.warps, outputs_text(comparison.words, comparison.mismatches),
+  fmt::print("{}: {} warps, {}; {}; seed {}\n", options.file, options.warps, outputs_text(comparison.outputs, comparison.mismatches),
              gpu->description(), options.seed);
-  fail_on(comparison.mismatches, comparison.words);
+  fail_on(comparison.mismatches, comparison.outputs);
 }
 
 // ---- Every form -------------------------------------------------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ void diff_forms(const Options& options) {
 }
 
 constexpr const char* footer =
-    R"(Outputs are 32-bit words that the program writes: those are counted, and every other register and byte is compared too.
+    R"(An output is a 32-bit word of a lane or of memory that the program can write: those are counted, and all other words are compared too.
 Row addresses that --in names count from the beginning of shared memory.
 At a mismatch warpmat prints the element, its lane and register and both values, and writes a program that shows it again without any input.
 The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU of the target's hardware.

@@ -1,15 +1,14 @@
 #include <fmt/format.h>
-#include <warpmat/isa/instruction.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 
 #include "commands.h"
+#include "offers.h"
 
 namespace warpmat {
 namespace {
@@ -59,12 +58,10 @@ void print_sweep(const Json& sweep) {
 /// "sm_75 published, sm_80 replayed": how a form's bits are known where this project has not compared them.
 std::string other_evidence(const Form& form, const std::map<std::string, ByForm>& compared) {
   std::string text;
-  std::set<Hardware> told;
-  for (const Target& target : targets()) {
-    if (unavailable(form, target) || !told.insert(target.hardware).second) continue;
-    const auto hardware = compared.find(std::string(name(target.hardware)));
+  for (const Offer& o : offers(form)) {
+    const auto hardware = compared.find(std::string(name(o.hardware)));
     if (hardware != compared.end() && hardware->second.contains(form.opcode)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(target.hardware), name(find_lowering(form, target.hardware)->evidence));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(o.hardware), name(o.lowering->evidence));
   }
   return text;
 }

@@ -86,7 +86,7 @@ class Findings {
     const std::lock_guard lock(mutex_);
     ++tally_.programs;
     tally_.statements += prepared.program.statements.size();
-    tally_.outputs += comparison.words;
+    tally_.outputs += comparison.outputs;
     tally_.mismatches += comparison.mismatches != 0;
     progress_.advance();
   }

@@ -30,14 +30,19 @@ const Form& known_form(const std::string& opcode) {
   throw std::invalid_argument(explain_unknown_opcode(opcode));
 }
 
-const Operand& fragment_operand(const Form& form, const std::string& wanted) {
+bool is_address(const Operand& operand) {
+  return operand.kind == OperandKind::address;
+}
+
+/// A fragment, or the addresses of rows in memory.
+const Operand& operand_with_layout(const Form& form, const std::string& wanted) {
   std::vector<std::string_view> names;
   for (const Operand& operand : form.operands) {
-    if (operand.kind != OperandKind::fragment) continue;
+    if (operand.kind != OperandKind::fragment && !is_address(operand)) continue;
     if (name(operand.name) == wanted) return operand;
     names.push_back(name(operand.name));
   }
-  throw std::invalid_argument(fmt::format("{} has no fragment {}; --operand can be {}", form.opcode, wanted, fmt::join(names, ", ")));
+  throw std::invalid_argument(fmt::format("{} has no matrix operand {}; --operand can be {}", form.opcode, wanted, fmt::join(names, ", ")));
 }
 
 /// `value` if it is from 0 to count - 1.
@@ -47,6 +52,17 @@ int checked(const char* option, int value, int count, const Form& form, const Op
       fmt::format("--{} must be 0 to {} for operand {} of {}; it is {}", option, count - 1, name(operand.name), form.opcode, value));
 }
 
+// ---- What both directions say -------------------------------------------------------------------------------------------------------
+
+bool fills_register(const Fragment& f) {
+  return f.element_bits == f.register_bits;
+}
+
+/// The lowest bit of an element in its register: above that of its container where a 4-bit number lies in the middle of a byte.
+int lowest_bit(const Fragment& f, const Place& p) {
+  return p.bit + f.payload_shift;
+}
+
 /// The elements that register `reg` of `lane` holds, from its low bits to its high bits.
 std::vector<Element> held(const Fragment& f, int lane, int reg) {
   std::vector<Element> elements;
@@ -54,8 +70,40 @@ std::vector<Element> held(const Fragment& f, int lane, int reg) {
   return elements;
 }
 
-bool fills_register(const Fragment& f) {
-  return f.element_bits == f.register_bits;
+/// What tells the matrices of an operand apart.
+std::string_view number_of(const Form& form, const Operand& operand) {
+  if (operand.name == OperandName::e) return "selector";
+  if (operand.name == OperandName::scale_a || operand.name == OperandName::scale_b) return "ids";
+  return form.mnemonic == Mnemonic::mma ? "product" : "matrix";
+}
+
+/// "matrix 1", "product 3", "selector 0", or "ids 5 = {2, 1}" with byte-id and thread-id.
+std::string matrix_text(const Form& form, const Operand& operand, int matrix) {
+  const std::string text = fmt::format("{} {}", number_of(form, operand), matrix);
+  if (number_of(form, operand) != "ids") return text;
+  const int byte_ids = 4 / form.scale_vector;
+  return fmt::format("{} = {{{}, {}}}", text, matrix % byte_ids * form.scale_vector, matrix / byte_ids);
+}
+
+/// What rows and columns count, where they are not simply those of the operand's matrix.
+std::string_view explanation(const Form& form, const Operand& operand) {
+  switch (operand.name) {
+    case OperandName::r:
+    case OperandName::p: return "Rows and columns are those of the matrices in memory.";
+    case OperandName::e: return "Row i, column j is the code of the j-th group of row i of A, for each value of the selector.";
+    case OperandName::scale_a: return "Row i, column j is the scale factor of the j-th block of row i of A; the ids are {byte-id, thread-id}.";
+    case OperandName::scale_b: return "Row i, column j is the scale factor of the i-th block of column j of B; the ids are {byte-id, thread-id}.";
+    case OperandName::a: return form.sparsity == Sparsity::dense ? "" : "Columns are those of the stored elements, half of A's.";
+    case OperandName::d: return form.mnemonic == Mnemonic::movmatrix ? "Rows and columns are those of the matrix that operand a holds." : "";
+    default: return "";
+  }
+}
+
+/// "bytes 4 to 5", or where an element is no whole number of bytes "bits 6 to 11".
+std::string bits_of_row(const Form& form, int column) {
+  const int first = form.row_place({0, column, 0}).bit, end = first + form.memory_bits;
+  if (form.memory_bits % 8 != 0) return fmt::format("bits {} to {}", first, end - 1);
+  return form.memory_bits == 8 ? fmt::format("byte {}", first / 8) : fmt::format("bytes {} to {}", first / 8, end / 8 - 1);
 }
 
 // ---- One question -------------------------------------------------------------------------------------------------------------------
@@ -63,12 +111,18 @@ bool fills_register(const Fragment& f) {
 /// "row 1, column 2: lane 5, register 0, bits 16 to 31"
 std::string sentence(const Fragment& f, const Element& e) {
   const Place p = f.place(e);
-  const std::string matrix = f.matrices() > 1 ? fmt::format("matrix {}, ", e.matrix) : "";
-  const int last = p.bit + f.element_bits - 1;
-  const std::string bits = last == p.bit ? fmt::format("bit {}", p.bit) : fmt::format("bits {} to {}", p.bit, last);
-  return fmt::format("{}row {}, column {}: lane {}, register {}, {}\n", matrix, e.row, e.column, p.lane, p.reg, bits);
+  const int first = lowest_bit(f, p), last = first + f.payload_bits - 1;
+  const std::string bits = last == first ? fmt::format("bit {}", first) : fmt::format("bits {} to {}", first, last);
+  return fmt::format("row {}, column {}: lane {}, register {}, {}\n", e.row, e.column, p.lane, p.reg, bits);
 }
 
+/// "row 1, column 2: bytes 4 to 5 of the row whose address lane 1 holds"
+std::string row_sentence(const Form& form, const Element& e) {
+  return fmt::format("row {}, column {}: {} of the row whose address lane {} holds\n", e.row, e.column, bits_of_row(form, e.column),
+                     form.row_place(e).lane);
+}
+
+/// "bit" is the lowest of the element's container in the register.
 Json element_json(const Fragment& f, const Element& e) {
   const Place p = f.place(e);
   return {{"matrix", e.matrix},
@@ -80,22 +134,30 @@ Json element_json(const Fragment& f, const Element& e) {
           {"element_bits", f.element_bits}};
 }
 
-std::string answer(const Fragment& f, const std::vector<Element>& elements, bool json) {
+/// "bit" counts from the beginning of the row.
+Json row_element_json(const Form& form, const Element& e) {
+  const RowPlace p = form.row_place(e);
+  return {{"matrix", e.matrix}, {"row", e.row}, {"column", e.column}, {"lane", p.lane}, {"bit", p.bit}, {"element_bits", form.memory_bits}};
+}
+
+std::string answer(const Form& form, const Operand& operand, int matrices, const std::vector<Element>& elements, bool json) {
+  const Fragment& f = operand.fragment;
   Json array = Json::array();
   std::string text;
   for (const Element& e : elements) {
-    array.push_back(element_json(f, e));
-    text += sentence(f, e);
+    array.push_back(is_address(operand) ? row_element_json(form, e) : element_json(f, e));
+    if (matrices > 1) text += matrix_text(form, operand, e.matrix) + ", ";
+    text += is_address(operand) ? row_sentence(form, e) : sentence(f, e);
   }
   return json ? array.dump(2) + '\n' : text;
 }
 
-// ---- The whole fragment -------------------------------------------------------------------------------------------------------------
+// ---- A whole fragment ---------------------------------------------------------------------------------------------------------------
 
 /// "5:1.16": lane, register and, where a register holds more than one element, the element's lowest bit.
 std::string place_cell(const Fragment& f, const Element& e) {
   const Place p = f.place(e);
-  return fills_register(f) ? fmt::format("{}:{}", p.lane, p.reg) : fmt::format("{}:{}.{}", p.lane, p.reg, p.bit);
+  return fills_register(f) ? fmt::format("{}:{}", p.lane, p.reg) : fmt::format("{}:{}.{}", p.lane, p.reg, lowest_bit(f, p));
 }
 
 std::string matrix_table(const Fragment& f, int matrix) {
@@ -130,76 +192,160 @@ std::string lane_table(const Fragment& f) {
   return table.text();
 }
 
-std::string layout_text(const Form& form, const Operand& operand) {
+/// "16 rows and 8 columns of 16-bit elements in 2 32-bit registers"; of several matrices "matrix 0 to 3, each of 8 rows and ...".
+std::string size_text(const Form& form, const Operand& operand) {
   const Fragment& f = operand.fragment;
-  const std::string several = f.matrices() > 1 ? fmt::format("{} matrices of ", f.matrices()) : "";
-  std::string out = fmt::format("Operand {} of {}: {}{} rows and {} columns of {}-bit elements in {} {}-bit {}\n", name(operand.name),
-                                form.opcode, several, f.rows(), f.columns(), f.element_bits, f.registers(), f.register_bits,
-                                f.registers() == 1 ? "register" : "registers");
+  std::string text;
+  if (f.matrices() > 1) text = fmt::format("{} 0 to {}, each of ", number_of(form, operand), f.matrices() - 1);
+  text += fmt::format("{} rows and {} columns of {}-bit elements", f.rows(), f.columns(), f.payload_bits);
+  if (f.payload_bits != f.element_bits) text += fmt::format(" (in {} bits each)", f.element_bits);
+  return text + fmt::format(" in {} {}-bit {}", f.registers(), f.register_bits, f.registers() == 1 ? "register" : "registers");
+}
+
+std::string title(const Form& form, const Operand& operand, const std::string& what) {
+  const std::string_view more = explanation(form, operand);
+  return fmt::format("Operand {} of {}: {}\n{}{}", name(operand.name), form.opcode, what, more, more.empty() ? "" : "\n");
+}
+
+std::string fragment_text(const Form& form, const Operand& operand) {
+  const Fragment& f = operand.fragment;
+  std::string out = title(form, operand, size_text(form, operand));
   const char* const places = fills_register(f) ? "lane:register" : "lane:register.bit, the lowest of the element";
   for (int matrix = 0; matrix < f.matrices(); ++matrix) {
-    const std::string which = f.matrices() > 1 ? fmt::format(" of matrix {}", matrix) : "";
+    const std::string which = f.matrices() > 1 ? fmt::format(" of {}", matrix_text(form, operand, matrix)) : "";
     out += fmt::format("\nRow and column{} -> {}\n{}", which, places, matrix_table(f, matrix));
   }
-  out += fmt::format("\nLane and register -> {}row,column{}\n{}", f.matrices() > 1 ? "matrix:" : "",
-                     fills_register(f) ? "" : " of each element, low bits first", lane_table(f));
+  const std::string number = f.matrices() > 1 ? fmt::format("{}:", number_of(form, operand)) : "";
+  return out + fmt::format("\nLane and register -> {}row,column{}\n{}", number, fills_register(f) ? "" : " of each element, low bits first",
+                           lane_table(f));
+}
+
+/// `visit` for every element, matrix by matrix and row by row.
+template <typename Visit>
+void for_each_element(int matrices, int rows, int columns, Visit visit) {
+  for (int matrix = 0; matrix < matrices; ++matrix)
+    for (int row = 0; row < rows; ++row)
+      for (int column = 0; column < columns; ++column) visit(Element{row, column, matrix});
+}
+
+Json lane_json(const Fragment& f, int lane) {
+  Json registers = Json::array();
+  for (int reg = 0; reg < f.registers(); ++reg) {
+    Json inside = Json::array();
+    for (const Element& e : held(f, lane, reg)) inside.push_back({{"matrix", e.matrix}, {"row", e.row}, {"column", e.column}});
+    registers.push_back(std::move(inside));
+  }
+  return registers;
+}
+
+Json fragment_json(const Form& form, const Operand& operand) {
+  const Fragment& f = operand.fragment;
+  Json elements = Json::array(), by_lane = Json::array();
+  for_each_element(f.matrices(), f.rows(), f.columns(), [&](const Element& e) { elements.push_back(element_json(f, e)); });
+  for (int lane = 0; lane < lanes; ++lane) by_lane.push_back(lane_json(f, lane));
+  return {{"opcode", form.opcode},
+          {"operand", name(operand.name)},
+          {"format", operand.format ? Json(name(*operand.format)) : Json(fmt::format("b{}", f.element_bits))},
+          {"element_bits", f.element_bits},
+          {"payload_bits", f.payload_bits},
+          {"payload_shift", f.payload_shift},
+          {"register_bits", f.register_bits},
+          {"registers", f.registers()},
+          {"matrices", f.matrices()},
+          {"rows", f.rows()},
+          {"columns", f.columns()},
+          {"elements", std::move(elements)},
+          {"lanes", std::move(by_lane)}};
+}
+
+// ---- Rows in memory -----------------------------------------------------------------------------------------------------------------
+
+/// The elements of the row whose address `lane` holds.
+std::vector<Element> addressed(const Form& form, int lane) {
+  std::vector<Element> elements;
+  for (int column = 0; column < form.shape.n; ++column) elements.push_back({lane % form.shape.m, column, lane / form.shape.m});
+  return elements;
+}
+
+std::string rows_text(const Form& form, const Operand& operand) {
+  Table by_lane({"lane", "matrix", "row"}, Table::Align::right);
+  for (int lane = 0; lane < form.rows_in_memory(); ++lane) {
+    const Element first = addressed(form, lane).front();
+    by_lane.add({std::to_string(lane), std::to_string(first.matrix), std::to_string(first.row)});
+  }
+  Table by_column({"column", "place"});
+  for (int column = 0; column < form.shape.n; ++column) by_column.add({std::to_string(column), bits_of_row(form, column)});
+
+  std::string out = title(form, operand, fmt::format("addresses of {} rows of {} bytes in shared memory", form.rows_in_memory(), Form::row_bytes));
+  out += fmt::format("\nLane -> matrix and row whose address it holds\n{}", by_lane.text());
+  if (form.rows_in_memory() < lanes) out += fmt::format("Addresses in lanes {} to {} are ignored.\n", form.rows_in_memory(), lanes - 1);
+  out += fmt::format("\nColumn -> its bytes or bits of the row, low bits first\n{}", by_column.text());
+  const int used = form.shape.n * form.memory_bits / 8;
+  if (used < Form::row_bytes) out += fmt::format("Bytes {} to {} of a row are padding.\n", used, Form::row_bytes - 1);
   return out;
 }
 
-std::string layout_json(const Form& form, const Operand& operand) {
-  const Fragment& f = operand.fragment;
-  Json elements = Json::array();
-  for (int matrix = 0; matrix < f.matrices(); ++matrix)
-    for (int row = 0; row < f.rows(); ++row)
-      for (int column = 0; column < f.columns(); ++column) elements.push_back(element_json(f, {row, column, matrix}));
-  Json by_lane = Json::array();
-  for (int lane = 0; lane < lanes; ++lane) {
-    Json registers = Json::array();
-    for (int reg = 0; reg < f.registers(); ++reg) {
-      Json inside = Json::array();
-      for (const Element& e : held(f, lane, reg)) inside.push_back({{"matrix", e.matrix}, {"row", e.row}, {"column", e.column}});
-      registers.push_back(std::move(inside));
-    }
-    by_lane.push_back(std::move(registers));
+Json rows_json(const Form& form, const Operand& operand) {
+  Json elements = Json::array(), by_lane = Json::array();
+  for_each_element(form.number, form.shape.m, form.shape.n, [&](const Element& e) { elements.push_back(row_element_json(form, e)); });
+  for (int lane = 0; lane < form.rows_in_memory(); ++lane) {
+    const Element first = addressed(form, lane).front();
+    by_lane.push_back({{"matrix", first.matrix}, {"row", first.row}});
   }
-  const Json all{{"opcode", form.opcode},
-                 {"operand", name(operand.name)},
-                 {"format", operand.format ? Json(name(*operand.format)) : Json(fmt::format("b{}", f.element_bits))},
-                 {"element_bits", f.element_bits},
-                 {"register_bits", f.register_bits},
-                 {"registers", f.registers()},
-                 {"matrices", f.matrices()},
-                 {"rows", f.rows()},
-                 {"columns", f.columns()},
-                 {"elements", std::move(elements)},
-                 {"lanes", std::move(by_lane)}};
-  return all.dump(2) + '\n';
+  return {{"opcode", form.opcode},
+          {"operand", name(operand.name)},
+          {"row_bytes", Form::row_bytes},
+          {"element_bits", form.memory_bits},
+          {"matrices", form.number},
+          {"rows", form.shape.m},
+          {"columns", form.shape.n},
+          {"elements", std::move(elements)},
+          {"lanes", std::move(by_lane)}};
+}
+
+// ---- The command --------------------------------------------------------------------------------------------------------------------
+
+/// How many of each a question may name.
+struct Extent {
+  int matrices, rows, columns, lanes, registers;
+};
+
+Extent extent_of(const Form& form, const Operand& operand) {
+  const Fragment& f = operand.fragment;
+  if (is_address(operand)) return {form.number, form.shape.m, form.shape.n, form.rows_in_memory(), operand.registers()};
+  return {f.matrices(), f.rows(), f.columns(), lanes, f.registers()};
 }
 
 std::string layout(const Options& options) {
   const Form& form = known_form(options.opcode);
-  const Operand& operand = fragment_operand(form, options.operand);
-  const Fragment& f = operand.fragment;
+  const Operand& operand = operand_with_layout(form, options.operand);
+  const Extent extent = extent_of(form, operand);
   if (options.row) {
-    const int row = checked("row", *options.row, f.rows(), form, operand);
-    const int column = checked("column", *options.column, f.columns(), form, operand);
-    const int matrix = checked("matrix", options.matrix.value_or(0), f.matrices(), form, operand);
-    return answer(f, {{row, column, matrix}}, options.json);
+    const int row = checked("row", *options.row, extent.rows, form, operand);
+    const int column = checked("column", *options.column, extent.columns, form, operand);
+    const int matrix = checked("matrix", options.matrix.value_or(0), extent.matrices, form, operand);
+    return answer(form, operand, extent.matrices, {{row, column, matrix}}, options.json);
   }
   if (options.lane) {
-    const int lane = checked("lane", *options.lane, lanes, form, operand);
-    const int reg = checked("register", *options.reg, f.registers(), form, operand);
-    return answer(f, held(f, lane, reg), options.json);
+    const int lane = checked("lane", *options.lane, extent.lanes, form, operand);
+    const int reg = checked("register", *options.reg, extent.registers, form, operand);
+    const std::vector<Element> elements = is_address(operand) ? addressed(form, lane) : held(operand.fragment, lane, reg);
+    return answer(form, operand, extent.matrices, elements, options.json);
   }
-  return options.json ? layout_json(form, operand) : layout_text(form, operand);
+  if (options.json) return (is_address(operand) ? rows_json(form, operand) : fragment_json(form, operand)).dump(2) + '\n';
+  return is_address(operand) ? rows_text(form, operand) : fragment_text(form, operand);
 }
 
-constexpr const char* footer = R"(Registers are numbered as PTX writes them in the operand's braces; a 64-bit register counts as one.
+constexpr const char* footer = R"(Registers are numbered as PTX writes them in the operand's braces; a 64-bit register counts as one. Operand p of ldmatrix and stmatrix shows
+which lane holds the address of which row in memory, and which of the row's bytes or bits are which column. Where --matrix chooses, it counts
+the matrices of ldmatrix and stmatrix, the products of m8n8k4, the values of the selector (operand e) or of the ids (operands scale-a, scale-b).
 
 Examples:
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --row 9 --column 2
+  warpmat layout mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 --operand e
   warpmat layout ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --operand r --lane 5 --register 3
+  warpmat layout ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --operand p
   warpmat layout movmatrix.sync.aligned.m8n8.trans.b16 --operand d --json)";
 
 }  // namespace
@@ -208,7 +354,9 @@ void add_layout(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("layout", "Print which lane and register hold which element of an operand, both ways");
   const auto options = std::make_shared<Options>();
   command->add_option("OPCODE", options->opcode, "The instruction with its qualifiers; 'warpmat list' shows all")->required();
-  command->add_option("--operand", options->operand, "The operand, as PTX names it: a, b, c, d or r")->required()->type_name("NAME");
+  command->add_option("--operand", options->operand, "The operand, as PTX names it: d, a, b, c, e, scale-a, scale-b, r or p")
+      ->required()
+      ->type_name("NAME");
   CLI::Option* const row = command->add_option("--row", options->row, "With --column: where this element lies")->type_name("I");
   CLI::Option* const column = command->add_option("--column", options->column, "With --row: where this element lies")->type_name("J");
   CLI::Option* const matrix =

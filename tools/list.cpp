@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/isa/instruction.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "offers.h"
 #include "table.h"
 
 namespace warpmat {
@@ -22,24 +22,6 @@ struct Options {
   std::string target;
   bool json = false;
 };
-
-/// A form on a hardware that has it.
-struct Offer {
-  Hardware hardware;
-  const Lowering* lowering;
-};
-
-/// Where `form` exists: on `target` only, or on every hardware with a target that has it, oldest first.
-std::vector<Offer> offers(const Form& form, const Target* only) {
-  std::vector<Offer> found;
-  for (const Target& t : targets()) {
-    if (only != nullptr && t.name != only->name) continue;
-    const Lowering* const lowering = find_lowering(form, t.hardware);
-    if (lowering == nullptr || unavailable(form, t)) continue;
-    if (found.empty() || found.back().hardware != t.hardware) found.push_back({t.hardware, lowering});
-  }
-  return found;
-}
 
 /// "f16" of an mma operand, "b16" where bits only move.
 std::string format_text(const Operand& operand) {
@@ -54,28 +36,6 @@ std::string operands_text(const Form& form) {
                                                     : fmt::format("{} {}", name(o.name), name(o.kind)));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::string target_text(const Requirement& r) {
-  switch (r.set) {
-    case TargetSet::baseline: return fmt::format("sm_{}", r.baseline);
-    case TargetSet::blackwell:
-    case TargetSet::rtx_blackwell: return fmt::format("sm_{}a/f", r.baseline);
-    case TargetSet::rtx_blackwell_exact: return fmt::format("sm_{}a", r.baseline);
-  }
-  return "";
-}
-
-/// "measured sm_90; replayed sm_80 sm_86": the strongest evidence first.
-std::string evidence_text(const std::vector<Offer>& found) {
-  std::vector<std::string> texts;
-  for (const Evidence evidence : {Evidence::measured, Evidence::replayed, Evidence::published, Evidence::assumed}) {
-    std::string text(name(evidence));
-    for (const Offer& o : found)
-      if (o.lowering->evidence == evidence) text += fmt::format(" {}", name(o.hardware));
-    if (text != name(evidence)) texts.push_back(text);
-  }
-  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string list_text(const Target* only) {
@@ -143,16 +103,15 @@ void list(const Options& options) {
   fmt::print("{}", options.json ? list_json(only) : list_text(only));
 }
 
-constexpr const char* footer = R"(Evidence, from strong to weak, of a form's bits on a hardware:
-  measured   compared bit for bit with that hardware by this project
-  replayed   compared bit for bit with published outputs of that hardware
-  published  literature only
-  assumed    deduced from neighbouring generations
-
+std::string footer() {
+  std::string text = "Evidence, from strong to weak, of a form's bits on a hardware:\n";
+  for (const Evidence evidence : all_evidence) text += fmt::format("  {:9}  {}\n", name(evidence), meaning(evidence));
+  return text + R"(
 Examples:
   warpmat list
   warpmat list --target sm_80
   warpmat list --json | jq -r '.[].opcode')";
+}
 
 }  // namespace
 
@@ -162,7 +121,7 @@ void add_list(CLI::App& app) {
   command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
       ->type_name("T");
   command->add_flag("--json", options->json, "Print JSON instead of a table");
-  command->footer(footer);
+  command->footer(footer());
   command->callback([options] { list(*options); });
 }
 

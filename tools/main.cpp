@@ -21,6 +21,7 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_record,
     warpmat::add_replay,
     warpmat::add_evidence,
+    warpmat::add_support,
 };
 
 int fail(std::string message, int status) {

@@ -5,8 +5,6 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t row_bytes = 16;  // of every shape, padding included
-
 /// The rows that the first `count` lanes address: all checked before the first one is used.
 std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int count) {
   std::array<std::uint8_t*, lanes> rows{};
@@ -16,19 +14,22 @@ std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int 
     // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
     const std::uint64_t address = base.size() == 2 ? ((*base[0])[lane] | std::uint64_t{(*base[1])[lane]} << 32) + offset
                                                    : static_cast<std::uint32_t>((*base[0])[lane] + offset);
-    rows[lane] = arguments.shared->at(static_cast<int>(lane), address, row_bytes, "row").data();
+    rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
   }
   return rows;
 }
 
-/// Calls `visit(element, row)` for every element of the addressed matrices, where `row` are the 16 bytes of its row in shared memory.
+/// Calls `visit(element, row, bit)` for every element of the addressed matrices, which begins at bit `bit` of the bytes `row`.
 template <typename Visit>
 void for_each_element(const Form& form, const Arguments& arguments, Visit visit) {
-  const auto rows = addressed_rows(arguments, form.number * form.shape.m);
+  const auto rows = addressed_rows(arguments, form.rows_in_memory());
   for (int matrix = 0; matrix < form.number; ++matrix)
     for (int row = 0; row < form.shape.m; ++row)
-      for (int column = 0; column < form.shape.n; ++column)
-        visit(Element{row, column, matrix}, rows[static_cast<std::size_t>(matrix * form.shape.m + row)]);
+      for (int column = 0; column < form.shape.n; ++column) {
+        const Element element{row, column, matrix};
+        const RowPlace place = form.row_place(element);
+        visit(element, rows[static_cast<std::size_t>(place.lane)], place.bit);
+      }
 }
 
 /// `count` bits of a row from bit `first` on, low bits first.
@@ -44,8 +45,8 @@ void execute_ldmatrix(const Form& form, const Lowering&, const Arguments& argume
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::array<Register, 4> loaded{};  // the address register may be one of the destination's
   const std::array<Register*, 4> pointers{&loaded[0], &loaded[1], &loaded[2], &loaded[3]};
-  for_each_element(form, arguments, [&](const Element& element, const std::uint8_t* row) {
-    write_element(fragment, pointers, element, row_bits(row, element.column * form.memory_bits, form.memory_bits));
+  for_each_element(form, arguments, [&](const Element& element, const std::uint8_t* row, int bit) {
+    write_element(fragment, pointers, element, row_bits(row, bit, form.memory_bits));
   });
   for (std::size_t i = 0; i < arguments.destination.size(); ++i) *arguments.destination[i] = loaded[i];
 }
@@ -57,10 +58,9 @@ void execute_ldmatrix_all_lanes(const Form& form, const Lowering& lowering, cons
 
 void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  const int bytes = form.memory_bits / 8;
-  for_each_element(form, arguments, [&](const Element& element, std::uint8_t* row) {
+  for_each_element(form, arguments, [&](const Element& element, std::uint8_t* row, int bit) {
     const std::uint64_t bits = read_element(fragment, arguments.source(OperandName::r), element);
-    for (int i = 0; i < bytes; ++i) row[element.column * bytes + i] = static_cast<std::uint8_t>(bits >> 8 * i);
+    for (int i = 0; i < form.memory_bits; i += 8) row[(bit + i) / 8] = static_cast<std::uint8_t>(bits >> i);
   });
 }
 

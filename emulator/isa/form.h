@@ -72,6 +72,12 @@ struct Operand {
   int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits / 32 : registers(); }
 };
 
+/// Where an element lies in shared memory for ldmatrix and stmatrix: in the row whose address `lane` holds, from bit `bit` of the row on.
+struct RowPlace {
+  int lane = 0, bit = 0;
+  friend constexpr bool operator==(const RowPlace&, const RowPlace&) = default;
+};
+
 enum class Sparsity : std::uint8_t { dense, sparse, sparse_ordered };  ///< mma, mma.sp, mma.sp::ordered_metadata
 
 /// The .kind of mma: how A and B lie in registers, and whether scale factors come with them.
@@ -90,9 +96,10 @@ struct Form {
   Shape shape;  ///< mma: the product, k of the expanded A if sparse; else the shape of one matrix in memory
 
   // ldmatrix, stmatrix
+  static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
   int number = 1;            ///< matrices (.x1, .x2, .x4)
   bool transposed = false;   ///< .trans
-  int memory_bits = 16;      ///< bits of an element in memory; a row fills 16 bytes with its padding
+  int memory_bits = 16;      ///< bits of an element in memory
 
   // mma
   Sparsity sparsity = Sparsity::dense;
@@ -104,6 +111,10 @@ struct Form {
 
   /// K of the A that the registers hold: half of shape.k if A is sparse.
   int stored_k() const { return sparsity == Sparsity::dense ? shape.k : shape.k / 2; }
+  /// ldmatrix, stmatrix: rows in memory, each addressed by the lane of its number.
+  int rows_in_memory() const { return number * shape.m; }
+  /// ldmatrix, stmatrix: where an element of the matrices lies in memory.
+  RowPlace row_place(const Element& e) const { return {e.matrix * shape.m + e.row, e.column * memory_bits}; }
   /// The operand of that name, or nullptr.
   const Operand* find_operand(OperandName name) const;
   /// The operand of that name, which must exist.

@@ -73,6 +73,8 @@ constexpr Set<Hardware> blackwell{sm_100, sm_103, sm_110, sm_120, sm_121};
 constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
 constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
 
+constexpr auto f64_in_blocks = "DMMA.8x8x4 for each 8x8x4";
+
 constexpr auto isa = "PTX ISA 9.1";
 constexpr auto h200 = "H200";
 constexpr auto mma_sim = "arXiv 2511.10909";
@@ -117,7 +119,7 @@ const Row rows[] = {
     // ---- f64
     {mma, f64, plain, dense, {sm_90}, {"DMMA.{mnk}", execute_f64, no_model, measured, h200}},
     {mma, f64, plain, dense, ampere_to_ada, {"DMMA.{mnk}", execute_f64, no_model, published, mma_sim}},
-    {mma, f64, plain, dense, blackwell, {"DMMA.8x8x4 for each 8x8x4", execute_f64, no_model, published, mma_sim}},
+    {mma, f64, plain, dense, blackwell, {f64_in_blocks, execute_f64, no_model, published, mma_sim}},
 
     // ---- fp8, fp6, fp4
     {mma, fp8, plain, dense, {sm_89}, {"QMMA.{mnk}", execute_dot, &dot_models::ada_fp8, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
@@ -147,6 +149,11 @@ const Row rows[] = {
     {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", execute_bit_dot, no_model, published, isa}},
 };
 
+bool has(Hardware hardware, const Form& form) {
+  return std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == hardware && !unavailable(form, t); });
+}
+
+/// Whether `r` is for `form` on `hardware`, which has the form.
 bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
   if (form.mnemonic != mma) return true;
@@ -159,8 +166,15 @@ bool fits(const Row& r, const Form& form, Hardware hardware) {
 }  // namespace
 
 const Lowering* find_lowering(const Form& form, Hardware hardware) {
+  if (!has(hardware, form)) return nullptr;
   const auto* found = std::ranges::find_if(rows, [&](const Row& r) { return fits(r, form, hardware); });
   return found == std::end(rows) ? nullptr : &found->lowering;
+}
+
+bool may_discard(const Form& form, const Lowering& lowering) {
+  const bool in_halves = lowering.execute == execute_split_dot;
+  const bool in_blocks = lowering.machine == f64_in_blocks && form.shape.m > 8;
+  return !in_halves && !in_blocks;
 }
 
 std::span<const Lowering* const> lowerings() {

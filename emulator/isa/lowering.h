@@ -23,8 +23,12 @@ struct Lowering {
   std::string_view source;   ///< who says so
 };
 
-/// The lowering of `form` on `hardware`, or nullptr where the hardware lacks the form.
+/// The lowering of `form` on `hardware`, or nullptr where no target of that hardware has the form.
 const Lowering* find_lowering(const Form& form, Hardware hardware);
+
+/// Whether PTX may write _ in place of a result of `form` where it has this lowering. ptxas 13.0 refuses it ("Result discard mode is not
+/// allowed") where the result leaves several machine instructions by an addition or a move: fp8 in two halves, f64 in blocks of 8 rows.
+bool may_discard(const Form& form, const Lowering& lowering);
 
 /// The lowering table's rows, for the test that every row serves some form.
 std::span<const Lowering* const> lowerings();

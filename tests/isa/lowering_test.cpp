@@ -81,8 +81,48 @@ TEST_CASE("hardware adds 16- and 19-bit products as it was measured or published
     }
 }
 
+TEST_CASE("a form has a lowering on just the hardware of which some target has the form") {
+  std::size_t without = 0;
+  for (const Form& form : forms())
+    for (const Target& target : targets()) {
+      const bool had = std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == target.hardware && !unavailable(form, t); });
+      CAPTURE(form.opcode, target.name);
+      CHECK((find_lowering(form, target.hardware) != nullptr) == had);
+      without += !had;
+    }
+  CHECK(without > 0);
+  // A row of Turing's integers fits each of these but for the form itself.
+  CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32"), Hardware::sm_75) == nullptr);
+  CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64"), Hardware::sm_80) == nullptr);
+}
+
 TEST_CASE("hardware that no form of a mnemonic needs has no lowering for it") {
   CHECK(find_lowering(*find_form("stmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_80) == nullptr);
   CHECK(find_lowering(*find_form("ldmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_70) == nullptr);
   CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32"), Hardware::sm_75) == nullptr);
+}
+
+TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse that") {
+  const auto allowed = [](const char* opcode, Hardware hardware) {
+    const Form& form = *find_form(opcode);
+    return may_discard(form, *find_lowering(form, hardware));
+  };
+  using enum Hardware;
+  for (const char* fp8 : {"mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32",
+                          "mma.sp.sync.aligned.m16n8k64.row.col.f32.e5m2.e4m3.f32"}) {
+    CAPTURE(fp8);
+    for (const Hardware hardware : {sm_90, sm_100, sm_103, sm_110}) CHECK_FALSE(allowed(fp8, hardware));
+    for (const Hardware hardware : {sm_89, sm_120, sm_121}) CHECK(allowed(fp8, hardware));
+  }
+  for (const char* f64 : {"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "mma.sync.aligned.m16n8k16.row.col.rz.f64.f64.f64.f64"}) {
+    CAPTURE(f64);
+    for (const Hardware hardware : {sm_100, sm_103, sm_110, sm_120, sm_121}) CHECK_FALSE(allowed(f64, hardware));
+    CHECK(allowed(f64, sm_90));
+  }
+  for (const Hardware hardware : {sm_80, sm_90, sm_100, sm_120}) {
+    CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", hardware));
+    CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", hardware));      // on the f32 cores
+    CHECK(allowed("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", hardware));      // two IMMA
+    CHECK(allowed("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc", hardware));
+  }
 }

@@ -352,23 +352,31 @@ TEST_CASE("a sum that leaves s32 on its way and comes back is not clamped") {
   CHECK(tally.failures() == "");
 }
 
-TEST_CASE("D may be C, A or B, or any mixture of their registers") {
-  std::mt19937_64 random(42);
+/// Calls `visit(instruction, registers)` for every mma form with registers that are filled at random.
+template <typename Visit>
+void for_each_filled(std::uint64_t seed, Visit visit) {
+  std::mt19937_64 random(seed);
   for (const Form* form : mma_forms()) {
     CAPTURE(form->opcode);
-    const Instruction mma(*form, target_with(*form));
-    FormRegisters clean(*form);
-    clean.fill(random);
-    FormRegisters untouched(*form);
-    for (const Operand& operand : form->operands) untouched[operand.name].set(clean[operand.name].values());
+    FormRegisters registers(*form);
+    registers.fill(random);
+    visit(Instruction(*form, target_with(*form)), registers);
+  }
+}
+
+TEST_CASE("D may be C, A or B, or any mixture of their registers") {
+  for_each_filled(42, [](const Instruction& mma, FormRegisters& clean) {
+    const Form& form = mma.form();
+    FormRegisters untouched(form);
+    for (const Operand& operand : form.operands) untouched[operand.name].set(clean[operand.name].values());
     mma.execute(clean.arguments());
 
     const bool sequence = mma.lowering().execute == execute_split_dot;  // reads C while it writes D: see the next test
     for (const std::string source : {"c", "a", "b", "mixed"}) {
       CAPTURE(source);
       if (sequence && (source == "c" || source == "mixed")) continue;
-      FormRegisters x(*form);
-      for (const Operand& operand : form->operands) x[operand.name].set(untouched[operand.name].values());
+      FormRegisters x(form);
+      for (const Operand& operand : form.operands) x[operand.name].set(untouched[operand.name].values());
       Registers &a = x[OperandName::a], &b = x[OperandName::b], &c = x[OperandName::c], &d = x[OperandName::d];
       // The registers of the source in reverse, then, where it has too few, d's own.
       std::vector<Register*> candidates;
@@ -386,7 +394,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
       mma.execute(arguments);
       for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(*candidates[i] == clean[OperandName::d][i]);
     }
-  }
+  });
 }
 
 TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is an earlier one of D is new") {
@@ -418,12 +426,7 @@ TEST_CASE("one register may be several sources") {
 }
 
 TEST_CASE("of a register that d lists several times, what the later place gets stays") {
-  std::mt19937_64 random(44);
-  for (const Form* form : mma_forms()) {
-    CAPTURE(form->opcode);
-    const Instruction mma(*form, target_with(*form));
-    FormRegisters clean(*form);
-    clean.fill(random);
+  for_each_filled(44, [](const Instruction& mma, FormRegisters& clean) {
     mma.execute(clean.arguments());
     Registers& d = clean[OperandName::d];
     const std::size_t count = d.size();
@@ -435,12 +438,12 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
     Register once{};
     execute_to(std::vector<Register*>(count, &once));
     CHECK(once == d[count - 1]);
-    if (count < 4) continue;
+    if (count < 4) return;
     Register first{}, last{};
     std::vector<Register*> halves(count, &first);
     std::fill(halves.begin() + static_cast<std::ptrdiff_t>(count / 2), halves.end(), &last);
     execute_to(halves);
     CHECK(first == d[count / 2 - 1]);
     CHECK(last == d[count - 1]);
-  }
+  });
 }

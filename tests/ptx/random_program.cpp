@@ -15,7 +15,7 @@ constexpr const char* variables[] = {"bytes", "word", "table"};
 struct Place {
   Accepts accepted;
   const DataType* type;
-  bool written = false, wider = false, symbols = false, in_braces = false;
+  bool written = false, wider = false, symbols = false, in_braces = false, may_discard = true;
 };
 
 class Generator {
@@ -79,7 +79,8 @@ class Generator {
 
   std::string fragment(const Form& form, const Operand& operand) {
     const char* type = operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32";
-    const Place place{accepted_by(form, operand), find_data_type(type), operand.written};
+    Place place{accepted_by(form, operand), find_data_type(type), operand.written};
+    place.may_discard = may_discard(form, *find_lowering(form, Hardware::sm_90));
     if (!operand.in_braces) return named(place, place.type->bits);
     const bool only_numbers = operand.name == OperandName::c && operand.fragment.elements_per_register() == 1 && one_in(4);
     return vector(place, operand.registers(), only_numbers);
@@ -136,7 +137,7 @@ class Generator {
   std::string item(const Place& place, int bits) {
     const DataType::Class type_class = place.type->type_class;
     const bool floating = type_class == DataType::Class::floating;
-    if (place.written) return place.in_braces && one_in(5) ? "_" : named(place, bits);
+    if (place.written) return place.in_braces && place.may_discard && one_in(5) ? "_" : named(place, bits);
     if (one_in(4) && type_class != DataType::Class::packed_f16) {
       if (!place.in_braces) return number(*place.type, place.accepted.floating);
       // Numbers are typed: they stand only beside registers of their class.

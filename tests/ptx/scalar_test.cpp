@@ -375,65 +375,65 @@ TEST_CASE("scalar: mov fetches %laneid and the addresses of variables") {
   CHECK(warp.reg("p")[9] == 0);
 }
 
-TEST_CASE("scalar: ld.shared of every type and vector, into every register type, extends as its type says") {
-  std::mt19937 random(11);
-  for (const ScalarInstruction* instruction : instructions(ScalarOperation::load)) {
-    const DataType& type = *instruction->result;
-    const std::size_t bytes = access_bytes(*instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
-    const bool is_signed = type.name.starts_with("s");
-    const auto registers = data_registers(type, instruction->result_accepts);
+/// Calls `visit(instruction, type, width, program)` for every load or store of `operation` with every type of data register that it takes:
+/// the type in memory, the bits of a register, and a program of this one statement.
+template <typename Visit>
+void for_each_access(ScalarOperation operation, Visit visit) {
+  const bool load = operation == ScalarOperation::load;
+  for (const ScalarInstruction* instruction : instructions(operation)) {
+    const DataType& type = load ? *instruction->result : *instruction->source;
+    const auto registers = data_registers(type, load ? instruction->result_accepts : instruction->source_accepts);
     REQUIRE_FALSE(registers.empty());
+    const std::string data = group(instruction->vector), operands = load ? data + ", [address];" : "[address], " + data + ";";
     for (const std::string_view register_type : registers) {
-      INFO(instruction->opcode << " into ." << register_type);
-      const int width = find_data_type(register_type)->bits;
-      const Program program =
-          parse(declarations(register_type, instruction->vector) + instruction->opcode + " " + group(instruction->vector) + ", [address];",
-                "sm_80");
-      Warp warp(program, memory_bytes);
-      int wrong = 0;
-      for (int round = 0; round < 10; ++round) {
-        fill(warp, random);
-        aim(warp, random, bytes);
-        run(warp);
-        for (int i = 0; i < instruction->vector; ++i)
-          for (std::size_t lane = 0; lane < lanes; ++lane) {
-            const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
-            wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
-          }
-      }
-      CHECK(wrong == 0);
+      INFO(instruction->opcode << (load ? " into ." : " from .") << register_type);
+      const Program program = parse(declarations(register_type, instruction->vector) + instruction->opcode + " " + operands, "sm_80");
+      visit(*instruction, type, find_data_type(register_type)->bits, program);
     }
   }
+}
+
+TEST_CASE("scalar: ld.shared of every type and vector, into every register type, extends as its type says") {
+  std::mt19937 random(11);
+  for_each_access(ScalarOperation::load, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
+    const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
+    const bool is_signed = type.name.starts_with("s");
+    Warp warp(program, memory_bytes);
+    int wrong = 0;
+    for (int round = 0; round < 10; ++round) {
+      fill(warp, random);
+      aim(warp, random, bytes);
+      run(warp);
+      for (int i = 0; i < instruction.vector; ++i)
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
+          wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
+        }
+    }
+    CHECK(wrong == 0);
+  });
 }
 
 TEST_CASE(
     "scalar: st.shared of every type and vector, from every register type, writes its low bytes and nothing else; the last lane wins") {
   std::mt19937 random(12);
-  for (const ScalarInstruction* instruction : instructions(ScalarOperation::store)) {
-    const DataType& type = *instruction->source;
-    const std::size_t bytes = access_bytes(*instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
-    for (const std::string_view register_type : data_registers(type, instruction->source_accepts)) {
-      INFO(instruction->opcode << " from ." << register_type);
-      const int width = find_data_type(register_type)->bits;
-      const Program program =
-          parse(declarations(register_type, instruction->vector) + instruction->opcode + " [address], " + group(instruction->vector) + ";",
-                "sm_80");
-      Warp warp(program, memory_bytes);
-      for (int round = 0; round < 10; ++round) {
-        fill(warp, random);
-        aim(warp, random, bytes);
-        if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
-        State expected = state_of(warp);
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-          for (int i = 0; i < instruction->vector; ++i) {
-            const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
-            std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
-          }
-        run(warp);
-        REQUIRE(state_of(warp) == expected);
-      }
+  for_each_access(ScalarOperation::store, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
+    const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
+    Warp warp(program, memory_bytes);
+    for (int round = 0; round < 10; ++round) {
+      fill(warp, random);
+      aim(warp, random, bytes);
+      if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
+      State expected = state_of(warp);
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        for (int i = 0; i < instruction.vector; ++i) {
+          const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
+          std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
+        }
+      run(warp);
+      REQUIRE(state_of(warp) == expected);
     }
-  }
+  });
 }
 
 TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and address, and changes nothing") {

@@ -136,7 +136,7 @@ std::vector<std::string> command_line(const Instruction& instruction, const Arra
 
 Instruction on_newest_target(const Form& form) {
   for (std::size_t i = targets().size(); i-- > 0;)
-    if (!unavailable(form, targets()[i]) && find_lowering(form, targets()[i].hardware) != nullptr) return {form, targets()[i]};
+    if (!unavailable(form, targets()[i])) return {form, targets()[i]};
   throw std::logic_error("no target has " + form.opcode);
 }
 

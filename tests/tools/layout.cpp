@@ -1,8 +1,8 @@
-#include <warpmat/isa/form.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/ptx/run.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -39,8 +39,14 @@ std::vector<const Form*> some_forms() {
   std::vector<const Form*> found;
   for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "stmatrix.sync.aligned.m8n8.x1.shared.b16",
                              "movmatrix.sync.aligned.m8n8.trans.b16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-                             "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32"})
+                             "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32",
+                             "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8",
+                             "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+                             "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32",
+                             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"}) {
     found.push_back(find_form(opcode));
+    REQUIRE(found.back() != nullptr);
+  }
   return found;
 }
 
@@ -107,7 +113,7 @@ TEST_CASE("layout answers one question", "[tools]") {
     const Place place = f.place(last);
     const std::string text = layout(form, operand, where);
     CHECK(text.find("lane " + std::to_string(place.lane) + ", register " + std::to_string(place.reg) + ", bits " +
-                    std::to_string(place.bit) + " to ") != std::string::npos);
+                    std::to_string(place.bit + f.payload_shift) + " to ") != std::string::npos);
 
     const std::vector<std::string> what{"--json", "--lane", "13", "--register", std::to_string(f.registers() - 1)};
     const Json held = Json::parse(layout(form, operand, what));
@@ -123,6 +129,85 @@ TEST_CASE("layout answers one question", "[tools]") {
         "row 9, column 3: lane 5, register 1, bits 16 to 31\n");
 }
 
+TEST_CASE("layout names what chooses the matrix of metadata and of scale factors", "[tools]") {
+  const auto answer = [](const char* opcode, OperandName operand, const std::vector<std::string>& question) {
+    const Form& form = *find_form(opcode);
+    return layout(form, form.operand(operand), question);
+  };
+  const char* const sparse = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32";
+  const char* const scaled = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0";
+  const char* const volta = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32";
+  CHECK(answer(sparse, OperandName::e, {"--row", "9", "--column", "5", "--matrix", "1"}) ==
+        "selector 1, row 9, column 5: lane 7, register 0, bits 20 to 23\n");
+  CHECK(answer(scaled, OperandName::scale_a, {"--row", "9", "--column", "1", "--matrix", "3"}) ==
+        "ids 3 = {2, 1}, row 9, column 1: lane 7, register 0, bits 24 to 31\n");
+  CHECK(answer(scaled, OperandName::scale_b, {"--row", "0", "--column", "7", "--matrix", "4"}) ==
+        "ids 4 = {0, 2}, row 0, column 7: lane 30, register 0, bits 0 to 7\n");
+  CHECK(answer(volta, OperandName::a, {"--row", "0", "--column", "0", "--matrix", "1"}) ==
+        "product 1, row 0, column 0: lane 4, register 0, bits 0 to 15\n");
+  CHECK(answer("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", OperandName::a, {"--row", "3", "--column", "5"}) ==
+        "row 3, column 5: lane 13, register 0, bits 10 to 13\n");
+  const std::string table = answer(scaled, OperandName::scale_a, {});
+  CHECK(table.find("Row and column of ids 3 = {2, 1} -> ") != std::string::npos);
+  CHECK(table.find("ids 0 to 3, each of 16 rows and 2 columns of 8-bit elements in 1 32-bit register\n") != std::string::npos);
+}
+
+TEST_CASE("layout shows the rows in memory", "[tools]") {
+  const Form& halves = *find_form("stmatrix.sync.aligned.m8n8.x2.shared.b16");
+  const Operand& p = halves.operand(OperandName::p);
+  const std::string text = layout(halves, p, {});
+  CHECK(text.starts_with("Operand p of " + halves.opcode + ": addresses of 16 rows of 16 bytes in shared memory\n"));
+  CHECK(text.find("\n  13       1    5\n") != std::string::npos);
+  CHECK(text.find("\nAddresses in lanes 16 to 31 are ignored.\n") != std::string::npos);
+  CHECK(text.find("\n3       bytes 6 to 7\n") != std::string::npos);
+  CHECK(text.find("padding") == std::string::npos);
+  CHECK(layout(halves, p, {"--row", "5", "--column", "3", "--matrix", "1"}) ==
+        "matrix 1, row 5, column 3: bytes 6 to 7 of the row whose address lane 13 holds\n");
+
+  const Form& sixes = *find_form("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b6x16_p32");
+  const std::string all = layout(sixes, sixes.operand(OperandName::p), {});
+  CHECK(all.find("ignored") == std::string::npos);
+  CHECK(all.find("\n5       bits 30 to 35\n") != std::string::npos);
+  CHECK(all.ends_with("Bytes 12 to 15 of a row are padding.\n"));
+}
+
+/// The number in `count` bits of `bytes` from bit `first` on.
+std::uint32_t bits_of(const std::uint8_t* bytes, std::size_t first, std::size_t count) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < count; ++i) bits |= static_cast<std::uint32_t>(bytes[(first + i) / 8] >> (first + i) % 8 & 1) << i;
+  return bits;
+}
+
+TEST_CASE("what layout says of rows and of registers is what ldmatrix does", "[tools]") {
+  for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16",
+                             "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b6x16_p32",
+                             "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64"}) {
+    CAPTURE(opcode);
+    const Form& form = *find_form(opcode);
+    std::string registers = "r0";
+    for (int i = 1; i < form.operand(OperandName::r).registers(); ++i) registers += ", r" + std::to_string(i);
+    const Program program = parse(form.opcode + " {" + registers + "}, [p];", "sm_100a");
+    Warp warp(program, 32 * 16);
+    std::mt19937 random(9);
+    for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) warp.reg("p")[lane] = 16 * (31 - lane);
+    run(warp);
+
+    const Json held = Json::parse(layout(form, form.operand(OperandName::r), {"--json"})).at("elements");
+    const Json rows = Json::parse(layout(form, form.operand(OperandName::p), {"--json"}));
+    REQUIRE(rows.at("elements").size() == held.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Json &in_register = held[i], &in_memory = rows.at("elements")[i];
+      REQUIRE(element_of(in_register) == element_of(in_memory));
+      const std::size_t lane = in_memory.at("lane");
+      const std::uint32_t word = warp.reg("r" + std::to_string(in_register.at("register").get<int>()))[in_register.at("lane").get<std::size_t>()];
+      const std::uint32_t loaded = word >> in_register.at("bit").get<int>() & ((1u << in_register.at("element_bits").get<int>()) - 1);
+      CHECK(loaded == bits_of(&warp.shared().bytes()[16 * (31 - lane)], in_memory.at("bit"), in_memory.at("element_bits")));
+      CHECK(rows.at("lanes").at(lane) == Json{{"matrix", in_memory.at("matrix")}, {"row", in_memory.at("row")}});
+    }
+  }
+}
+
 TEST_CASE("layout refuses what is out of range, with the range", "[tools]") {
   const std::string opcode = "ldmatrix.sync.aligned.m8n8.x2.shared.b16";
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
@@ -132,9 +217,12 @@ TEST_CASE("layout refuses what is out of range, with the range", "[tools]") {
       {{opcode, "--operand", "r", "--row", "0", "--column", "0", "--matrix", "2"}, "--matrix must be 0 to 1"},
       {{opcode, "--operand", "r", "--lane", "32", "--register", "0"}, "--lane must be 0 to 31"},
       {{opcode, "--operand", "r", "--lane", "0", "--register", "2"}, "--register must be 0 to 1"},
-      {{opcode, "--operand", "p"}, "--operand can be r"},
-      {{opcode, "--operand", "q"}, "--operand can be r"},
+      {{opcode, "--operand", "p", "--row", "8", "--column", "0"}, "--row must be 0 to 7"},
+      {{opcode, "--operand", "p", "--lane", "16", "--register", "0"}, "--lane must be 0 to 15"},
+      {{opcode, "--operand", "p", "--lane", "0", "--register", "1"}, "--register must be 0 to 0"},
+      {{opcode, "--operand", "q"}, "--operand can be r, p"},
       {{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "r"}, "--operand can be d, a, b, c"},
+      {{"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "selector"}, "--operand can be d, a, b, c, e"},
       {{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16", "--operand", "a"}, "nearest"},
   };
   for (auto [arguments, part] : wrong) {

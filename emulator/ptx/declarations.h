@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <warpmat/ptx/program.h>
+#include <warpmat/ptx/token_reader.h>
+
+namespace warpmat {
+
+/// Whether `token` is one of .version, .target, .address_size, .reg and .shared.
+bool is_directive(const Token& token);
+
+/// The directives of a program that is being parsed, and the registers and variables that they make.
+class Declarations {
+ public:
+  /// Where the caller names a target, the program's own is only checked.
+  Declarations(TokenReader& tokens, Program& program, const Target* target);
+
+  /// Parses the directive that begins here. Throws StatementError.
+  void parse_directive();
+
+  /// Program::find_register without its linear search: one declaration can make 65,536 registers.
+  const NamedRegister* find_register(std::string_view name) const;
+  /// Adds a register; throws StatementError at `token` where the name is taken.
+  const NamedRegister& define_register(const Token& token, std::string name, const DataType& type);
+  /// Whether the program has a .reg: then no register may go without.
+  bool declares_registers() const { return declares_registers_; }
+
+ private:
+  void parse_version();
+  void parse_target();
+  void parse_address_size();
+  void parse_registers();
+  void parse_variables();
+  const DataType& parse_type(bool of_register);
+  const Token& parse_new_name();
+  std::int64_t parse_count(std::int64_t most, std::string_view what);
+  void require_new(const Token& token, const std::string& name) const;
+
+  TokenReader& tokens_;
+  Program& program_;
+  bool target_is_given_;
+  bool declares_registers_;
+  std::map<std::string, std::size_t, std::less<>> register_index_;  ///< by name: the position in Program::registers
+};
+
+}  // namespace warpmat

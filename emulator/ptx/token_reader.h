@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/lexer.h>
+
+namespace warpmat {
+
+/// An error that ends the statement in which it was found.
+struct StatementError {
+  Location location;
+  std::string message;
+};
+
+/// A token for messages: "'mov'", "the end of the text".
+std::string spell(const Token& token);
+
+/// Throws StatementError with the place of `token`.
+[[noreturn]] void fail(const Token& token, const std::string& message);
+
+/// A place in a program's tokens.
+class TokenReader {
+ public:
+  explicit TokenReader(std::string_view source) : tokens_(tokenize(source)) {}
+
+  const std::vector<Token>& tokens() const { return tokens_; }
+  std::size_t position() const { return position_; }
+  bool at_end() const { return here().kind == Token::Kind::end; }
+  const Token& here() const { return tokens_[position_]; }
+  /// The token behind here().
+  const Token& ahead() const;
+  /// Whether no token stands before here() in its line.
+  bool begins_line() const;
+
+  /// Goes behind here(), which it returns; the last token stays.
+  const Token& take();
+  bool take_if(char punctuation);
+  /// Throws StatementError where something else stands here, with the place behind the last token: a missing ; does not belong to the next
+  /// line. `after` says what it was expected after.
+  void expect(char punctuation, std::string_view after);
+
+ private:
+  std::vector<Token> tokens_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace warpmat

@@ -1,0 +1,132 @@
+#include <warpmat/isa/instruction.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+
+namespace warpmat {
+namespace {
+
+constexpr const char* page = WARPMAT_SOURCE_DIR "/docs/support.md";
+
+/// The cells of every table row of the page whose first cell begins with `start`.
+std::vector<std::vector<std::string>> rows(const std::string& start) {
+  std::vector<std::vector<std::string>> found;
+  std::istringstream in(read_text(page));
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("| " + start)) continue;
+    std::vector<std::string> cells;
+    std::size_t begin = 2;
+    for (std::size_t end; (end = line.find(" |", begin)) != std::string::npos; begin = end + 3) cells.push_back(line.substr(begin, end - begin));
+    found.push_back(std::move(cells));
+  }
+  return found;
+}
+
+/// The opcodes for which a pattern stands: "a[.b].{c,d}" for a.c, a.d, a.b.c, a.b.d.
+std::vector<std::string> opcodes(const std::string& pattern) {
+  if (const std::size_t open = pattern.find('['); open != std::string::npos) {
+    const std::size_t close = pattern.find(']', open);
+    const std::string before = pattern.substr(0, open), after = pattern.substr(close + 1);
+    std::vector<std::string> without = opcodes(before + after), with = opcodes(before + pattern.substr(open + 1, close - open - 1) + after);
+    without.insert(without.end(), with.begin(), with.end());
+    return without;
+  }
+  const std::size_t open = pattern.find('{');
+  if (open == std::string::npos) return {pattern};
+  const std::size_t close = pattern.find('}', open);
+  std::vector<std::string> all;
+  std::istringstream choices(pattern.substr(open + 1, close - open - 1));
+  for (std::string choice; std::getline(choices, choice, ',');) {
+    const std::vector<std::string> some = opcodes(pattern.substr(0, open) + choice + pattern.substr(close + 1));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+/// What the page says of each form, by opcode: the cells behind the pattern.
+std::map<std::string, std::vector<std::string>> told_of_forms() {
+  std::map<std::string, std::vector<std::string>> told;
+  for (std::vector<std::string> cells : rows("`")) {
+    const std::string pattern = cells.front().substr(1, cells.front().size() - 2);
+    cells.erase(cells.begin());
+    const std::vector<std::string> all = opcodes(pattern);
+    CHECK(cells.at(0) == std::to_string(all.size()));
+    for (const std::string& opcode : all) CHECK(told.emplace(opcode, cells).second);
+  }
+  return told;
+}
+
+TEST_CASE("docs/support.md is what the tables say", "[tools]") {
+  const Outcome outcome = run_command({"support"});
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.err.empty());
+  if (outcome.out != read_text(page)) FAIL("docs/support.md is stale; build/release/warpmat support --output docs/support.md renews it");
+}
+
+TEST_CASE("docs/support.md tells of each form once, where it exists and how its bits are known", "[tools]") {
+  const auto told = told_of_forms();
+  CHECK(told.size() == forms().size());
+  for (const Form& form : forms()) {
+    CAPTURE(form.opcode);
+    REQUIRE(told.contains(form.opcode));
+    const std::vector<std::string>& cells = told.at(form.opcode);
+    REQUIRE(cells.size() == 4);
+    CHECK(cells[1].starts_with(fmt::format("sm_{}", form.requirement.baseline)));
+    CHECK(cells[2] == to_string(form.requirement.ptx));
+    for (const Target& target : targets()) {
+      const Lowering* lowering = find_lowering(form, target.hardware);
+      // "`MACHINE` measured sm_90; replayed sm_80 sm_86<br>`MACHINE` assumed sm_120": the label and the machine before the hardware
+      const std::size_t at = cells[3].find(fmt::format(" {}", name(target.hardware)));
+      CHECK((at != std::string::npos) == (lowering != nullptr));
+      if (at == std::string::npos || lowering == nullptr) continue;
+      const std::size_t label = cells[3].rfind(std::string(name(lowering->evidence)), at);
+      REQUIRE(label != std::string::npos);
+      CHECK(cells[3].find_first_of(";<", label) > at);
+      const std::size_t machine = cells[3].rfind(fmt::format("`{}` ", machine_name(form, *lowering)), at);
+      REQUIRE(machine != std::string::npos);
+      CHECK(cells[3].find('<', machine) > at);
+    }
+  }
+}
+
+TEST_CASE("docs/support.md counts the forms of each target by evidence", "[tools]") {
+  const auto counted = rows("sm_");
+  REQUIRE(counted.size() == targets().size());
+  for (std::size_t i = 0; i < targets().size(); ++i) {
+    const Target& target = targets()[i];
+    std::map<Evidence, int> counts;
+    int all = 0;
+    for (const Form& form : forms())
+      if (!unavailable(form, target)) ++counts[find_lowering(form, target.hardware)->evidence], ++all;
+    const std::vector<std::string> expected{std::string(target.name),
+                                            std::to_string(all),
+                                            std::to_string(counts[Evidence::measured]),
+                                            std::to_string(counts[Evidence::replayed]),
+                                            std::to_string(counts[Evidence::published]),
+                                            std::to_string(counts[Evidence::assumed])};
+    CHECK(counted[i] == expected);
+  }
+}
+
+TEST_CASE("support writes a file whole, or says why not", "[tools]") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_command({"support", "--output", directory.path("page.md")});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.empty());
+  CHECK(read_text(directory.path("page.md")) == run_command({"support"}).out);
+  CHECK(directory.files() == std::vector<std::string>{"page.md"});
+  const Outcome wrong = run_command({"support", "--output", directory.path("missing/page.md")});
+  CHECK(wrong.status == 1);
+  CHECK(wrong.err.starts_with("warpmat: error: cannot write "));
+}
+
+}  // namespace
+}  // namespace warpmat

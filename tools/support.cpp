@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "offers.h"
+#include "output_file.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  std::string output;
+};
+
+// ---- Several opcodes as one pattern -----------------------------------------------------------------------------------------------------
+
+using Qualifiers = std::vector<std::string>;
+
+/// Opcodes written as one: what may stand at each place between dots, where an empty string is nothing. The pattern stands for all choices.
+using Pattern = std::vector<Qualifiers>;
+
+Qualifiers split(const std::string& opcode) {
+  Qualifiers parts;
+  std::size_t begin = 0;
+  for (std::size_t dot; (dot = opcode.find('.', begin)) != std::string::npos; begin = dot + 1) parts.push_back(opcode.substr(begin, dot - begin));
+  parts.push_back(opcode.substr(begin));
+  return parts;
+}
+
+Pattern pattern_of(const std::string& opcode) {
+  Pattern pattern;
+  for (const std::string& part : split(opcode)) pattern.push_back({part});
+  return pattern;
+}
+
+/// The pattern that stands for the opcodes of both and no others, where one lacks a qualifier that the other has.
+std::optional<Pattern> with_option(const Pattern& a, const Pattern& b) {
+  const Pattern &shorter = a.size() < b.size() ? a : b, &longer = a.size() < b.size() ? b : a;
+  if (shorter.size() + 1 != longer.size()) return std::nullopt;
+  const auto place = std::ranges::mismatch(shorter, longer).in1 - shorter.begin();
+  if (!std::equal(shorter.begin() + place, shorter.end(), longer.begin() + place + 1)) return std::nullopt;
+  Pattern both = longer;
+  Qualifiers& choices = both[static_cast<std::size_t>(place)];
+  choices.insert(choices.begin(), "");
+  return both;
+}
+
+/// The same where two different ones differ in one place.
+std::optional<Pattern> with_choice(const Pattern& a, const Pattern& b) {
+  if (a.size() != b.size()) return std::nullopt;
+  const auto place = std::ranges::mismatch(a, b).in1 - a.begin();
+  if (!std::equal(a.begin() + place + 1, a.end(), b.begin() + place + 1)) return std::nullopt;
+  Pattern both = a;
+  Qualifiers& choices = both[static_cast<std::size_t>(place)];
+  std::ranges::copy(b[static_cast<std::size_t>(place)], std::back_inserter(choices));
+  return both;
+}
+
+using Merge = std::optional<Pattern> (*)(const Pattern&, const Pattern&);
+
+/// Merges two of `patterns`, the first that can be. Returns whether there were any.
+bool merge_some(std::vector<Pattern>& patterns, Merge merge) {
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    for (std::size_t j = i + 1; j < patterns.size(); ++j)
+      if (const auto both = merge(patterns[i], patterns[j])) {
+        patterns[i] = *both;
+        patterns.erase(patterns.begin() + static_cast<std::ptrdiff_t>(j));
+        return true;
+      }
+  return false;
+}
+
+std::vector<Pattern> collapse(std::vector<Pattern> patterns) {
+  for (const Merge merge : {with_option, with_choice})
+    while (merge_some(patterns, merge)) {
+    }
+  return patterns;
+}
+
+/// ".f32", ".{s8,u8}", "[.satfinite]", "[.{rn,rz}]".
+std::string place_text(const Qualifiers& choices) {
+  std::vector<std::string> named;
+  std::ranges::copy_if(choices, std::back_inserter(named), [](const std::string& choice) { return !choice.empty(); });
+  const std::string text = named.size() == 1 ? "." + named.front() : fmt::format(".{{{}}}", fmt::join(named, ","));
+  return named.size() < choices.size() ? "[" + text + "]" : text;
+}
+
+std::string pattern_text(const Pattern& pattern) {
+  std::string text;
+  for (const Qualifiers& choices : pattern) text += place_text(choices);
+  return text.substr(1);  // no dot before the mnemonic
+}
+
+std::size_t opcodes_of(const Pattern& pattern) {
+  std::size_t count = 1;
+  for (const Qualifiers& choices : pattern) count *= choices.size();
+  return count;
+}
+
+// ---- The page ---------------------------------------------------------------------------------------------------------------------------
+
+/// "`HMMA.16816` measured sm_90; replayed sm_80": each machine instruction with the hardware that executes it.
+std::string lowerings_text(const Form& form) {
+  std::vector<std::pair<std::string, std::vector<Offer>>> by_machine;
+  for (const Offer& o : offers(form)) {
+    const std::string machine = machine_name(form, *o.lowering);
+    auto found = std::ranges::find(by_machine, machine, [](const auto& entry) { return entry.first; });
+    if (found == by_machine.end()) found = by_machine.insert(found, {machine, {}});
+    found->second.push_back(o);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [machine, found] : by_machine) texts.push_back(fmt::format("`{}` {}", machine, evidence_text(found)));
+  return fmt::format("{}", fmt::join(texts, "<br>"));
+}
+
+/// "mma", "mma.sp .kind::f8f6f4": what comes before .sync, and the kind.
+std::string section_of(const Form& form) {
+  std::string title = form.opcode.substr(0, form.opcode.find(".sync"));
+  for (const std::string& part : split(form.opcode))
+    if (part.starts_with("kind::")) title += " ." + part;
+  return title;
+}
+
+/// Forms that agree in what a line says besides the opcode.
+struct Line {
+  std::string rest;
+  std::vector<Pattern> patterns;
+};
+
+struct Section {
+  std::string title;
+  std::vector<Line> lines;
+};
+
+/// The element of `all` whose `member` is `value`, added at the end if there is none.
+template <typename T>
+T& found_or_added(std::vector<T>& all, std::string T::*member, const std::string& value) {
+  const auto found = std::ranges::find(all, value, member);
+  return found != all.end() ? *found : all.emplace_back(T{value, {}});
+}
+
+std::vector<Section> sections() {
+  std::vector<Section> all;
+  for (const Form& form : forms()) {
+    const std::string rest = fmt::format("{} | {} | {}", target_text(form.requirement), to_string(form.requirement.ptx), lowerings_text(form));
+    Section& section = found_or_added(all, &Section::title, section_of(form));
+    found_or_added(section.lines, &Line::rest, rest).patterns.push_back(pattern_of(form.opcode));
+  }
+  return all;
+}
+
+std::string section_text(const Section& section) {
+  std::string text = fmt::format("\n## {}\n\n| opcode | forms | needs | PTX | machine instruction, and how its bits are known |\n|---|---|---|---|---|\n", section.title);
+  for (const Line& line : section.lines)
+    for (const Pattern& pattern : collapse(line.patterns))
+      text += fmt::format("| `{}` | {} | {} |\n", pattern_text(pattern), opcodes_of(pattern), line.rest);
+  return text;
+}
+
+/// "| sm_90a | 90 | 90 | 0 | 0 | 0 |": the forms of a target, all and by evidence.
+std::string target_row(const Target& target) {
+  std::map<Evidence, int> counts;
+  int all = 0;
+  for (const Form& form : forms())
+    for (const Offer& o : offers(form, &target)) {
+      ++counts[o.lowering->evidence];
+      ++all;
+    }
+  std::string text = fmt::format("| {} | {}", target.name, all);
+  for (const Evidence evidence : all_evidence) text += fmt::format(" | {}", counts[evidence]);
+  return text + " |\n";
+}
+
+constexpr const char* introduction = R"(# What is supported
+
+Written by `warpmat support` from the tables of forms and lowerings; do not edit. In all {} forms, an instruction with all its qualifiers each.
+
+How the result's bits are known on a hardware:
+
+| label | meaning |
+|---|---|
+{}
+A line below stands for the number of forms in its second column, which differ in nothing else that it says: `{{s8,u8}}` is one of the two,
+`[.satfinite]` may be left out. A form exists from the named target and PTX version on; `a/f` are the targets with one of these suffixes alone.
+A machine instruction is what the assembler makes of the form on the hardware behind it. `warpmat list --target T` names the source of each
+label, and each form's operands.
+
+Forms of each target, and of how many the bits are known in which way:
+
+| target | forms |)";
+
+std::string support_text() {
+  std::string labels;
+  for (const Evidence evidence : all_evidence) labels += fmt::format("| {} | {} |\n", name(evidence), meaning(evidence));
+  std::string text = fmt::format(introduction, forms().size(), labels);
+  for (const Evidence evidence : all_evidence) text += fmt::format(" {} |", name(evidence));
+  text += "\n|---|---|---|---|---|---|\n";
+  for (const Target& target : targets()) text += target_row(target);
+  for (const Section& section : sections()) text += section_text(section);
+  return text;
+}
+
+void support(const Options& options) {
+  if (options.output.empty()) {
+    fmt::print("{}", support_text());
+  } else {
+    write_file(options.output, {support_text()});
+  }
+}
+
+}  // namespace
+
+void add_support(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("support", "Write docs/support.md: every form, where it exists and how its bits are known");
+  command->add_option("--output", options->output, "Write to this file instead of standard output")->type_name("FILE.md");
+  command->footer("Examples:\n  warpmat support --output docs/support.md");
+  command->callback([options] { support(*options); });
+}
+
+}  // namespace warpmat
