@@ -278,7 +278,8 @@ std::string rows_text(const Form& form, const Operand& operand) {
 
   std::string out = title(form, operand, fmt::format("addresses of {} rows of {} bytes in shared memory", form.rows_in_memory(), Form::row_bytes));
   out += fmt::format("\nLane -> matrix and row whose address it holds\n{}", by_lane.text());
-  if (form.rows_in_memory() < lanes) out += fmt::format("Addresses in lanes {} to {} are ignored.\n", form.rows_in_memory(), lanes - 1);
+  if (form.rows_in_memory() < lanes)
+    out += fmt::format("Addresses in lanes {} to {} are ignored; up to sm_75 they must be valid.\n", form.rows_in_memory(), lanes - 1);
   out += fmt::format("\nColumn -> its bytes or bits of the row, low bits first\n{}", by_column.text());
   const int used = form.shape.n * form.memory_bits / 8;
   if (used < Form::row_bytes) out += fmt::format("Bytes {} to {} of a row are padding.\n", used, Form::row_bytes - 1);

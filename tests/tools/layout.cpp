@@ -158,7 +158,7 @@ TEST_CASE("layout shows the rows in memory", "[tools]") {
   const std::string text = layout(halves, p, {});
   CHECK(text.starts_with("Operand p of " + halves.opcode + ": addresses of 16 rows of 16 bytes in shared memory\n"));
   CHECK(text.find("\n  13       1    5\n") != std::string::npos);
-  CHECK(text.find("\nAddresses in lanes 16 to 31 are ignored.\n") != std::string::npos);
+  CHECK(text.find("\nAddresses in lanes 16 to 31 are ignored; up to sm_75 they must be valid.\n") != std::string::npos);
   CHECK(text.find("\n3       bytes 6 to 7\n") != std::string::npos);
   CHECK(text.find("padding") == std::string::npos);
   CHECK(layout(halves, p, {"--row", "5", "--column", "3", "--matrix", "1"}) ==
