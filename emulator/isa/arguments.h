@@ -19,6 +19,12 @@ enum class Undefined : std::uint8_t {
   hardware,  ///< does what the target's hardware was measured to do; where nobody measured, it traps all the same
 };
 
+/// Who computes. Both give the same bits.
+enum class Path : std::uint8_t {
+  fast,       ///< vector instructions (fast/fast.h), and the reference for what those decline
+  reference,  ///< the execute functions alone (isa/execute.h)
+};
+
 /// One warp's registers and memory for one instruction. Sources and destination may be the same registers: an instruction reads everything
 /// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot).
 struct Arguments {

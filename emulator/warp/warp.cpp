@@ -20,9 +20,22 @@ std::string describe(int lane, std::optional<std::uint64_t> address, const std::
 Trap::Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where)
     : std::runtime_error(describe(lane_, address_, reason_, where)), lane(lane_), address(address_), reason(reason_) {}
 
+SharedMemory SharedMemory::borrowing(std::span<std::uint8_t> bytes, std::uint32_t base) {
+  SharedMemory memory(0, base);
+  memory.bytes_ = bytes;
+  return memory;
+}
+
+SharedMemory& SharedMemory::operator=(SharedMemory other) noexcept {
+  owned_ = std::move(other.owned_);
+  bytes_ = other.bytes_;
+  base_ = other.base_;
+  return *this;
+}
+
 std::span<std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) {
   const auto bytes = std::as_const(*this).at(lane, address, size, what);
-  return {bytes_.data() + (bytes.data() - bytes_.data()), size};
+  return bytes_.subspan(static_cast<std::size_t>(bytes.data() - bytes_.data()), size);
 }
 
 std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) const {
@@ -32,7 +45,7 @@ std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, 
     const std::string from = base_ == 0 ? "" : fmt::format(" from {:#x} on", base_);
     throw Trap(lane, address, fmt::format("the {} of {} bytes leaves the shared memory of {} bytes{}", what, size, bytes_.size(), from));
   }
-  return std::span(bytes_).subspan(static_cast<std::size_t>(position), size);
+  return bytes_.subspan(static_cast<std::size_t>(position), size);
 }
 
 }  // namespace warpmat

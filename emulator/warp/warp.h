@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace warpmat {
@@ -30,8 +31,15 @@ class Trap : public std::runtime_error {
 /// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's memory does not begin at 0.
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t bytes = 0, std::uint32_t base = 0) : bytes_(bytes), base_(base) {}
-  explicit SharedMemory(std::vector<std::uint8_t> bytes, std::uint32_t base = 0) : bytes_(std::move(bytes)), base_(base) {}
+  explicit SharedMemory(std::size_t bytes = 0, std::uint32_t base = 0) : SharedMemory(std::vector<std::uint8_t>(bytes), base) {}
+  explicit SharedMemory(std::vector<std::uint8_t> bytes, std::uint32_t base = 0) : owned_(std::move(bytes)), bytes_(owned_), base_(base) {}
+  /// Memory that lies in `bytes`, which must outlive it.
+  static SharedMemory borrowing(std::span<std::uint8_t> bytes, std::uint32_t base = 0);
+
+  SharedMemory(const SharedMemory& other) : owned_(other.owned_), bytes_(other.owned_.empty() ? other.bytes_ : std::span(owned_)), base_(other.base_) {}
+  SharedMemory(SharedMemory&&) = default;
+  SharedMemory& operator=(SharedMemory other) noexcept;
+  ~SharedMemory() = default;
 
   std::size_t size() const { return bytes_.size(); }
   std::uint32_t base() const { return base_; }
@@ -44,7 +52,8 @@ class SharedMemory {
   std::span<const std::uint8_t> at(int lane, std::uint64_t address, std::size_t size, const char* what) const;
 
  private:
-  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint8_t> owned_;  ///< empty where the bytes are borrowed
+  std::span<std::uint8_t> bytes_;
   std::uint32_t base_;
 };
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <warpmat/isa/multiplicands.h>
 #include <warpmat/ptx/run.h>
 
 #include <fstream>
@@ -61,6 +62,17 @@ PtxVersion before(PtxVersion version) {
   return found;
 }
 
+/// Padding of 6- and 4-bit elements must be zero.
+void clear_padding(Warp& warp, const Statement& statement) {
+  if (statement.matrix() == nullptr) return;
+  const std::vector<Operand>& operands = statement.matrix()->form().operands;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].kind != OperandKind::fragment) continue;
+    for (Register* reg : warp.words(statement.operands[i]))
+      for (std::uint32_t& lane : *reg) lane &= ~padding_bits(operands[i].fragment);
+  }
+}
+
 /// Addresses and ids are 0, metadata a code that all forms define, all else random.
 void fill(Warp& warp, std::mt19937& random) {
   for (const NamedRegister& r : warp.program().registers)
@@ -69,6 +81,7 @@ void fill(Warp& warp, std::mt19937& random) {
         const char kind = r.name.front();
         lane = kind == 'q' || kind == 'a' || kind == 's' ? 0 : kind == 'e' || kind == 'u' ? 0x4444'4444 : static_cast<std::uint32_t>(random());
       }
+  for (const Statement& statement : warp.program().statements) clear_padding(warp, statement);
   for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());
 }
 

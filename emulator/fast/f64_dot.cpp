@@ -1,0 +1,156 @@
+// D = A · B + C in f64: fused multiply-adds in the order of k, all rows of a column at a time. Compiled once for each instruction set.
+//
+// Which NaN survives differs between CPU and GPU, so a warp with a NaN among its results is declined.
+
+#include <warpmat/fast/fast.h>
+#include <warpmat/fast/rounding_mode.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "f64_dot.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4  // without fused multiply-adds
+
+std::size_t f64_dot(const F64Plan&, const Form&, const Warps&) { return 0; }
+
+#else
+
+class F64Dot {
+ public:
+  F64Dot(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
+
+  bool run(std::size_t warp) {
+    warp_ = warp;
+    const int row_registers = plan_.rows / 8;
+    for (int b = 0; b < plan_.k / quad; ++b) read_rows(OperandName::a, b * row_registers, high(b * row_registers, 1), a_ + b * quad, 1);
+    for (int i = 0; i < 2; ++i) read_rows(OperandName::c, i, high(i, 2), d_ + i, 2);
+    read_b();
+    if (!multiply()) return false;
+    for (int i = 0; i < 2; ++i) write_rows(i);
+    return true;
+  }
+
+ private:
+  using Row = double[rows];
+  static constexpr int max_k = 16;
+
+  const std::uint32_t* words(OperandName name, int word) const {
+    return warps_.first.source(name)[static_cast<std::size_t>(word)]->data() + warp_ * warps_.strides[static_cast<std::size_t>(name)];
+  }
+  std::uint32_t* destination(int word) const {
+    return warps_.first.destination[static_cast<std::size_t>(word)]->data() + warp_ * warps_.destination_stride;
+  }
+  // Products of eight rows are executed as sixteen, of which the upper are a copy.
+  int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
+
+  /// The numbers of 64-bit registers `low` (rows 0 to 7) and `high`: those of lane t of each quad to to[t * step].
+  HWY_INLINE void read_rows(OperandName name, int low, int high, Row* to, int step) const {
+    HWY_ALIGN std::uint32_t halves[2][quad][rows];
+    for (int half = 0; half < 2; ++half)
+      for_each_row_vector(words(name, 2 * low + half), words(name, 2 * high + half), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) hn::Store(quads[t], U32(), halves[half][t] + row);
+      });
+    for (int t = 0; t < quad; ++t) join(halves[0][t], halves[1][t], rows, to[t * step]);
+  }
+
+  HWY_INLINE static void join(const std::uint32_t* low, const std::uint32_t* high, int count, double* to) {
+    const hn::Repartition<std::uint64_t, U32> d;
+    const hn::Half<U32> half;
+    for (int i = 0; i < count; i += vector_rows / 2) {
+      const auto upper = hn::ShiftLeft<32>(hn::PromoteTo(d, hn::LoadU(half, high + i)));
+      hn::StoreU(hn::BitCast(F64(), hn::Or(upper, hn::PromoteTo(d, hn::LoadU(half, low + i)))), F64(), to + i);
+    }
+  }
+
+  HWY_INLINE void read_b() {
+    for (int b = 0; b < plan_.k / quad; ++b) join(words(OperandName::b, 2 * b), words(OperandName::b, 2 * b + 1), 32, b_ + 32 * b);
+  }
+
+  HWY_INLINE bool multiply() {
+    const F64 d;
+    auto nan = hn::FirstN(d, 0);
+    for (int column = 0; column < columns; ++column)
+      for (int row = 0; row < rows; row += vector_rows) {
+        double* to = d_[column] + row;
+        auto lower = hn::Load(d, to), upper = hn::Load(d, to + vector_rows / 2);
+        for (int k = 0; k < plan_.k; ++k) {
+          const auto b = hn::Set(d, b_[k / quad * 32 + column * quad + k % quad]);
+          lower = hn::MulAdd(hn::Load(d, a_[k] + row), b, lower);
+          upper = hn::MulAdd(hn::Load(d, a_[k] + row + vector_rows / 2), b, upper);
+        }
+        nan = hn::Or(nan, hn::Or(hn::IsNaN(lower), hn::IsNaN(upper)));
+        hn::Store(lower, d, to);
+        hn::Store(upper, d, to + vector_rows / 2);
+      }
+    return hn::AllFalse(d, nan);
+  }
+
+  HWY_INLINE void write_rows(int i) const {
+    HWY_ALIGN std::uint32_t halves[2][quad][rows];
+    const hn::Repartition<std::uint64_t, U32> d;
+    const hn::Half<U32> half;
+    for (int t = 0; t < quad; ++t)
+      for (int row = 0; row < rows; row += vector_rows / 2) {
+        const auto v = hn::BitCast(d, hn::Load(F64(), d_[2 * t + i] + row));
+        hn::StoreU(hn::TruncateTo(half, v), half, halves[0][t] + row);
+        hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<32>(v)), half, halves[1][t] + row);
+      }
+    for (int h = 0; h < 2; ++h) {
+      HWY_ALIGN std::uint32_t copy[32];
+      store_row_vectors(destination(2 * i + h), plan_.rows == 16 ? destination(2 * (2 + i) + h) : copy, [&](int row, Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), halves[h][t] + row);
+      });
+    }
+  }
+
+  const F64Plan& plan_;
+  const Warps& warps_;
+  std::size_t warp_ = 0;
+  HWY_ALIGN double a_[max_k][rows];
+  HWY_ALIGN double b_[max_k * columns];
+  HWY_ALIGN double d_[columns][rows];
+};
+
+RoundingMode::Mode mode_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest_even: return RoundingMode::nearest;
+    case Rounding::toward_zero: return RoundingMode::toward_zero;
+    case Rounding::down: return RoundingMode::down;
+    case Rounding::up: return RoundingMode::up;
+  }
+  return RoundingMode::nearest;
+}
+
+HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
+  F64Dot product(plan, warps);
+  std::size_t warp = 0;
+  while (warp < warps.count && product.run(warp)) ++warp;
+  return warp;
+}
+
+std::size_t f64_dot(const F64Plan& plan, const Form&, const Warps& warps) {
+  const RoundingMode mode(mode_of(plan.rounding));
+  return run_f64_dot(plan, warps);
+}
+
+#endif
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(f64_dot);
+
+std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps) { return HWY_DYNAMIC_DISPATCH(f64_dot)(plan, form, warps); }
+
+}  // namespace warpmat
+#endif

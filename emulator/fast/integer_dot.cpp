@@ -1,0 +1,183 @@
+// D = A · B + C in integers, all rows of a column at a time. Compiled once for each instruction set.
+
+#include <cstring>
+
+#include <warpmat/fast/fast.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "integer_dot.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_SCALAR
+
+std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) { return 0; }
+
+#else
+
+/// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16.
+/// 1-bit elements are counted whole words at a time.
+template <int bits, bool sparse>
+class IntegerDot {
+ public:
+  IntegerDot(const IntegerPlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
+
+  bool run(std::size_t warp) {
+    warp_ = warp;
+    if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_)) return false;
+    read_a();
+    read_b();
+    for (int i = 0; i < 2; ++i)
+      for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) hn::Store(result(2 * t + i, row, quads[t]), U32(), d_[2 * t + i] + row);
+      });
+    write();
+    return true;
+  }
+
+ private:
+  static constexpr int planes = bits == 1 ? 1 : 16 / bits;
+  static constexpr int max_a_words = 8, max_b_words = sparse ? 16 : 8;
+  using D16 = hn::Repartition<std::int16_t, U32>;
+  using U16 = hn::Repartition<std::uint16_t, U32>;
+
+  const std::uint32_t* words(OperandName name, int reg) const {
+    return warps_.first.source(name)[static_cast<std::size_t>(reg)]->data() + warp_ * warps_.strides[static_cast<std::size_t>(name)];
+  }
+  std::uint32_t* destination(int reg) const {
+    return warps_.first.destination[static_cast<std::size_t>(reg)]->data() + warp_ * warps_.destination_stride;
+  }
+
+  // Products of eight rows are executed as sixteen, of which the upper are a copy.
+  int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
+  const std::uint32_t* c(int i, int half) const { return words(OperandName::c, half == 0 ? i : high(i, 2)); }
+
+  HWY_INLINE static Word plane(Word w, int i, bool is_signed) {
+    if constexpr (bits == 1) return w;
+    const U16 d;
+    const D16 ds;
+    const auto top = hn::ShiftLeftSame(hn::BitCast(d, w), 16 - bits - i * bits);
+    constexpr int down = bits == 1 ? 0 : 16 - bits;
+    return is_signed ? hn::BitCast(U32(), hn::ShiftRight<down>(hn::BitCast(ds, top))) : hn::BitCast(U32(), hn::ShiftRight<down>(top));
+  }
+
+  HWY_INLINE void read_a() {
+    const int registers_of_rows = plan_.rows == 16 ? 2 : 1;
+    for (int b = 0; b < plan_.a_words / quad; ++b) {
+      const int low = b * registers_of_rows;
+      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t)
+          for (int i = 0; i < planes; ++i) hn::Store(plane(quads[t], i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
+      });
+    }
+  }
+
+  /// Dense: planes of each column's words. Sparse: the words of each column one after the other.
+  HWY_INLINE void read_b() {
+    for (int reg = 0; reg < plan_.b_words / quad; ++reg)
+      if constexpr (sparse) {
+        const std::uint32_t* from = words(OperandName::b, reg);
+        for (int column = 0; column < columns; ++column) std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
+      } else {
+        for (int lane = 0; lane < 32; lane += vector_rows) {
+          const Word w = hn::LoadU(U32(), words(OperandName::b, reg) + lane);
+          for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_b), U32(), b_ + (reg * planes + i) * 32 + lane);
+        }
+      }
+  }
+
+  HWY_INLINE Word result(int column, int row, Word c_bits) const {
+    auto sum = hn::Zero(I32());
+    for (int b = 0; b < plan_.a_words / quad; ++b)
+      HWY_UNROLL(4)
+      for (int t = 0; t < quad; ++t) {
+        const int word = b * quad + t;
+        Word met = hn::Zero(U32());
+        if constexpr (sparse) met = look_up(b_ + column * max_b_words + word / 2 * 4, word % 2 * 8, places_.bytes[word] + row);
+        HWY_UNROLL(4)
+        for (int i = 0; i < planes; ++i) {
+          const Word other = sparse ? plane(met, i, plan_.signed_b) : hn::Set(U32(), b_[(b * planes + i) * 32 + column * quad + t]);
+          sum = add_products(sum, hn::Load(U32(), a_[word * planes + i] + row), other);
+        }
+      }
+    const auto c_value = hn::BitCast(I32(), c_bits);
+    const auto total = hn::Add(sum, c_value);
+    if (!plan_.saturate) return hn::BitCast(U32(), total);
+    const auto overflow = hn::BroadcastSignBit(hn::AndNot(hn::Xor(sum, c_value), hn::Xor(sum, total)));
+    const auto limit = hn::Xor(hn::BroadcastSignBit(sum), hn::Set(I32(), INT32_MAX));
+    return hn::BitCast(U32(), hn::Or(hn::And(overflow, limit), hn::AndNot(overflow, total)));
+  }
+
+  /// For each row the four bytes of sixteen at `table` that it meets, from byte `first` on.
+  HWY_INLINE static Word look_up(const std::uint32_t* table, int first, const std::uint32_t* places) {
+    const hn::Repartition<std::uint8_t, U32> d;
+    const auto bytes = hn::LoadDup128(d, reinterpret_cast<const std::uint8_t*>(table));
+    const Word at = hn::Or(hn::Load(U32(), places), hn::Set(U32(), 0x01010101u * static_cast<std::uint32_t>(first)));
+    return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
+  }
+
+  HWY_INLINE hn::Vec<I32> add_products(hn::Vec<I32> sum, Word a, Word b) const {
+    if constexpr (bits == 1) return hn::Add(sum, hn::BitCast(I32(), hn::PopulationCount(plan_.bit_xor ? hn::Xor(a, b) : hn::And(a, b))));
+    const D16 d;
+    auto other = hn::Zero(I32());
+    const auto total = hn::ReorderWidenMulAccumulate(I32(), hn::BitCast(d, a), hn::BitCast(d, b), sum, other);
+    return hn::Add(total, other);
+  }
+
+  void write() const {
+    for (int i = 0; i < 2; ++i) {
+      HWY_ALIGN std::uint32_t copy[32];
+      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, [&](int row, Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
+      });
+    }
+  }
+
+  const IntegerPlan& plan_;
+  const Warps& warps_;
+  std::size_t warp_ = 0;
+  HWY_ALIGN std::uint32_t a_[max_a_words * planes][rows];
+  HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
+  HWY_ALIGN std::uint32_t d_[columns][rows];
+  Places places_;
+};
+
+template <int bits, bool sparse>
+std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& warps) {
+  IntegerDot<bits, sparse> product(plan, warps);
+  std::size_t warp = 0;
+  while (warp < warps.count && product.run(warp)) ++warp;
+  return warp;
+}
+
+std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps) {
+  switch (plan.element_bits) {
+    case 8: return plan.sparse ? run_integer_dot<8, true>(plan, warps) : run_integer_dot<8, false>(plan, warps);
+    case 4: return plan.sparse ? run_integer_dot<4, true>(plan, warps) : run_integer_dot<4, false>(plan, warps);
+    case 1: return run_integer_dot<1, false>(plan, warps);
+  }
+  return 0;
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(integer_dot);
+
+std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps) {
+  return HWY_DYNAMIC_DISPATCH(integer_dot)(plan, form, warps);
+}
+
+}  // namespace warpmat
+#endif

@@ -1,0 +1,186 @@
+// What the kernels share; included once for each instruction set, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE of a kernel's file.
+//
+// A quad is four lanes: in every operand of mma they hold one row (of A, C, D) or column (of B). A register is eight quads, so two
+// registers are sixteen rows of four words. Kernels turn that around: one vector holds a word of each row.
+
+#if defined(WARPMAT_FAST_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_FAST_VECTORS_INL_H_
+#undef WARPMAT_FAST_VECTORS_INL_H_
+#else
+#define WARPMAT_FAST_VECTORS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <warpmat/fast/fast.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR  // without vectors, kernels decline
+
+constexpr int rows = 16, columns = 8, quad = 4;
+
+// One vector holds a number for as many of the sixteen rows as fit.
+using U32 = hn::CappedTag<std::uint32_t, rows>;
+using I32 = hn::Rebind<std::int32_t, U32>;
+using F32 = hn::Rebind<float, U32>;
+using F64 = hn::Repartition<double, U32>;  // half as many lanes
+using I64 = hn::Repartition<std::int64_t, U32>;
+constexpr int vector_rows = static_cast<int>(hn::MaxLanes(U32()));
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+
+/// words[t][row] = the word of lane t of the row's quad; `low` holds rows 0 to 7, `high` rows 8 to 15.
+HWY_INLINE void load_quads(const std::uint32_t* low, const std::uint32_t* high, hn::Vec<U32>* words) {
+  const __m512i lanes_01 = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+  const __m512i lanes_23 = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+  const __m512i a = _mm512_loadu_si512(low), b = _mm512_loadu_si512(low + 16), c = _mm512_loadu_si512(high), d = _mm512_loadu_si512(high + 16);
+  const __m512i low_01 = _mm512_permutex2var_epi32(a, lanes_01, b), low_23 = _mm512_permutex2var_epi32(a, lanes_23, b);
+  const __m512i high_01 = _mm512_permutex2var_epi32(c, lanes_01, d), high_23 = _mm512_permutex2var_epi32(c, lanes_23, d);
+  words[0] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_01, high_01, 0x44)};
+  words[1] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_01, high_01, 0xee)};
+  words[2] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_23, high_23, 0x44)};
+  words[3] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_23, high_23, 0xee)};
+}
+
+/// The inverse.
+HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::uint32_t* high) {
+  const __m512i rows_0 = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+  const __m512i rows_4 = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+  const __m512i low_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0x44), high_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0xee);
+  const __m512i low_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0x44), high_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0xee);
+  _mm512_storeu_si512(low, _mm512_permutex2var_epi32(low_01, rows_0, low_23));
+  _mm512_storeu_si512(low + 16, _mm512_permutex2var_epi32(low_01, rows_4, low_23));
+  _mm512_storeu_si512(high, _mm512_permutex2var_epi32(high_01, rows_0, high_23));
+  _mm512_storeu_si512(high + 16, _mm512_permutex2var_epi32(high_01, rows_4, high_23));
+}
+
+#endif
+
+/// Calls visit(row, words) for as many rows at a time as fit into a vector: words[t] are those of lane t of each row's quad. `low` holds
+/// rows 0 to 7, `high` rows 8 to 15.
+template <class Visit>
+HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
+  hn::Vec<U32> words[quad];
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  load_quads(low, high, words);
+  visit(0, words);
+#else
+  for (int row = 0; row < rows; row += vector_rows) {
+    hn::LoadInterleaved4(U32(), (row < 8 ? low : high) + row % 8 * quad, words[0], words[1], words[2], words[3]);
+    visit(row, words);
+  }
+#endif
+}
+
+/// The inverse: writes the words that make(row, words) gives.
+template <class Make>
+HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
+  hn::Vec<U32> words[quad];
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  make(0, words);
+  store_quads(words, low, high);
+#else
+  for (int row = 0; row < rows; row += vector_rows) {
+    make(row, words);
+    hn::StoreInterleaved4(words[0], words[1], words[2], words[3], U32(), (row < 8 ? low : high) + row % 8 * quad);
+  }
+#endif
+}
+
+using Word = hn::Vec<U32>;
+
+/// Where the stored elements of each row of a sparse A belong: for each four slots (stored elements, or pairs of packed 4-bit ones) a word of
+/// four bytes, the places among the eight of B that two groups have.
+struct Places {
+  HWY_ALIGN std::uint32_t bytes[8][rows];
+};
+
+/// Reads the metadata for `slots` slots of a row. False where the ISA does not define it.
+HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, int slots, Places& places) {
+  if (selector >= static_cast<std::uint32_t>(m.selector_count)) return false;
+  HWY_ALIGN std::uint32_t codes[2][rows] = {};
+  const BitPlace& s = m.selectors[selector];
+  for (int i = 0; i < m.piece_count; ++i) {
+    const BitPlace& p = m.pieces[static_cast<std::size_t>(i)];
+    std::uint32_t* to = codes[i * m.piece_bits / 32];
+    const int shift = i * m.piece_bits % 32;
+    const std::uint32_t mask = m.piece_bits == 32 ? ~0u : (1u << m.piece_bits) - 1;
+    for (int row = 0; row < rows; ++row) {
+      const BitPlace& r = m.rows[static_cast<std::size_t>(row)];
+      to[row] |= (e[r.lane + p.lane + s.lane] >> (r.bit + p.bit + s.bit) & mask) << shift;
+    }
+  }
+  const U32 d;
+  auto undefined = hn::FirstN(d, 0);
+  const Word three = hn::Set(d, 0x03030303u), upper_group = hn::Set(d, 0x04040000u);
+  for (int row = 0; row < rows; row += vector_rows)
+    for (int slot = 0; slot < slots; slot += 4) {
+      Word four;
+      if (m.pairs) {  // a code of four bits a slot: 0x4 is the first, 0xe the second of two
+        const Word code = hn::And(hn::ShiftRightSame(hn::Load(d, codes[0] + row), 4 * slot), hn::Set(d, 0xffffu));
+        undefined = hn::Or(undefined, hn::Ne(hn::And(code, hn::Set(d, 0x5555u)), hn::Set(d, 0x4444u)));
+        const Word first_bits = hn::And(hn::ShiftRight<1>(code), hn::Set(d, 0x1111u));
+        undefined = hn::Or(undefined, hn::Ne(hn::And(hn::ShiftRight<3>(code), hn::Set(d, 0x1111u)), first_bits));
+        four = hn::Or(hn::And(first_bits, hn::Set(d, 1u)), hn::And(hn::ShiftLeft<4>(first_bits), hn::Set(d, 0x100u)));
+        four = hn::Or(four, hn::And(hn::ShiftLeft<8>(first_bits), hn::Set(d, 0x10000u)));
+        four = hn::Or(four, hn::And(hn::ShiftLeft<12>(first_bits), hn::Set(d, 0x1000000u)));
+        four = hn::Or(four, hn::Set(d, 0x02000200u));
+      } else {  // two bits a slot
+        const Word code = hn::ShiftRightSame(hn::Load(d, codes[slot / 16] + row), slot % 16 * 2);
+        four = hn::And(code, hn::Set(d, 3u));
+        four = hn::Or(four, hn::And(hn::ShiftLeft<6>(code), hn::Set(d, 0x300u)));
+        four = hn::Or(four, hn::And(hn::ShiftLeft<12>(code), hn::Set(d, 0x30000u)));
+        four = hn::And(hn::Or(four, hn::ShiftLeft<18>(hn::And(code, hn::Set(d, 0xc0u)))), three);
+        const hn::Repartition<std::int8_t, U32> d8;
+        const auto second = hn::BitCast(d8, hn::And(hn::ShiftRight<8>(four), hn::Set(d, 0x00030003u)));
+        const auto first = hn::BitCast(d8, hn::And(four, hn::Set(d, 0x00030003u)));
+        // Where there is no pair, both are zero, so the second is made one.
+        const auto pair_second = hn::Or(second, hn::BitCast(d8, hn::Set(d, 0x04000400u)));
+        const auto wrong = m.ordered ? hn::Not(hn::Lt(first, pair_second)) : hn::Eq(first, pair_second);
+        undefined = hn::Or(undefined, hn::Ne(hn::BitCast(d, hn::VecFromMask(d8, wrong)), hn::Zero(d)));
+      }
+      hn::Store(hn::Or(four, upper_group), d, places.bytes[slot / 4] + row);
+    }
+  return hn::AllFalse(d, undefined);
+}
+
+/// `v` toward zero; it must be in the range of an int32.
+HWY_INLINE hn::Vec<I32> truncate(hn::Vec<F32> v) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return hn::Vec<I32>{_mm512_cvttps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Vec<I32>{_mm256_cvttps_epi32(v.raw)};
+#else
+  return hn::ConvertTo(I32(), v);
+#endif
+}
+
+HWY_INLINE hn::Vec<F64> lower_to_f64(hn::Vec<I32> v) { return hn::PromoteTo(F64(), hn::LowerHalf(v)); }
+HWY_INLINE hn::Vec<F64> upper_to_f64(hn::Vec<I32> v) { return hn::PromoteTo(F64(), hn::UpperHalf(hn::Half<I32>(), v)); }
+
+/// 2^exponent, for exponents of a float or a double that are not subnormal.
+HWY_INLINE hn::Vec<F32> power_of_two(hn::Vec<I32> exponent) {
+  return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(I32(), 127))));
+}
+HWY_INLINE hn::Vec<F64> power_of_two(hn::Vec<I64> exponent) {
+  return hn::BitCast(F64(), hn::ShiftLeft<52>(hn::Add(exponent, hn::Set(I64(), 1023))));
+}
+HWY_INLINE hn::Vec<F64> lower_power_of_two(hn::Vec<I32> exponent) {
+  return power_of_two(hn::PromoteTo(I64(), hn::LowerHalf(exponent)));
+}
+HWY_INLINE hn::Vec<F64> upper_power_of_two(hn::Vec<I32> exponent) {
+  return power_of_two(hn::PromoteTo(I64(), hn::UpperHalf(hn::Half<I32>(), exponent)));
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
