@@ -86,6 +86,11 @@ bool either_signed(const ProductFormats& p) {
   return p.a->is_signed || p.b->is_signed;
 }
 
+/// The multiplicands have so wide a range that products can be smaller than any number of the accumulator.
+bool small_products(const ProductFormats& p) {
+  return floating(p) && p.a->exponent_bits >= 8;
+}
+
 // ---- The classes --------------------------------------------------------------------------------------------------------------------
 
 uint64_t random_bits(const ElementSite& s) {
@@ -131,6 +136,16 @@ uint64_t wide(const ElementSite& s) {
 uint64_t subnormal(const ElementSite& s) {
   Random random(s.key);
   return random.below(3) != 0 ? with_field(*s.format, 0, random.next()) : any_finite(*s.format, random);
+}
+
+/// Products around the accumulator's smallest number and far below it, most of them powers of two, so that what little a sum loses shows; C is
+/// mostly zero, else subnormal.
+uint64_t tiny(const ElementSite& s) {
+  Random random(s.key);
+  const FormatRow& f = *s.format;
+  if (s.role == Role::accumulator) return random.below(3) != 0 ? random.next() & sign_bit(f) : with_field(f, 0, random.next());
+  const uint64_t code = with_exponent(f, min_exponent(*s.product->accumulator) / 2 + random.between(-27, 3), random);
+  return random.one_in(4) ? code : code & ~low_mask(exponent_position(f));
 }
 
 uint64_t infinity_or_largest(const FormatRow& f) {
@@ -303,6 +318,7 @@ constexpr OperandClass classes[] = {
     {"cancel", "sums that cancel: neighbours along K equal in A and opposite in B, some with low bits flipped", either_signed, cancel},
     {"far", "C far above, far below, and as large as the products", everything, far},
     {"limits", "C at the limits of the integer accumulator", integers, limits},
+    {"tiny", "products about as small as the accumulator's smallest number, C zero or subnormal", small_products, tiny},
 };
 
 }  // namespace

@@ -586,7 +586,7 @@ class FloatDot {
       factor_exponent = hn::Add(hn::Load(d, scale_a_ + row), hn::Set(d, scale_b_[column]));
       products = hn::Add(products, factor_exponent);
     }
-    const auto exponent = hn::Max(products, c.exponent);
+    const auto exponent = hn::Max(hn::Max(products, c.exponent), hn::Set(d, plan_.least_exponent));
     const auto c_shift = hn::Min(hn::Add(hn::Sub(exponent, c.exponent), hn::Set(d, 30 - plan_.fraction_bits)), hn::Set(d, 31));
     const auto c_magnitude = hn::BitCast(d, hn::Shr(hn::BitCast(U32(), c.significand), hn::BitCast(U32(), c_shift)));
     Doubles sum = promote(hn::Sub(hn::Xor(c_magnitude, c.sign), c.sign));

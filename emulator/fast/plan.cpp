@@ -70,6 +70,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   plan.split = split;
   plan.fraction_bits = lowering.model->fraction_bits;
   plan.result_fraction_bits = lowering.model->result_fraction_bits;
+  plan.least_exponent = lowering.model->least_exponent;
   plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
   plan.padding_a = padding_bits(a.fragment);
   plan.padding_b = padding_bits(b.fragment);

@@ -16,11 +16,9 @@ std::int64_t truncate(const Value& term, int unit_exponent) {
   return term.negative ? -magnitude : magnitude;
 }
 
-constexpr int no_term = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
-
 /// What the terms of one step have in common, found in a first pass over them.
 struct Survey {
-  int largest_exponent = no_term;  ///< of the terms that are not zero
+  int largest_exponent = no_least_exponent;  ///< of the terms that are not zero
   bool nan = false, positive_infinity = false, negative_infinity = false;
 
   void add(const Value& term) {
@@ -60,7 +58,7 @@ std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<cons
   if (survey.nan || (survey.positive_infinity && survey.negative_infinity)) return canonical_nan(accumulator);
   if (survey.positive_infinity || survey.negative_infinity) return infinity(accumulator, survey.negative_infinity);
 
-  const int unit_exponent = survey.largest_exponent - model.fraction_bits;
+  const int unit_exponent = std::max(survey.largest_exponent, model.least_exponent) - model.fraction_bits;
   std::int64_t sum = 0;
   for (const Value& term : terms) sum += truncate(term, unit_exponent);
   return round_sum(model, accumulator, sum, unit_exponent);

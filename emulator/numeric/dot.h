@@ -14,7 +14,7 @@ namespace warpmat {
 //
 //   decode     every operand exactly; subnormals count, with their format's smallest exponent and an unnormalised significand
 //   multiply   exactly; a product's exponent is e_a + e_b and stays so when its significand reaches 2
-//   align      E is the largest exponent among the terms that are not zero, the accumulator being one of them
+//   align      E is the largest exponent among the terms that are not zero, the accumulator being one of them; at least least_exponent
 //   truncate   every term toward zero to a multiple of 2^(E - fraction_bits)
 //   sum        exactly: the order does not matter
 //   round      once: toward zero to f32, to nearest even to f16; too large becomes infinity, zero becomes +0
@@ -25,19 +25,22 @@ namespace warpmat {
 // Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004; the rows' evidence stands where they are used
 // (isa/lowering.cpp).
 
+inline constexpr int no_least_exponent = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
+
 /// One row: the arithmetic of one generation of matrix unit for 16-, 19- and 8-bit floating-point products.
 struct DotModel {
   std::string_view name;
   int step_bytes;            ///< bytes of one row of A that one step consumes: 32 bytes are 16 f16, 8 tf32 or 32 e4m3
   int fraction_bits;         ///< bits kept below the largest term's unit bit
   int result_fraction_bits;  ///< fraction bits that an f32 result keeps: 23, or fewer with zeros below
+  int least_exponent = no_least_exponent;  ///< E is not less, however small the products are; nobody has looked where there is none
 };
 
 namespace dot_models {
 inline constexpr DotModel volta{"volta", 8, 23, 23};
 inline constexpr DotModel ampere{"ampere", 16, 24, 23};  // Turing, Ampere, and Ada's 16- and 19-bit types
 inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
-inline constexpr DotModel hopper{"hopper", 32, 25, 23};  // Hopper and Blackwell
+inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133};  // Hopper and Blackwell; the least exponent was measured on an H200
 inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
 }  // namespace dot_models
 

@@ -229,6 +229,31 @@ TEST_CASE("class subnormal: most elements are subnormal or zero, some are not", 
     }
 }
 
+TEST_CASE("class tiny: products around the smallest number of the accumulator, beside a C that is zero or subnormal", "[gpu]") {
+  for (const NamedProduct& p : products_of(named("tiny"))) {
+    CAPTURE(p.name);
+    const int smallest = min_exponent(*p.formats.accumulator);
+    std::size_t zeros = 0, powers_of_two = 0;
+    std::map<Role, std::set<int>> exponents;
+    for_each_warp(named("tiny"), p.formats, [&](std::size_t, Role role, const std::vector<Value>& values) {
+      for (const Value& v : values) {
+        if (role == Role::accumulator) {
+          CHECK((v.kind == Value::Kind::zero || is_subnormal(v)));
+          zeros += v.kind == Value::Kind::zero;
+        } else if (role != Role::other) {
+          exponents[role].insert(v.exponent);
+          powers_of_two += v.significand == std::uint64_t{1} << v.fraction_bits;
+        }
+      }
+    });
+    const auto largest = *exponents[Role::multiplicand_a].rbegin() + *exponents[Role::multiplicand_b].rbegin();
+    CHECK(largest <= smallest + 6);
+    CHECK(*exponents[Role::multiplicand_a].begin() + *exponents[Role::multiplicand_b].begin() <= smallest - 50);
+    CHECK(zeros * 2 > warps * elements);
+    CHECK(powers_of_two > warps * elements);
+  }
+}
+
 TEST_CASE("class special: all special numbers, and half of the warps without NaN and infinity", "[gpu]") {
   for (const NamedProduct& p : products_of(named("special"))) {
     if (is_integer(*p.formats.a)) continue;

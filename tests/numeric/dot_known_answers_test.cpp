@@ -245,3 +245,18 @@ TEST_CASE("a step's elements follow from its bytes") {
   CHECK(step_elements(hopper, Format::tf32) == 8);
   CHECK(step_elements(hopper, Format::e5m2) == 32);
 }
+
+TEST_CASE("beside tiny products a hopper unit keeps bits down to 2^-158, or 2^-151 where C is not zero") {
+  // 2^-149 - 2^-below, truncated to a multiple of 2^-149: nothing, unless the second product was lost.
+  const auto left = [](int below, std::uint64_t c) {
+    return bf16_to_f32(hopper, {{0x1p-75, 0x1p-74}, {-0x1p-75, std::ldexp(1.0, 75 - below)}}, c);
+  };
+  for (const std::uint64_t zero : {std::uint64_t{0}, minus_zero}) {
+    CHECK(left(150, zero) == Hex{0});
+    CHECK(left(158, zero) == Hex{0});
+    CHECK(left(159, zero) == Hex{1});
+    CHECK(left(174, zero) == Hex{1});
+  }
+  CHECK(left(151, 1) == Hex{1});
+  CHECK(left(152, 1) == Hex{2});
+}
