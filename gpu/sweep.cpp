@@ -1,10 +1,15 @@
 #include "sweep.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <condition_variable>
 #include <deque>
-#include <future>
+#include <exception>
+#include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace warpmat {
 namespace {
@@ -17,10 +22,12 @@ struct Batch {
   std::size_t first, count;
 };
 
-struct Prepared {
+/// What a batch ended with.
+struct Finished {
   Batch batch;
   Program program;
-  WarpStates initial;
+  WarpStates initial, expected, found;
+  Comparison comparison;
 };
 
 std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, std::size_t cases) {
@@ -37,73 +44,136 @@ WarpStates one_warp(const Program& program, const WarpStates& states, std::size_
   return one;
 }
 
+/// The devices that nobody uses.
+class DevicePool {
+ public:
+  explicit DevicePool(std::span<Runner* const> devices) : idle_(devices.begin(), devices.end()) {}
+
+  void run(const Program& program, WarpStates& states) {
+    Runner* device = take();
+    try {
+      device->run(program, states);
+    } catch (...) {
+      give_back(device);
+      throw;
+    }
+    give_back(device);
+  }
+
+ private:
+  Runner* take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !idle_.empty(); });
+    Runner* device = idle_.back();
+    idle_.pop_back();
+    return device;
+  }
+
+  void give_back(Runner* device) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(device);
+    changed_.notify_one();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Runner*> idle_;
+};
+
+/// Threads that each take a batch, make its cases, run it on both and compare; the caller's thread reports what they finish.
 class Sweep {
  public:
-  Sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer)
+  Sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer)
       : reference_(reference),
-        device_(device),
+        shared_base_(devices.front()->shared_base()),
+        devices_(devices),
         plan_(plan),
         observer_(observer),
         rows_(rows_of(plan)),
         batches_(batches_of(rows_, plan.cases)) {
-    assert(reference.shared_base() == device.shared_base());
+    assert(reference.shared_base() == shared_base_);
   }
 
   void run() {
-    for (std::size_t i = 0; i < batches_.size(); ++i) {
-      prepare_ahead();
-      const Prepared prepared = prepared_.front().get();
-      prepared_.pop_front();
-      compare(prepared);
+    const std::size_t threads = std::min<std::size_t>(std::max(2u, std::thread::hardware_concurrency()), batches_.size());
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 0; i < threads; ++i) workers.emplace_back([this] { work(); });
+    try {
+      for (std::size_t i = 0; i < batches_.size(); ++i) report(next_finished());
+    } catch (...) {
+      next_ = batches_.size();  // nobody shall begin another batch
+      throw;
     }
   }
 
  private:
-  /// Keeps a few batches in the making.
-  void prepare_ahead() {
-    const std::size_t ahead = std::max(2u, std::thread::hardware_concurrency() / 2);
-    for (; next_ < batches_.size() && prepared_.size() < ahead; ++next_)
-      prepared_.push_back(std::async(std::launch::async, [this, batch = batches_[next_]] { return prepare(batch); }));
+  void work() {
+    for (std::size_t i = next_++; i < batches_.size(); i = next_++) {
+      Outcome outcome;
+      try {
+        outcome.finished.emplace(execute(batches_[i]));
+      } catch (...) {
+        outcome.failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      outcomes_.push_back(std::move(outcome));
+      changed_.notify_one();
+    }
   }
 
-  Prepared prepare(const Batch& batch) const {
+  Finished execute(const Batch& batch) {
     const SweepRow& row = rows_[batch.row];
     Program program = program_for(*row.form, *plan_.target, *row.operand_class);
-    WarpStates initial = make_case(program, *row.form, *row.operand_class, plan_.seed, batch.first, batch.count, device_.shared_base());
-    return {batch, std::move(program), std::move(initial)};
+    WarpStates initial = make_case(program, *row.form, *row.operand_class, plan_.seed, batch.first, batch.count, shared_base_);
+    WarpStates expected = initial, found = initial;
+    devices_.run(program, found);
+    reference_.run(program, expected);
+    Comparison comparison = compare_states(program, expected, found, 1);
+    return {batch, std::move(program), std::move(initial), std::move(expected), std::move(found), std::move(comparison)};
   }
 
-  void compare(const Prepared& prepared) {
-    WarpStates expected = prepared.initial, found = prepared.initial;
-    std::future<void> device = std::async(std::launch::async, [&] { device_.run(prepared.program, found); });
-    reference_.run(prepared.program, expected);
-    device.get();
-    const Comparison comparison = compare_states(prepared.program, expected, found, 1);
-    SweepRow& row = rows_[prepared.batch.row];
-    if (comparison.mismatches != 0 && row.mismatches == 0) report(prepared, expected, found, comparison.differences.front().warp);
-    row.cases += prepared.batch.count;
-    row.outputs += comparison.outputs;
-    row.mismatches += comparison.mismatches;
-    observer_.advanced(prepared.batch.count);
+  Finished next_finished() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !outcomes_.empty(); });
+    Outcome outcome = std::move(outcomes_.front());
+    outcomes_.pop_front();
+    if (outcome.failure) std::rethrow_exception(outcome.failure);
+    return std::move(*outcome.finished);
+  }
+
+  void report(const Finished& finished) {
+    SweepRow& row = rows_[finished.batch.row];
+    if (finished.comparison.mismatches != 0 && row.mismatches == 0) report_mismatch(finished);
+    row.cases += finished.batch.count;
+    row.outputs += finished.comparison.outputs;
+    row.mismatches += finished.comparison.mismatches;
+    observer_.advanced(finished.batch.count);
     if (row.cases == plan_.cases) observer_.row(row);
   }
 
-  void report(const Prepared& prepared, const WarpStates& expected, const WarpStates& found, std::size_t warp) {
-    const Program& program = prepared.program;
-    const WarpStates one_initial = one_warp(program, prepared.initial, warp), one_expected = one_warp(program, expected, warp),
-                     one_found = one_warp(program, found, warp);
-    observer_.mismatch({rows_[prepared.batch.row], program, one_initial, one_expected, one_found,
-                        compare_states(program, one_expected, one_found), prepared.batch.first + warp});
+  void report_mismatch(const Finished& f) {
+    const std::size_t warp = f.comparison.differences.front().warp;
+    const WarpStates initial = one_warp(f.program, f.initial, warp), expected = one_warp(f.program, f.expected, warp),
+                     found = one_warp(f.program, f.found, warp);
+    observer_.mismatch({rows_[f.batch.row], f.program, initial, expected, found, compare_states(f.program, expected, found), f.batch.first + warp});
   }
 
+  struct Outcome {
+    std::optional<Finished> finished;
+    std::exception_ptr failure;
+  };
+
   Runner& reference_;
-  Runner& device_;
+  std::uint32_t shared_base_;
+  DevicePool devices_;
   const SweepPlan& plan_;
   const SweepObserver& observer_;
   std::vector<SweepRow> rows_;
   std::vector<Batch> batches_;
-  std::size_t next_ = 0;                        ///< the first batch that nobody makes yet
-  std::deque<std::future<Prepared>> prepared_;  ///< last: their threads use the others
+  std::atomic<std::size_t> next_{0};  ///< the first batch that nobody has begun
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Outcome> outcomes_;
 };
 
 }  // namespace
@@ -123,8 +193,13 @@ std::vector<SweepRow> rows_of(const SweepPlan& plan) {
   return rows;
 }
 
+void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer) {
+  Sweep(reference, devices, plan, observer).run();
+}
+
 void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer) {
-  Sweep(reference, device, plan, observer).run();
+  Runner* const one[] = {&device};
+  sweep(reference, one, plan, observer);
 }
 
 }  // namespace warpmat

@@ -54,8 +54,10 @@ std::vector<const Form*> forms_of(const Target& target);
 /// The rows that `plan` makes: every form with each of the classes that apply to it, no case done yet.
 std::vector<SweepRow> rows_of(const SweepPlan& plan);
 
-/// Runs all cases of `plan` on both and compares every bit they end with. While one batch runs on both, the next ones are made. Both must
-/// have the same shared_base(). Throws what a runner throws; the rows reported before are complete.
+/// Runs all cases of `plan` on the reference and on some device of `devices`, and compares every bit they end with. All cores take part: each
+/// thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; all must have the
+/// same shared_base(). Throws what a runner throws; the rows reported before are complete.
+void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer = {});
 void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer = {});
 
 }  // namespace warpmat

@@ -203,7 +203,7 @@ class FormLines {
   std::map<const Form*, SweepRow> sums_;
 };
 
-Findings run_sweep(Runner& emulator, Runner& gpu, const SweepPlan& plan, const Options& options) {
+Findings run_sweep(Runner& emulator, std::span<Runner* const> gpus, const SweepPlan& plan, const Options& options) {
   MismatchReport report(options.keep);
   Findings findings;
   const std::vector<SweepRow> planned = rows_of(plan);
@@ -217,11 +217,11 @@ Findings run_sweep(Runner& emulator, Runner& gpu, const SweepPlan& plan, const O
   };
   observer.mismatch = [&](const SweepMismatch& m) {
     report.add(fmt::format("{}, class {}, seed {}, case {}", m.row.form->opcode, m.row.operand_class->name, plan.seed, m.case_number),
-               m.program, m.initial, m.expected, m.found, m.comparison, gpu.shared_base());
+               m.program, m.initial, m.expected, m.found, m.comparison, emulator.shared_base());
   };
   const Clock clock;
   try {
-    sweep(emulator, gpu, plan, observer);
+    sweep(emulator, gpus, plan, observer);
   } catch (const std::exception& e) {
     findings.error = e.what();
   }
@@ -309,14 +309,19 @@ std::string sweep_json(const Findings& findings, const SweepPlan& plan, const Gp
 
 void diff_forms(const Options& options) {
   if (!options.json.empty()) check_output_place(options.json);
-  const std::unique_ptr<GpuRunner> gpu = open(options, options.target.empty() ? nullptr : &target(options.target));
-  EmulatorRunner emulator(gpu->shared_base());
-  const Target& target = options.target.empty() ? gpu->target() : warpmat::target(options.target);
+  constexpr std::size_t runners = 6;  // so that transfers, kernels and what the driver does on a core overlap
+  std::vector<std::unique_ptr<GpuRunner>> gpus;
+  std::vector<Runner*> devices;
+  for (std::size_t i = 0; i < runners; ++i)
+    devices.push_back(gpus.emplace_back(open(options, options.target.empty() ? nullptr : &target(options.target))).get());
+  const GpuRunner& gpu = *gpus.front();
+  EmulatorRunner emulator(gpu.shared_base(), 1);
+  const Target& target = options.target.empty() ? gpu.target() : warpmat::target(options.target);
   const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
-  const Findings findings = run_sweep(emulator, *gpu, plan, options);
+  const Findings findings = run_sweep(emulator, devices, plan, options);
   print_table(findings);
-  print_summary(findings, plan, *gpu);
-  if (!options.json.empty()) write_file(options.json, {sweep_json(findings, plan, *gpu)});
+  print_summary(findings, plan, gpu);
+  if (!options.json.empty()) write_file(options.json, {sweep_json(findings, plan, gpu)});
   if (findings.error) throw std::runtime_error(*findings.error);
   fail_on(findings.mismatches(), findings.outputs());
 }
