@@ -51,25 +51,29 @@ class F64Dot {
 
   /// The numbers of 64-bit registers `low` (rows 0 to 7) and `high`: those of lane t of each quad to to[t * step].
   HWY_INLINE void read_rows(OperandName name, int low, int high, Row* to, int step) const {
-    HWY_ALIGN std::uint32_t halves[2][quad][rows];
-    for (int half = 0; half < 2; ++half)
-      for_each_row_vector(words(name, 2 * low + half), words(name, 2 * high + half), [&](int row, const Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t) hn::Store(quads[t], U32(), halves[half][t] + row);
-      });
-    for (int t = 0; t < quad; ++t) join(halves[0][t], halves[1][t], rows, to[t * step]);
-  }
-
-  HWY_INLINE static void join(const std::uint32_t* low, const std::uint32_t* high, int count, double* to) {
-    const hn::Repartition<std::uint64_t, U32> d;
-    const hn::Half<U32> half;
-    for (int i = 0; i < count; i += vector_rows / 2) {
-      const auto upper = hn::ShiftLeft<32>(hn::PromoteTo(d, hn::LoadU(half, high + i)));
-      hn::StoreU(hn::BitCast(F64(), hn::Or(upper, hn::PromoteTo(d, hn::LoadU(half, low + i)))), F64(), to + i);
+    constexpr U32 d;
+    constexpr F64 d64;
+    for (int row = 0; row < rows; row += vector_rows / 2) {
+      const int reg = 2 * (row < 8 ? low : high), lane = row % 8 * quad;
+      const std::uint32_t *lower = words(name, reg) + lane, *upper = words(name, reg + 1) + lane;
+      const Word low_a = hn::LoadU(d, lower), low_b = hn::LoadU(d, lower + vector_rows);
+      const Word high_a = hn::LoadU(d, upper), high_b = hn::LoadU(d, upper + vector_rows);
+      // Lanes 0 and 1 of each quad, then 2 and 3.
+      const auto first_a = hn::BitCast(d64, hn::InterleaveLower(low_a, high_a)), first_b = hn::BitCast(d64, hn::InterleaveLower(low_b, high_b));
+      const auto last_a = hn::BitCast(d64, hn::InterleaveUpper(d, low_a, high_a)), last_b = hn::BitCast(d64, hn::InterleaveUpper(d, low_b, high_b));
+      hn::Store(hn::ConcatEven(d64, first_b, first_a), d64, to[0] + row);
+      hn::Store(hn::ConcatOdd(d64, first_b, first_a), d64, to[step] + row);
+      hn::Store(hn::ConcatEven(d64, last_b, last_a), d64, to[2 * step] + row);
+      hn::Store(hn::ConcatOdd(d64, last_b, last_a), d64, to[3 * step] + row);
     }
   }
 
   HWY_INLINE void read_b() {
-    for (int b = 0; b < plan_.k / quad; ++b) join(words(OperandName::b, 2 * b), words(OperandName::b, 2 * b + 1), 32, b_ + 32 * b);
+    constexpr U32 d;
+    for (int reg = 0; reg < plan_.k / quad; ++reg)
+      for (int lane = 0; lane < 32; lane += vector_rows)
+        hn::StoreInterleaved2(hn::LoadU(d, words(OperandName::b, 2 * reg) + lane), hn::LoadU(d, words(OperandName::b, 2 * reg + 1) + lane), d,
+                              reinterpret_cast<std::uint32_t*>(b_ + 32 * reg + lane));
   }
 
   HWY_INLINE bool multiply() {

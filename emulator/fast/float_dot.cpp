@@ -422,12 +422,15 @@ class FloatDot {
     return hn::AllFalse(I32(), hn::Lt(overflow, hn::Zero(I32())));
   }
 
-  /// What is the same for all results.
+  static constexpr int bias = 127;
+
+  /// What is the same for all results. Factors are powers of two: a factor's biased exponent is the largest one minus E's.
   struct Plain {
-    hn::Vec<I32> fraction_bits, missing_exponent;
+    hn::Vec<I32> fraction_bits, largest_factor, largest_product_factor;
     Word kept;
     HWY_ATTR Plain(const FloatPlan& plan, int missing)
-        : fraction_bits(hn::Set(I32(), plan.fraction_bits)), missing_exponent(hn::Set(I32(), missing)),
+        : fraction_bits(hn::Set(I32(), plan.fraction_bits)), largest_factor(hn::Set(I32(), plan.fraction_bits + 2 * bias)),
+          largest_product_factor(hn::Set(I32(), plan.fraction_bits + missing + 2 * bias)),
           kept(hn::Set(U32(), ~0u << (23 - plan.result_fraction_bits))) {}
   };
 
@@ -437,27 +440,33 @@ class FloatDot {
   HWY_INLINE Word plain_step(const Plain& p, unsigned first_block, unsigned last_block, int column, int row, Word c_bits, hn::Vec<I32>& overflow) const {
     const I32 d;
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
-    // That of a zero is below all products'. A subnormal f16 counts with its format's smallest exponent.
-    auto c_exponent = hn::Sub(hn::BitCast(d, hn::ShiftRight<24>(hn::ShiftLeft<1>(hn::BitCast(U32(), c)))), hn::Set(d, 127));
-    if constexpr (f16_accumulator) c_exponent = hn::IfThenElse(hn::Gt(c_exponent, hn::Set(d, -127)), hn::Max(c_exponent, hn::Set(d, -14)), c_exponent);
-    const auto exponent = hn::Max(largest_plain_exponent<first, last>(first_block, last_block, column, row), c_exponent);
-    const auto scale = hn::Sub(p.fraction_bits, exponent);
-    auto sum = truncate(hn::Mul(c, power_of_two(scale)));
-    const auto factor = bits == 8 ? power_of_two(hn::Add(scale, p.missing_exponent)) : power_of_two(scale);
+    // Exponents are biased as f32's are. That of a zero is below all products'. A subnormal f16 counts with its format's smallest exponent.
+    auto c_exponent = hn::BitCast(d, hn::ShiftRight<24>(hn::ShiftLeft<1>(hn::BitCast(U32(), c))));
+    if constexpr (f16_accumulator) c_exponent = hn::IfThenElseZero(hn::Gt(c_exponent, hn::Zero(d)), hn::Max(c_exponent, hn::Set(d, bias - 14)));
+    const auto products = hn::Add(largest_plain_exponent<first, last>(first_block, last_block, column, row), hn::Set(d, bias));
+    const auto exponent = hn::Max(products, c_exponent);
+    const auto c_factor = hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Sub(p.largest_factor, exponent)));
+    auto sum = truncate(hn::Mul(c, c_factor));
+    const auto factor = bits == 8 ? hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Sub(p.largest_product_factor, exponent))) : c_factor;
     const float* a = a_[first_block * block] + row;
-    const float* b = b_ + (first_block * columns + static_cast<unsigned>(column)) * block;
-    for (unsigned i = first_block; i < last_block; ++i, a += block * rows, b += block * columns) {
+    const std::uint32_t* places = sparse ? places_[first_block * block] + row : nullptr;
+    constexpr unsigned b_blocks = sparse ? 2 : 1;  // of a column, for one of A
+    const float* b = b_ + (first_block * b_blocks * columns + static_cast<unsigned>(column)) * block;
+    for (unsigned i = first_block; i < last_block; ++i, a += block * rows, b += b_blocks * block * columns) {
       // As many products at a time as an int32 surely holds the sum of.
       constexpr int group = HWY_MIN(8 * 4 / (last - first), block);
+      HWY_UNROLL(2)
       for (int k = 0; k < block; k += group) {
-        const int slot = static_cast<int>(i) * block + k;
-        const auto total = sum_of_products<group, first, last>(a + k * rows, b + k, slot, column, row, factor);
+        const auto total = sum_of_products<group, first, last>(a, b, places, k, factor);
         const auto both = hn::Add(sum, total);
-        overflow = hn::Or(overflow, hn::AndNot(hn::Xor(sum, total), hn::Xor(sum, both)));
+        // C and the first group fit.
+        if (i != first_block || k != 0) overflow = hn::Or(overflow, hn::AndNot(hn::Xor(sum, total), hn::Xor(sum, both)));
         sum = both;
       }
+      if constexpr (sparse) places += block * rows;
     }
-    return round_plain<f16_accumulator>(sum, hn::Sub(exponent, p.fraction_bits), p.kept, overflow);
+    const auto unit = hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Sub(exponent, p.fraction_bits)));
+    return round_plain<f16_accumulator>(sum, unit, p.kept, overflow);
   }
 
   template <int first, int last>
@@ -477,26 +486,31 @@ class FloatDot {
     return signed_byte<last - first == 4 ? 0 : first>(hn::BitCast(U32(), pair));
   }
 
+  /// The products of `group` slots of one block, from slot `k` of it on. Of a sparse A, four elements of B belong to two slots.
   template <int group, int first, int last>
-  HWY_INLINE hn::Vec<I32> sum_of_products(const float* a, const float* b, int slot, int column, int row, hn::Vec<F32> factor) const {
+  HWY_INLINE hn::Vec<I32> sum_of_products(const float* a, const float* b, const std::uint32_t* places, int k, hn::Vec<F32> factor) const {
     auto total = hn::Zero(I32());
     HWY_UNROLL(16)
-    for (int i = 0; i < group; ++i) {
+    for (int i = k; i < k + group; ++i) {
       if (i % 4 < first || i % 4 >= last) continue;
-      const auto product = hn::Mul(hn::Load(F32(), a + i * rows), sparse ? b_values(slot + i, column, row) : hn::Set(F32(), b[i]));
-      total = hn::Add(total, truncate(hn::Mul(product, factor)));
+      hn::Vec<F32> met;
+      if constexpr (sparse)
+        met = look_up(b + i / 2 * 4 / block * (columns * block) + i / 2 * 4 % block, places + i * rows);
+      else
+        met = hn::Set(F32(), b[i]);
+      total = hn::Add(total, truncate(hn::Mul(hn::Mul(hn::Load(F32(), a + i * rows), met), factor)));
     }
     return total;
   }
 
   template <bool f16_accumulator>
-  HWY_INLINE Word round_plain(hn::Vec<I32> sum, hn::Vec<I32> unit, Word kept, hn::Vec<I32>& overflow) const {
+  HWY_INLINE Word round_plain(hn::Vec<I32> sum, hn::Vec<F32> unit, Word kept, hn::Vec<I32>& overflow) const {
     const auto truncated = hn::ConvertTo(F32(), sum);
-    if constexpr (!f16_accumulator) return hn::And(hn::BitCast(U32(), hn::Mul(truncated, power_of_two(unit))), kept);
+    if constexpr (!f16_accumulator) return hn::And(hn::BitCast(U32(), hn::Mul(truncated, unit)), kept);
     // The last bit tells that there were more, so that rounding once more rounds as the exact sum would.
     const auto inexact = hn::VecFromMask(I32(), hn::Ne(truncate(truncated), sum));
     const auto odd = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(I32(), truncated), inexact, hn::Set(I32(), 1)));
-    const Word result = f32_to_f16(hn::Mul(odd, power_of_two(unit)));
+    const Word result = f32_to_f16(hn::Mul(odd, unit));
     const auto infinity = hn::Set(I32(), 0x7c00);
     overflow = hn::Or(overflow, hn::VecFromMask(I32(), hn::Eq(hn::And(hn::BitCast(I32(), result), infinity), infinity)));
     return result;
