@@ -184,7 +184,9 @@ void Times::add(const std::string& name, int threads, double ns) {
   place->second = std::min(place->second, ns);
 }
 
-double Times::instruction(const Selected& s, const OperandClass& c, std::string_view set, int threads) const { return at(name_of(s, c, set), threads); }
+double Times::instruction(const Selected& selected, const OperandClass& operand_class, std::string_view set, int threads) const {
+  return at(name_of(selected, operand_class, set), threads);
+}
 double Times::statement(std::string_view set, int threads) const { return at(statement_name(set), threads); }
 double Times::single(std::string_view set) const { return at(single_name(set), 1); }
 double Times::eigen(std::string_view set) const { return at(eigen_name(set), 1); }

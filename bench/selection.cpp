@@ -100,7 +100,8 @@ std::vector<Selected> select(const std::string& pattern, const Target* target) {
     else if (!unavailable(form, *target))
       selected.push_back({&form, target});
   }
-  if (selected.empty()) throw std::runtime_error(fmt::format("--forms '{}' selects no form{}", pattern, target ? fmt::format(" of {}", target->name) : ""));
+  if (selected.empty())
+    throw std::runtime_error(fmt::format("--forms '{}' selects no form{}", pattern, target ? fmt::format(" of {}", target->name) : ""));
   return selected;
 }
 
