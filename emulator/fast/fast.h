@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -137,5 +138,16 @@ class FastPath {
 
 /// The fast path of `form` under `lowering`, or nullptr. It is made at the first call and kept; safe from many threads.
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering);
+
+// To test and measure the kernels of every instruction set. The choice is the process's: do not change it while another thread executes.
+
+/// The instruction sets that this CPU has and kernels exist for, best first: "AVX-512", "AVX2", "SSE4". Empty where none are.
+std::vector<std::string_view> instruction_sets();
+
+/// From now on kernels of that instruction set are called. Throws std::invalid_argument for a name that is not one of instruction_sets().
+void use_instruction_set(std::string_view name);
+
+/// From now on the best kernels are called, as at the start.
+void use_best_instruction_set();
 
 }  // namespace warpmat

@@ -1,0 +1,207 @@
+#include "measurement.h"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <warpmat/fast/fast.h>
+#include <warpmat/ptx/run.h>
+
+#include "eigen_product.h"
+#include "workload.h"
+
+namespace warpmat {
+namespace {
+
+// ---- Names ------------------------------------------------------------------------------------------------------------------------------
+
+std::string name_of(const Selected& s, const OperandClass& c, std::string_view set) {
+  return fmt::format("{}/{}/{}/{}", s.form->opcode, s.target->name, c.name, set);
+}
+std::string statement_name(std::string_view set) { return fmt::format("statement of a program/{}", set); }
+std::string single_name(std::string_view set) { return fmt::format("instruction on one warp/{}", set); }
+std::string eigen_name(std::string_view set) { return fmt::format("Eigen multiply-add/{}", set); }
+
+// ---- What is timed: each function counts as many iterations as it executes instructions or multiply-adds ----------------------------------
+
+/// All threads call this; none has begun to execute when the first one chooses.
+void choose(const benchmark::State& state, std::string_view set) {
+  if (state.thread_index() == 0) use_instruction_set(set);
+}
+
+void time_batch(benchmark::State& state, const Workload& workload, std::string_view set) {
+  choose(state, set);
+  WarpStates states = workload.states();
+  const Batch batch = workload.batch(states);
+  while (state.KeepRunningBatch(Workload::warps)) workload.instruction().execute(batch, Workload::warps);
+}
+
+Program repeated(Program program) {
+  program.statements.resize(program_statements, program.statements.front());
+  return program;
+}
+
+void load_first_warp(const Workload& workload, Warp& warp) { std::ranges::copy(workload.states().registers_of(0), warp.named_registers().begin()); }
+
+void time_program(benchmark::State& state, const Workload& workload, std::string_view set) {
+  choose(state, set);
+  const Program program = repeated(workload.program());
+  Warp warp(program);
+  load_first_warp(workload, warp);
+  while (state.KeepRunningBatch(program_statements)) run(warp);
+}
+
+void time_single(benchmark::State& state, const Workload& workload, std::string_view set) {
+  choose(state, set);
+  Warp warp(workload.program());
+  load_first_warp(workload, warp);
+  const Statement& statement = workload.program().statements.front();
+  std::vector<std::vector<Register*>> words;
+  for (const OperandText& operand : statement.operands) words.push_back(warp.words(operand));
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Operand& operand = workload.instruction().form().operands[i];
+    if (operand.written)
+      arguments.destination = words[i];
+    else
+      arguments.source(operand.name) = words[i];
+  }
+  while (state.KeepRunningBatch(program_statements))
+    for (int i = 0; i < program_statements; ++i) workload.instruction().execute(arguments);
+}
+
+void time_eigen(benchmark::State& state, Product product) {
+  constexpr std::size_t elements = std::size_t{product_size} * product_size;
+  const std::vector<float> a(elements, 1.25f), b(elements, 0.75f);
+  std::vector<float> c(elements);
+  while (state.KeepRunningBatch(benchmark::IterationCount{product_size} * product_size * product_size)) product(a.data(), b.data(), c.data());
+}
+
+Product eigen_product(std::string_view set) {
+  return set == "AVX-512" ? eigen_product_avx512 : set == "AVX2" ? eigen_product_avx2 : eigen_product_sse4;
+}
+
+// ---- Registering ------------------------------------------------------------------------------------------------------------------------
+
+/// Registers `function` for some numbers of threads.
+template <typename Function>
+void add(const std::string& name, int repetitions, const std::vector<int>& threads, Function function) {
+  constexpr double seconds = 0.004;  // short: some repetition falls between two disturbances
+  benchmark::internal::Benchmark* const added = benchmark::RegisterBenchmark(name.c_str(), function);
+  added->MinTime(seconds)->Repetitions(repetitions)->UseRealTime();
+  for (const int count : threads) added->Threads(count);
+}
+
+std::vector<int> thread_counts(std::vector<int> counts) {
+  std::ranges::sort(counts);
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+/// `workloads` keeps what the benchmarks refer to.
+void add_instructions(const MeasurementPlan& plan, std::deque<Workload>& workloads) {
+  for (const Selected& selected : plan.selected)
+    for (const OperandClass* c : measured_classes()) {
+      if (!applies(*c, *selected.form)) continue;
+      const Workload& workload = workloads.emplace_back(*selected.form, *selected.target, *c);
+      const bool usual = c == &usual_class(*selected.form);
+      for (const std::string_view set : plan.sets)
+        add(name_of(selected, *c, set), plan.repetitions, thread_counts(usual ? std::vector{1, plan.threads} : std::vector{1}),
+            [&workload, set](benchmark::State& state) { time_batch(state, workload, set); });
+    }
+}
+
+void add_program(const MeasurementPlan& plan, std::deque<Workload>& workloads) {
+  const Selected f16 = representative_selection().front();
+  const Workload& workload = workloads.emplace_back(*f16.form, *f16.target, usual_class(*f16.form));
+  for (const std::string_view set : plan.sets) {
+    add(statement_name(set), plan.repetitions, thread_counts({1, 2, plan.threads}),
+        [&workload, set](benchmark::State& state) { time_program(state, workload, set); });
+    add(single_name(set), plan.repetitions, {1}, [&workload, set](benchmark::State& state) { time_single(state, workload, set); });
+  }
+}
+
+void add_eigen(const MeasurementPlan& plan) {
+  for (const std::string_view set : plan.sets)
+    add(eigen_name(set), 3 * plan.repetitions, {1}, [set](benchmark::State& state) { time_eigen(state, eigen_product(set)); });
+}
+
+// ---- Running ----------------------------------------------------------------------------------------------------------------------------
+
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs)
+      if (run.run_type == Run::RT_Iteration) times.add(run.run_name.function_name, static_cast<int>(run.threads), ns_of(run));
+  }
+
+  Times times;
+
+ private:
+  static double ns_of(const Run& run) {
+#ifdef WARPMAT_TIME_IS_PER_THREAD
+    return run.GetAdjustedRealTime() / static_cast<double>(run.threads);
+#else
+    return run.GetAdjustedRealTime();
+#endif
+  }
+};
+
+void initialize(const MeasurementPlan& plan) {
+  static std::vector<std::string> arguments;  // Google Benchmark keeps a pointer to the first
+  arguments = {"warpmat_bench", "--benchmark_enable_random_interleaving=true"};
+  if (!plan.json.empty()) arguments.insert(arguments.end(), {"--benchmark_out=" + plan.json, "--benchmark_out_format=json"});
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+}
+
+}  // namespace
+
+std::vector<const OperandClass*> measured_classes() {
+  return {find_operand_class("close"), find_operand_class("finite"), find_operand_class("random")};
+}
+
+const OperandClass& usual_class(const Form& form) {
+  const OperandClass& close = *find_operand_class("close");
+  return applies(close, form) ? close : *find_operand_class("random");
+}
+
+double multiply_adds(const Form& form) {
+  if (form.mnemonic != Mnemonic::mma) return 0;
+  return double(form.shape.m) * form.shape.n * form.stored_k() * form.operand(OperandName::d).fragment.matrices();
+}
+
+void Times::add(const std::string& name, int threads, double ns) {
+  const auto [place, added] = ns_.try_emplace({name, threads}, ns);
+  place->second = std::min(place->second, ns);
+}
+
+double Times::instruction(const Selected& selected, const OperandClass& operand_class, std::string_view set, int threads) const {
+  return at(name_of(selected, operand_class, set), threads);
+}
+double Times::statement(std::string_view set, int threads) const { return at(statement_name(set), threads); }
+double Times::single(std::string_view set) const { return at(single_name(set), 1); }
+double Times::eigen(std::string_view set) const { return at(eigen_name(set), 1); }
+
+Times measure(const MeasurementPlan& plan) {
+  initialize(plan);
+  std::deque<Workload> workloads;
+  add_instructions(plan, workloads);
+  add_program(plan, workloads);
+  add_eigen(plan);
+  Collector collector;
+  benchmark::RunSpecifiedBenchmarks(&collector);
+  benchmark::ClearRegisteredBenchmarks();
+  use_best_instruction_set();
+  return collector.times;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,151 @@
+#include "report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include "eigen_product.h"
+#include "gpu/cases.h"
+#include "tools/table.h"
+#include "workload.h"
+
+namespace warpmat {
+namespace {
+
+using Cells = std::vector<std::string>;
+using Rows = std::vector<Cells>;  ///< the first is the header
+
+// ---- The machine ------------------------------------------------------------------------------------------------------------------------
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown CPU";
+}
+
+std::string machine_text() {
+  return fmt::format("{}, {} cores; compiled by {}", cpu_model(), std::thread::hardware_concurrency(), WARPMAT_COMPILED_BY);
+}
+
+// ---- The tables -------------------------------------------------------------------------------------------------------------------------
+
+constexpr const char* nothing = "-";
+
+Cells header(const MeasurementPlan& plan) {
+  Cells cells{"opcode", "target"};
+  for (const OperandClass* c : measured_classes()) cells.push_back(fmt::format("{}, ns", c->name));
+  cells.push_back("random/finite");
+  if (plan.threads > 1) cells.push_back(fmt::format("{} threads, ns", plan.threads));
+  cells.insert(cells.end(), {"G multiply-adds/s", "times Eigen"});
+  return cells;
+}
+
+std::string ratio_of_classes(const Selected& selected, const Times& times, std::string_view set) {
+  const OperandClass &random = *find_operand_class("random"), &finite = *find_operand_class("finite");
+  if (!applies(finite, *selected.form)) return nothing;
+  return fmt::format("{:.2f}", times.instruction(selected, random, set) / times.instruction(selected, finite, set));
+}
+
+Cells row_of(const Selected& selected, const MeasurementPlan& plan, const Times& times, std::string_view set) {
+  Cells cells{selected.form->opcode, std::string(selected.target->name)};
+  for (const OperandClass* c : measured_classes())
+    cells.push_back(applies(*c, *selected.form) ? fmt::format("{:.1f}", times.instruction(selected, *c, set)) : nothing);
+  cells.push_back(ratio_of_classes(selected, times, set));
+  const OperandClass& usual = usual_class(*selected.form);
+  if (plan.threads > 1) cells.push_back(fmt::format("{:.1f}", times.instruction(selected, usual, set, plan.threads)));
+  const double ns = times.instruction(selected, usual, set), count = multiply_adds(*selected.form);
+  if (count == 0) {
+    cells.insert(cells.end(), {nothing, nothing});
+  } else {
+    cells.push_back(fmt::format("{:.2f}", count / ns));
+    cells.push_back(fmt::format("{:.2f}", ns / (count * times.eigen(set))));
+  }
+  return cells;
+}
+
+Rows instruction_rows(const MeasurementPlan& plan, const Times& times, std::string_view set) {
+  Rows rows{header(plan)};
+  for (const Selected& selected : plan.selected) rows.push_back(row_of(selected, plan, times, set));
+  return rows;
+}
+
+Rows program_rows(const MeasurementPlan& plan, const Times& times) {
+  Rows rows{{"instruction set", "a statement, ns", "its instruction alone, ns", "beyond, ns", "2 threads, times the statements"}};
+  for (const std::string_view set : plan.sets) {
+    const double statement = times.statement(set), single = times.single(set);
+    rows.push_back({std::string(set), fmt::format("{:.1f}", statement), fmt::format("{:.1f}", single), fmt::format("{:.1f}", statement - single),
+                    fmt::format("{:.2f}", statement / times.statement(set, 2))});
+  }
+  return rows;
+}
+
+std::string set_title(const Times& times, std::string_view set) {
+  return fmt::format("{}: Eigen {:.1f} G multiply-adds/s", set, 1 / times.eigen(set));
+}
+
+std::string program_title() {
+  const Selected f16 = representative_selection().front();
+  return fmt::format("run() of {} statements {} on {}", program_statements, f16.form->opcode, f16.target->name);
+}
+
+// ---- Writing ----------------------------------------------------------------------------------------------------------------------------
+
+std::string as_text(const std::string& title, const Rows& rows) {
+  Table table(rows.front());
+  for (std::size_t i = 1; i < rows.size(); ++i) table.add(rows[i]);
+  return fmt::format("\n{}\n\n{}", title, table.text());
+}
+
+std::string as_markdown(const std::string& title, const Rows& rows) {
+  std::string text = fmt::format("\n## {}\n\n| {} |\n|", title, fmt::join(rows.front(), " | "));
+  for (std::size_t i = 0; i < rows.front().size(); ++i) text += "---|";
+  text += '\n';
+  for (std::size_t i = 1; i < rows.size(); ++i) text += fmt::format("| {} |\n", fmt::join(rows[i], " | "));
+  return text;
+}
+
+using Write = std::string (*)(const std::string& title, const Rows& rows);
+
+std::string tables(const MeasurementPlan& plan, const Times& times, Write write) {
+  std::string text;
+  for (const std::string_view set : plan.sets) text += write(set_title(times, set), instruction_rows(plan, times, set));
+  return text + write(program_title(), program_rows(plan, times));
+}
+
+constexpr const char* introduction = R"(# How fast it is
+
+Written by `tools/bench --markdown docs/performance.md`; do not edit. `tools/bench` prints the same tables, `tools/bench --forms .` those of every
+form, `tools/bench --help` says more.
+
+Measured on {}.
+
+**The time** is that of one instruction in a batch (`Instruction::execute(const Batch&, ...)` of [instruction.h](../emulator/isa/instruction.h))
+of {} warps whose registers stay in the second cache, on one thread; in the column with more threads each has a batch of its own, and the time is
+that of all together: halved where two threads execute twice as much. Every figure is the least of {} repetitions of some milliseconds each. The
+repetitions of everything, Eigen's product too, take turns in random order: what disturbs the machine hits a few of each.
+
+**The operands** are drawn as in the comparisons with GPUs: *close* to 1, the usual case; *finite*, random bits without NaNs and infinities; *random*
+bits with them. Integers, and bits that only move, are random. Speed, ratio and threads are those of the first class that a form has.
+
+**Times Eigen** is the time over that of as many multiply-adds in Eigen's product of {}x{} matrices of 32-bit floats, on one thread, measured in
+the same run and compiled for the same instruction set. Of a sparse A the stored elements count; a multiply-add of 1-bit elements is one of the
+bits.
+
+The emulator chooses the best instruction set of the CPU by itself; here it was told to use each in turn.
+)";
+
+}  // namespace
+
+std::string report_text(const MeasurementPlan& plan, const Times& times) {
+  return machine_text() + '\n' + tables(plan, times, as_text);
+}
+
+std::string report_page(const MeasurementPlan& plan, const Times& times) {
+  return fmt::format(introduction, machine_text(), Workload::warps, plan.repetitions, product_size, product_size) + tables(plan, times, as_markdown);
+}
+
+}  // namespace warpmat

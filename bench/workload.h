@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gpu/cases.h"
+
+namespace warpmat {
+
+/// An instruction with the operands of many warps. Usable from many threads.
+class Workload {
+ public:
+  static constexpr std::size_t warps = 128;  ///< few enough that their registers stay in the second cache
+
+  Workload(const Form& form, const Target& target, const OperandClass& operand_class);
+
+  const Instruction& instruction() const { return *program_.statements.front().matrix(); }
+
+  /// A program of one statement, the instruction.
+  const Program& program() const { return program_; }
+
+  /// The registers and memories of the warps.
+  const WarpStates& states() const { return states_; }
+
+  /// The batch of all warps in `states`, a copy of states() that must outlive it, as must the workload.
+  Batch batch(WarpStates& states) const;
+
+ private:
+  Program program_;
+  WarpStates states_;
+  std::vector<std::vector<Register>> numbers_;  ///< by operand: what PTX writes as numbers, the same for all warps
+};
+
+}  // namespace warpmat
