@@ -99,7 +99,9 @@ void Instruction::execute(const Batch& batch, std::size_t warps, Path path) cons
     try {
       lowering_->execute(*form_, *lowering_, warp.arguments(next));
     } catch (const Trap& trap) {
-      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("warp {}", next));
+      Trap named(trap.lane, trap.address, trap.reason, fmt::format("warp {}", next));
+      named.warp = next;
+      throw named;
     }
   }
 }

@@ -64,12 +64,12 @@ std::vector<const Register*> Warp::words(const OperandText& operand) const {
   return out;
 }
 
-void Warp::execute(const Statement& statement) {
-  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction);
+void Warp::execute(const Statement& statement, Path path) {
+  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, path);
   execute_scalar(statement, *statement.scalar());
 }
 
-void Warp::execute_matrix(const Statement& statement, const Instruction& instruction) {
+void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, Path path) {
   std::array<Words, operand_names> lists;
   Arguments arguments;
   arguments.shared = &shared_;
@@ -86,7 +86,7 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
       arguments.source(operand.name) = {const_cast<const Register**>(list.pointers.data()), list.count};
     }
   }
-  instruction.execute(arguments);
+  instruction.execute(arguments, path);
 }
 
 void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
@@ -169,10 +169,10 @@ void Warp::check_barrier(const Statement& statement) const {
       throw Trap(static_cast<int>(lane), std::nullopt, fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
 }
 
-void run(Warp& warp) {
+void run(Warp& warp, Path path) {
   for (const Statement& statement : warp.program().statements) {
     try {
-      warp.execute(statement);
+      warp.execute(statement, path);
     } catch (const Trap& trap) {
       throw Trap(trap.lane, trap.address, trap.reason, fmt::format("line {}", statement.location.line));
     }

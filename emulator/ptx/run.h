@@ -35,10 +35,10 @@ class Warp {
   std::vector<const Register*> words(const OperandText& operand) const;
 
   /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate.
-  void execute(const Statement& statement);
+  void execute(const Statement& statement, Path path = Path::fast);
 
  private:
-  void execute_matrix(const Statement& statement, const Instruction& instruction);
+  void execute_matrix(const Statement& statement, const Instruction& instruction, Path path);
   void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
   void move(const Statement& statement);
   void compute(const Statement& statement, const ScalarInstruction& instruction);
@@ -56,6 +56,6 @@ class Warp {
 };
 
 /// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
-void run(Warp& warp);
+void run(Warp& warp, Path path = Path::fast);
 
 }  // namespace warpmat

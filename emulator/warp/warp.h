@@ -26,6 +26,7 @@ class Trap : public std::runtime_error {
   int lane;                              ///< the lane that is to blame, 0 to 31
   std::optional<std::uint64_t> address;  ///< its shared-memory byte address, where one is wrong
   std::string reason;                    ///< what is wrong and what would be right
+  std::size_t warp = 0;                  ///< in a batch, the warp that is to blame
 };
 
 /// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's memory does not begin at 0.

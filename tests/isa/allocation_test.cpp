@@ -5,6 +5,7 @@
 
 #include <warpmat/isa/instruction.h>
 
+#include <array>
 #include <cstdlib>
 #include <new>
 #include <random>
@@ -61,6 +62,32 @@ TEST_CASE("executing allocates nothing") {
     const std::size_t after = allocations;
     CAPTURE(form.opcode);
     CHECK(after == before);
+  }
+}
+
+TEST_CASE("executing a batch allocates nothing") {
+  constexpr std::size_t count = 3;
+  std::array<std::uint8_t, 512> memory{};
+  std::array<std::uint32_t, count * 16 * lanes> results{};
+  std::mt19937_64 random(61);
+  for (const Form& form : forms()) {
+    const Instruction instruction(form, target_with(form));
+    FormRegisters registers(form);
+    registers.fill(random);
+    Batch batch;
+    for (const Operand& operand : form.operands)
+      if (!operand.written) batch.source(operand.name).words = registers[operand.name][0].data();
+    batch.destination = results.data();
+    batch.destination_stride = 16 * lanes;
+    batch.shared = memory.data();
+    batch.shared_bytes = memory.size();
+    for (const Path path : {Path::fast, Path::reference}) {
+      const std::size_t before = allocations;
+      instruction.execute(batch, count, path);
+      const std::size_t after = allocations;
+      CAPTURE(form.opcode, path == Path::fast);
+      CHECK(after == before);
+    }
   }
 }
 
