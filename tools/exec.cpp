@@ -4,20 +4,23 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <atomic>
+#include <deque>
 #include <exception>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
 #include "npy.h"
-#include "output_file.h"
 #include "progress.h"
+#include "reference_flag.h"
 #include "register_array.h"
 
 namespace warpmat {
@@ -38,24 +41,26 @@ struct FileRole {
   std::string content;  ///< "registers"
   DType dtype;
   std::vector<Dimension> dimensions;
+  const Operand* operand = nullptr;  ///< whose registers these are; nullptr: the memories
 };
 
 constexpr const char* memory_option = "shared";
 constexpr const char* memory_out_option = "shared-out";
 
 FileRole memory_role(bool written) {
-  return {written ? memory_out_option : memory_option, written, "shared memory", DType::uint8, {{"bytes", std::nullopt}}};
+  return {written ? memory_out_option : memory_option, written, "shared memory", DType::uint8, {{"bytes", std::nullopt}}, nullptr};
 }
 
 FileRole role(const Operand& operand) {
   const Dimension all_lanes{"32", lanes};
   if (operand.kind == OperandKind::address)
-    return {std::string(name(operand.name)), false, "byte address in shared memory for each lane", DType::uint32, {all_lanes}};
+    return {std::string(name(operand.name)), false, "byte address in shared memory for each lane", DType::uint32, {all_lanes}, &operand};
   return {std::string(name(operand.name)),
           operand.written,
           "registers",
           register_dtype(operand.fragment.register_bits),
-          {{"registers", static_cast<std::size_t>(operand.registers())}, all_lanes}};
+          {{"registers", static_cast<std::size_t>(operand.registers())}, all_lanes},
+          &operand};
 }
 
 bool addresses_memory(const Form& form) {
@@ -67,6 +72,7 @@ bool stores(const Form& form) {
   return addresses_memory(form) && std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
 }
 
+/// All files of `form`, of which one is written.
 std::vector<FileRole> file_roles(const Form& form) {
   std::vector<FileRole> roles;
   for (const Operand& operand : form.operands)
@@ -107,7 +113,10 @@ struct Options {
   std::map<std::string, std::string> paths;  ///< by option; empty where not given
   std::map<std::string, std::optional<std::uint32_t>> numbers;  ///< by option
   bool hardware = false;  ///< undefined behaviour as measured instead of a trap
+  Path path = Path::fast;
   unsigned jobs = 0;
+
+  const std::string& file(const FileRole& role) const { return paths.at(role.option); }
 };
 
 std::vector<std::string> file_options() {
@@ -155,154 +164,184 @@ std::vector<FileRole> checked_roles(const Form& form, const Options& options) {
 
 // ---- Reading ------------------------------------------------------------------------------------------------------------------------
 
-bool fits(const NpyArray& array, const FileRole& file) {
-  if (array.dtype != file.dtype || array.shape.size() != file.dimensions.size() + 1) return false;
+bool fits(const NpyHeader& header, const FileRole& file) {
+  if (header.dtype != file.dtype || header.shape.size() != file.dimensions.size() + 1) return false;
   for (std::size_t i = 0; i < file.dimensions.size(); ++i)
-    if (file.dimensions[i].extent.value_or(array.shape[i + 1]) != array.shape[i + 1]) return false;
+    if (file.dimensions[i].extent.value_or(header.shape[i + 1]) != header.shape[i + 1]) return false;
   return true;
 }
 
-NpyArray read(const std::string& path, const FileRole& file) {
-  NpyArray array = read_npy(path);
-  if (fits(array, file)) return array;
-  throw std::runtime_error(fmt::format("{}: --{} must be {}; the file holds {}", path, file.option, layout_text(file), describe(array)));
-}
+/// A file that is read; its array has the layout of its role.
+struct Input {
+  Input(const FileRole& role_, const std::string& path) : role(role_), file(path) {
+    if (!fits(file.header(), role))
+      throw std::runtime_error(
+          fmt::format("{}: --{} must be {}; the file holds {}", path, role.option, layout_text(role), describe(file.header())));
+  }
 
-/// The registers and memories of many warps, side by side.
-struct Warps {
-  std::size_t count = 0;
-  std::array<std::vector<Register>, operand_names> registers;  ///< by OperandName: [count][words of the operand]; numbers [words]
-  NpyArray memory;                                             ///< [count][bytes]
-
-  std::vector<Register>& of(OperandName name) { return registers[static_cast<std::size_t>(name)]; }
-  std::size_t memory_bytes() const { return memory.shape.empty() ? 0 : memory.shape[1]; }
+  const FileRole& role;
+  NpyReader file;
 };
 
-Warps read_warps(const Form& form, const std::vector<FileRole>& roles, const Options& options) {
-  Warps warps;
-  std::string first;  // the file that set the number of cases
-  for (const FileRole& file : roles) {
-    if (file.written) continue;
-    const std::string& path = options.paths.at(file.option);
-    NpyArray array = read(path, file);
-    if (first.empty()) {
-      first = path;
-      warps.count = array.shape[0];
-    }
-    if (array.shape[0] != warps.count)
-      throw std::runtime_error(fmt::format("{} holds {} cases but {} holds {}; all files must hold the same number of cases", first,
-                                           warps.count, path, array.shape[0]));
-    if (file.option == memory_option)
-      warps.memory = std::move(array);
-    else
-      warps.of(*find_operand_name(file.option)) = to_registers(array);
+/// All that is read: files that hold the same number of cases.
+struct Inputs {
+  Inputs(const std::vector<FileRole>& roles, const Options& options) {
+    for (const FileRole& role : roles)
+      if (!role.written) add(role, options);
   }
-  for (const Operand& operand : form.operands)
-    if (operand.written) warps.of(operand.name).resize(warps.count * static_cast<std::size_t>(operand.words()));
-  for (const NumberRole& number : number_roles()) {
-    if (form.find_operand(number.operand) == nullptr) continue;
-    std::vector<Register>& words = warps.of(number.operand);
-    words.resize(std::max(words.size(), number.word + 1));
-    words[number.word].fill(options.numbers.at(number.option).value_or(0));
+
+  std::deque<Input> files;
+  std::size_t cases = 0;
+  std::size_t memory_bytes = 0;  ///< of one case
+  std::size_t bytes = 0;         ///< of all files
+
+ private:
+  void add(const FileRole& role, const Options& options) {
+    const std::string& path = options.file(role);
+    const NpyHeader& header = files.emplace_back(role, path).file.header();
+    if (files.size() == 1) cases = header.shape[0];
+    if (header.shape[0] != cases)
+      throw std::runtime_error(fmt::format("{} holds {} cases but {} holds {}; all files must hold the same number of cases",
+                                           options.file(files.front().role), cases, path, header.shape[0]));
+    if (role.operand == nullptr) memory_bytes = header.shape[1];
+    bytes += *header.byte_count();
   }
-  return warps;
-}
+};
 
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
 
-/// Executes cases one after another, without allocating between them.
-class Runner {
+/// The header of the file that is written.
+NpyHeader output_header(const FileRole& role, const Inputs& inputs) {
+  NpyHeader header{role.dtype, {inputs.cases}};
+  for (const Dimension& d : role.dimensions) header.shape.push_back(d.extent.value_or(inputs.memory_bytes));
+  return header;
+}
+
+/// What all threads work on.
+struct Work {
+  const Instruction& instruction;
+  const Options& options;
+  Inputs& inputs;
+  const FileRole& output_role;
+  NpyWriter& output;
+};
+
+/// The registers and memories of some cases, side by side: what one thread reads, executes and writes at a time.
+class Chunk {
  public:
-  Runner(const Instruction& instruction, Warps& warps, Undefined undefined) : instruction_(instruction), warps_(warps), shared_(warps.memory_bytes()) {
-    for (const Operand& operand : form().operands) {
-      std::vector<Register*>& registers = of(operand.name);
-      registers.resize(static_cast<std::size_t>(operand.words()));
-      if (operand.written)
-        arguments_.destination = registers;
-      else
-        arguments_.source(operand.name) = registers;
+  Chunk(const Work& work, std::size_t cases) : work_(work), cases_(cases), memory_(cases * work.inputs.memory_bytes) {
+    const Form& form = work.instruction.form();
+    for (const Operand& operand : form.operands) {
+      const bool number = operand.kind == OperandKind::selector || operand.kind == OperandKind::ids;
+      const auto words = static_cast<std::size_t>(operand.words());
+      std::vector<Register>& registers = of(operand.name);
+      registers.resize(words * (number ? 1 : cases));
+      if (operand.written) {
+        batch_.destination = registers.data()->data();
+        batch_.destination_stride = words * lanes;
+      } else {
+        batch_.source(operand.name) = {registers.data()->data(), number ? 0 : words * lanes};
+      }
     }
-    arguments_.shared = &shared_;
-    arguments_.undefined = undefined;
+    for (const NumberRole& number : number_roles())
+      if (form.find_operand(number.operand) != nullptr)
+        of(number.operand)[number.word].fill(work.options.numbers.at(number.option).value_or(0));
+    batch_.shared = memory_.data();
+    batch_.shared_bytes = batch_.shared_stride = work.inputs.memory_bytes;
+    batch_.undefined = work.options.hardware ? Undefined::hardware : Undefined::trap;
   }
 
-  Runner(const Runner&) = delete;
-  Runner& operator=(const Runner&) = delete;
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
 
-  void run(std::size_t index) {
-    for (const Operand& operand : form().operands) {
-      std::vector<Register*>& registers = of(operand.name);
-      const bool number = operand.kind == OperandKind::selector || operand.kind == OperandKind::ids;
-      const std::size_t first = number ? 0 : index * registers.size();
-      for (std::size_t i = 0; i < registers.size(); ++i) registers[i] = &warps_.of(operand.name)[first + i];
+  /// The cases from `first` to `last` - 1, from the files to the file.
+  void run(std::size_t first, std::size_t last) {
+    const std::size_t count = last - first;
+    for (Input& input : work_.inputs.files) {
+      const std::size_t size = case_bytes(input.role);
+      input.file.read(first * size, bytes(input.role).first(count * size));
+      if (input.role.dtype == DType::uint64) split_registers(of(input.role.operand->name));
     }
-    const std::span<std::uint8_t> memory = warps_.memory.as<std::uint8_t>().subspan(index * shared_.size(), shared_.size());
-    std::ranges::copy(memory, shared_.bytes().begin());
-    try {
-      instruction_.execute(arguments_);
-    } catch (const Trap& trap) {
-      throw std::runtime_error(fmt::format("case {}: {}", index, trap.what()));
-    }
-    if (stores_) std::ranges::copy(shared_.bytes(), memory.begin());
+    execute(first, count);
+    const FileRole& output = work_.output_role;
+    if (output.dtype == DType::uint64) join_registers(of(output.operand->name));
+    const std::size_t size = case_bytes(output);
+    work_.output.write(first * size, bytes(output).first(count * size));
   }
 
  private:
-  const Form& form() const { return instruction_.form(); }
-  std::vector<Register*>& of(OperandName name) { return registers_[static_cast<std::size_t>(name)]; }
+  void execute(std::size_t first, std::size_t count) {
+    try {
+      work_.instruction.execute(batch_, count, work_.options.path);
+    } catch (const Trap& trap) {
+      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("case {}", first + trap.warp));
+    }
+  }
 
-  const Instruction& instruction_;
-  Warps& warps_;
-  SharedMemory shared_;
-  bool stores_ = stores(instruction_.form());
-  std::array<std::vector<Register*>, operand_names> registers_;
-  Arguments arguments_;
+  std::vector<Register>& of(OperandName name) { return registers_[static_cast<std::size_t>(name)]; }
+
+  std::span<std::byte> bytes(const FileRole& file) {
+    return file.operand == nullptr ? std::as_writable_bytes(std::span(memory_)) : std::as_writable_bytes(std::span(of(file.operand->name)));
+  }
+  std::size_t case_bytes(const FileRole& file) { return bytes(file).size() / cases_; }
+
+  const Work& work_;
+  std::size_t cases_;
+  std::array<std::vector<Register>, operand_names> registers_;  ///< by OperandName: [cases][words of the operand]; numbers [words]
+  std::vector<std::uint8_t> memory_;                            ///< [cases][bytes]
+  Batch batch_;
 };
 
-/// Executes every case. Slices of cases go to threads; of several failures the one with the lowest case is thrown.
-void run_all(const Instruction& instruction, Warps& warps, Undefined undefined, unsigned jobs) {
-  const std::size_t slices = std::min<std::size_t>(jobs, warps.count);
-  std::vector<std::exception_ptr> failures(slices);
-  Progress progress(warps.count);
-  const auto run_slice = [&](std::size_t slice) {
+/// How many cases a thread takes at a time: so few that they stay in its cache and every thread has work.
+std::size_t chunk_cases(const Inputs& inputs, unsigned jobs) {
+  constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  const std::size_t fitting = chunk_bytes / (inputs.bytes / inputs.cases);
+  return std::max<std::size_t>(1, std::min(fitting, (inputs.cases + jobs - 1) / jobs));
+}
+
+/// Executes every case. Threads take chunks of cases in their order; of several failures the one with the lowest case is thrown: the chunks
+/// before a failing one were taken earlier, and end.
+void run_all(const Work& work) {
+  const std::size_t cases = work.inputs.cases;
+  if (cases == 0) return;
+  const std::size_t step = chunk_cases(work.inputs, work.options.jobs);
+  std::vector<std::pair<std::size_t, std::exception_ptr>> failures(std::min<std::size_t>(work.options.jobs, (cases + step - 1) / step));
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  Progress progress(cases);
+  const auto run_chunks = [&](auto& failure) {
+    std::size_t first = 0;
     try {
-      Runner runner(instruction, warps, undefined);
-      const std::size_t end = warps.count * (slice + 1) / slices;
-      for (std::size_t i = warps.count * slice / slices; i < end; ++i, progress.advance()) runner.run(i);
+      Chunk chunk(work, step);
+      while (!failed && (first = next.fetch_add(step)) < cases) {
+        const std::size_t last = std::min(first + step, cases);
+        chunk.run(first, last);
+        progress.advance(last - first);
+      }
     } catch (...) {
-      failures[slice] = std::current_exception();
+      failure = {first, std::current_exception()};
+      failed = true;
     }
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t slice = 0; slice < slices; ++slice) threads.emplace_back(run_slice, slice);
+    for (auto& failure : failures) threads.emplace_back([&] { run_chunks(failure); });
   }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
-}
-
-// ---- Writing ------------------------------------------------------------------------------------------------------------------------
-
-void write_results(const Form& form, Warps& warps, const Options& options) {
-  for (const Operand& operand : form.operands) {
-    if (!operand.written) continue;
-    const std::vector<std::size_t> shape{warps.count, static_cast<std::size_t>(operand.registers()), lanes};
-    write_npy(options.paths.at(std::string(name(operand.name))),
-              from_registers(warps.of(operand.name), operand.fragment.register_bits, shape));
-  }
-  if (stores(form)) write_npy(options.paths.at(memory_out_option), warps.memory);
+  std::erase_if(failures, [](const auto& failure) { return failure.second == nullptr; });
+  if (!failures.empty()) std::rethrow_exception(std::ranges::min(failures, {}, [](const auto& failure) { return failure.first; }).second);
 }
 
 void exec(const Options& options) {
   const Instruction instruction(options.opcode, options.target);
   const std::vector<FileRole> roles = checked_roles(instruction.form(), options);
-  for (const FileRole& file : roles)
-    if (file.written) check_output_place(options.paths.at(file.option));
-  Warps warps = read_warps(instruction.form(), roles, options);
-  run_all(instruction, warps, options.hardware ? Undefined::hardware : Undefined::trap, options.jobs);
-  write_results(instruction.form(), warps, options);
+  const FileRole& output_role = *std::ranges::find(roles, true, &FileRole::written);
+  Inputs inputs(roles, options);
+  NpyWriter output(options.file(output_role), output_header(output_role, inputs));
+  run_all({instruction, options, inputs, output_role, output});
+  output.finish();
 }
 
-constexpr const char* footer = R"(Every array holds one warp a case. A result appears whole or not at all.
+constexpr const char* footer = R"(Every array holds one warp a case. Files may be larger than memory. A result appears whole or not at all.
 
 Examples:
   warpmat exec mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_80 --a A.npy --b B.npy --c C.npy --d D.npy
@@ -327,6 +366,7 @@ void add_exec(CLI::App& app) {
         ->type_name("N");
   command->add_flag("--undefined-as-hardware", options->hardware,
                     "Where the ISA leaves behaviour undefined, do what the target's hardware was measured to do, instead of a trap");
+  add_reference_flag(*command, options->path);
   options->jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
       ->type_name("N")

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cctype>
 #include <cerrno>
-#include <fstream>
 #include <istream>
 #include <limits>
 #include <numeric>
@@ -48,27 +47,12 @@ template <typename... Parts>
   throw std::runtime_error(fmt::format(format, std::forward<Parts>(parts)...));
 }
 
-/// The size of an array, or nothing where it has no 64-bit number.
-std::optional<std::size_t> byte_count(DType dtype, std::span<const std::size_t> shape) {
-  std::size_t bytes = size_of(dtype);
-  for (const std::size_t extent : shape) {
-    if (extent != 0 && bytes > std::numeric_limits<std::size_t>::max() / extent) return std::nullopt;
-    bytes *= extent;
-  }
-  return bytes;
-}
-
-struct Header {
-  DType dtype;
-  std::vector<std::size_t> shape;
-};
-
 /// Reads the Python dictionary of a header: strings, True, False and tuples of whole numbers.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : rest_(text) {}
 
-  Header parse() {
+  NpyHeader parse() {
     std::optional<DType> dtype;
     std::optional<std::vector<std::size_t>> shape;
     std::optional<bool> fortran_order;
@@ -191,7 +175,8 @@ std::uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-Header read_header(std::istream& in, std::uint64_t& left) {
+/// Reads the header, and counts it off `left`.
+NpyHeader parse_header(std::istream& in, std::uint64_t& left) {
   if (left < magic.size() || take(in, left, magic.size(), "magic number") != magic) fail("this is not a .npy file");
   const std::string version = take(in, left, 2, "version");
   if ((version[0] != 1 && version[0] != 2) || version[1] != 0)
@@ -201,11 +186,11 @@ Header read_header(std::istream& in, std::uint64_t& left) {
   return HeaderParser(text).parse();
 }
 
-std::string header_text(const NpyArray& array) {
-  const DTypeRow& r = row(array.dtype);
-  const char* const comma = array.shape.size() == 1 ? "," : "";
+std::string header_text(const NpyHeader& header) {
+  const DTypeRow& r = row(header.dtype);
+  const char* const comma = header.shape.size() == 1 ? "," : "";
   std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", r.bytes == 1 ? '|' : '<', r.code,
-                                 fmt::join(array.shape, ", "), comma);
+                                 fmt::join(header.shape, ", "), comma);
   const std::size_t prefix = magic.size() + 4;
   while ((prefix + text.size() + 1) % header_alignment != 0) text += ' ';
   text += '\n';
@@ -224,50 +209,86 @@ std::size_t size_of(DType dtype) {
   return row(dtype).bytes;
 }
 
+std::optional<std::size_t> NpyHeader::byte_count() const {
+  std::size_t bytes = size_of(dtype);
+  for (const std::size_t extent : shape) {
+    if (extent != 0 && bytes > std::numeric_limits<std::size_t>::max() / extent) return std::nullopt;
+    bytes *= extent;
+  }
+  return bytes;
+}
+
 NpyArray NpyArray::zeros(DType dtype, std::vector<std::size_t> shape) {
-  const auto size = byte_count(dtype, shape);
+  NpyArray array{{dtype, std::move(shape)}, {}};
+  const auto size = array.byte_count();
   if (!size) throw std::length_error("the array is too large");
-  return {dtype, std::move(shape), std::vector<std::byte>(*size)};
-}
-
-std::string describe(const NpyArray& array) {
-  if (array.shape.empty()) return fmt::format("{} scalar", name(array.dtype));
-  return fmt::format("{} [{}]", name(array.dtype), fmt::join(array.shape, "]["));
-}
-
-NpyArray read_npy(std::istream& in, std::uint64_t size) {
-  std::uint64_t left = size;
-  Header header = read_header(in, left);
-  NpyArray array{header.dtype, std::move(header.shape), {}};
-  const auto bytes = byte_count(array.dtype, array.shape);
-  if (!bytes) fail("the array {} is too large", describe(array));
-  if (*bytes > left) fail("the file is truncated: {} needs {} bytes, {} are there", describe(array), *bytes, left);
-  if (*bytes < left) fail("the file is too long: {} needs {} bytes, {} are there", describe(array), *bytes, left);
-  array.bytes.resize(*bytes);
-  if (!in.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(*bytes))) fail("cannot read the array");
+  array.bytes.resize(*size);
   return array;
 }
 
-NpyArray read_npy(const std::filesystem::path& path) {
-  const auto refuse = [&](std::string_view reason) { fail("cannot read {}: {}", path.string(), reason); };
+std::string describe(const NpyHeader& header) {
+  if (header.shape.empty()) return fmt::format("{} scalar", name(header.dtype));
+  return fmt::format("{} [{}]", name(header.dtype), fmt::join(header.shape, "]["));
+}
+
+NpyHeader read_npy_header(std::istream& in, std::uint64_t size) {
+  std::uint64_t left = size;
+  NpyHeader header = parse_header(in, left);
+  const auto bytes = header.byte_count();
+  if (!bytes) fail("the array {} is too large", describe(header));
+  if (*bytes > left) fail("the file is truncated: {} needs {} bytes, {} are there", describe(header), *bytes, left);
+  if (*bytes < left) fail("the file is too long: {} needs {} bytes, {} are there", describe(header), *bytes, left);
+  return header;
+}
+
+NpyReader::NpyReader(const std::filesystem::path& path) : path_(path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) refuse("there is no such file");
   if (!std::filesystem::is_regular_file(path, error)) refuse("it is not a regular file");
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) refuse(error.message());
-  std::ifstream in(path, std::ios::binary);
-  if (!in) refuse(std::generic_category().message(errno));
+  in_.open(path, std::ios::binary);
+  if (!in_) refuse(std::generic_category().message(errno));
   try {
-    return read_npy(in, size);
+    header_ = read_npy_header(in_, size);
   } catch (const std::runtime_error& e) {
     refuse(e.what());
-    throw;
   }
+  elements_ = size - *header_.byte_count();
+}
+
+void NpyReader::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  in_.seekg(static_cast<std::streamoff>(elements_ + offset));
+  if (!in_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) refuse("cannot read the array");
+}
+
+void NpyReader::refuse(std::string_view reason) const {
+  fail("cannot read {}: {}", path_.string(), reason);
+}
+
+NpyWriter::NpyWriter(const std::filesystem::path& path, const NpyHeader& header) : file_(path) {
+  const std::string text = header_text(header);
+  file_.write(0, text);
+  elements_ = text.size();
+}
+
+void NpyWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  file_.write(elements_ + offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+NpyArray read_npy(const std::filesystem::path& path) {
+  NpyReader file(path);
+  NpyArray array{file.header(), std::vector<std::byte>(*file.header().byte_count())};
+  file.read(0, array.bytes);
+  return array;
 }
 
 void write_npy(const std::filesystem::path& path, const NpyArray& array) {
-  const std::string_view elements(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
-  write_file(path, {header_text(array), elements});
+  NpyWriter file(path, array);
+  file.write(0, array.bytes);
+  file.finish();
 }
 
 }  // namespace warpmat

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace warpmat {
 namespace {
@@ -26,39 +27,6 @@ fs::path directory_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// A new file beside `path`, removed unless it is renamed to its place.
-class Temporary {
- public:
-  explicit Temporary(const fs::path& path) : path_(path) {
-    path_ += fmt::format(".{:08x}.tmp", std::random_device{}());
-    file_ = std::fopen(path_.c_str(), "wbx");
-    if (file_ == nullptr) fail(path, last_error());
-  }
-
-  ~Temporary() {
-    if (file_ != nullptr) std::fclose(file_);
-    std::error_code ignored;
-    if (!renamed_) fs::remove(path_, ignored);
-  }
-
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-
-  bool write(std::string_view bytes) { return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size(); }
-
-  bool rename_to(const fs::path& path) {
-    const bool closed = std::fclose(file_) == 0;
-    file_ = nullptr;
-    renamed_ = closed && std::rename(path_.c_str(), path.c_str()) == 0;
-    return renamed_;
-  }
-
- private:
-  fs::path path_;
-  std::FILE* file_ = nullptr;
-  bool renamed_ = false;
-};
-
 }  // namespace
 
 void check_output_place(const fs::path& path) {
@@ -68,13 +36,46 @@ void check_output_place(const fs::path& path) {
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) fail(path, "something that is not a regular file has this name");
 }
 
-void write_file(const fs::path& path, std::initializer_list<std::string_view> parts) {
+OutputFile::OutputFile(const fs::path& path) : path_(path) {
   check_output_place(path);
-  const fs::path place = fs::exists(path) ? fs::canonical(path) : path;  // a link stays, the file that it names is replaced
-  Temporary file(place);
-  for (const std::string_view part : parts)
-    if (!file.write(part)) fail(path, last_error());
-  if (!file.rename_to(place)) fail(path, last_error());
+  place_ = fs::exists(path) ? fs::canonical(path) : path;
+  temporary_ = place_;
+  temporary_ += fmt::format(".{:08x}.tmp", std::random_device{}());
+  file_ = std::fopen(temporary_.c_str(), "wbx");
+  if (file_ == nullptr) fail(path, last_error());
+}
+
+OutputFile::~OutputFile() {
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void OutputFile::write(std::uint64_t offset, std::string_view bytes) {
+  if (bytes.empty()) return;
+  const bool written =
+      std::fseek(file_, static_cast<long>(offset), SEEK_SET) == 0 && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
+  if (!written) fail(path_, last_error());
+}
+
+void OutputFile::finish() {
+  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+  if (closed && std::rename(temporary_.c_str(), place_.c_str()) == 0) return;
+  const std::string reason = last_error();
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+  fail(path_, reason);
+}
+
+void write_file(const fs::path& path, std::initializer_list<std::string_view> parts) {
+  OutputFile file(path);
+  std::uint64_t offset = 0;
+  for (const std::string_view part : parts) {
+    file.write(offset, part);
+    offset += part.size();
+  }
+  file.finish();
 }
 
 }  // namespace warpmat

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
@@ -10,8 +12,25 @@ namespace warpmat {
 /// Called before long work, so that a mistyped path costs nothing.
 void check_output_place(const std::filesystem::path& path);
 
-/// Writes `parts`, one after another, as the file `path`. The file appears whole or not at all: it is written beside its place and renamed.
-/// Throws std::runtime_error.
+/// A file that appears whole or not at all: it is written beside its place, and finish() renames it. Without finish() nothing is left of it.
+/// A link at its place stays, and the file that it names is replaced. All functions throw std::runtime_error.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Writes `bytes` from position `offset` on.
+  void write(std::uint64_t offset, std::string_view bytes);
+  void finish();
+
+ private:
+  std::filesystem::path path_, place_, temporary_;
+  std::FILE* file_ = nullptr;
+};
+
+/// Writes `parts`, one after another, as the file `path`, whole or not at all. Throws std::runtime_error.
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 
 }  // namespace warpmat

@@ -2,21 +2,22 @@
 
 #include <warpmat/warp/warp.h>
 
-#include <cstddef>
 #include <span>
-#include <vector>
 
 #include "npy.h"
 
 namespace warpmat {
 
+// An array of registers has the 32 lanes as its last dimension. One of 32 bits is a Register as it is; one of 64 bits takes the room of two, and
+// holds 32 numbers of 64 bits in a file but two Registers, low half first, in a warp.
+
 /// The dtype of arrays of registers of 32 or 64 bits.
 DType register_dtype(int register_bits);
 
-/// The registers of an array whose last dimension is the 32 lanes, in its order. A uint64 register becomes two, low half first.
-std::vector<Register> to_registers(const NpyArray& array);
+/// Turns registers of 64 bits from what a file holds into what a warp holds, in place.
+void split_registers(std::span<Register> registers);
 
-/// The inverse: an array of `shape`, uint32, or uint64 where `register_bits` is 64.
-NpyArray from_registers(std::span<const Register> registers, int register_bits, std::vector<std::size_t> shape);
+/// The inverse.
+void join_registers(std::span<Register> registers);
 
 }  // namespace warpmat

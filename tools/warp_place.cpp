@@ -237,7 +237,7 @@ std::vector<std::uint64_t> WarpPlace::elements_of(const std::string& source) con
   const NpyArray file = read_npy(source);
   std::size_t numbers = 1;
   for (const std::size_t extent : file.shape) numbers *= extent;
-  const NpyArray wanted{dtype_of(format_, bits), shape(), {}};
+  const NpyHeader wanted{dtype_of(format_, bits), shape()};
   const bool same_bits = file.bytes.size() * 8 == elements.size() * static_cast<std::size_t>(bits);
   if (numbers != elements.size() || (!format_ && !same_bits))
     throw std::runtime_error(fmt::format("{} holds {}; {} needs {}", source, describe(file), text_, describe(wanted)));

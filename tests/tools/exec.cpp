@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -77,6 +78,20 @@ std::vector<std::pair<std::string, std::uint32_t>> numbers(const Form& form, con
 std::string output_option(const Form& form) {
   const auto written = std::ranges::find_if(form.operands, [](const Operand& o) { return o.written; });
   return written == form.operands.end() ? "shared-out" : std::string(name(written->name));
+}
+
+std::vector<Register> to_registers(const NpyArray& array) {
+  std::vector<Register> registers(array.bytes.size() / sizeof(Register));
+  if (!registers.empty()) std::memcpy(registers.data(), array.bytes.data(), array.bytes.size());
+  if (array.dtype == DType::uint64) split_registers(registers);
+  return registers;
+}
+
+NpyArray from_registers(std::vector<Register> registers, int register_bits, std::vector<std::size_t> shape) {
+  NpyArray array = NpyArray::zeros(register_dtype(register_bits), std::move(shape));
+  if (register_bits == 64) join_registers(registers);
+  if (!registers.empty()) std::memcpy(array.bytes.data(), registers.data(), array.bytes.size());
+  return array;
 }
 
 /// The result of calling the library once a case.
@@ -158,19 +173,26 @@ TEST_CASE("exec does what the library does, for every form", "[tools]") {
   }
 }
 
-TEST_CASE("exec gives the same bytes with any number of jobs", "[tools]") {
+TEST_CASE("exec gives the same bytes with any number of jobs, and by the reference", "[tools]") {
   std::mt19937 random(3);
-  for (const char* opcode : {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"}) {
+  // Of so many cases files are read in several pieces.
+  const std::pair<const char*, std::size_t> forms_and_cases[] = {{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 2500},
+                                                                 {"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", 1000},
+                                                                 {"stmatrix.sync.aligned.m8n8.x4.trans.shared.b16", 2500},
+                                                                 {"movmatrix.sync.aligned.m8n8.trans.b16", 100}};
+  for (const auto& [opcode, cases] : forms_and_cases) {
+    CAPTURE(opcode);
     const TemporaryDirectory directory;
     const Instruction instruction(opcode, "sm_90");
-    std::vector<std::string> arguments = command_line(instruction, random_inputs(instruction.form(), 100, random), directory);
-    REQUIRE(run_command(arguments).status == 0);
-    const std::string all_cores = read_text(directory.path("out.npy"));
-    arguments.insert(arguments.end(), {"--jobs", ""});
-    for (const char* jobs : {"1", "3", "128"}) {
-      arguments.back() = jobs;
+    const Arrays inputs = random_inputs(instruction.form(), cases, random);
+    const NpyArray wanted = expected(instruction, inputs, cases);
+    const std::vector<std::string> line = command_line(instruction, inputs, directory);
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {}, {"--jobs", "1"}, {"--jobs", "3"}, {"--jobs", "128"}, {"--reference"}, {"--reference", "--jobs", "2"}}) {
+      std::vector<std::string> arguments = line;
+      arguments.insert(arguments.end(), more.begin(), more.end());
       REQUIRE(run_command(arguments).status == 0);
-      CHECK(read_text(directory.path("out.npy")) == all_cores);
+      CHECK(read_npy(directory.path("out.npy")).bytes == wanted.bytes);
     }
   }
 }
@@ -329,6 +351,28 @@ TEST_CASE("exec names case, lane and address of a trap", "[tools]") {
   for (const char* jobs : {"1", "2", "3", "4"}) wrong.refuses(wrong.store({{"jobs", jobs}}), {"case 2", "lane 31", "0x18"});
   wrong.write("shared.npy", NpyArray::zeros(DType::uint8, {4, 0}));
   wrong.refuses(wrong.load({}), {"case 0", "lane 0", "0 bytes"});
+}
+
+TEST_CASE("exec names the lowest case that traps, wherever in the file, and leaves an old result alone", "[tools]") {
+  constexpr std::size_t cases = 5000;
+  const TemporaryDirectory directory;
+  std::mt19937 random(7);
+  const Instruction instruction("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90");
+  Arrays inputs = random_inputs(instruction.form(), cases, random);
+  for (const std::size_t bad : {4999U, 4321U, 4320U, 1234U}) {
+    inputs.at("p").as<std::uint32_t>()[bad * lanes + 3] = 8;
+    const std::vector<std::string> line = command_line(instruction, inputs, directory);
+    write_text(directory.path("out.npy"), "old");
+    for (const char* jobs : {"1", "2", "7", "100"}) {
+      std::vector<std::string> arguments = line;
+      arguments.insert(arguments.end(), {"--jobs", jobs});
+      const Outcome outcome = run_command(arguments);
+      CHECK(outcome.status == 1);
+      CHECK(outcome.err == "warpmat: error: case " + std::to_string(bad) + ": lane 3, shared address 0x8: the row must be 16-byte aligned\n");
+      CHECK(read_text(directory.path("out.npy")) == "old");
+      CHECK(directory.files() == std::vector<std::string>{"out.npy", "p.npy", "shared.npy"});
+    }
+  }
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "tools/npy.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "command.h"
@@ -19,9 +22,9 @@ NpyArray counting(DType dtype, std::vector<std::size_t> shape) {
   return array;
 }
 
-NpyArray parse(const std::string& bytes) {
+NpyHeader parse(const std::string& bytes) {
   std::istringstream in(bytes);
-  return read_npy(in, bytes.size());
+  return read_npy_header(in, bytes.size());
 }
 
 /// Why `bytes` are refused; empty if they are read.
@@ -57,6 +60,40 @@ TEST_CASE("npy: every dtype and shape that is written is read back", "[tools]") 
   CHECK(directory.files() == std::vector<std::string>{"array.npy"});
 }
 
+TEST_CASE("npy: an array is read and written in pieces, in any order", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("array.npy");
+  const NpyArray array = counting(DType::uint32, {100, 3});
+  const std::span<const std::byte> bytes = array.bytes;
+  NpyWriter writer(path, array);
+  for (const std::size_t offset : {800U, 0U, 400U}) writer.write(offset, bytes.subspan(offset, 400));
+  CHECK(!std::filesystem::exists(path));
+  writer.finish();
+  CHECK(read_npy(path).bytes == array.bytes);
+
+  NpyReader reader(path);
+  CHECK(describe(reader.header()) == "uint32 [100][3]");
+  std::vector<std::byte> piece(100);
+  for (const std::size_t offset : {1100U, 0U, 7U}) {
+    reader.read(offset, piece);
+    CHECK(std::ranges::equal(piece, bytes.subspan(offset, 100)));
+  }
+  CHECK_THROWS_WITH(reader.read(1101, piece), "cannot read " + path + ": cannot read the array");
+  CHECK(directory.files() == std::vector<std::string>{"array.npy"});
+}
+
+TEST_CASE("npy: a file that is not finished leaves nothing behind and the old one in place", "[tools]") {
+  const TemporaryDirectory directory;
+  const NpyArray old = counting(DType::uint8, {3});
+  write_npy(directory.path("array.npy"), old);
+  for (const char* file : {"array.npy", "new.npy"}) {
+    NpyWriter writer(directory.path(file), NpyHeader{DType::uint8, {5}});
+    writer.write(0, counting(DType::uint8, {5}).bytes);
+  }
+  CHECK(directory.files() == std::vector<std::string>{"array.npy"});
+  CHECK(read_npy(directory.path("array.npy")).bytes == old.bytes);
+}
+
 TEST_CASE("npy: the header is the one that NumPy writes", "[tools]") {
   const TemporaryDirectory directory;
   write_npy(directory.path("array.npy"), counting(DType::uint32, {2, 3}));
@@ -74,14 +111,14 @@ TEST_CASE("npy: other spellings of a header are read", "[tools]") {
            "{\"shape\": (2, 3,), \"fortran_order\": False, \"descr\": \"=u4\"}\n",
            "  { 'fortran_order' : False , 'descr' : 'u4', 'shape' : ( 2 , 3 ) , }   \n",
        }) {
-    const NpyArray array = parse(with_header(header, elements));
-    CHECK(array.dtype == DType::uint32);
-    CHECK(array.shape == std::vector<std::size_t>{2, 3});
+    const NpyHeader read = parse(with_header(header, elements));
+    CHECK(read.dtype == DType::uint32);
+    CHECK(read.shape == std::vector<std::size_t>{2, 3});
   }
   const std::string header = "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 3), }";
   const std::string version2 =
       std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) + std::string(3, '\0') + header + elements;
-  CHECK(parse(version2).bytes.size() == 24);
+  CHECK(parse(version2).byte_count() == 24);
 }
 
 TEST_CASE("npy: what cannot be read is refused with the reason", "[tools]") {
@@ -149,17 +186,20 @@ TEST_CASE("npy: arbitrary bytes are read or refused, and nothing else happens", 
   CHECK(refused > 10'000);
 }
 
-TEST_CASE("registers of 32 and 64 bits become arrays and come back", "[tools]") {
-  for (const int register_bits : {32, 64}) {
-    const NpyArray array = counting(register_dtype(register_bits), {3, 2, 32});
-    const std::vector<Register> registers = to_registers(array);
-    REQUIRE(registers.size() == static_cast<std::size_t>(3 * 2 * register_bits / 32));
-    CHECK(from_registers(registers, register_bits, array.shape).bytes == array.bytes);
-  }
-  NpyArray wide = NpyArray::zeros(DType::uint64, {1, 1, 32});
-  wide.as<std::uint64_t>()[5] = 0x0123456789abcdef;
-  CHECK(to_registers(wide)[0][5] == 0x89abcdef);
-  CHECK(to_registers(wide)[1][5] == 0x01234567);
+TEST_CASE("registers of 64 bits are split into halves and joined again, in place", "[tools]") {
+  std::vector<Register> registers(4);
+  for (std::size_t i = 0; i < registers.size(); ++i)
+    for (std::size_t lane = 0; lane < lanes; ++lane) registers[i][lane] = static_cast<std::uint32_t>(100 * i + lane);
+  const std::vector<Register> file = registers;
+  split_registers(registers);
+  CHECK(registers[0][5] == 10);   // the low half of number 5
+  CHECK(registers[1][5] == 11);   // its high half
+  CHECK(registers[2][31] == 330);
+  CHECK(registers[3][31] == 331);
+  join_registers(registers);
+  CHECK(registers == file);
+  CHECK(register_dtype(64) == DType::uint64);
+  CHECK(register_dtype(32) == DType::uint32);
 }
 
 }  // namespace

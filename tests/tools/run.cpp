@@ -18,4 +18,18 @@ TEST_CASE("run fills and prints operands whose elements lie in bytes", "[tools]"
   CHECK(wide.err == "warpmat: error: '0.a:e4m3': the operand's elements have 4 bits; e4m3 has 8\n");
 }
 
+TEST_CASE("run prints the same by the reference", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("tile.ptx");
+  write_text(file, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};\n");
+  std::vector<std::string> arguments{"run", file, "--target", "sm_90a", "--in", "0.a=random:1", "--in", "0.b=random:2", "--print", "0.d"};
+  const Outcome fast = run_command(arguments);
+  arguments.emplace_back("--reference");
+  const Outcome reference = run_command(arguments);
+  CHECK(fast.status == 0);
+  CHECK(reference.status == 0);
+  CHECK(!fast.out.empty());
+  CHECK(fast.out == reference.out);
+}
+
 }  // namespace warpmat
