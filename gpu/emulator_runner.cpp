@@ -53,10 +53,10 @@ void store(const Warp& warp, WarpStates& states, std::size_t index) {
   std::ranges::copy(warp.shared().bytes(), states.shared_of(index).begin());
 }
 
-void execute(Warp& warp, std::size_t index) {
+void execute(Warp& warp, std::size_t index, Path path) {
   for (const Statement& statement : warp.program().statements) {
     try {
-      warp.execute(statement);
+      warp.execute(statement, path);
     } catch (const Trap& trap) {
       throw std::runtime_error(
           fmt::format("warp {}: line {}: {}: {}", index, statement.location.line, trap.what(), print(warp.program(), statement)));
@@ -66,8 +66,8 @@ void execute(Warp& warp, std::size_t index) {
 
 }  // namespace
 
-EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads)
-    : shared_base_(shared_base), threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())) {}
+EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads, Path path)
+    : shared_base_(shared_base), threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())), path_(path) {}
 
 void EmulatorRunner::run(const Program& program, WarpStates& states) {
   assert(states.words == static_cast<std::size_t>(program.named_words));
@@ -83,7 +83,7 @@ void EmulatorRunner::run(const Program& program, WarpStates& states) {
       for (std::size_t index = begin; index < std::min(begin + slice, states.warps); ++index) {
         try {
           load(warp, states, index, masks);
-          execute(warp, index);
+          execute(warp, index, path_);
           store(warp, finished, index);
         } catch (...) {
           failure.add(index, std::current_exception());
@@ -101,7 +101,7 @@ void EmulatorRunner::run(const Program& program, WarpStates& states) {
 }
 
 std::string EmulatorRunner::description() const {
-  return fmt::format("emulator on {} threads", threads_);
+  return fmt::format("emulator{} on {} threads", path_ == Path::reference ? " (reference)" : "", threads_);
 }
 
 }  // namespace warpmat

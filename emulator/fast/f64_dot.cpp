@@ -1,9 +1,14 @@
 // D = A · B + C in f64: fused multiply-adds in the order of k, all rows of a column at a time. Compiled once for each instruction set.
 //
-// Which NaN survives differs between CPU and GPU, so a warp with a NaN among its results is declined.
+// Which NaN survives differs between CPU and GPU, so an element whose chain ends with a NaN is computed once more, with the reference wherever a
+// NaN takes part.
+
+#include <bit>
+#include <cmath>
 
 #include <warpmat/fast/fast.h>
 #include <warpmat/fast/rounding_mode.h>
+#include <warpmat/numeric/ieee.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "f64_dot.cpp"
@@ -25,15 +30,14 @@ class F64Dot {
  public:
   F64Dot(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  bool run(std::size_t warp) {
+  void run(std::size_t warp) {
     warp_ = warp;
     const int row_registers = plan_.rows / 8;
     for (int b = 0; b < plan_.k / quad; ++b) read_rows(OperandName::a, b * row_registers, high(b * row_registers, 1), a_ + b * quad, 1);
     for (int i = 0; i < 2; ++i) read_rows(OperandName::c, i, high(i, 2), d_ + i, 2);
     read_b();
-    if (!multiply()) return false;
+    multiply();
     for (int i = 0; i < 2; ++i) write_rows(i);
-    return true;
   }
 
  private:
@@ -76,23 +80,42 @@ class F64Dot {
                               reinterpret_cast<std::uint32_t*>(b_ + 32 * reg + lane));
   }
 
-  HWY_INLINE bool multiply() {
+  HWY_INLINE void multiply() {
     const F64 d;
-    auto nan = hn::FirstN(d, 0);
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         double* to = d_[column] + row;
-        auto lower = hn::Load(d, to), upper = hn::Load(d, to + vector_rows / 2);
+        const auto c_lower = hn::Load(d, to), c_upper = hn::Load(d, to + vector_rows / 2);
+        auto lower = c_lower, upper = c_upper;
         for (int k = 0; k < plan_.k; ++k) {
           const auto b = hn::Set(d, b_[k / quad * 32 + column * quad + k % quad]);
           lower = hn::MulAdd(hn::Load(d, a_[k] + row), b, lower);
           upper = hn::MulAdd(hn::Load(d, a_[k] + row + vector_rows / 2), b, upper);
         }
-        nan = hn::Or(nan, hn::Or(hn::IsNaN(lower), hn::IsNaN(upper)));
-        hn::Store(lower, d, to);
-        hn::Store(upper, d, to + vector_rows / 2);
+        if (HWY_LIKELY(hn::AllFalse(d, hn::Or(hn::IsNaN(lower), hn::IsNaN(upper))))) {
+          hn::Store(lower, d, to);
+          hn::Store(upper, d, to + vector_rows / 2);
+          continue;
+        }
+        HWY_ALIGN double results[rows];
+        hn::Store(lower, d, results);
+        hn::Store(upper, d, results + vector_rows / 2);
+        for (int i = 0; i < vector_rows; ++i) to[i] = std::isnan(results[i]) ? chain(row + i, column, to[i]) : results[i];
       }
-    return hn::AllFalse(d, nan);
+  }
+
+  double chain(int row, int column, double sum) const {
+    for (int k = 0; k < plan_.k; ++k) {
+      const double a = a_[k][row], b = b_[k / quad * 32 + column * quad + k % quad];
+      const double next = std::isnan(sum) ? sum : std::fma(a, b, sum);
+      if (!std::isnan(next) && !std::isnan(b)) {
+        sum = next;
+        continue;
+      }
+      const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+      sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(b), bits(sum), plan_.rounding, NanRule::propagate));
+    }
+    return sum;
   }
 
   HWY_INLINE void write_rows(int i) const {
@@ -133,9 +156,8 @@ RoundingMode::Mode mode_of(Rounding rounding) {
 
 HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
   F64Dot product(plan, warps);
-  std::size_t warp = 0;
-  while (warp < warps.count && product.run(warp)) ++warp;
-  return warp;
+  for (std::size_t warp = 0; warp < warps.count; ++warp) product.run(warp);
+  return warps.count;
 }
 
 std::size_t f64_dot(const F64Plan& plan, const Form&, const Warps& warps) {

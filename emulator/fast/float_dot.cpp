@@ -38,6 +38,42 @@ constexpr int plain_exponent = 30;
 constexpr int plain_c_exponent = 60;
 constexpr int no_exponent = -30'000;
 
+#if HWY_TARGET == HWY_SSE4  // without the instructions; what Highway has instead knows no infinities
+
+/// f16 numbers in the low halves of words.
+HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
+  const U32 d;
+  const Word magnitude = hn::And(words, hn::Set(d, 0x7fffu)), sign = hn::ShiftLeft<16>(hn::And(words, hn::Set(d, 0x8000u)));
+  const Word rebiased = hn::Add(hn::ShiftLeft<13>(magnitude), hn::Set(d, 112u << 23));
+  const Word special = hn::Add(rebiased, hn::Set(d, 112u << 23));
+  const Word subnormal = hn::BitCast(d, hn::Mul(hn::ConvertTo(F32(), hn::BitCast(I32(), magnitude)), hn::Set(F32(), 0x1p-24f)));
+  Word out = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 0x7bffu)), special, rebiased);
+  out = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0x400u)), subnormal, out);
+  return hn::BitCast(F32(), hn::Or(out, sign));
+}
+
+/// To nearest, ties to even; +0 for a zero.
+HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
+  const U32 d;
+  const Word one = hn::Set(d, 1u);
+  const Word magnitude = hn::And(hn::BitCast(d, v), hn::Set(d, 0x7fffffffu));
+  const Word sign = hn::And(hn::ShiftRight<16>(hn::BitCast(d, v)), hn::Set(d, 0x8000u));
+  const Word odd = hn::And(hn::ShiftRight<13>(magnitude), one);
+  Word out = hn::ShiftRight<13>(hn::Sub(hn::Add(hn::Add(magnitude, hn::Set(d, 0xfffu)), odd), hn::Set(d, 112u << 23)));
+  // A subnormal result is a multiple of 2^-24.
+  const Word exponent = hn::Min(hn::ShiftRight<23>(magnitude), hn::Set(d, 112u));
+  const Word shift = hn::Min(hn::Sub(hn::Set(d, 126u), exponent), hn::Set(d, 31u));
+  const Word significand = hn::Or(hn::And(magnitude, hn::Set(d, 0x7fffffu)), hn::Set(d, 0x800000u));
+  const Word half = hn::Sub(hn::Shl(one, hn::Sub(shift, one)), one);
+  const Word subnormal = hn::Shr(hn::Add(hn::Add(significand, half), hn::And(hn::Shr(significand, shift), one)), shift);
+  out = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 113u << 23)), subnormal, out);
+  out = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 0x477fffffu)), hn::Set(d, 0x7c00u), out);
+  out = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 0x7f800000u)), hn::Set(d, 0x7e00u), out);
+  return hn::IfThenElseZero(hn::Ne(out, hn::Zero(d)), hn::Or(out, sign));
+}
+
+#else
+
 /// f16 numbers in the low halves of words.
 HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
   const hn::Rebind<std::uint16_t, U32> d16;
@@ -50,6 +86,8 @@ HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
   const Word out = hn::PromoteTo(U32(), hn::BitCast(du16, hn::DemoteTo(hn::Rebind<hwy::float16_t, F32>(), v)));
   return hn::IfThenZeroElse(hn::Eq(out, hn::Set(U32(), 0x8000u)), out);
 }
+
+#endif
 
 /// Byte i of each word, with its sign.
 HWY_INLINE hn::Vec<I32> signed_byte(Word words, int i) { return hn::ShiftRight<24>(hn::BitCast(I32(), hn::ShiftLeftSame(words, 24 - 8 * i))); }
