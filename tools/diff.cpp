@@ -1,5 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/fast/fast.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +43,8 @@ struct Options {
   std::size_t warps = 1024, cases = 4096, shared_bytes = 0;
   std::uint64_t seed = 1;
   int gpus = 0;
+  bool paths = false;  ///< fast path against reference
+  std::string instruction_set;
 };
 
 class Clock {
@@ -237,10 +241,10 @@ void print_table(const Findings& findings) {
   fmt::print("{}\n", table.text());
 }
 
-void print_summary(const Findings& findings, const SweepPlan& plan, const GpuRunner& gpu) {
+void print_summary(const Findings& findings, const SweepPlan& plan, const std::string& where) {
   const double rate = findings.seconds > 0 ? static_cast<double>(findings.outputs()) / findings.seconds : 0;
   fmt::print("{} forms for {}, {} in {:.1f} s ({:.3g} a second)\n{}\nseed {}, {} cases a class\n", plan.forms.size(), plan.target->name,
-             outputs_text(findings.outputs(), findings.mismatches()), findings.seconds, rate, gpu.description(), plan.seed, plan.cases);
+             outputs_text(findings.outputs(), findings.mismatches()), findings.seconds, rate, where, plan.seed, plan.cases);
 }
 
 Json gpus_json(const GpuRunner& gpu) {
@@ -320,8 +324,23 @@ void diff_forms(const Options& options) {
   const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
   const Findings findings = run_sweep(emulator, devices, plan, options);
   print_table(findings);
-  print_summary(findings, plan, gpu);
+  print_summary(findings, plan, gpu.description());
   if (!options.json.empty()) write_file(options.json, {sweep_json(findings, plan, gpu)});
+  if (findings.error) throw std::runtime_error(*findings.error);
+  fail_on(findings.mismatches(), findings.outputs());
+}
+
+/// Holds the fast path against the reference, without a GPU.
+void diff_paths(const Options& options) {
+  const Target& target = warpmat::target(options.target);
+  if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
+  EmulatorRunner reference(0, 1, Path::reference), fast(0, 1, Path::fast);
+  const std::vector<Runner*> devices(std::max(1u, std::thread::hardware_concurrency()), &fast);
+  const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
+  const Findings findings = run_sweep(reference, devices, plan, options);
+  print_table(findings);
+  print_summary(findings, plan,
+                fmt::format("fast path against reference, {}", options.instruction_set.empty() ? instruction_sets().front() : options.instruction_set));
   if (findings.error) throw std::runtime_error(*findings.error);
   fail_on(findings.mismatches(), findings.outputs());
 }
@@ -336,7 +355,8 @@ Examples:
   warpmat diff kernel.ptx --warps 100000
   warpmat diff kernel.ptx --in 0.a=iota --in tile:f16=tile.npy
   warpmat diff --cases 20000 --json sweep.json
-  warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7)";
+  warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7
+  warpmat diff --paths --target sm_90a --cases 2000)";
 
 }  // namespace
 
@@ -369,7 +389,15 @@ void add_diff(CLI::App& app) {
   command->add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)")
       ->check(CLI::Range(1, 1024));
   command->footer(footer);
-  command->callback([options] { options->file.empty() ? diff_forms(*options) : diff_program(*options); });
+  CLI::Option* target = command->get_option("--target");
+  CLI::Option* paths = command->add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");
+  paths->needs(target)->excludes(file)->excludes(command->get_option("--json"));
+  command->add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
+      ->needs(paths);
+  command->callback([options] {
+    if (options->paths) return diff_paths(*options);
+    options->file.empty() ? diff_forms(*options) : diff_program(*options);
+  });
 }
 
 }  // namespace warpmat
