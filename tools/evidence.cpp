@@ -47,12 +47,16 @@ void add(const Json& sweep, std::map<std::string, ByForm>& by_hardware) {
   }
 }
 
+/// "4 x NVIDIA H200 | sm_90a | …": a line for the sweep, whose GPUs are all of one hardware.
 void print_sweep(const Json& sweep) {
-  for (const Json& gpu : sweep.at("gpus"))
-    fmt::print("| {} | {} | {}, assembler {} | {} | {} | {} | {} | {} s |\n", gpu.at("card").get<std::string>(),
-               sweep.at("target").get<std::string>(), gpu.at("driver").get<std::string>(), gpu.at("assembler").get<std::string>(),
-               sweep.at("date").get<std::string>(), sweep.at("seed").get<std::uint64_t>(), sweep.at("outputs").get<std::uint64_t>(),
-               sweep.at("mismatches").get<std::uint64_t>(), static_cast<int>(sweep.at("seconds").get<double>()));
+  const Json& gpus = sweep.at("gpus");
+  const Json& first = gpus.at(0);
+  std::string cards = first.at("card").get<std::string>();
+  if (gpus.size() > 1) cards = fmt::format("{} x {}", gpus.size(), cards);
+  fmt::print("| {} | {} | {}, assembler {} | {} | {} | {} | {} | {} s |\n", cards, sweep.at("target").get<std::string>(),
+             first.at("driver").get<std::string>(), first.at("assembler").get<std::string>(), sweep.at("date").get<std::string>(),
+             sweep.at("seed").get<std::uint64_t>(), sweep.at("outputs").get<std::uint64_t>(), sweep.at("mismatches").get<std::uint64_t>(),
+             static_cast<int>(sweep.at("seconds").get<double>()));
 }
 
 /// "sm_75 published, sm_80 replayed": how a form's bits are known where this project has not compared them.
