@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,7 +59,7 @@ class WarpArrays {
         Registers registers(operand.words());
         fill_operand(form, operand, registers, random);
         if (operand.kind == OperandKind::address) fill_addresses(registers[0], random);
-        for (std::size_t i = 0; i < registers.size(); ++i) std::ranges::copy(registers[i], place.begin() + static_cast<std::ptrdiff_t>(warp * stride + i * lanes));
+        for (std::size_t i = 0; i < registers.size(); ++i) std::ranges::copy(registers[i], place.data() + warp * stride + i * lanes);
       }
       strides_[static_cast<std::size_t>(operand.name)] = stride;
     }
@@ -78,8 +79,8 @@ class WarpArrays {
       }
     }
     out.shared = memory.data();
-    out.shared_bytes = addresses_memory(form_) ? memory_bytes : 0;
-    out.shared_stride = memory_stride;
+    out.shared_bytes = memory_of(0).size();
+    out.shared_stride = memory.empty() ? 0 : memory_stride;
     out.shared_base = memory_base;
     return out;
   }
@@ -92,7 +93,7 @@ class WarpArrays {
         for (std::size_t i = 0; i < registers[operand.name].size(); ++i)
           std::copy_n(word(operand.name, warp, i), lanes, registers[operand.name][i].begin());
       Arguments arguments = registers.arguments();
-      SharedMemory shared = SharedMemory::borrowing({memory.data() + warp * memory_stride, memory.empty() ? 0 : memory_bytes}, memory_base);
+      SharedMemory shared = SharedMemory::borrowing(memory_of(warp), memory_base);
       arguments.shared = &shared;
       instruction.execute(arguments, Path::reference);
       for (const Operand& operand : form_.operands)
@@ -108,14 +109,19 @@ class WarpArrays {
   friend bool operator==(const WarpArrays& a, const WarpArrays& b) { return a.words_ == b.words_ && a.memory == b.memory; }
 
   static constexpr std::uint32_t memory_base = 256;
-  static constexpr std::size_t memory_stride = memory_bytes + 48;
-  std::vector<std::uint8_t> memory;
+  std::vector<std::uint8_t> memory;  ///< empty where the form addresses none
 
  private:
+  std::span<std::uint8_t> memory_of(std::size_t warp) {
+    return memory.empty() ? std::span<std::uint8_t>() : std::span(memory).subspan(warp * memory_stride, memory_bytes);
+  }
+
+  static constexpr std::size_t memory_stride = memory_bytes + 48;
   static constexpr std::uint32_t filler = 0xdeadbeef;
 
   static void fill_addresses(Register& addresses, std::mt19937_64& random) {
-    for (std::uint32_t& address : addresses) address = memory_base + static_cast<std::uint32_t>(random() % (memory_bytes / Form::row_bytes)) * Form::row_bytes;
+    for (std::uint32_t& address : addresses)
+      address = memory_base + static_cast<std::uint32_t>(random() % (memory_bytes / Form::row_bytes)) * Form::row_bytes;
   }
 
   std::vector<std::uint32_t>& of(OperandName name) { return words_[static_cast<std::size_t>(name)]; }
