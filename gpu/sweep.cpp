@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -94,31 +95,50 @@ class Sweep {
     assert(reference.shared_base() == shared_base_);
   }
 
+  /// After a failure nobody begins another batch, but those that were begun are reported: all before the one that failed are among them.
   void run() {
     const std::size_t threads = std::min<std::size_t>(std::max(2u, std::thread::hardware_concurrency()), batches_.size());
     std::vector<std::jthread> workers;
+    working_ = threads;
     for (std::size_t i = 0; i < threads; ++i) workers.emplace_back([this] { work(); });
+    std::exception_ptr failure;
     try {
-      for (std::size_t i = 0; i < batches_.size(); ++i) report(next_finished());
+      while (const std::optional<Outcome> outcome = next_outcome()) {
+        if (outcome->finished)
+          report(*outcome->finished);
+        else if (!failure)
+          failure = outcome->failure;
+        if (failure) next_ = batches_.size();
+      }
     } catch (...) {
-      next_ = batches_.size();  // nobody shall begin another batch
+      next_ = batches_.size();
       throw;
     }
+    if (failure) std::rethrow_exception(failure);
   }
 
  private:
+  struct Outcome {
+    std::unique_ptr<Finished> finished;
+    std::exception_ptr failure;
+  };
+
   void work() {
     for (std::size_t i = next_++; i < batches_.size(); i = next_++) {
       Outcome outcome;
       try {
-        outcome.finished.emplace(execute(batches_[i]));
+        outcome.finished = std::make_unique<Finished>(execute(batches_[i]));
       } catch (...) {
         outcome.failure = std::current_exception();
+        next_ = batches_.size();
       }
       const std::lock_guard lock(mutex_);
       outcomes_.push_back(std::move(outcome));
       changed_.notify_one();
     }
+    const std::lock_guard lock(mutex_);
+    --working_;
+    changed_.notify_one();
   }
 
   Finished execute(const Batch& batch) {
@@ -132,13 +152,14 @@ class Sweep {
     return {batch, std::move(program), std::move(initial), std::move(expected), std::move(found), std::move(comparison)};
   }
 
-  Finished next_finished() {
+  /// What some thread has done next; nothing once all have ended.
+  std::optional<Outcome> next_outcome() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !outcomes_.empty(); });
+    changed_.wait(lock, [&] { return !outcomes_.empty() || working_ == 0; });
+    if (outcomes_.empty()) return std::nullopt;
     Outcome outcome = std::move(outcomes_.front());
     outcomes_.pop_front();
-    if (outcome.failure) std::rethrow_exception(outcome.failure);
-    return std::move(*outcome.finished);
+    return outcome;
   }
 
   void report(const Finished& finished) {
@@ -158,11 +179,6 @@ class Sweep {
     observer_.mismatch({rows_[f.batch.row], f.program, initial, expected, found, compare_states(f.program, expected, found), f.batch.first + warp});
   }
 
-  struct Outcome {
-    std::optional<Finished> finished;
-    std::exception_ptr failure;
-  };
-
   Runner& reference_;
   std::uint32_t shared_base_;
   DevicePool devices_;
@@ -174,6 +190,7 @@ class Sweep {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Outcome> outcomes_;
+  std::size_t working_ = 0;  ///< threads that have not ended
 };
 
 }  // namespace
