@@ -158,6 +158,18 @@ class Decoder {
     }
   }
 
+  /// 16-bit elements that lie beside each other.
+  HWY_INLINE hn::Vec<F32> halves(const std::uint16_t* from) const {
+    const hn::Rebind<std::uint16_t, U32> d16;
+    const auto elements = hn::LoadU(d16, from);
+    if (wide_) return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), elements)));
+#if HWY_TARGET == HWY_SSE4
+    return f16_to_f32(hn::PromoteTo(U32(), elements));
+#else
+    return hn::PromoteTo(F32(), hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), elements));
+#endif
+  }
+
   /// Element i of each word. Those of 8-bit containers come too small by 2^(15 − bias).
   HWY_INLINE hn::Vec<F32> value(Word words, int i) const {
     const U32 d;
@@ -267,11 +279,17 @@ class FloatDot {
         const Word w = hn::LoadU(U32(), words(OperandName::b, reg) + lane);
         const int first = (reg * 32 + lane) * per;
         padding_ = hn::OrAnd(padding_, w, hn::Set(U32(), plan_.padding_b));
-        hn::Vec<F32> values[per];
-        for (int i = 0; i < per; ++i) values[i] = decode_b_.value(w, i);
-        if constexpr (per == 1) hn::Store(values[0], F32(), b_ + first);
-        if constexpr (per == 2) hn::StoreInterleaved2(values[0], values[1], F32(), b_ + first);
-        if constexpr (per == 4) hn::StoreInterleaved4(values[0], values[1], values[2], values[3], F32(), b_ + first);
+        if constexpr (bits == 16) {
+          for (int half = 0; half < 2; ++half) {
+            const auto* from = reinterpret_cast<const std::uint16_t*>(words(OperandName::b, reg) + lane) + half * vector_rows;
+            hn::Store(decode_b_.halves(from), F32(), b_ + first + half * vector_rows);
+          }
+        } else {
+          hn::Vec<F32> values[per];
+          for (int i = 0; i < per; ++i) values[i] = decode_b_.value(w, i);
+          if constexpr (per == 1) hn::Store(values[0], F32(), b_ + first);
+          if constexpr (per == 4) hn::StoreInterleaved4(values[0], values[1], values[2], values[3], F32(), b_ + first);
+        }
         store_bytes(decode_b_.exponents(decode_b_.magnitudes(w, range)), b_exponents_ + first);
       }
     if constexpr (sparse) {
