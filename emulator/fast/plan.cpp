@@ -21,6 +21,13 @@ Elements elements(const Operand& operand, bool become_f16) {
           .normal_subnormals = become_f16 && bias(f) < bias(row(Format::f16))};
 }
 
+/// Whether the kernels have room for the operands: 8 words of a row of A, and of a column of B, twice as many if A is sparse.
+bool fits(const Form& form, int a_words, int b_words) {
+  constexpr int most_words = 8;
+  const bool sparse = form.sparsity != Sparsity::dense;
+  return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= most_words && b_words <= (sparse ? 2 : 1) * most_words;
+}
+
 BitPlace bit_place(const Fragment& fragment, const Element& element) {
   const Place place = fragment.place(element);
   return {static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.bit)};
@@ -66,6 +73,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   plan.wide = plan.a.exponent_bits == row(Format::f32).exponent_bits;
   plan.a_words = form.stored_k() * container_bits / 32;
   plan.b_words = form.shape.k * container_bits / 32;
+  if (form.shape.m != 16 || !fits(form, plan.a_words, plan.b_words)) return std::nullopt;
   plan.step_words = lowering.model->step_bytes / 4;
   plan.split = split;
   plan.fraction_bits = lowering.model->fraction_bits;
@@ -93,6 +101,7 @@ std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& loweri
   plan.signed_b = row(form.format(OperandName::b)).is_signed;
   plan.a_words = form.stored_k() * plan.element_bits / 32;
   plan.b_words = form.shape.k * plan.element_bits / 32;
+  if (!fits(form, plan.a_words, plan.b_words)) return std::nullopt;
   plan.saturate = form.satfinite;
   plan.bit_xor = form.bit_operation == BitOperation::bit_xor;
   plan.sparse = form.sparsity != Sparsity::dense;
@@ -102,6 +111,8 @@ std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& loweri
 
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering) {
   if (lowering.execute != execute_f64) return std::nullopt;
+  constexpr int most_k = 16;
+  if (form.shape.k > most_k || !fits(form, 0, 0)) return std::nullopt;
   return F64Plan{form.shape.m, form.shape.k, form.rounding};
 }
 
