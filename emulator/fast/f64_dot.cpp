@@ -44,12 +44,8 @@ class F64Dot {
   using Row = double[rows];
   static constexpr int max_k = 16;
 
-  const std::uint32_t* words(OperandName name, int word) const {
-    return warps_.first.source(name)[static_cast<std::size_t>(word)]->data() + warp_ * warps_.strides[static_cast<std::size_t>(name)];
-  }
-  std::uint32_t* destination(int word) const {
-    return warps_.first.destination[static_cast<std::size_t>(word)]->data() + warp_ * warps_.destination_stride;
-  }
+  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
   // Products of eight rows are executed as sixteen, of which the upper are a copy.
   int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
 

@@ -25,6 +25,14 @@ struct Warps {
   std::size_t destination_stride = 0;
   std::size_t shared_stride = 0;                       ///< in bytes
   std::size_t count = 1;
+
+  /// The 32 lanes of word `word` of an operand in warp `warp`.
+  const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
+    return first.source(name)[static_cast<std::size_t>(word)]->data() + warp * strides[static_cast<std::size_t>(name)];
+  }
+  std::uint32_t* destination(int word, std::size_t warp) const {
+    return first.destination[static_cast<std::size_t>(word)]->data() + warp * destination_stride;
+  }
 };
 
 /// How a kernel decodes the elements of A or B: row(Format) and Fragment in other words.

@@ -221,12 +221,8 @@ class FloatDot {
   static constexpr int max_slots = max_words * per;
   static constexpr int max_b_elements = (sparse ? 16 : 8) * per * columns;
 
-  const std::uint32_t* words(OperandName name, int reg) const {
-    return warps_.first.source(name)[static_cast<std::size_t>(reg)]->data() + warp_ * warps_.strides[static_cast<std::size_t>(name)];
-  }
-  std::uint32_t* destination(int reg) const {
-    return warps_.first.destination[static_cast<std::size_t>(reg)]->data() + warp_ * warps_.destination_stride;
-  }
+  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
   /// Whether a register of C is an earlier one of D: additions register by register would see the new value (execute_split_dot).
   bool c_overlaps_d() const {

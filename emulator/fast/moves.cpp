@@ -107,14 +107,6 @@ void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   }
 }
 
-std::uint32_t* destination(const Warps& warps, std::size_t warp, int reg) {
-  return warps.first.destination[static_cast<std::size_t>(reg)]->data() + warp * warps.destination_stride;
-}
-
-const std::uint32_t* source(const Warps& warps, std::size_t warp, OperandName name, int reg) {
-  return warps.first.source(name)[static_cast<std::size_t>(reg)]->data() + warp * warps.strides[static_cast<std::size_t>(name)];
-}
-
 bool load(const MovePlan& plan, const Warps& warps, std::size_t warp) {
   Rows rows;
   if (!find_rows(plan, warps, warp, rows)) return false;
@@ -123,7 +115,7 @@ bool load(const MovePlan& plan, const Warps& warps, std::size_t warp) {
       Row m[matrix_rows];
       for (int i = 0; i < matrix_rows; ++i) m[i] = load_row(rows[static_cast<std::size_t>(matrix * matrix_rows + i)]);
       if (plan.transposed) transpose(m);
-      write_register(m, destination(warps, warp, matrix));
+      write_register(m, warps.destination(matrix, warp));
     }
     return true;
   }
@@ -137,7 +129,7 @@ bool load(const MovePlan& plan, const Warps& warps, std::size_t warp) {
   for (std::size_t first = 0; first < plan.table.size(); first += 128) {
     std::uint8_t out[128];
     for (std::size_t i = 0; i < sizeof out; ++i) out[i] = bytes[plan.table[first + i]];
-    std::memcpy(destination(warps, warp, static_cast<int>(first / 128)), out, sizeof out);
+    std::memcpy(warps.destination(static_cast<int>(first / 128), warp), out, sizeof out);
   }
   return true;
 }
@@ -148,7 +140,7 @@ bool store(const MovePlan& plan, const Warps& warps, std::size_t warp) {
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
-      read_register(source(warps, warp, OperandName::r, matrix), m);
+      read_register(warps.source(OperandName::r, matrix, warp), m);
       if (plan.transposed) transpose(m);
       for (int i = 0; i < matrix_rows; ++i) store_row(m[i], rows[static_cast<std::size_t>(matrix * matrix_rows + i)]);
     }
@@ -157,7 +149,7 @@ bool store(const MovePlan& plan, const Warps& warps, std::size_t warp) {
   HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
   for (std::size_t first = 0; first < plan.table.size(); first += 128) {
     std::uint8_t in[128];
-    std::memcpy(in, source(warps, warp, OperandName::r, static_cast<int>(first / 128)), sizeof in);
+    std::memcpy(in, warps.source(OperandName::r, static_cast<int>(first / 128), warp), sizeof in);
     for (std::size_t i = 0; i < sizeof in; ++i) bytes[plan.table[first + i]] = in[i];
   }
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane) std::memcpy(rows[lane], bytes + lane * row_bytes, row_bytes);
@@ -166,9 +158,9 @@ bool store(const MovePlan& plan, const Warps& warps, std::size_t warp) {
 
 bool exchange(const Warps& warps, std::size_t warp) {
   Row m[matrix_rows];
-  read_register(source(warps, warp, OperandName::a, 0), m);
+  read_register(warps.source(OperandName::a, 0, warp), m);
   transpose(m);
-  write_register(m, destination(warps, warp, 0));
+  write_register(m, warps.destination(0, warp));
   return true;
 }
 
