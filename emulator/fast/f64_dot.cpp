@@ -42,7 +42,6 @@ class F64Dot {
 
  private:
   using Row = double[rows];
-  static constexpr int max_k = 16;
 
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
@@ -135,8 +134,8 @@ class F64Dot {
   const F64Plan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
-  HWY_ALIGN double a_[max_k][rows];
-  HWY_ALIGN double b_[max_k * columns];
+  HWY_ALIGN double a_[max_f64_k][rows];
+  HWY_ALIGN double b_[max_f64_k * columns];
   HWY_ALIGN double d_[columns][rows];
 };
 

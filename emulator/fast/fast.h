@@ -35,6 +35,10 @@ struct Warps {
   }
 };
 
+// The room that kernels have: plans of larger products are not made.
+inline constexpr int max_row_words = 8;  ///< 32-bit words of a row of the stored A, and of a column of B; of B twice as many if A is sparse
+inline constexpr int max_f64_k = 16;
+
 /// How a kernel decodes the elements of A or B: row(Format) and Fragment in other words.
 struct Elements {
   int bits = 0;                    ///< of the element

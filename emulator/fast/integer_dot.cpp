@@ -42,7 +42,7 @@ class IntegerDot {
 
  private:
   static constexpr int planes = bits == 1 ? 1 : 16 / bits;
-  static constexpr int max_a_words = 8, max_b_words = sparse ? 16 : 8;
+  static constexpr int max_b_words = (sparse ? 2 : 1) * max_row_words;
   using D16 = hn::Repartition<std::int16_t, U32>;
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
@@ -137,7 +137,7 @@ class IntegerDot {
   const IntegerPlan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
-  HWY_ALIGN std::uint32_t a_[max_a_words * planes][rows];
+  HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
   HWY_ALIGN std::uint32_t d_[columns][rows];
   Places places_;
@@ -146,9 +146,7 @@ class IntegerDot {
 template <int bits, bool sparse>
 std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& warps) {
   IntegerDot<bits, sparse> product(plan, warps);
-  std::size_t warp = 0;
-  while (warp < warps.count && product.run(warp)) ++warp;
-  return warp;
+  return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
 }
 
 std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps) {

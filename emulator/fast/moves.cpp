@@ -173,9 +173,7 @@ std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
     }
     return false;
   };
-  std::size_t warp = 0;
-  while (warp < warps.count && one(warp)) ++warp;
-  return warp;
+  return execute_each(warps, one);
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR

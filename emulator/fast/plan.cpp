@@ -21,11 +21,10 @@ Elements elements(const Operand& operand, bool become_f16) {
           .normal_subnormals = become_f16 && bias(f) < bias(row(Format::f16))};
 }
 
-/// Whether the kernels have room for the operands: 8 words of a row of A, and of a column of B, twice as many if A is sparse.
+/// Whether the kernels have room for the operands.
 bool fits(const Form& form, int a_words, int b_words) {
-  constexpr int most_words = 8;
   const bool sparse = form.sparsity != Sparsity::dense;
-  return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= most_words && b_words <= (sparse ? 2 : 1) * most_words;
+  return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words && b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
 BitPlace bit_place(const Fragment& fragment, const Element& element) {
@@ -111,8 +110,7 @@ std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& loweri
 
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering) {
   if (lowering.execute != execute_f64) return std::nullopt;
-  constexpr int most_k = 16;
-  if (form.shape.k > most_k || !fits(form, 0, 0)) return std::nullopt;
+  if (form.shape.k > max_f64_k || !fits(form, 0, 0)) return std::nullopt;
   return F64Plan{form.shape.m, form.shape.k, form.rounding};
 }
 

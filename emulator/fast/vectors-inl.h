@@ -20,6 +20,14 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Calls execute_one(warp) for the warps in their order, until one is declined; returns how many were executed.
+template <class ExecuteOne>
+HWY_INLINE std::size_t execute_each(const Warps& warps, ExecuteOne execute_one) {
+  std::size_t warp = 0;
+  while (warp < warps.count && execute_one(warp)) ++warp;
+  return warp;
+}
+
 #if HWY_TARGET != HWY_SCALAR  // without vectors, kernels decline
 
 constexpr int rows = 16, columns = 8, quad = 4;
@@ -97,7 +105,7 @@ using Word = hn::Vec<U32>;
 /// Where the stored elements of each row of a sparse A belong: for each four slots (stored elements, or pairs of packed 4-bit ones) a word of
 /// four bytes, the places among the eight of B that two groups have.
 struct Places {
-  HWY_ALIGN std::uint32_t bytes[8][rows];
+  HWY_ALIGN std::uint32_t bytes[max_row_words][rows];
 };
 
 /// Reads the metadata for `slots` slots of a row. False where the ISA does not define it.

@@ -131,17 +131,6 @@ std::uint16_t half_of(const Register& r, std::size_t lane, std::size_t half) {
   return static_cast<std::uint16_t>(r[lane] >> (16 * half));
 }
 
-/// The Trap that `action` raises, or nothing.
-template <typename Action>
-std::optional<Trap> trap_of(Action action) {
-  try {
-    action();
-  } catch (const Trap& trap) {
-    return trap;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x2, x4, plain and transposed, on every target") {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -39,6 +40,17 @@ class Registers {
   std::vector<Register> words_;
   std::vector<Register*> pointers_;
 };
+
+/// The Trap that `action` raises, or nothing.
+template <typename Action>
+std::optional<warpmat::Trap> trap_of(Action action) {
+  try {
+    action();
+  } catch (const warpmat::Trap& trap) {
+    return trap;
+  }
+  return std::nullopt;
+}
 
 /// A metadata code that the ISA defines for `form`.
 template <typename Random>
