@@ -71,26 +71,57 @@ HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
 
 #endif
 
+/// f16 numbers beside each other in memory.
+HWY_INLINE hn::Vec<F32> load_f16(const std::uint16_t* from) {
+  const hn::Rebind<std::uint16_t, U32> d16;
+#if HWY_TARGET == HWY_SSE4
+  return f16_to_f32(hn::PromoteTo(U32(), hn::LoadU(d16, from)));
+#else
+  return hn::PromoteTo(F32(), hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), hn::LoadU(d16, from)));
+#endif
+}
+
+struct FloatPair {
+  hn::Vec<F32> low, high;
+};
+
+/// The f16 numbers in the low and in the high halves of words.
+HWY_INLINE FloatPair f16_halves_to_f32(Word words) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  HWY_ALIGN static constexpr std::uint16_t low_then_high[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+                                                              1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  HWY_ALIGN std::uint16_t halves[2 * vector_rows];
+  _mm512_store_si512(halves, _mm512_permutexvar_epi16(_mm512_load_si512(low_then_high), words.raw));
+  return {load_f16(halves), load_f16(halves + vector_rows)};
+#else
+  return {f16_to_f32(words), f16_to_f32(hn::ShiftRight<16>(words))};
+#endif
+}
+
 /// Collects whether elements are outside of the usual case.
 struct Range {
   Word least_below, most;  ///< of the magnitudes, as packed as the elements are; least_below is one less, so that zeros do not count
 };
 
-/// Decodes vectors of words with elements of A or B.
-template <int bits>
+/// Decodes vectors of words with elements of A or B. `wide` formats have the exponents of f32, others at most those of f16.
+template <int bits, bool wide>
 class Decoder {
  public:
   static constexpr int per = 32 / bits;
   using D = hn::Repartition<std::conditional_t<bits == 8, std::uint8_t, std::conditional_t<bits == 16, std::uint16_t, std::uint32_t>>, U32>;
   using T = hn::TFromD<D>;
   using S = hn::RebindToSigned<D>;
+  using TS = hn::TFromD<S>;
 
-  Decoder(const Elements& e, bool wide) : e_(e), wide_(wide), fraction_bits_(e.fraction_bits + (bits == 32 ? 13 : 0)) {
+  /// Exponents come with `offset` added.
+  HWY_ATTR Decoder(const Elements& e, int offset)
+      : e_(e), magnitude_(magnitude_mask(e)), bias_(hn::Set(S(), static_cast<TS>(e.bias - offset))),
+        zero_exponent_(hn::Set(S(), static_cast<TS>(zero_exponent + offset))) {
     for (int fraction = 0; fraction < 16; ++fraction) {
       int exponent = 1 - e.bias;
       if (e.normal_subnormals)
         for (int bit = 1 << e.fraction_bits; bit > fraction && fraction != 0; bit >>= 1) --exponent;
-      subnormal_exponents_[fraction] = static_cast<std::int8_t>(fraction == 0 ? zero_exponent : exponent);
+      subnormal_exponents_[fraction] = static_cast<std::int8_t>((fraction == 0 ? zero_exponent : exponent) + offset);
     }
   }
 
@@ -98,9 +129,9 @@ class Decoder {
 
   HWY_INLINE bool inside(const Range& range) const {
     const D d;
-    const int unit = 1 << fraction_bits_;
-    const auto least = static_cast<T>(wide_ ? (e_.bias - plain_exponent) * unit - 1 : 0);
-    const auto most = static_cast<T>(wide_ ? (e_.bias + plain_exponent) * unit : e_.largest);
+    const int unit = 1 << exponent_shift;
+    const auto least = static_cast<T>(wide ? (e_.bias - plain_exponent) * unit - 1 : 0);
+    const auto most = static_cast<T>(wide ? (e_.bias + plain_exponent) * unit : e_.largest);
     const auto outside = hn::Or(hn::Lt(hn::BitCast(d, range.least_below), hn::Set(d, least)), hn::Gt(hn::BitCast(d, range.most), hn::Set(d, most)));
     return hn::AllFalse(d, outside);
   }
@@ -108,63 +139,98 @@ class Decoder {
   /// The magnitudes of the elements, packed as they are.
   HWY_INLINE Word magnitudes(Word words, Range& range) const {
     const D d;
-    if constexpr (bits == 32) words = hn::And(words, hn::Set(U32(), 0x7fffe000u));  // tf32
-    if constexpr (bits == 16) words = hn::And(words, hn::Set(U32(), 0x7fff7fffu));
-    if constexpr (bits == 8) words = hn::And(hn::ShiftRightSame(words, e_.shift), hn::Set(U32(), 0x01010101u * ((1u << (e_.bits - 1)) - 1)));
+    words = hn::And(bits == 8 ? hn::ShiftRightSame(words, e_.shift) : words, magnitude_);
     const auto m = hn::BitCast(d, words);
     range.most = hn::BitCast(U32(), hn::Max(hn::BitCast(d, range.most), m));
-    if (wide_) range.least_below = hn::BitCast(U32(), hn::Min(hn::BitCast(d, range.least_below), hn::Sub(m, hn::Set(d, T{1}))));
+    if (wide) range.least_below = hn::BitCast(U32(), hn::Min(hn::BitCast(d, range.least_below), hn::Sub(m, hn::Set(d, T{1}))));
     return words;
   }
 
-  /// Exponents as packed as the magnitudes; where wide elements are outside of the usual case, low bits of them.
+  /// Exponents, plus the offset, as packed as the magnitudes; where wide elements are outside of the usual case, low bits of them.
   HWY_INLINE Word exponents(Word magnitudes) const {
     const S d;
     const auto m = hn::BitCast(d, magnitudes);
-    const auto one = hn::Set(d, hn::TFromD<S>{1}), bias = hn::Set(d, static_cast<hn::TFromD<S>>(e_.bias));
     if constexpr (bits == 8) {
-      const auto field = hn::And(hn::BitCast(d, hn::ShiftRightSame(magnitudes, e_.fraction_bits)), hn::Set(d, static_cast<std::int8_t>((1 << e_.exponent_bits) - 1)));
-      const auto fraction = hn::And(m, hn::Set(d, static_cast<std::int8_t>((1 << e_.fraction_bits) - 1)));
+      const auto field = hn::And(hn::BitCast(d, hn::ShiftRightSame(magnitudes, e_.fraction_bits)), hn::Set(d, static_cast<TS>((1 << e_.exponent_bits) - 1)));
+      const auto fraction = hn::And(m, hn::Set(d, static_cast<TS>((1 << e_.fraction_bits) - 1)));
       const auto subnormal = hn::TableLookupBytes(hn::LoadDup128(d, subnormal_exponents_), fraction);
-      return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(field, hn::Zero(d)), subnormal, hn::Sub(field, bias)));
+      return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(field, hn::Zero(d)), subnormal, hn::Sub(field, bias_)));
     } else {
-      const auto exponent = hn::Sub(hn::Max(hn::ShiftRightSame(m, fraction_bits_), one), bias);
-      return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(m, hn::Zero(d)), hn::Set(d, static_cast<hn::TFromD<S>>(zero_exponent)), exponent));
+      auto field = hn::ShiftRight<exponent_shift>(m);
+      if (!wide) field = hn::Max(field, hn::Set(d, TS{1}));
+      return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(m, hn::Zero(d)), zero_exponent_, hn::Sub(field, bias_)));
     }
   }
 
-  /// 16-bit elements that lie beside each other.
-  HWY_INLINE hn::Vec<F32> halves(const std::uint16_t* from) const {
-    const hn::Rebind<std::uint16_t, U32> d16;
-    const auto elements = hn::LoadU(d16, from);
-    if (wide_) return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), elements)));
-#if HWY_TARGET == HWY_SSE4
-    return f16_to_f32(hn::PromoteTo(U32(), elements));
-#else
-    return hn::PromoteTo(F32(), hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), elements));
-#endif
-  }
-
-  /// Element i of each word. Those of 8-bit containers come too small by 2^(15 − bias).
-  HWY_INLINE hn::Vec<F32> value(Word words, int i) const {
-    const U32 d;
-    if constexpr (bits == 32) return hn::BitCast(F32(), hn::And(words, hn::Set(d, 0xffffe000u)));
+  /// Calls store(i, v) with element i of each word, for all i.
+  template <class Store>
+  HWY_INLINE void each_value(Word words, Store store) const {
+    if constexpr (bits == 32) store(0, hn::BitCast(F32(), hn::And(words, hn::Set(U32(), 0xffffe000u))));  // tf32
     if constexpr (bits == 16) {
-      if (wide_) return hn::BitCast(F32(), i == 0 ? hn::ShiftLeft<16>(words) : hn::And(words, hn::Set(d, 0xffff0000u)));
-      return f16_to_f32(i == 0 ? words : hn::ShiftRight<16>(words));
+      const FloatPair pair = wide ? FloatPair{hn::BitCast(F32(), hn::ShiftLeft<16>(words)), hn::BitCast(F32(), hn::And(words, hn::Set(U32(), 0xffff0000u)))}
+                                   : f16_halves_to_f32(words);
+      store(0, pair.low);
+      store(1, pair.high);
     }
-    const Word element = hn::ShiftRightSame(words, 8 * i + e_.shift);
-    const Word magnitude = hn::And(element, hn::Set(d, (1u << (e_.bits - 1)) - 1));
-    Word f16 = hn::ShiftLeftSame(magnitude, 10 - e_.fraction_bits);
-    if (e_.has_one_nan) f16 = hn::IfThenElse(hn::Eq(magnitude, hn::Set(d, 0x7fu)), hn::Set(d, 0x7e00u), f16);
-    const Word sign = hn::And(hn::ShiftLeftSame(element, 16 - e_.bits), hn::Set(d, 0x8000u));
-    return f16_to_f32(hn::Or(f16, sign));
+    if constexpr (bits == 8) {
+      const auto halves = hn::BitCast(U16(), words);
+      const FloatPair even = f16_halves_to_f32(hn::BitCast(U32(), bytes_to_f16(halves)));
+      const FloatPair odd = f16_halves_to_f32(hn::BitCast(U32(), bytes_to_f16(hn::ShiftRight<8>(halves))));
+      store(0, even.low);
+      store(1, odd.low);
+      store(2, even.high);
+      store(3, odd.high);
+    }
+  }
+
+  /// Decodes as many elements as lie beside each other in a vector of words.
+  HWY_INLINE void store_values(const std::uint32_t* words, float* to) const {
+    if constexpr (bits == 32) each_value(hn::LoadU(U32(), words), [&](int, hn::Vec<F32> v) HWY_ATTR { hn::StoreU(v, F32(), to); });
+    const auto* halves = reinterpret_cast<const std::uint16_t*>(words);
+    if constexpr (bits == 16)
+      for (int i = 0; i < 2 * vector_rows; i += vector_rows) hn::StoreU(wide ? load_bf16(halves + i) : load_f16(halves + i), F32(), to + i);
+    if constexpr (bits == 8) {
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(words);
+      HWY_ALIGN std::uint16_t f16[2 * vector_rows];
+      for (int i = 0; i < 4 * vector_rows; i += 2 * vector_rows) {
+        hn::Store(bytes_to_f16(hn::PromoteTo(U16(), hn::LoadU(hn::Rebind<std::uint8_t, U16>(), bytes + i))), U16(), f16);
+        hn::StoreU(load_f16(f16), F32(), to + i);
+        hn::StoreU(load_f16(f16 + vector_rows), F32(), to + i + vector_rows);
+      }
+    }
   }
 
  private:
+  using U16 = hn::Repartition<std::uint16_t, U32>;
+
+  /// Where the exponent begins in a container of 16 or 32 bits.
+  static constexpr int exponent_shift = bits == 8 ? 0 : bits - 1 - (wide ? 8 : 5);
+
+  HWY_INLINE static Word magnitude_mask(const Elements& e) {
+    if (bits == 32) return hn::Set(U32(), 0x7fffe000u);  // tf32
+    if (bits == 16) return hn::Set(U32(), 0x7fff7fffu);
+    return hn::Set(U32(), 0x01010101u * ((1u << (e.bits - 1)) - 1));
+  }
+
+  HWY_INLINE static hn::Vec<F32> load_bf16(const std::uint16_t* from) {
+    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), hn::LoadU(hn::Rebind<std::uint16_t, U32>(), from))));
+  }
+
+  /// Elements in the low bytes of 16-bit lanes; they come too small by 2^(15 − bias).
+  HWY_INLINE hn::Vec<U16> bytes_to_f16(hn::Vec<U16> bytes) const {
+    const U16 d;
+    const int sign_bit = e_.shift + e_.bits - 1;
+    const auto mask = static_cast<std::uint16_t>((1 << sign_bit) - (1 << e_.shift));
+    const auto magnitude = hn::And(bytes, hn::Set(d, mask));
+    auto f16 = hn::Mul(magnitude, hn::Set(d, static_cast<std::uint16_t>(1 << (10 - e_.fraction_bits - e_.shift))));
+    if (e_.has_one_nan) f16 = hn::IfThenElse(hn::Eq(magnitude, hn::Set(d, mask)), hn::Set(d, std::uint16_t{0x7e00}), f16);
+    const auto sign = hn::And(bytes, hn::Set(d, static_cast<std::uint16_t>(1 << sign_bit)));
+    return hn::Or(f16, hn::Mul(sign, hn::Set(d, static_cast<std::uint16_t>(1 << (15 - sign_bit)))));
+  }
+
   const Elements& e_;
-  bool wide_;
-  int fraction_bits_;
+  const Word magnitude_;
+  const hn::Vec<S> bias_, zero_exponent_;
   HWY_ALIGN std::int8_t subnormal_exponents_[16];
 };
 

@@ -157,6 +157,15 @@ HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::
   return hn::AllFalse(d, undefined);
 }
 
+/// Its sign bits are set where a + b = sum has left the range of an int32.
+HWY_INLINE hn::Vec<I32> overflow_of(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32> sum) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return hn::Vec<I32>{_mm512_ternarylogic_epi32(a.raw, b.raw, sum.raw, 0x42)};
+#else
+  return hn::AndNot(hn::Xor(a, b), hn::Xor(a, sum));
+#endif
+}
+
 /// `v` toward zero; it must be in the range of an int32.
 HWY_INLINE hn::Vec<I32> truncate(hn::Vec<F32> v) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
