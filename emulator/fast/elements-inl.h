@@ -17,7 +17,8 @@ namespace {
 
 /// Stands for the exponent of a zero: a sum with it is below that of all products, also where sums saturate.
 constexpr int zero_exponent = -95;
-/// Exponents of bf16 and tf32 that the usual case takes: the sum of two and a zero's are told apart, and products fit into a float.
+/// Exponents of bf16 and tf32 that the usual case takes: up to this one, and the negative ones as far, or farther where other products are
+/// larger. The sum of two and one with a zero's are told apart, and products fit into a float.
 constexpr int plain_exponent = 30;
 
 #if HWY_TARGET == HWY_SSE4  // without the instructions; what Highway has instead knows no infinities
@@ -90,18 +91,12 @@ HWY_INLINE FloatPair f16_halves_to_f32(Word words) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   HWY_ALIGN static constexpr std::uint16_t low_then_high[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
                                                               1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
-  HWY_ALIGN std::uint16_t halves[2 * vector_rows];
-  _mm512_store_si512(halves, _mm512_permutexvar_epi16(_mm512_load_si512(low_then_high), words.raw));
-  return {load_f16(halves), load_f16(halves + vector_rows)};
+  const __m512i halves = _mm512_permutexvar_epi16(_mm512_load_si512(low_then_high), words.raw);
+  return {hn::Vec<F32>{_mm512_cvtph_ps(_mm512_castsi512_si256(halves))}, hn::Vec<F32>{_mm512_cvtph_ps(_mm512_extracti64x4_epi64(halves, 1))}};
 #else
   return {f16_to_f32(words), f16_to_f32(hn::ShiftRight<16>(words))};
 #endif
 }
-
-/// Collects whether elements are outside of the usual case.
-struct Range {
-  Word least_below, most;  ///< of the magnitudes, as packed as the elements are; least_below is one less, so that zeros do not count
-};
 
 /// Decodes vectors of words with elements of A or B. `wide` formats have the exponents of f32, others at most those of f16.
 template <int bits, bool wide>
@@ -125,28 +120,22 @@ class Decoder {
     }
   }
 
-  HWY_INLINE Range empty_range() const { return {hn::Set(U32(), ~0u), hn::Zero(U32())}; }
-
-  HWY_INLINE bool inside(const Range& range) const {
-    const D d;
-    const int unit = 1 << exponent_shift;
-    const auto least = static_cast<T>(wide ? (e_.bias - plain_exponent) * unit - 1 : 0);
-    const auto most = static_cast<T>(wide ? (e_.bias + plain_exponent) * unit : e_.largest);
-    const auto outside = hn::Or(hn::Lt(hn::BitCast(d, range.least_below), hn::Set(d, least)), hn::Gt(hn::BitCast(d, range.most), hn::Set(d, most)));
-    return hn::AllFalse(d, outside);
-  }
-
-  /// The magnitudes of the elements, packed as they are.
-  HWY_INLINE Word magnitudes(Word words, Range& range) const {
+  /// The magnitudes of the elements, packed as they are. `most` becomes the largest so far.
+  HWY_INLINE Word magnitudes(Word words, Word& most) const {
     const D d;
     words = hn::And(bits == 8 ? hn::ShiftRightSame(words, e_.shift) : words, magnitude_);
-    const auto m = hn::BitCast(d, words);
-    range.most = hn::BitCast(U32(), hn::Max(hn::BitCast(d, range.most), m));
-    if (wide) range.least_below = hn::BitCast(U32(), hn::Min(hn::BitCast(d, range.least_below), hn::Sub(m, hn::Set(d, T{1}))));
+    most = hn::BitCast(U32(), hn::Max(hn::BitCast(d, most), hn::BitCast(d, words)));
     return words;
   }
 
-  /// Exponents, plus the offset, as packed as the magnitudes; where wide elements are outside of the usual case, low bits of them.
+  /// Whether all magnitudes are those of finite numbers, of wide ones not above those that the usual case takes.
+  HWY_INLINE bool usual(Word most) const {
+    const D d;
+    const int limit = wide ? (e_.bias + plain_exponent) << exponent_shift : e_.largest;
+    return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));
+  }
+
+  /// Exponents, plus the offset, as packed as the magnitudes. A wide zero's is that of the smallest subnormals.
   HWY_INLINE Word exponents(Word magnitudes) const {
     const S d;
     const auto m = hn::BitCast(d, magnitudes);
@@ -156,19 +145,19 @@ class Decoder {
       const auto subnormal = hn::TableLookupBytes(hn::LoadDup128(d, subnormal_exponents_), fraction);
       return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(field, hn::Zero(d)), subnormal, hn::Sub(field, bias_)));
     } else {
-      auto field = hn::ShiftRight<exponent_shift>(m);
-      if (!wide) field = hn::Max(field, hn::Set(d, TS{1}));
-      return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(m, hn::Zero(d)), zero_exponent_, hn::Sub(field, bias_)));
+      const auto field = hn::ShiftRight<exponent_shift>(m);
+      if (wide) return hn::BitCast(U32(), hn::Sub(field, bias_));
+      const auto exponent = hn::Sub(hn::Max(field, hn::Set(d, TS{1})), bias_);
+      return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(m, hn::Zero(d)), zero_exponent_, exponent));
     }
   }
 
   /// Calls store(i, v) with element i of each word, for all i.
   template <class Store>
   HWY_INLINE void each_value(Word words, Store store) const {
-    if constexpr (bits == 32) store(0, hn::BitCast(F32(), hn::And(words, hn::Set(U32(), 0xffffe000u))));  // tf32
+    if constexpr (bits == 32) store(0, tf32(words));
     if constexpr (bits == 16) {
-      const FloatPair pair = wide ? FloatPair{hn::BitCast(F32(), hn::ShiftLeft<16>(words)), hn::BitCast(F32(), hn::And(words, hn::Set(U32(), 0xffff0000u)))}
-                                   : f16_halves_to_f32(words);
+      const FloatPair pair = wide ? bf16_halves_to_f32(words) : f16_halves_to_f32(words);
       store(0, pair.low);
       store(1, pair.high);
     }
@@ -185,7 +174,7 @@ class Decoder {
 
   /// Decodes as many elements as lie beside each other in a vector of words.
   HWY_INLINE void store_values(const std::uint32_t* words, float* to) const {
-    if constexpr (bits == 32) each_value(hn::LoadU(U32(), words), [&](int, hn::Vec<F32> v) HWY_ATTR { hn::StoreU(v, F32(), to); });
+    if constexpr (bits == 32) hn::StoreU(tf32(hn::LoadU(U32(), words)), F32(), to);
     const auto* halves = reinterpret_cast<const std::uint16_t*>(words);
     if constexpr (bits == 16)
       for (int i = 0; i < 2 * vector_rows; i += vector_rows) hn::StoreU(wide ? load_bf16(halves + i) : load_f16(halves + i), F32(), to + i);
@@ -212,6 +201,10 @@ class Decoder {
     return hn::Set(U32(), 0x01010101u * ((1u << (e.bits - 1)) - 1));
   }
 
+  HWY_INLINE static hn::Vec<F32> tf32(Word words) { return hn::BitCast(F32(), hn::And(words, hn::Set(U32(), 0xffffe000u))); }
+  HWY_INLINE static FloatPair bf16_halves_to_f32(Word words) {
+    return {hn::BitCast(F32(), hn::ShiftLeft<16>(words)), hn::BitCast(F32(), hn::And(words, hn::Set(U32(), 0xffff0000u)))};
+  }
   HWY_INLINE static hn::Vec<F32> load_bf16(const std::uint16_t* from) {
     return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), hn::LoadU(hn::Rebind<std::uint16_t, U32>(), from))));
   }

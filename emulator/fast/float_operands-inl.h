@@ -63,8 +63,24 @@ class FloatOperands {
     return !plan_.scaled || read_scales();
   }
 
-  /// Whether A and B are finite, products are normal floats or zero, and nothing is scaled.
+  /// Whether A and B are finite, no product is too large for the usual case, and nothing is scaled.
   bool usual() const { return usual_; }
+
+  /// Whether the elements of A and B, those of C if they are of 32 bits, are zero or at least these numbers.
+  bool at_least(float least_factor, float least_c) const {
+    auto small = hn::FirstN(F32(), 0);
+    const auto check = [&](const float* from, float least) HWY_ATTR {
+      const auto v = hn::Abs(hn::Load(F32(), from));
+      small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, hn::Set(F32(), least))));
+    };
+    if (wide) {
+      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, least_factor);
+      for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) check(b_ + i, least_factor);
+    }
+    if (!plan_.f16_accumulator)
+      for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, least_c);
+    return hn::AllFalse(F32(), small);
+  }
 
   /// How much too small products are.
   int missing_exponent() const { return bits == 8 ? 30 - plan_.a.bias - plan_.b.bias : 0; }
@@ -91,11 +107,12 @@ class FloatOperands {
 
   /// Writes the largest exponent of the products that one step adds, as the exponent field of a float, to fields[column][row]; it is below
   /// those of products where all are zero. The step takes elements `begin` to `end` - 1 of each four slots of `blocks` blocks, from
-  /// `first_slot` on. Only exponents that the usual case takes are meant.
+  /// `first_slot` on. Only exponents that the usual case takes are meant. Returns the smallest of the results in some of the bytes.
   template <int blocks, int begin, int end>
-  HWY_INLINE void largest_exponents(int first_slot, std::uint32_t (*fields)[rows]) const {
+  HWY_INLINE hn::Vec<U8> largest_exponents(int first_slot, std::uint32_t (*fields)[rows]) const {
     const I8 d;
     const Word mask = hn::Set(U32(), 0x7f800000u);
+    auto smallest = hn::Set(U8(), std::uint8_t{255});
     for (int row = 0; row < rows; row += vector_rows)
       for (int column = 0; column < columns; column += 4) {
         auto largest = hn::Set(d, std::int8_t{-128});
@@ -106,11 +123,13 @@ class FloatOperands {
           largest = hn::Max(largest, hn::SaturatedAdd(a, b_exponents(first_slot + i, column, row)));
         }
         const Word four = hn::Xor(hn::BitCast(U32(), largest), hn::Set(U32(), 0x80808080u));
+        smallest = hn::Min(smallest, hn::BitCast(U8(), four));
         hn::Store(hn::And(hn::ShiftLeft<23>(four), mask), U32(), fields[column] + row);
         hn::Store(hn::And(hn::ShiftLeft<15>(four), mask), U32(), fields[column + 1] + row);
         hn::Store(hn::And(hn::ShiftLeft<7>(four), mask), U32(), fields[column + 2] + row);
         hn::Store(hn::And(hn::ShiftRight<1>(four), mask), U32(), fields[column + 3] + row);
       }
+    return smallest;
   }
 
   /// Calls visit(blocks, begin, end, first_slot), compile-time constants but the last, for the steps of one result.
@@ -146,23 +165,23 @@ class FloatOperands {
   }
 
   HWY_INLINE bool read_a() {
-    Range range = decode_a_.empty_range();
+    Word most = hn::Zero(U32());
     for (int reg = 0; reg < plan_.a_words / quad; ++reg)
       for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
         HWY_UNROLL(4)
         for (int t = 0; t < quad; ++t) {
           const int slot = (reg * quad + t) * per;
           check_padding(quads[t], plan_.padding_a);
-          const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], range));
+          const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
           for (int i = 0; i < per; ++i) hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
           decode_a_.each_value(quads[t], [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
         }
       });
-    return decode_a_.inside(range);
+    return decode_a_.usual(most);
   }
 
   HWY_INLINE bool read_b() {
-    Range range = decode_b_.empty_range();
+    Word most = hn::Zero(U32());
     for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
       HWY_ALIGN std::uint8_t exponents[columns * block];
       const std::uint32_t* from = words(OperandName::b, reg);
@@ -170,11 +189,11 @@ class FloatOperands {
         const Word w = hn::LoadU(U32(), from + lane);
         check_padding(w, plan_.padding_b);
         decode_b_.store_values(from + lane, b_ + (reg * 32 + lane) * per);
-        store_bytes(decode_b_.exponents(decode_b_.magnitudes(w, range)), exponents + lane * per);
+        store_bytes(decode_b_.exponents(decode_b_.magnitudes(w, most)), exponents + lane * per);
       }
       for (int column = 0; column < columns; column += 4) turn_columns(exponents + column * block, b_exponents_[column / 4] + reg * block);
     }
-    return decode_b_.inside(range);
+    return decode_b_.usual(most);
   }
 
   /// Writes the bytes of four columns, which lie one after the other, beside each other.

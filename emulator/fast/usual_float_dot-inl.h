@@ -41,14 +41,15 @@ class UsualFloatDot {
           kept(hn::Set(U32(), ~0u << (23 - plan.result_fraction_bits))) {}
   };
 
-  /// What shows that the case is not the usual one. Exponents are powers of two: those that sums were aligned to.
+  /// What shows that the case is not the usual one.
   struct Unusual {
-    hn::Vec<I32> overflow;  ///< sign bits
-    hn::Vec<F32> smallest, largest;
+    hn::Vec<I32> overflow;           ///< sign bits
+    hn::Vec<F32> largest_c;          ///< the power of two; or infinite
+    hn::Vec<U8> smallest_product;    ///< the smallest of the products' largest exponents, biased as a float's
   };
 
-  /// Exponents of C that the usual case takes: those up to this one; and the negative ones as far, or farther where there are products
-  /// that are not zero. All that a C of 2^-60 holds lies above what is truncated beside products of zeros.
+  /// Of C, and of products; the negative ones count where no product of a result is larger. All that a C of 2^-60 holds lies above what is
+  /// truncated beside products of zeros.
   static constexpr int largest_c = 60;
 
   HWY_INLINE static hn::Vec<F32> power(int exponent) { return hn::BitCast(F32(), field(bias + exponent)); }
@@ -59,14 +60,15 @@ class UsualFloatDot {
   template <bool f16_accumulator>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
-    Unusual unusual{hn::Zero(I32()), hn::Set(F32(), 1), hn::Zero(F32())};
+    Unusual unusual{hn::Zero(I32()), hn::Zero(F32()), hn::Set(U8(), std::uint8_t{255})};
     const std::uint32_t(*c)[rows] = o_.accumulator();
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
       add_step<f16_accumulator, blocks(), begin(), end()>(constants, first_slot, c, d, unusual);
       c = d;
     });
-    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) || !hn::AllFalse(F32(), hn::Gt(unusual.largest, power(largest_c)))) return false;
-    return hn::AllFalse(F32(), hn::Lt(unusual.smallest, power(-largest_c))) || f16_accumulator || plan_.split || c_is_not_small();
+    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) || !hn::AllFalse(F32(), hn::Gt(unusual.largest_c, power(largest_c)))) return false;
+    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(unusual.smallest_product, hn::Set(U8(), std::uint8_t{bias - largest_c})));
+    return products_everywhere || o_.at_least(0x1p-30f, 0x1p-60f);
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
@@ -74,7 +76,7 @@ class UsualFloatDot {
   HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
                            Unusual& unusual) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
-    o_.template largest_exponents<blocks, begin, end>(first_slot, exponents);
+    unusual.smallest_product = hn::Min(unusual.smallest_product, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     HWY_UNROLL(2)
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
@@ -87,10 +89,9 @@ class UsualFloatDot {
   template <bool f16_accumulator, int blocks, int begin, int end>
   HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<F32> products, Unusual& unusual) const {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
-    const auto power = hn::Max(products, hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c))));
-    unusual.smallest = hn::Min(unusual.smallest, power);
-    unusual.largest = hn::Max(unusual.largest, power);
-    const auto exponent = hn::BitCast(I32(), power);
+    const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
+    unusual.largest_c = hn::Max(unusual.largest_c, c_power);
+    const auto exponent = hn::BitCast(I32(), hn::Max(products, c_power));
     const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.largest_factor, exponent));
     const auto factor = bits == 8 ? hn::BitCast(F32(), hn::Sub(constants.largest_product_factor, exponent)) : c_factor;
     auto sum = truncate(hn::Mul(c, c_factor));
@@ -139,17 +140,6 @@ class UsualFloatDot {
     const auto infinity = hn::Set(I32(), 0x7c00);
     overflow = hn::Or(overflow, hn::VecFromMask(I32(), hn::Eq(hn::And(hn::BitCast(I32(), result), infinity), infinity)));
     return result;
-  }
-
-  /// Whether all C are 0 or not below the usual case's.
-  bool c_is_not_small() const {
-    auto small = hn::FirstN(F32(), 0);
-    for (int column = 0; column < columns; ++column)
-      for (int row = 0; row < rows; row += vector_rows) {
-        const auto c = hn::Abs(hn::BitCast(F32(), hn::Load(U32(), o_.c()[column] + row)));
-        small = hn::Or(small, hn::And(hn::Gt(c, hn::Zero(F32())), hn::Lt(c, power(-largest_c))));
-      }
-    return hn::AllFalse(F32(), small);
   }
 
   const Operands& o_;
