@@ -112,12 +112,14 @@ struct GroupedPlan {
 
 /// execute_volta_dot and execute_volta_fma.
 struct VoltaPlan {
-  bool fused = false;      ///< execute_volta_fma
-  bool a_along_k = true, b_along_k = true;  ///< a lane holds the four elements of a row of A, of a column of B; else those of four for one k
+  bool fused = false;        ///< execute_volta_fma
+  bool a_along_k = true;     ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
+  bool b_along_k = true;     ///< the same of columns of B
   bool f16_c = false, f16_d = false;
-  int least_f16_exponent = 0;
-  std::uint32_t nan = 0;   ///< of D
-  int fraction_bits = 0;   ///< see DotModel
+  std::uint32_t nan = 0;     ///< D's
+  int fraction_bits = 0;     ///< see DotModel
+  int least_exponent = 0;    ///< of numbers of A and B
+  int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
 };
 
 /// execute_integer_dot and execute_bit_dot.

@@ -1,9 +1,9 @@
 // D = A · B + C of packed 4-bit elements in groups with scale factors, all sixteen rows of a column at a time. Compiled once for each
 // instruction set.
 //
-// The steps are those of numeric/dot.h. Elements are small integers times a unit, so the products of a group are summed as integers. The rest
-// is done in doubles, exact but for the truncations: a term is below 2^11 times its scale factors' powers of two, so in the register it has
-// fraction_bits + 11 bits. The CPU rounds toward zero meanwhile, so that the conversion to f32 rounds as the unit does.
+// The steps are those of numeric/dot.h. Elements are small integers times a unit, so the products of a group are summed as integers. The
+// rest is done in doubles, which have bits enough for the unit's register: a group with its scale factors is less than 2^11 times the power
+// of two that it is aligned by. The CPU rounds toward zero meanwhile, so that the conversion to f32 rounds as the unit does.
 
 #include <cstring>
 #include <limits>
@@ -24,12 +24,14 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-std::size_t grouped_dot(const GroupedPlan&, const Form&, const Warps&) { return 0; }
+std::size_t grouped_dot(const GroupedPlan&, const Form&, const Warps&) {
+  return 0;
+}
 
 #else
 
-/// Elements are multiplied as 16-bit numbers, two of a word at a time. A word of eight elements is taken apart in two steps: into two words of
-/// bytes, those in the low and those in the high halves of its bytes, and each of these into two words of 16-bit numbers.
+/// Elements are multiplied as 16-bit numbers, two of a word at a time. A word of eight is taken apart in two steps: into two words of
+/// bytes, one of the low and one of the high halves of its own, and each of these into two planes of 16-bit numbers.
 template <bool sparse>
 class GroupedDot {
  public:
@@ -38,7 +40,8 @@ class GroupedDot {
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
     warp_ = warp;
-    if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_)) return false;
+    if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
+      return false;
     if (!read_factors(plan_.scale_a, OperandName::scale_a, OperandName::ids_a, rows, factors_a_)) return false;
     if (!read_factors(plan_.scale_b, OperandName::scale_b, OperandName::ids_b, columns, factors_b_)) return false;
     read_a();
@@ -154,21 +157,24 @@ class GroupedDot {
     const hn::Repartition<std::int16_t, U32> d;
     auto sum = hn::Zero(I32()), other = hn::Zero(I32());
     HWY_UNROLL(2)
-    for (int word = group * group_words; word < (group + 1) * group_words; ++word)
+    for (int word = group * group_words; word < (group + 1) * group_words; ++word) {
       HWY_UNROLL(4)
       for (int i = 0; i < planes; ++i) {
         const auto a = hn::BitCast(d, hn::Load(U32(), a_[word * planes + i] + row));
         sum = hn::ReorderWidenMulAccumulate(I32(), a, hn::BitCast(d, b_plane(word, i, column, row)), sum, other);
       }
+    }
     return hn::Add(sum, other);
   }
 
   /// What plane `i` of word `word` of A's rows meets.
   HWY_INLINE Word b_plane(int word, int i, int column, int row) const {
-    if constexpr (sparse)
-      return plane(look_up_bytes(b_ + (i / 2 * columns + column) * max_b_words + word / 2 * 4, word % 2 * 8, places_.bytes[word] + row), i % 2);
-    else
+    if constexpr (sparse) {
+      const std::uint32_t* four_words = b_ + (i / 2 * columns + column) * max_b_words + word / 2 * 4;  // for two of A
+      return plane(look_up_bytes(four_words, word % 2 * 8, places_.bytes[word] + row), i % 2);
+    } else {
       return hn::Set(U32(), b_[(word / quad * planes + i) * 32 + column * quad + word % quad]);
+    }
   }
 
   /// Adds C and the groups. An infinity or NaN among them is the sum's.

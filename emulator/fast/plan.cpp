@@ -27,7 +27,7 @@ bool fits(const Form& form, int a_words, int b_words) {
   return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words && b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
-/// Whether the model has nothing that only the kernel of 16x8 products knows.
+/// Whether the kernels that are not of execute_dot know all that the model asks for.
 bool is_basic(const DotModel& model) {
   return model.least_exponent == no_least_exponent && model.result_fraction_bits == row(Format::f32).fraction_bits;
 }
@@ -124,7 +124,8 @@ std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& loweri
   plan.b_words = form.shape.k * row(format).bits / 32;
   if (form.shape.m != 16 || !fits(form, plan.a_words, plan.b_words)) return std::nullopt;
   const double unit = to_double(format, 1);
-  for (std::size_t code = 0; code < plan.elements.size(); ++code) plan.elements[code] = static_cast<std::int8_t>(to_double(format, code) / unit);
+  for (std::size_t code = 0; code < plan.elements.size(); ++code)
+    plan.elements[code] = static_cast<std::int8_t>(to_double(format, code) / unit);
   plan.factors = factors(form.format(OperandName::scale_a), unit);
   plan.fraction_bits = lowering.model->fraction_bits;
   const int groups = form.stored_k() / static_cast<int>(group_elements);
@@ -139,14 +140,16 @@ std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) 
   const bool fused = lowering.execute == execute_volta_fma;
   const bool in_unit = lowering.execute == execute_volta_dot && is_basic(*lowering.model);
   if (!in_unit && !fused) return std::nullopt;
+  const Format result = form.format(OperandName::d);
   return VoltaPlan{.fused = fused,
                    .a_along_k = form.operand(OperandName::a).fragment.place({0, 1, 0}).lane == 0,
                    .b_along_k = form.operand(OperandName::b).fragment.place({1, 0, 0}).lane == 0,
                    .f16_c = form.format(OperandName::c) == Format::f16,
-                   .f16_d = form.format(OperandName::d) == Format::f16,
-                   .least_f16_exponent = min_exponent(row(Format::f16)),
-                   .nan = static_cast<std::uint32_t>(canonical_nan(form.format(OperandName::d))),
-                   .fraction_bits = fused ? 0 : lowering.model->fraction_bits};
+                   .f16_d = result == Format::f16,
+                   .nan = static_cast<std::uint32_t>(canonical_nan(result)),
+                   .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
+                   .least_exponent = min_exponent(row(form.format(OperandName::a))),
+                   .least_c_exponent = min_exponent(row(result))};
 }
 
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering) {

@@ -1,11 +1,11 @@
 // m8n8k4 of f16: four products D = A · B + C, each 8x8x4, all rows of a column at a time. Compiled once for each instruction set.
 //
-// Lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 of a warp belong to product q: the first quad holds its rows (of A) or columns (of B) 0 to 3, the
-// other 4 to 7. Vectors keep that: they are lanes 0 to 15 or 16 to 31, or as many of those as fit, and lane l stands for the row of A that it
-// holds. All quads of a vector meet the same column, each of its own product.
+// Two quads of a warp belong to each product, lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 to product q: the first holds rows of A and
+// columns of B 0 to 3, the other 4 to 7. Vectors are as many of lanes 0 to 15 or of lanes 16 to 31 as fit, and each of their lanes stands
+// for the row of A that it holds. All quads of a vector meet the same column, each of its own product.
 //
-// In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and truncated to integers their sum is exact. The CPU
-// rounds toward zero there, to nearest where the hardware uses f32 operations.
+// In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and truncated to integers their sum is exact. The
+// CPU rounds toward zero there, to nearest where the hardware uses f32 operations.
 
 #include <warpmat/fast/fast.h>
 #include <warpmat/fast/rounding_mode.h>
@@ -23,13 +23,14 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-std::size_t volta_dot(const VoltaPlan&, const Form&, const Warps&) { return 0; }
+std::size_t volta_dot(const VoltaPlan&, const Form&, const Warps&) {
+  return 0;
+}
 
 #else
 
-constexpr int lanes_of_quads = 16;  // the first quads of all four products
-constexpr int warp_lanes = 2 * lanes_of_quads;
 constexpr int k = 4;
+constexpr int first_quads = lanes / 2;  // the lanes of the first quads of all products
 constexpr int no_exponent = -1000;
 
 using Floats = hn::Vec<F32>;
@@ -88,7 +89,9 @@ HWY_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
 
 #else
 
-HWY_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return hn::MulAdd(a, b, c); }
+HWY_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
+  return hn::MulAdd(a, b, c);
+}
 
 #endif
 
@@ -123,8 +126,8 @@ class VoltaDot {
  private:
   /// Rows of A or columns of B.
   struct Lines {
-    HWY_ALIGN float elements[k][warp_lanes];
-    HWY_ALIGN std::int32_t exponents[k][warp_lanes];  // unless fused
+    HWY_ALIGN float elements[k][lanes];
+    HWY_ALIGN std::int32_t exponents[k][lanes];  // unless fused
   };
 
   /// Those that a vector holds.
@@ -137,14 +140,14 @@ class VoltaDot {
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
   template <class Visit>
-  HWY_INLINE static void for_each_vector(int lanes, Visit visit) {
-    for (int lane = 0; lane < lanes; lane += vector_rows) visit(lane);
+  HWY_INLINE static void for_each_vector(int end, Visit visit) {
+    for (int lane = 0; lane < end; lane += vector_rows) visit(lane);
   }
 
   // ---- Reading ------------------------------------------------------------------------------------------------------------------------
 
   HWY_INLINE void read(OperandName name, bool along_k, Lines& to) const {
-    for_each_vector(warp_lanes, [&](int lane) HWY_ATTR {
+    for_each_vector(lanes, [&](int lane) HWY_ATTR {
       Floats elements[k];
       for (int i = 0; i < k; ++i) {
         const Word word = hn::LoadU(U32(), words(name, i / 2) + lane);
@@ -153,16 +156,16 @@ class VoltaDot {
       if (!along_k) transpose_quads(elements);
       for (int i = 0; i < k; ++i) {
         hn::Store(elements[i], F32(), to.elements[i] + lane);
-        if constexpr (!fused) hn::Store(exponents(elements[i], plan_.least_f16_exponent, no_exponent), I32(), to.exponents[i] + lane);
+        if constexpr (!fused) hn::Store(exponents(elements[i], plan_.least_exponent, no_exponent), I32(), to.exponents[i] + lane);
       }
     });
   }
 
-  // Registers of C and D: of 16-bit elements columns 2r and 2r + 1 lie in register r. Of 32-bit elements columns j and j + 2 share registers j
-  // and j + 2 (0 and 1, 4 and 5 are such j): the first holds rows 0 and 1 of each four, the second 2 and 3.
+  // Registers of C and D: of 16-bit elements columns 2r and 2r + 1 lie in register r. Of 32-bit elements columns j and j + 2 share
+  // registers j and j + 2 (0 and 1, 4 and 5 are such j): the first holds rows 0 and 1 of each four, the second 2 and 3.
 
   HWY_INLINE void read_c() {
-    for_each_vector(warp_lanes, [&](int lane) HWY_ATTR {
+    for_each_vector(lanes, [&](int lane) HWY_ATTR {
       Word c[columns];
       if (plan_.f16_c) {
         for (int i = 0; i < columns; ++i) {
@@ -182,14 +185,14 @@ class VoltaDot {
   /// Columns `column` and `column` + 4.
   template <int column>
   HWY_INLINE void multiply() {
-    for_each_vector(lanes_of_quads, [&](int quads) HWY_ATTR {
+    for_each_vector(first_quads, [&](int quads) HWY_ATTR {
       for (int upper = 0; upper < 2; ++upper) {
-        Line b = load(b_, upper * lanes_of_quads + quads);
+        Line b = load(b_, upper * first_quads + quads);
         for (int i = 0; i < k; ++i) {
           b.elements[i] = hn::Broadcast<column>(b.elements[i]);
           if constexpr (!fused) b.exponents[i] = hn::Broadcast<column>(b.exponents[i]);
         }
-        for (const int lane : {quads, lanes_of_quads + quads}) {
+        for (const int lane : {quads, first_quads + quads}) {
           std::uint32_t* d = d_[column + 4 * upper] + lane;
           const Floats c = hn::BitCast(F32(), hn::Load(U32(), d));
           if constexpr (fused) hn::Store(f32_chain(load(a_, lane), b, c), U32(), d);
@@ -223,16 +226,17 @@ class VoltaDot {
     const I32 d;
     Floats products[k];
     auto special = c;  // infinite or NaN if the sum is; numbers do not overflow where the CPU rounds toward zero
-    auto exponent = hn::Max(exponents(c, plan_.f16_d ? plan_.least_f16_exponent : least_f32_exponent, no_exponent), hn::Set(d, least_f32_exponent));
+    auto exponent = hn::Max(exponents(c, plan_.least_c_exponent, no_exponent), hn::Set(d, least_f32_exponent));
     for (int i = 0; i < k; ++i) {
       products[i] = hn::Mul(a.elements[i], b.elements[i]);
       special = hn::Add(special, products[i]);
       exponent = hn::Max(exponent, hn::Add(a.exponents[i], b.exponents[i]));
     }
-    const auto fraction_bits = hn::Set(d, plan_.fraction_bits);
-    const PowerOfTwo to_units(hn::Sub(fraction_bits, exponent)), unit(hn::Sub(exponent, fraction_bits));
-    auto sum = truncate(to_units.times(c));
-    for (int i = 0; i < k; ++i) sum = hn::Add(sum, truncate(to_units.times(products[i])));
+    const auto to_units = hn::Sub(hn::Set(d, plan_.fraction_bits), exponent);
+    auto sum = truncate(PowerOfTwo(to_units).times(c));
+    // Products other than zero are between 2^-48 and 2^32: beyond these limits nothing of them remains, or they are zero.
+    const auto products_to_units = power_of_two(hn::Min(hn::Max(to_units, hn::Set(d, -60)), hn::Set(d, 90)));
+    for (int i = 0; i < k; ++i) sum = hn::Add(sum, truncate(hn::Mul(products[i], products_to_units)));
     auto truncated = hn::ConvertTo(F32(), sum);
     if (plan_.f16_d) {
       // The last bit tells that there were more, so that rounding once more rounds as the exact sum would.
@@ -240,7 +244,7 @@ class VoltaDot {
       truncated = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(d, truncated), inexact, hn::Set(d, 1)));
     }
     // An f32 does not overflow: where C is near its limit, products are too small to count.
-    const auto result = hn::IfThenElse(hn::IsFinite(special), unit.times(truncated), special);
+    const auto result = hn::IfThenElse(hn::IsFinite(special), PowerOfTwo(hn::Neg(to_units)).times(truncated), special);
     return plan_.f16_d ? with_canonical_nan(result, f32_to_f16(result)) : with_canonical_nan(result);
   }
 
@@ -252,7 +256,7 @@ class VoltaDot {
   // ---- Writing ------------------------------------------------------------------------------------------------------------------------
 
   HWY_INLINE void write() const {
-    for_each_vector(warp_lanes, [&](int lane) HWY_ATTR {
+    for_each_vector(lanes, [&](int lane) HWY_ATTR {
       Word d[columns];
       for (int i = 0; i < columns; ++i) d[i] = hn::Load(U32(), d_[i] + lane);
       if (plan_.f16_d) {
@@ -268,7 +272,7 @@ class VoltaDot {
   const Warps& warps_;
   std::size_t warp_ = 0;
   Lines a_, b_;
-  HWY_ALIGN std::uint32_t d_[columns][warp_lanes];  // of each column C as floats, then D: words of f32, or of f16 in their low halves
+  HWY_ALIGN std::uint32_t d_[columns][lanes];  // of each column C as floats, then D: words of f32, or of f16 in their low halves
 };
 
 /// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
