@@ -37,6 +37,7 @@ struct Warps {
 
 // The room that kernels have: plans of larger products are not made.
 inline constexpr int max_row_words = 8;  ///< 32-bit words of a row of the stored A, and of a column of B; of B twice as many if A is sparse
+inline constexpr int max_groups = max_row_words * 8 / static_cast<int>(group_elements);  ///< of products of 4-bit elements, in a row
 inline constexpr int max_f64_k = 16;
 
 /// How a kernel decodes the elements of A or B: row(Format) and Fragment in other words.
@@ -65,9 +66,11 @@ struct MetadataPlan {
   bool pairs = false;  ///< one of two elements is stored, not two of four
 };
 
-/// Where the scale factors of a row of A or a column of B lie, as sums of places: that of the line and of the matrix that ids select.
+/// Where the scale factors of a row of A or a column of B lie, as sums of places: that of the line and of the matrix that ids select; where
+/// groups of products have factors of their own, also that of the group.
 struct ScalePlan {
   std::array<BitPlace, 16> lines, matrices;
+  std::array<BitPlace, max_groups> groups;
 };
 
 /// execute_dot and execute_split_dot of 16x8 products.
@@ -88,6 +91,35 @@ struct FloatPlan {
   MetadataPlan metadata;
   bool scaled = false;           ///< one ue8m0 factor for each row of A and column of B
   ScalePlan scale_a, scale_b;
+};
+
+/// execute_grouped_dot. Elements are counted in units of their format's smallest number.
+struct GroupedPlan {
+  struct Factor {
+    double value = 0;  ///< times the unit of the elements that it multiplies
+    int exponent = 0;  ///< see Value; lowest_exponent for a zero
+  };
+  static constexpr int lowest_exponent = -500;  ///< below those of all terms, also with another factor's added
+
+  alignas(16) std::array<std::int8_t, 16> elements{};  ///< by code
+  std::vector<Factor> factors;                         ///< by code; of A and B
+  int a_words = 0, b_words = 0;                        ///< 32-bit words of a row of the stored A and of a column of B
+  int fraction_bits = 0;                               ///< see DotModel
+  ScalePlan scale_a, scale_b;
+  bool sparse = false;
+  MetadataPlan metadata;
+};
+
+/// execute_volta_dot and execute_volta_fma.
+struct VoltaPlan {
+  bool fused = false;        ///< execute_volta_fma
+  bool a_along_k = true;     ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
+  bool b_along_k = true;     ///< the same of columns of B
+  bool f16_c = false, f16_d = false;
+  std::uint32_t nan = 0;     ///< D's
+  int fraction_bits = 0;     ///< see DotModel
+  int least_exponent = 0;    ///< of numbers of A and B
+  int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
 };
 
 /// execute_integer_dot and execute_bit_dot.
@@ -123,6 +155,8 @@ struct MovePlan {
 
 /// Plans of `form` under `lowering`; nothing if the arithmetic is another.
 std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering);
+std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering);
+std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering);
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering);
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering);
 std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
@@ -130,6 +164,8 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
 // Kernels execute warps in their order and return how many: fewer than all if they decline the next one, of which they have changed nothing.
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps);
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps);
@@ -137,7 +173,7 @@ std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps
 /// The kernel of a form on a hardware, with its plan.
 class FastPath {
  public:
-  using Plan = std::variant<FloatPlan, IntegerPlan, F64Plan, MovePlan>;
+  using Plan = std::variant<FloatPlan, GroupedPlan, VoltaPlan, IntegerPlan, F64Plan, MovePlan>;
   FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
 
   /// Executes warps as the kernels do. Declines also where a destination register is listed twice: the order of writing would show.

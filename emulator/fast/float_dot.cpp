@@ -110,8 +110,9 @@ class FloatDot {
   HWY_ALIGN std::uint32_t d_[columns][rows];
 };
 
+/// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
 template <int bits, bool wide, bool sparse>
-std::size_t run_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
+HWY_NOINLINE std::size_t run_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   FloatDot<bits, wide, sparse> product(plan, form, warps);
   return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
 }

@@ -7,13 +7,11 @@
 #define WARPMAT_FAST_FLOAT_OPERANDS_INL_H_
 #endif
 
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include <warpmat/isa/scales.h>
-
 #include "elements-inl.h"
+#include "scales-inl.h"
 #include "vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -271,13 +269,7 @@ class FloatOperands {
 
   /// False for ids that are not defined, or not the same in all lanes.
   bool read_scales() {
-    const auto matrix = [&](OperandName name) {
-      const std::uint32_t *bytes = words(name, 0), *threads = words(name, 1);
-      const ScaleIds ids{bytes[0], threads[0]};
-      for (int lane = 1; lane < 32; ++lane)
-        if (ids != ScaleIds{bytes[lane], threads[lane]}) return -1;
-      return undefined_ids(form_, name, ids) ? -1 : scale_matrix(form_, name, ids);
-    };
+    const auto matrix = [&](OperandName ids) { return selected_matrix(form_, ids, words(ids, 0), words(ids, 1)); };
     const int matrix_a = matrix(OperandName::ids_a), matrix_b = matrix(OperandName::ids_b);
     if (matrix_a < 0 || matrix_b < 0) return false;
     const auto read = [&](const ScalePlan& plan, OperandName name, int which, int count, std::int32_t* exponents, float* nans) {

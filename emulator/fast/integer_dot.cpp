@@ -94,7 +94,7 @@ class IntegerDot {
       for (int t = 0; t < quad; ++t) {
         const int word = b * quad + t;
         Word met = hn::Zero(U32());
-        if constexpr (sparse) met = look_up(b_ + column * max_b_words + word / 2 * 4, word % 2 * 8, places_.bytes[word] + row);
+        if constexpr (sparse) met = look_up_bytes(b_ + column * max_b_words + word / 2 * 4, word % 2 * 8, places_.bytes[word] + row);
         HWY_UNROLL(4)
         for (int i = 0; i < planes; ++i) {
           const Word other = sparse ? plane(met, i, plan_.signed_b) : hn::Set(U32(), b_[(b * planes + i) * 32 + column * quad + t]);
@@ -107,14 +107,6 @@ class IntegerDot {
     const auto overflow = hn::BroadcastSignBit(hn::AndNot(hn::Xor(sum, c_value), hn::Xor(sum, total)));
     const auto limit = hn::Xor(hn::BroadcastSignBit(sum), hn::Set(I32(), INT32_MAX));
     return hn::BitCast(U32(), hn::Or(hn::And(overflow, limit), hn::AndNot(overflow, total)));
-  }
-
-  /// For each row the four bytes of sixteen at `table` that it meets, from byte `first` on.
-  HWY_INLINE static Word look_up(const std::uint32_t* table, int first, const std::uint32_t* places) {
-    const hn::Repartition<std::uint8_t, U32> d;
-    const auto bytes = hn::LoadDup128(d, reinterpret_cast<const std::uint8_t*>(table));
-    const Word at = hn::Or(hn::Load(U32(), places), hn::Set(U32(), 0x01010101u * static_cast<std::uint32_t>(first)));
-    return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
   }
 
   HWY_INLINE hn::Vec<I32> add_products(hn::Vec<I32> sum, Word a, Word b) const {

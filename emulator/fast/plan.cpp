@@ -27,6 +27,11 @@ bool fits(const Form& form, int a_words, int b_words) {
   return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words && b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
+/// Whether the kernels that are not of execute_dot know all that the model asks for.
+bool is_basic(const DotModel& model) {
+  return model.least_exponent == no_least_exponent && model.result_fraction_bits == row(Format::f32).fraction_bits;
+}
+
 BitPlace bit_place(const Fragment& fragment, const Element& element) {
   const Place place = fragment.place(element);
   return {static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.bit)};
@@ -55,6 +60,26 @@ ScalePlan scale_plan(const Fragment& fragment, bool of_a) {
     plan.lines[static_cast<std::size_t>(i)] = bit_place(fragment, of_a ? Element{i, 0, 0} : Element{0, i, 0});
   for (int i = 0; i < fragment.matrices(); ++i) plan.matrices[static_cast<std::size_t>(i)] = bit_place(fragment, {0, 0, i});
   return plan;
+}
+
+/// With `groups` groups of products, which share `vector` factors.
+ScalePlan grouped_scale_plan(const Fragment& fragment, bool of_a, int groups, int vector) {
+  ScalePlan plan = scale_plan(fragment, of_a);
+  for (int i = 0; i < groups; ++i) {
+    const int factor = i * vector / groups;
+    plan.groups[static_cast<std::size_t>(i)] = bit_place(fragment, of_a ? Element{0, factor, 0} : Element{factor, 0, 0});
+  }
+  return plan;
+}
+
+/// The factors of `format`, times `unit`.
+std::vector<GroupedPlan::Factor> factors(Format format, double unit) {
+  std::vector<GroupedPlan::Factor> all;
+  for (std::uint64_t code = 0; code < std::uint64_t{1} << row(format).bits; ++code) {
+    const Value factor = decode(format, code);
+    all.push_back({to_double(format, code) * unit, factor.kind == Value::Kind::zero ? GroupedPlan::lowest_exponent : factor.exponent});
+  }
+  return all;
 }
 
 }  // namespace
@@ -89,6 +114,42 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
     plan.scale_b = scale_plan(form.operand(OperandName::scale_b).fragment, false);
   }
   return plan;
+}
+
+std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering) {
+  if (lowering.execute != execute_grouped_dot || !is_basic(*lowering.model)) return std::nullopt;
+  const Format format = form.format(OperandName::a);
+  GroupedPlan plan;
+  plan.a_words = form.stored_k() * row(format).bits / 32;
+  plan.b_words = form.shape.k * row(format).bits / 32;
+  if (form.shape.m != 16 || !fits(form, plan.a_words, plan.b_words)) return std::nullopt;
+  const double unit = to_double(format, 1);
+  for (std::size_t code = 0; code < plan.elements.size(); ++code)
+    plan.elements[code] = static_cast<std::int8_t>(to_double(format, code) / unit);
+  plan.factors = factors(form.format(OperandName::scale_a), unit);
+  plan.fraction_bits = lowering.model->fraction_bits;
+  const int groups = form.stored_k() / static_cast<int>(group_elements);
+  plan.scale_a = grouped_scale_plan(form.operand(OperandName::scale_a).fragment, true, groups, form.scale_vector);
+  plan.scale_b = grouped_scale_plan(form.operand(OperandName::scale_b).fragment, false, groups, form.scale_vector);
+  plan.sparse = form.sparsity != Sparsity::dense;
+  if (plan.sparse) plan.metadata = metadata_plan(form);
+  return plan;
+}
+
+std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) {
+  const bool fused = lowering.execute == execute_volta_fma;
+  const bool in_unit = lowering.execute == execute_volta_dot && is_basic(*lowering.model);
+  if (!in_unit && !fused) return std::nullopt;
+  const Format result = form.format(OperandName::d);
+  return VoltaPlan{.fused = fused,
+                   .a_along_k = form.operand(OperandName::a).fragment.place({0, 1, 0}).lane == 0,
+                   .b_along_k = form.operand(OperandName::b).fragment.place({1, 0, 0}).lane == 0,
+                   .f16_c = form.format(OperandName::c) == Format::f16,
+                   .f16_d = result == Format::f16,
+                   .nan = static_cast<std::uint32_t>(canonical_nan(result)),
+                   .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
+                   .least_exponent = min_exponent(row(form.format(OperandName::a))),
+                   .least_c_exponent = min_exponent(row(result))};
 }
 
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering) {
@@ -146,6 +207,8 @@ std::size_t FastPath::execute(const Warps& warps) const {
     const Form& form;
     const Warps& warps;
     std::size_t operator()(const FloatPlan& plan) const { return fast_float_dot(plan, form, warps); }
+    std::size_t operator()(const GroupedPlan& plan) const { return fast_grouped_dot(plan, form, warps); }
+    std::size_t operator()(const VoltaPlan& plan) const { return fast_volta_dot(plan, form, warps); }
     std::size_t operator()(const IntegerPlan& plan) const { return fast_integer_dot(plan, form, warps); }
     std::size_t operator()(const F64Plan& plan) const { return fast_f64(plan, form, warps); }
     std::size_t operator()(const MovePlan& plan) const { return fast_move(plan, form, warps); }
@@ -157,6 +220,8 @@ namespace {
 
 std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& lowering) {
   if (const auto plan = float_plan(form, lowering)) return *plan;
+  if (const auto plan = grouped_plan(form, lowering)) return *plan;
+  if (const auto plan = volta_plan(form, lowering)) return *plan;
   if (const auto plan = integer_plan(form, lowering)) return *plan;
   if (const auto plan = f64_plan(form, lowering)) return *plan;
   if (const auto plan = move_plan(form, lowering)) return *plan;

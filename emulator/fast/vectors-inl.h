@@ -10,6 +10,8 @@
 #define WARPMAT_FAST_VECTORS_INL_H_
 #endif
 
+#include <limits>
+
 #include <hwy/highway.h>
 
 #include <warpmat/fast/fast.h>
@@ -164,6 +166,24 @@ HWY_INLINE hn::Vec<I32> overflow_of(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32>
 #else
   return hn::AndNot(hn::Xor(a, b), hn::Xor(a, sum));
 #endif
+}
+
+/// For each row the four of the sixteen bytes at `table` that it meets in places `first` + 0 to 7.
+HWY_INLINE Word look_up_bytes(const std::uint32_t* table, int first, const std::uint32_t* places) {
+  const hn::Repartition<std::uint8_t, U32> d;
+  const auto bytes = hn::LoadDup128(d, reinterpret_cast<const std::uint8_t*>(table));
+  const Word at = hn::Or(hn::Load(U32(), places), hn::Set(U32(), 0x01010101u * static_cast<std::uint32_t>(first)));
+  return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
+}
+
+constexpr int least_f32_exponent = std::numeric_limits<float>::min_exponent - 1;
+
+/// The exponents of numbers as numeric/dot.h counts them, of a format whose smallest is `least`; `of_zero` for zeros.
+HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) {
+  const I32 d;
+  const auto magnitude = hn::And(hn::BitCast(d, numbers), hn::Set(d, 0x7fffffff));
+  const auto exponent = hn::Max(hn::Sub(hn::ShiftRight<23>(magnitude), hn::Set(d, 127)), hn::Set(d, least));
+  return hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, of_zero), exponent);
 }
 
 /// `v` toward zero; it must be in the range of an int32.
