@@ -26,6 +26,9 @@ using U8 = hn::Repartition<std::uint8_t, U32>;
 /// Added to the exponents of B, so that the sum with one of A's, its sign bit flipped, is the exponent field of a float.
 constexpr int b_exponent_offset = -1;
 
+/// What is reported where all products are zero: below the exponents of all others, but sums in such units are floats, too.
+constexpr int least_field = 60;
+
 /// Byte `byte` of each word, four times.
 HWY_INLINE Word replicate_byte(Word words, int byte) {
   HWY_ALIGN static constexpr std::uint32_t first[] = {0, 0x04040404, 0x08080808, 0x0c0c0c0c};
@@ -113,7 +116,7 @@ class FloatOperands {
     auto smallest = hn::Set(U8(), std::uint8_t{255});
     for (int row = 0; row < rows; row += vector_rows)
       for (int column = 0; column < columns; column += 4) {
-        auto largest = hn::Set(d, std::int8_t{-128});
+        auto largest = hn::Set(d, std::int8_t{least_field - 128});
         HWY_UNROLL(32)
         for (int i = 0; i < blocks * block; ++i) {
           if (i % 4 < begin || i % 4 >= end) continue;
