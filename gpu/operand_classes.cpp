@@ -308,6 +308,14 @@ uint64_t limits(const ElementSite& s) {
   return random.one_in(2) ? largest_integer(f) - distance : smallest_integer(f) + distance;
 }
 
+/// From one element in two to one in 256 is not zero, so that whole rows and columns are.
+uint64_t zeros(const ElementSite& s) {
+  if (s.role == Role::accumulator) return small_accumulator(s);
+  const uint64_t rarity = uint64_t{2} << Random(s.warp_key).below(8);
+  Random random(s.key);
+  return s.role == Role::other || random.one_in(rarity) ? any_finite(*s.format, random) : random.next() & sign_bit(*s.format);
+}
+
 constexpr OperandClass classes[] = {
     {"random", "all bits random", everything, random_bits},
     {"finite", "random bits without NaNs and infinities", floating, finite},
@@ -319,6 +327,7 @@ constexpr OperandClass classes[] = {
     {"far", "C far above, far below, and as large as the products", everything, far},
     {"limits", "C at the limits of the integer accumulator", integers, limits},
     {"tiny", "products about as small as the accumulator's smallest number, C zero or subnormal", small_products, tiny},
+    {"zeros", "most elements zero of either sign, whole rows and columns too; C zero, tiny, or about 1", floating, zeros},
 };
 
 }  // namespace
