@@ -32,146 +32,136 @@ class F64Dot {
 
   void run(std::size_t warp) {
     warp_ = warp;
-    const int halves = plan_.rows / 8;  // a 64-bit register holds eight rows
-    for (int half = 0; half < halves; ++half) {
-      for (int b = 0; b < plan_.k / quad; ++b) read_rows(OperandName::a, b * halves + half, a_ + b * quad, 1, 8 * half);
-      for (int i = 0; i < 2; ++i) read_rows(OperandName::c, 2 * half + i, c_ + i, 2, 8 * half);
-    }
     read_b();
-    if (multiply()) correct_nans();
-    for (int half = 0; half < halves; ++half)
-      for (int i = 0; i < 2; ++i) write_rows(2 * half + i, d_ + i, 2, 8 * half);
+    bool maybe_nan = false;
+    constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time, as many as there are registers for
+    if (plan_.rows >= most * numbers)
+      for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row);
+    else
+      maybe_nan = multiply<1>(0);
+    if (maybe_nan) correct_nans();
+    for (int row = 0; row < plan_.rows; row += numbers)
+      for (int i = 0; i < 2; ++i) write(c_register(row) + i, lane_of(row), d_ + i, row);
   }
 
  private:
   using U64 = hn::Repartition<std::uint64_t, U32>;
-  using Row = double[rows];
   static constexpr int numbers = vector_rows / 2;  // of a vector
 
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+
+  // Where the numbers of a row begin: 64-bit registers hold eight rows each.
+  int a_register(int row, int k) const { return k / quad * (plan_.rows / 8) + row / 8; }
+  static int c_register(int row) { return row / 8 * 2; }  // columns 2t; the next one has columns 2t + 1
+  static int lane_of(int row) { return row % 8 * quad; }
 
   /// The numbers whose words `low` and `high` hold: those of even and those of odd lanes.
   struct Pair {
     hn::Vec<F64> even, odd;
   };
 
-  HWY_INLINE static Pair join(Word low, Word high) {
+  HWY_INLINE static Pair join(const std::uint32_t* low, const std::uint32_t* high) {
     const U64 d;
-    return {hn::BitCast(F64(), hn::OddEven(hn::BitCast(U32(), hn::ShiftLeft<32>(hn::BitCast(d, high))), low)),
-            hn::BitCast(F64(), hn::OddEven(high, hn::BitCast(U32(), hn::ShiftRight<32>(hn::BitCast(d, low)))))};
+    const Word l = hn::LoadU(U32(), low), h = hn::LoadU(U32(), high);
+    return {hn::BitCast(F64(), hn::OddEven(hn::BitCast(U32(), hn::ShiftLeft<32>(hn::BitCast(d, h))), l)),
+            hn::BitCast(F64(), hn::OddEven(h, hn::BitCast(U32(), hn::ShiftRight<32>(hn::BitCast(d, l)))))};
   }
-  HWY_INLINE static void split(const Pair& pair, Word& low, Word& high) {
+  HWY_INLINE static void split(const Pair& pair, std::uint32_t* low, std::uint32_t* high) {
     const U64 d;
     const auto even = hn::BitCast(d, pair.even), odd = hn::BitCast(d, pair.odd);
-    low = hn::OddEven(hn::BitCast(U32(), hn::ShiftLeft<32>(odd)), hn::BitCast(U32(), even));
-    high = hn::OddEven(hn::BitCast(U32(), odd), hn::BitCast(U32(), hn::ShiftRight<32>(even)));
+    hn::StoreU(hn::OddEven(hn::BitCast(U32(), hn::ShiftLeft<32>(odd)), hn::BitCast(U32(), even)), U32(), low);
+    hn::StoreU(hn::OddEven(hn::BitCast(U32(), odd), hn::BitCast(U32(), hn::ShiftRight<32>(even))), U32(), high);
   }
 
-  /// The numbers of a 64-bit register: those of lane t of each quad to to[t * step] + first. The eight rows come in an order of their own, the
-  /// same in A, C and D.
-  HWY_INLINE void read_rows(OperandName name, int reg, Row* to, int step, int first) const {
+  /// to[t]: the numbers that lanes t of the quads from `lane` on hold in a 64-bit register. A vector's rows come in the order of row_at.
+  HWY_INLINE void read(OperandName name, int reg, int lane, hn::Vec<F64>* to) const {
     const F64 d;
-    const std::uint32_t *low = words(name, 2 * reg), *high = words(name, 2 * reg + 1);
-    for (int lane = 0; lane < 32; lane += 2 * vector_rows) {
-      const Pair p = join(hn::LoadU(U32(), low + lane), hn::LoadU(U32(), high + lane));
-      const Pair q = join(hn::LoadU(U32(), low + lane + vector_rows), hn::LoadU(U32(), high + lane + vector_rows));
-      const int row = first + lane / quad;
-      hn::Store(hn::InterleaveLower(d, p.even, q.even), d, to[0] + row);
-      hn::Store(hn::InterleaveLower(d, p.odd, q.odd), d, to[step] + row);
-      hn::Store(hn::InterleaveUpper(d, p.even, q.even), d, to[2 * step] + row);
-      hn::Store(hn::InterleaveUpper(d, p.odd, q.odd), d, to[3 * step] + row);
-    }
+    const std::uint32_t *low = words(name, 2 * reg) + lane, *high = words(name, 2 * reg + 1) + lane;
+    const Pair p = join(low, high), q = join(low + vector_rows, high + vector_rows);
+    to[0] = hn::InterleaveLower(d, p.even, q.even);
+    to[1] = hn::InterleaveLower(d, p.odd, q.odd);
+    to[2] = hn::InterleaveUpper(d, p.even, q.even);
+    to[3] = hn::InterleaveUpper(d, p.odd, q.odd);
   }
 
-  /// The inverse.
-  HWY_INLINE void write_rows(int reg, const Row* from, int step, int first) const {
+  /// The inverse; lanes t are from[2 * t].
+  HWY_INLINE void write(int reg, int lane, const double (*from)[rows], int row) const {
     const F64 d;
-    std::uint32_t *low = destination(2 * reg), *high = destination(2 * reg + 1);
-    for (int lane = 0; lane < 32; lane += 2 * vector_rows) {
-      const int row = first + lane / quad;
-      const auto t0 = hn::Load(d, from[0] + row), t1 = hn::Load(d, from[step] + row), t2 = hn::Load(d, from[2 * step] + row), t3 = hn::Load(d, from[3 * step] + row);
-      const Pair pairs[] = {{hn::InterleaveLower(d, t0, t2), hn::InterleaveLower(d, t1, t3)}, {hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}};
-      for (int i = 0; i < 2; ++i) {
-        Word low_words, high_words;
-        split(pairs[i], low_words, high_words);
-        hn::StoreU(low_words, U32(), low + lane + i * vector_rows);
-        hn::StoreU(high_words, U32(), high + lane + i * vector_rows);
-      }
-    }
+    std::uint32_t *low = destination(2 * reg) + lane, *high = destination(2 * reg + 1) + lane;
+    const auto t0 = hn::Load(d, from[0] + row), t1 = hn::Load(d, from[2] + row), t2 = hn::Load(d, from[4] + row), t3 = hn::Load(d, from[6] + row);
+    split({hn::InterleaveLower(d, t0, t2), hn::InterleaveLower(d, t1, t3)}, low, high);
+    split({hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}, low + vector_rows, high + vector_rows);
   }
+
+  static int row_at(int place) { return place / numbers * numbers + place % numbers / 2 + place % 2 * (numbers / 2); }
 
   /// Of each vector of lanes first the even ones, then the odd ones.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.k / quad; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
-        const Pair p = join(hn::LoadU(U32(), words(OperandName::b, 2 * reg) + lane), hn::LoadU(U32(), words(OperandName::b, 2 * reg + 1) + lane));
+        const Pair p = join(words(OperandName::b, 2 * reg) + lane, words(OperandName::b, 2 * reg + 1) + lane);
         hn::Store(p.even, F64(), b_[reg] + lane);
         hn::Store(p.odd, F64(), b_[reg] + lane + numbers);
       }
   }
 
-  const double* b(int k, int column) const {
-    const int lane = column * quad + k % quad;
-    return b_[k / quad] + lane / vector_rows * vector_rows + lane % 2 * numbers + lane % vector_rows / 2;
+  /// Element t of a quad's column of B, where it is in a register's part of b_.
+  static constexpr int b_place(int t, int column) {
+    const int lane = column * quad + t;
+    return lane / vector_rows * vector_rows + lane % 2 * numbers + lane % vector_rows / 2;
   }
 
-  /// Whether some chain may have ended with a NaN.
-  HWY_INLINE bool multiply() {
-    auto sum = hn::Zero(F64());
-    if (plan_.rows >= 2 * numbers)
-      for (int row = 0; row < plan_.rows; row += 2 * numbers) sum = hn::Add(sum, multiply<2>(row));
-    else
-      sum = multiply<1>(0);
-    return !hn::AllFalse(F64(), hn::IsNaN(sum));
-  }
-
-  /// Some rows of D; returns a sum that is a NaN if one of them is.
+  /// Rows `row` to `row` + vectors * numbers - 1 of D. Returns whether some chain may have ended with a NaN.
   template <int vectors>
-  HWY_INLINE hn::Vec<F64> multiply(int row) {
+  HWY_INLINE bool multiply(int row) {
     const F64 d;
-    constexpr int group = vector_rows == rows ? 8 : 4;  // of columns, as many as there are registers for: chains hide how long one addition takes
-    auto sum = hn::Zero(d);
-    for (int column = 0; column < columns; column += group) {
-      hn::Vec<F64> d_values[group][vectors];
-      for (int i = 0; i < group; ++i)
-        for (int v = 0; v < vectors; ++v) d_values[i][v] = hn::Load(d, c_[column + i] + row + v * numbers);
-      for (int four = 0; four < plan_.k; four += quad)
-        HWY_UNROLL(4)
-        for (int t = 0; t < quad; ++t) {
-          hn::Vec<F64> a[vectors];
-          for (int v = 0; v < vectors; ++v) a[v] = hn::Load(d, a_[four + t] + row + v * numbers);
-          for (int i = 0; i < group; ++i) {
-            const auto other = hn::Set(d, *b(four + t, column + i));
-            for (int v = 0; v < vectors; ++v) d_values[i][v] = hn::MulAdd(a[v], other, d_values[i][v]);
-          }
-        }
-      for (int i = 0; i < group; ++i)
-        for (int v = 0; v < vectors; ++v) {
-          hn::Store(d_values[i][v], d, d_[column + i] + row + v * numbers);
-          sum = hn::Add(sum, d_values[i][v]);
+    hn::Vec<F64> sums[vectors][2][quad];  // of columns 2t + i: [i][t]
+    for (int v = 0; v < vectors; ++v)
+      for (int i = 0; i < 2; ++i) read(OperandName::c, c_register(row + v * numbers) + i, lane_of(row + v * numbers), sums[v][i]);
+    for (int k = 0; k < plan_.k; k += quad) {
+      hn::Vec<F64> a[vectors][quad];
+      for (int v = 0; v < vectors; ++v) read(OperandName::a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
+      HWY_UNROLL(4)
+      for (int t = 0; t < quad; ++t)
+        HWY_UNROLL(8)
+        for (int column = 0; column < columns; ++column) {
+          const auto b = hn::Set(d, b_[k / quad][b_place(t, column)]);
+          for (int v = 0; v < vectors; ++v) sums[v][column % 2][column / 2] = hn::MulAdd(a[v][t], b, sums[v][column % 2][column / 2]);
         }
     }
-    return sum;
+    auto total = hn::Zero(d);
+    for (int v = 0; v < vectors; ++v)
+      for (int i = 0; i < 2; ++i)
+        for (int t = 0; t < quad; ++t) {
+          hn::Store(sums[v][i][t], d, d_[2 * t + i] + row + v * numbers);
+          total = hn::Add(total, sums[v][i][t]);
+        }
+    return !hn::AllFalse(d, hn::IsNaN(total));
   }
 
   void correct_nans() {
     for (int column = 0; column < columns; ++column)
       for (int place = 0; place < plan_.rows; ++place)
-        if (std::isnan(d_[column][place])) d_[column][place] = chain(place, column);
+        if (std::isnan(d_[column][place])) d_[column][place] = chain(row_at(place), column);
   }
 
-  double chain(int place, int column) const {
-    double sum = c_[column][place];
+  double number(OperandName name, int reg, int lane) const {
+    const std::uint64_t low = words(name, 2 * reg)[lane], high = words(name, 2 * reg + 1)[lane];
+    return std::bit_cast<double>(high << 32 | low);
+  }
+
+  double chain(int row, int column) const {
+    double sum = number(OperandName::c, c_register(row) + column % 2, lane_of(row) + column / 2);
     for (int k = 0; k < plan_.k; ++k) {
-      const double a = a_[k][place], other = *b(k, column);
-      const double next = std::isnan(sum) ? sum : std::fma(a, other, sum);
-      if (!std::isnan(next) && !std::isnan(other)) {
+      const double a = number(OperandName::a, a_register(row, k), lane_of(row) + k % quad), b = b_[k / quad][b_place(k % quad, column)];
+      const double next = std::isnan(sum) ? sum : std::fma(a, b, sum);
+      if (!std::isnan(next) && !std::isnan(b)) {
         sum = next;
         continue;
       }
       const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-      sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(other), bits(sum), plan_.rounding, NanRule::propagate));
+      sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(b), bits(sum), plan_.rounding, NanRule::propagate));
     }
     return sum;
   }
@@ -179,9 +169,7 @@ class F64Dot {
   const F64Plan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
-  HWY_ALIGN double a_[max_f64_k][rows];
   HWY_ALIGN double b_[max_f64_k / quad][32];
-  HWY_ALIGN double c_[columns][rows];
   HWY_ALIGN double d_[columns][rows];
 };
 
