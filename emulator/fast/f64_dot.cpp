@@ -140,10 +140,41 @@ class F64Dot {
     return !hn::AllFalse(d, hn::IsNaN(total));
   }
 
+  /// Without NaNs in a row of A and C and a column of B, their NaN is the one that infinities generate; else the chain tells which it is.
   void correct_nans() {
+    const auto generated = hn::Set(F64(), generated_nan());
     for (int column = 0; column < columns; ++column)
-      for (int place = 0; place < plan_.rows; ++place)
-        if (std::isnan(d_[column][place])) d_[column][place] = chain(row_at(place), column);
+      for (int place = 0; place < plan_.rows; place += numbers) {
+        const auto v = hn::Load(F64(), d_[column] + place);
+        hn::Store(hn::IfThenElse(hn::IsNaN(v), generated, v), F64(), d_[column] + place);
+      }
+    const unsigned nan_columns = lines_with_nan(OperandName::b, 1);
+    const unsigned nan_rows = lines_with_nan(OperandName::a, plan_.rows / 8) | lines_with_nan(OperandName::c, plan_.rows / 8);
+    for (int place = 0; place < plan_.rows; ++place) {
+      const int row = row_at(place);
+      for (int column = 0; column < columns; ++column)
+        if (((nan_rows >> row | nan_columns >> column) & 1) != 0 && std::isnan(d_[column][place])) d_[column][place] = chain(row, column);
+    }
+  }
+
+  double generated_nan() const {
+    constexpr std::uint64_t infinity = 0x7ff0000000000000u;
+    return std::bit_cast<double>(fused_multiply_add(Format::f64, infinity, 0, 0, plan_.rounding, NanRule::propagate));
+  }
+
+  /// Bit i: whether there is a NaN in row or column i. There are `halves` times eight of them.
+  unsigned lines_with_nan(OperandName name, int halves) const {
+    unsigned lines = 0;
+    const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
+    for (int reg = 0; reg < registers; ++reg)
+      for (int lane = 0; lane < 32; lane += vector_rows) {
+        const Pair p = join(words(name, 2 * reg) + lane, words(name, 2 * reg + 1) + lane);
+        if (HWY_LIKELY(hn::AllFalse(F64(), hn::Or(hn::IsNaN(p.even), hn::IsNaN(p.odd))))) continue;
+        const int half = name == OperandName::c ? reg / 2 : reg % halves;
+        for (int i = lane; i < lane + vector_rows; ++i)
+          if (std::isnan(number(name, reg, i))) lines |= 1u << (8 * half + i / quad);
+      }
+    return lines;
   }
 
   double number(OperandName name, int reg, int lane) const {
@@ -155,13 +186,14 @@ class F64Dot {
     double sum = number(OperandName::c, c_register(row) + column % 2, lane_of(row) + column / 2);
     for (int k = 0; k < plan_.k; ++k) {
       const double a = number(OperandName::a, a_register(row, k), lane_of(row) + k % quad), b = b_[k / quad][b_place(k % quad, column)];
-      const double next = std::isnan(sum) ? sum : std::fma(a, b, sum);
-      if (!std::isnan(next) && !std::isnan(b)) {
+      if (k > 0 && std::isnan(sum) && !std::isnan(b)) continue;  // only a NaN of B replaces one (NanRule::propagate)
+      const double next = std::fma(a, b, sum);
+      if (std::isnan(next)) {
+        const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+        sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(b), bits(sum), plan_.rounding, NanRule::propagate));
+      } else {
         sum = next;
-        continue;
       }
-      const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-      sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(b), bits(sum), plan_.rounding, NanRule::propagate));
     }
     return sum;
   }
