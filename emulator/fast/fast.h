@@ -59,7 +59,8 @@ struct BitPlace {
 
 /// Where a row's metadata lies, as sums of places: that of the row, of the piece of its codes and of the selector.
 struct MetadataPlan {
-  std::array<BitPlace, 16> rows;
+  std::array<std::int32_t, 16> row_lanes;
+  std::array<std::uint32_t, 16> row_bits;
   std::array<BitPlace, 4> pieces, selectors;
   int piece_bits = 0, piece_count = 0, selector_count = 0;
   bool ordered = false;

@@ -48,7 +48,11 @@ MetadataPlan metadata_plan(const Form& form) {
   while (groups < e.columns() && e.place({0, groups, 0}).lane == 0 && e.place({0, groups, 0}).bit == groups * e.element_bits) ++groups;
   plan.piece_bits = groups * e.element_bits;
   plan.piece_count = e.columns() / groups;
-  for (int row = 0; row < e.rows(); ++row) plan.rows[static_cast<std::size_t>(row)] = bit_place(e, {row, 0, 0});
+  for (int row = 0; row < e.rows(); ++row) {
+    const Place place = e.place({row, 0, 0});
+    plan.row_lanes[static_cast<std::size_t>(row)] = place.lane;
+    plan.row_bits[static_cast<std::size_t>(row)] = static_cast<std::uint32_t>(place.bit);
+  }
   for (int i = 0; i < plan.piece_count; ++i) plan.pieces[static_cast<std::size_t>(i)] = bit_place(e, {0, i * groups, 0});
   for (int i = 0; i < plan.selector_count; ++i) plan.selectors[static_cast<std::size_t>(i)] = bit_place(e, {0, 0, i});
   return plan;

@@ -110,53 +110,67 @@ struct Places {
   HWY_ALIGN std::uint32_t bytes[max_row_words][rows];
 };
 
+/// The codes of one row after the other: two bits for each of 16 slots, or four for each of 8.
+using Codes = std::uint32_t[2][rows];
+
+HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, Codes& codes) {
+  const U32 d;
+  const BitPlace& s = m.selectors[selector];
+  for (int row = 0; row < rows; row += vector_rows) {
+    const auto lane = hn::LoadU(I32(), m.row_lanes.data() + row);
+    const Word bit = hn::LoadU(d, m.row_bits.data() + row);
+    Word words[2] = {hn::Zero(d), hn::Zero(d)};
+    for (int i = 0; i < m.piece_count; ++i) {
+      const BitPlace& p = m.pieces[static_cast<std::size_t>(i)];
+      const Word found = hn::Shr(hn::GatherIndex(d, e + p.lane + s.lane, lane), hn::Add(bit, hn::Set(d, std::uint32_t{p.bit} + s.bit)));
+      const Word piece = hn::And(found, hn::Set(d, m.piece_bits == 32 ? ~0u : (1u << m.piece_bits) - 1));
+      Word& word = words[i * m.piece_bits / 32];
+      word = hn::Or(word, hn::ShiftLeftSame(piece, i * m.piece_bits % 32));
+    }
+    for (int i = 0; i < 2; ++i) hn::Store(words[i], d, codes[i] + row);
+  }
+}
+
+/// In the lowest bit of each four whether the ISA defines the codes.
+HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
+  const U32 d;
+  const Word bit_0 = codes, bit_1 = hn::ShiftRight<1>(codes), bit_2 = hn::ShiftRight<2>(codes), bit_3 = hn::ShiftRight<3>(codes);
+  const Word high_bits_differ = hn::Xor(bit_1, bit_3);
+  if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));            // 0x4 or 0xe
+  if (!m.ordered) return hn::Or(high_bits_differ, hn::Xor(bit_0, bit_2));                // two that differ
+  const Word low_is_less = hn::AndNot(bit_0, bit_2);
+  return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));    // the first is less
+}
+
+/// Four bytes: the places that the lowest codes mean, of which each two count within their own four elements of B.
+HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
+  const U32 d;
+  if (m.pairs) {
+    const Word second = hn::ShiftRight<1>(codes);
+    const Word low = hn::Or(hn::And(second, hn::Set(d, 1u)), hn::And(hn::ShiftLeft<4>(second), hn::Set(d, 0x100u)));
+    const Word high = hn::Or(hn::And(hn::ShiftLeft<8>(second), hn::Set(d, 0x10000u)), hn::And(hn::ShiftLeft<12>(second), hn::Set(d, 0x1000000u)));
+    return hn::Or(hn::Or(low, high), hn::Set(d, 0x02000200u));
+  }
+  const Word low = hn::Or(hn::And(codes, hn::Set(d, 3u)), hn::And(hn::ShiftLeft<6>(codes), hn::Set(d, 0x300u)));
+  const Word high = hn::Or(hn::And(hn::ShiftLeft<12>(codes), hn::Set(d, 0x30000u)), hn::And(hn::ShiftLeft<18>(codes), hn::Set(d, 0x3000000u)));
+  return hn::Or(low, high);
+}
+
 /// Reads the metadata for `slots` slots of a row. False where the ISA does not define it.
 HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, int slots, Places& places) {
   if (selector >= static_cast<std::uint32_t>(m.selector_count)) return false;
-  HWY_ALIGN std::uint32_t codes[2][rows] = {};
-  const BitPlace& s = m.selectors[selector];
-  for (int i = 0; i < m.piece_count; ++i) {
-    const BitPlace& p = m.pieces[static_cast<std::size_t>(i)];
-    std::uint32_t* to = codes[i * m.piece_bits / 32];
-    const int shift = i * m.piece_bits % 32;
-    const std::uint32_t mask = m.piece_bits == 32 ? ~0u : (1u << m.piece_bits) - 1;
-    for (int row = 0; row < rows; ++row) {
-      const BitPlace& r = m.rows[static_cast<std::size_t>(row)];
-      to[row] |= (e[r.lane + p.lane + s.lane] >> (r.bit + p.bit + s.bit) & mask) << shift;
-    }
-  }
   const U32 d;
-  auto undefined = hn::FirstN(d, 0);
-  const Word three = hn::Set(d, 0x03030303u), upper_group = hn::Set(d, 0x04040000u);
+  HWY_ALIGN Codes codes;
+  read_codes(m, e, selector, codes);
+  const int code_bits = m.pairs ? 4 : 2, codes_of_word = 32 / code_bits;
+  Word undefined = hn::Zero(d);
   for (int row = 0; row < rows; row += vector_rows)
     for (int slot = 0; slot < slots; slot += 4) {
-      Word four;
-      if (m.pairs) {  // a code of four bits a slot: 0x4 is the first, 0xe the second of two
-        const Word code = hn::And(hn::ShiftRightSame(hn::Load(d, codes[0] + row), 4 * slot), hn::Set(d, 0xffffu));
-        undefined = hn::Or(undefined, hn::Ne(hn::And(code, hn::Set(d, 0x5555u)), hn::Set(d, 0x4444u)));
-        const Word first_bits = hn::And(hn::ShiftRight<1>(code), hn::Set(d, 0x1111u));
-        undefined = hn::Or(undefined, hn::Ne(hn::And(hn::ShiftRight<3>(code), hn::Set(d, 0x1111u)), first_bits));
-        four = hn::Or(hn::And(first_bits, hn::Set(d, 1u)), hn::And(hn::ShiftLeft<4>(first_bits), hn::Set(d, 0x100u)));
-        four = hn::Or(four, hn::And(hn::ShiftLeft<8>(first_bits), hn::Set(d, 0x10000u)));
-        four = hn::Or(four, hn::And(hn::ShiftLeft<12>(first_bits), hn::Set(d, 0x1000000u)));
-        four = hn::Or(four, hn::Set(d, 0x02000200u));
-      } else {  // two bits a slot
-        const Word code = hn::ShiftRightSame(hn::Load(d, codes[slot / 16] + row), slot % 16 * 2);
-        four = hn::And(code, hn::Set(d, 3u));
-        four = hn::Or(four, hn::And(hn::ShiftLeft<6>(code), hn::Set(d, 0x300u)));
-        four = hn::Or(four, hn::And(hn::ShiftLeft<12>(code), hn::Set(d, 0x30000u)));
-        four = hn::And(hn::Or(four, hn::ShiftLeft<18>(hn::And(code, hn::Set(d, 0xc0u)))), three);
-        const hn::Repartition<std::int8_t, U32> d8;
-        const auto second = hn::BitCast(d8, hn::And(hn::ShiftRight<8>(four), hn::Set(d, 0x00030003u)));
-        const auto first = hn::BitCast(d8, hn::And(four, hn::Set(d, 0x00030003u)));
-        // Where there is no pair, both are zero, so the second is made one.
-        const auto pair_second = hn::Or(second, hn::BitCast(d8, hn::Set(d, 0x04000400u)));
-        const auto wrong = m.ordered ? hn::Not(hn::Lt(first, pair_second)) : hn::Eq(first, pair_second);
-        undefined = hn::Or(undefined, hn::Ne(hn::BitCast(d, hn::VecFromMask(d8, wrong)), hn::Zero(d)));
-      }
-      hn::Store(hn::Or(four, upper_group), d, places.bytes[slot / 4] + row);
+      const Word word = hn::ShiftRightSame(hn::Load(d, codes[slot / codes_of_word] + row), slot % codes_of_word * code_bits);
+      undefined = hn::Or(undefined, hn::AndNot(defined_codes(m, word), hn::Set(d, m.pairs ? 0x1111u : 0x11u)));
+      hn::Store(hn::Or(places_of(m, word), hn::Set(d, 0x04040000u)), d, places.bytes[slot / 4] + row);
     }
-  return hn::AllFalse(d, undefined);
+  return hn::AllTrue(d, hn::Eq(undefined, hn::Zero(d)));
 }
 
 /// Its sign bits are set where a + b = sum has left the range of an int32.
