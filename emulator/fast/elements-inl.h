@@ -123,7 +123,8 @@ class Decoder {
   /// The magnitudes of the elements, packed as they are. `most` becomes the largest so far.
   HWY_INLINE Word magnitudes(Word words, Word& most) const {
     const D d;
-    words = hn::And(bits == 8 ? hn::ShiftRightSame(words, e_.shift) : words, magnitude_);
+    if (bits == 8 && e_.shift != 0) words = hn::ShiftRightSame(words, e_.shift);
+    words = hn::And(words, magnitude_);
     most = hn::BitCast(U32(), hn::Max(hn::BitCast(d, most), hn::BitCast(d, words)));
     return words;
   }
@@ -189,6 +190,15 @@ class Decoder {
     }
   }
 
+  /// `values` with what a format's one NaN is read as replaced by a NaN.
+  HWY_INLINE hn::Vec<F32> with_nans(hn::Vec<F32> values) const {
+    if (!e_.has_one_nan) return values;
+    const auto fields_of_nan = hn::BitCast(U16(), magnitude_);
+    HWY_ALIGN std::uint16_t f16[2 * vector_rows];
+    hn::Store(bytes_to_f16(hn::And(fields_of_nan, hn::Set(U16(), std::uint16_t{0xff}))), U16(), f16);
+    return hn::IfThenElse(hn::Eq(hn::Abs(values), load_f16(f16)), hn::NaN(F32()), values);
+  }
+
  private:
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
@@ -209,14 +219,13 @@ class Decoder {
     return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), hn::LoadU(hn::Rebind<std::uint16_t, U32>(), from))));
   }
 
-  /// Elements in the low bytes of 16-bit lanes; they come too small by 2^(15 − bias).
+  /// Elements in the low bytes of 16-bit lanes; they come too small by 2^(15 − bias), and a format's one NaN as the number of its fields.
   HWY_INLINE hn::Vec<U16> bytes_to_f16(hn::Vec<U16> bytes) const {
     const U16 d;
     const int sign_bit = e_.shift + e_.bits - 1;
     const auto mask = static_cast<std::uint16_t>((1 << sign_bit) - (1 << e_.shift));
     const auto magnitude = hn::And(bytes, hn::Set(d, mask));
-    auto f16 = hn::Mul(magnitude, hn::Set(d, static_cast<std::uint16_t>(1 << (10 - e_.fraction_bits - e_.shift))));
-    if (e_.has_one_nan) f16 = hn::IfThenElse(hn::Eq(magnitude, hn::Set(d, mask)), hn::Set(d, std::uint16_t{0x7e00}), f16);
+    const auto f16 = hn::Mul(magnitude, hn::Set(d, static_cast<std::uint16_t>(1 << (10 - e_.fraction_bits - e_.shift))));
     const auto sign = hn::And(bytes, hn::Set(d, static_cast<std::uint16_t>(1 << sign_bit)));
     return hn::Or(f16, hn::Mul(sign, hn::Set(d, static_cast<std::uint16_t>(1 << (15 - sign_bit)))));
   }

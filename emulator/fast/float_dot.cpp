@@ -35,7 +35,10 @@ class FloatDot {
     warp_ = warp;
     if (plan_.split && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
-    if (!operands_.usual() || !usual_.multiply(d_)) any_.multiply(d_);
+    if (!operands_.usual() || !usual_.multiply(d_)) {
+      if (bits == 8) operands_.mark_nans();
+      any_.multiply(d_);
+    }
     if (plan_.split) add_c();
     write();
     return true;

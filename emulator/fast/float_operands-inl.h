@@ -83,6 +83,12 @@ class FloatOperands {
     return hn::AllFalse(F32(), small);
   }
 
+  /// Makes NaNs of the elements that are; the usual case does without.
+  void mark_nans() {
+    for (int i = 0; i < slots() * rows; i += vector_rows) hn::Store(decode_a_.with_nans(hn::Load(F32(), a_[0] + i)), F32(), a_[0] + i);
+    for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) hn::Store(decode_b_.with_nans(hn::Load(F32(), b_ + i)), F32(), b_ + i);
+  }
+
   /// How much too small products are.
   int missing_exponent() const { return bits == 8 ? 30 - plan_.a.bias - plan_.b.bias : 0; }
 

@@ -106,6 +106,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   plan.split = split;
   plan.fraction_bits = lowering.model->fraction_bits;
   plan.result_fraction_bits = lowering.model->result_fraction_bits;
+  if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // known of fp8 alone
   plan.least_exponent = lowering.model->least_exponent;
   plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
   plan.padding_a = padding_bits(a.fragment);

@@ -77,7 +77,7 @@ class UsualFloatDot {
                            Unusual& unusual) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
     unusual.smallest_product = hn::Min(unusual.smallest_product, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
-    HWY_UNROLL(2)
+    HWY_UNROLL(8)
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(F32(), hn::Load(U32(), exponents[column] + row));
@@ -132,7 +132,8 @@ class UsualFloatDot {
   template <bool f16_accumulator>
   HWY_INLINE static Word round(hn::Vec<I32> sum, hn::Vec<F32> unit, Word kept, hn::Vec<I32>& overflow) {
     const auto truncated = hn::ConvertTo(F32(), sum);
-    if constexpr (!f16_accumulator) return hn::And(hn::BitCast(U32(), hn::Mul(truncated, unit)), kept);
+    const Word exact = hn::BitCast(U32(), hn::Mul(truncated, unit));
+    if constexpr (!f16_accumulator) return bits == 8 ? hn::And(exact, kept) : exact;
     // The last bit tells that there were more, so that rounding once more rounds as the exact sum would.
     const auto inexact = hn::VecFromMask(I32(), hn::Ne(truncate(truncated), sum));
     const auto odd = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(I32(), truncated), inexact, hn::Set(I32(), 1)));
