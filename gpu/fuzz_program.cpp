@@ -174,7 +174,7 @@ class Generator {
     may_discard_ = may_discard(form, *find_lowering(form, target_.hardware));
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
-    Lines lines, operands, written, padded;
+    Lines lines, operands, written, padded, after;
     for (const Operand& operand : form.operands) {
       if (operand.kind == OperandKind::address) {
         Address address = writes_register ? load_address(Form::row_bytes) : store_address(Form::row_bytes);
@@ -188,16 +188,20 @@ class Generator {
         if (form.mnemonic == Mnemonic::movmatrix && !operand.written && !options_.assembler_faults) lines = make_different(operands.back());
       } else {
         operands.push_back(number_operand(form, operand, lines, padded));
+        if (operand.name == OperandName::e && !options_.assembler_faults) after = make_different(operands.back());  // a constant with signs
       }
     }
-    return with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
+    Lines unit = with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
+    unit.insert(unit.end(), after.begin(), after.end());
+    return unit;
   }
 
   /// Statements after which `reg` is not the same in all lanes, also in the assembler's eyes: see FuzzOptions::assembler_faults.
   Lines make_different(const std::string& reg) {
     std::string lane = any(pool32);
     while (lane == reg) lane = any(pool32);
-    return {fmt::format("mov.u32 {}, %laneid;", lane), fmt::format("add.u32 {}, {}, {};", reg, reg, lane)};
+    return {fmt::format("mov.u32 {}, %laneid;", lane), fmt::format("add.u32 {}, {}, {};", reg, reg, lane),
+            fmt::format("xor.b32 {}, {}, {};", lane, lane, reg)};  // of the lane's number the assembler knows that most bits are zero
   }
 
   /// Appends statements that make the padding of an operand zero to `lines`, and its registers to `padded`.
@@ -289,7 +293,7 @@ class Generator {
     std::string from = any(pool);
     if (!is_floating(type)) {
       if (random_.one_in(4)) from = number(type.bits);
-      if (type.bits == 32 && random_.one_in(8)) from = "%laneid";
+      if (type.bits == 32 && options_.assembler_faults && random_.one_in(8)) from = "%laneid";
       if (type.bits >= 32 && random_.one_in(8)) from = fmt::format("memory+{}", random_.below(memory_bytes));
     }
     return fmt::format("{} {}, {};", instruction.opcode, to, from);
