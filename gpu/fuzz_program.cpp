@@ -40,11 +40,17 @@ std::string declarations_for(const Target& target, PtxVersion version) {
   return text + fmt::format(".shared .align 16 .b8 memory[{}];\n", memory_bytes);
 }
 
+/// Whether the assembler calls a subroutine for the form: products of 4-bit integers where the hardware has only those of 8 bits.
+bool is_subroutine(const Form& form, const Target& target) {
+  const Operand* a = form.find_operand(OperandName::a);
+  return a != nullptr && (a->format == Format::s4 || a->format == Format::u4) && find_lowering(form, target.hardware)->machine.starts_with("2 ");
+}
+
 /// The forms that `target` has, by mnemonic, so that mnemonics of few forms are drawn as often as others.
-std::vector<std::vector<const Form*>> forms_of(const Target& target) {
+std::vector<std::vector<const Form*>> forms_of(const Target& target, const FuzzOptions& options) {
   std::vector<std::vector<const Form*>> by_mnemonic;
   for (const Form& form : forms()) {
-    if (unavailable(form, target)) continue;
+    if (unavailable(form, target) || (is_subroutine(form, target) && !options.assembler_faults)) continue;
     const auto same = [&](const std::vector<const Form*>& group) { return group.front()->mnemonic == form.mnemonic; };
     auto found = std::ranges::find_if(by_mnemonic, same);
     if (found == by_mnemonic.end()) found = by_mnemonic.insert(found, std::vector<const Form*>{});
@@ -63,7 +69,7 @@ std::vector<const ScalarInstruction*> scalars_of(const Target& target) {
 class Generator {
  public:
   Generator(const Target& target, uint64_t key, const FuzzOptions& options)
-      : target_(target), forms_(forms_of(target)), scalars_(scalars_of(target)), random_(key), options_(options) {}
+      : target_(target), forms_(forms_of(target, options)), scalars_(scalars_of(target)), random_(key), options_(options) {}
 
   FuzzProgram program() {
     const auto wanted = static_cast<std::size_t>(random_.between(1, options_.max_statements));
