@@ -43,7 +43,8 @@ std::string declarations_for(const Target& target, PtxVersion version) {
 /// Whether the assembler calls a subroutine for the form: products of 4-bit integers where the hardware has only those of 8 bits.
 bool is_subroutine(const Form& form, const Target& target) {
   const Operand* a = form.find_operand(OperandName::a);
-  return a != nullptr && (a->format == Format::s4 || a->format == Format::u4) && find_lowering(form, target.hardware)->machine.starts_with("2 ");
+  return a != nullptr && (a->format == Format::s4 || a->format == Format::u4) &&
+         find_lowering(form, target.hardware)->machine.starts_with("2 ");
 }
 
 /// The forms that `target` has, by mnemonic, so that mnemonics of few forms are drawn as often as others.
@@ -212,7 +213,8 @@ class Generator {
 
   /// Appends statements that make the padding of an operand zero to `lines`, and its registers to `padded`.
   static void clear_padding(const Operand& operand, const Lines& registers, Lines& lines, Lines& padded) {
-    for (const std::string& reg : registers) lines.push_back(fmt::format("and.b32 {}, {}, {:#x};", reg, reg, ~padding_bits(operand.fragment)));
+    for (const std::string& reg : registers)
+      lines.push_back(fmt::format("and.b32 {}, {}, {:#x};", reg, reg, ~padding_bits(operand.fragment)));
     padded.insert(padded.end(), registers.begin(), registers.end());
   }
 
@@ -221,8 +223,7 @@ class Generator {
   std::string number_operand(const Form& form, const Operand& operand, Lines& lines, const Lines& padded) {
     if (operand.kind == OperandKind::selector)
       return std::to_string(random_.below(static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices())));
-    if (operand.kind == OperandKind::ids)
-      return fmt::format("{{0, {}}}", random_.below(static_cast<std::size_t>(operand.choices)));
+    if (operand.kind == OperandKind::ids) return fmt::format("{{0, {}}}", random_.below(static_cast<std::size_t>(operand.choices)));
     std::uint32_t codes = 0;
     for (int bit = 0; bit < 32; bit += 4) {
       std::uint32_t code = 0;
@@ -315,7 +316,7 @@ class Generator {
 
   const Target& target_;
   PtxVersion version_ = std::max(target_.since, {7, 0});  ///< that has everything in the program
-  bool may_discard_ = true;  ///< whether the current form takes _ as a destination
+  bool may_discard_ = true;                               ///< whether the current form takes _ as a destination
   std::vector<std::vector<const Form*>> forms_;
   std::vector<const ScalarInstruction*> scalars_;
   Random random_;

@@ -138,8 +138,8 @@ uint64_t subnormal(const ElementSite& s) {
   return random.below(3) != 0 ? with_field(*s.format, 0, random.next()) : any_finite(*s.format, random);
 }
 
-/// Products around the accumulator's smallest number and far below it, most of them powers of two, so that what little a sum loses shows; C is
-/// mostly zero, else subnormal.
+/// Products around the accumulator's smallest number and far below it, most of them powers of two, so that what little a sum loses shows; C
+/// is mostly zero, else subnormal.
 uint64_t tiny(const ElementSite& s) {
   Random random(s.key);
   const FormatRow& f = *s.format;

@@ -1,7 +1,7 @@
 // Products in floating point of any numbers; included once for each instruction set, as vectors-inl.h is.
 //
-// Scaled by 2^(fraction_bits − E), products are truncated to integers, whose sum is exact in a double. Where bf16 and tf32 leave the range
-// of a float, or there are scale factors, the products are doubles too.
+// Scaled by 2^(fraction_bits − E), products are truncated to integers, whose sum is exact in a double. Where bf16 and tf32 leave the
+// range of a float, or there are scale factors, the products are doubles too.
 
 #if defined(WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_
@@ -192,13 +192,15 @@ class AnyFloatDot {
     if (plan_.f16_accumulator) {
       const Doubles back = promote(truncated);
       const auto one = hn::Set(F64(), 1.0);
-      const Doubles inexact{hn::IfThenElseZero(hn::Ne(exact.lower, back.lower), one), hn::IfThenElseZero(hn::Ne(exact.upper, back.upper), one)};
+      const Doubles inexact{hn::IfThenElseZero(hn::Ne(exact.lower, back.lower), one),
+                            hn::IfThenElseZero(hn::Ne(exact.upper, back.upper), one)};
       const Word last = hn::IfThenElseZero(hn::Ne(hn::BitCast(d, demote(inexact)), hn::Zero(d)), hn::Set(d, 1u));
       return f32_to_f16(hn::BitCast(F32(), hn::Or(hn::BitCast(d, truncated), last)));
     }
     // Toward zero, the conversion stops at the largest number.
     const auto limit = hn::Set(F64(), 0x1p128), huge = hn::Set(F64(), 1.0);
-    const Doubles over{hn::IfThenElseZero(hn::Ge(hn::Abs(exact.lower), limit), huge), hn::IfThenElseZero(hn::Ge(hn::Abs(exact.upper), limit), huge)};
+    const Doubles over{hn::IfThenElseZero(hn::Ge(hn::Abs(exact.lower), limit), huge),
+                       hn::IfThenElseZero(hn::Ge(hn::Abs(exact.upper), limit), huge)};
     const Word bits32 = hn::BitCast(d, truncated);
     const Word infinity = hn::Or(hn::And(bits32, hn::Set(d, 0x80000000u)), hn::Set(d, 0x7f800000u));
     const Word result = hn::IfThenElse(hn::Ne(hn::BitCast(d, demote(over)), hn::Zero(d)), infinity, bits32);
@@ -211,7 +213,8 @@ class AnyFloatDot {
     const U32 d;
     const Word all = hn::BitCast(d, special);
     const Word magnitude = hn::And(all, hn::Set(d, 0x7fffffffu)), sign = hn::And(all, hn::Set(d, 0x80000000u));
-    const Word infinity = hn::Set(d, plan_.f16_accumulator ? 0x7c00u : 0x7f800000u), nan = hn::Set(d, plan_.f16_accumulator ? 0x7fffu : 0x7fffffffu);
+    const Word infinity = hn::Set(d, plan_.f16_accumulator ? 0x7c00u : 0x7f800000u),
+               nan = hn::Set(d, plan_.f16_accumulator ? 0x7fffu : 0x7fffffffu);
     const Word limit = hn::Set(d, 0x7f800000u);
     result = hn::IfThenElse(hn::Eq(magnitude, limit), hn::Or(infinity, hn::ShiftRightSame(sign, plan_.f16_accumulator ? 16 : 0)), result);
     return hn::IfThenElse(hn::Gt(magnitude, limit), nan, result);

@@ -92,7 +92,8 @@ HWY_INLINE FloatPair f16_halves_to_f32(Word words) {
   HWY_ALIGN static constexpr std::uint16_t low_then_high[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
                                                               1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
   const __m512i halves = _mm512_permutexvar_epi16(_mm512_load_si512(low_then_high), words.raw);
-  return {hn::Vec<F32>{_mm512_cvtph_ps(_mm512_castsi512_si256(halves))}, hn::Vec<F32>{_mm512_cvtph_ps(_mm512_extracti64x4_epi64(halves, 1))}};
+  return {hn::Vec<F32>{_mm512_cvtph_ps(_mm512_castsi512_si256(halves))},
+          hn::Vec<F32>{_mm512_cvtph_ps(_mm512_extracti64x4_epi64(halves, 1))}};
 #else
   return {f16_to_f32(words), f16_to_f32(hn::ShiftRight<16>(words))};
 #endif
@@ -110,7 +111,9 @@ class Decoder {
 
   /// Exponents come with `offset` added.
   HWY_ATTR Decoder(const Elements& e, int offset)
-      : e_(e), magnitude_(magnitude_mask(e)), bias_(hn::Set(S(), static_cast<TS>(e.bias - offset))),
+      : e_(e),
+        magnitude_(magnitude_mask(e)),
+        bias_(hn::Set(S(), static_cast<TS>(e.bias - offset))),
         zero_exponent_(hn::Set(S(), static_cast<TS>(zero_exponent + offset))) {
     for (int fraction = 0; fraction < 16; ++fraction) {
       int exponent = 1 - e.bias;
@@ -141,7 +144,8 @@ class Decoder {
     const S d;
     const auto m = hn::BitCast(d, magnitudes);
     if constexpr (bits == 8) {
-      const auto field = hn::And(hn::BitCast(d, hn::ShiftRightSame(magnitudes, e_.fraction_bits)), hn::Set(d, static_cast<TS>((1 << e_.exponent_bits) - 1)));
+      const auto field = hn::And(hn::BitCast(d, hn::ShiftRightSame(magnitudes, e_.fraction_bits)),
+                                 hn::Set(d, static_cast<TS>((1 << e_.exponent_bits) - 1)));
       const auto fraction = hn::And(m, hn::Set(d, static_cast<TS>((1 << e_.fraction_bits) - 1)));
       const auto subnormal = hn::TableLookupBytes(hn::LoadDup128(d, subnormal_exponents_), fraction);
       return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(field, hn::Zero(d)), subnormal, hn::Sub(field, bias_)));

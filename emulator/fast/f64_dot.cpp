@@ -1,7 +1,7 @@
 // D = A · B + C in f64: fused multiply-adds in the order of k, all rows of a column at a time. Compiled once for each instruction set.
 //
-// Which NaN survives differs between CPU and GPU, so an element whose chain ends with a NaN is computed once more, with the reference wherever a
-// NaN takes part.
+// Which NaN survives differs between CPU and GPU, so an element whose chain ends with a NaN is computed once more, with the reference
+// wherever a NaN takes part.
 
 #include <bit>
 #include <cmath>
@@ -22,7 +22,9 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4  // without fused multiply-adds
 
-std::size_t f64_dot(const F64Plan&, const Form&, const Warps&) { return 0; }
+std::size_t f64_dot(const F64Plan&, const Form&, const Warps&) {
+  return 0;
+}
 
 #else
 
@@ -89,7 +91,8 @@ class F64Dot {
   HWY_INLINE void write(int reg, int lane, const double (*from)[rows], int row) const {
     const F64 d;
     std::uint32_t *low = destination(2 * reg) + lane, *high = destination(2 * reg + 1) + lane;
-    const auto t0 = hn::Load(d, from[0] + row), t1 = hn::Load(d, from[2] + row), t2 = hn::Load(d, from[4] + row), t3 = hn::Load(d, from[6] + row);
+    const auto t0 = hn::Load(d, from[0] + row), t1 = hn::Load(d, from[2] + row), t2 = hn::Load(d, from[4] + row),
+               t3 = hn::Load(d, from[6] + row);
     split({hn::InterleaveLower(d, t0, t2), hn::InterleaveLower(d, t1, t3)}, low, high);
     split({hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}, low + vector_rows, high + vector_rows);
   }
@@ -123,12 +126,13 @@ class F64Dot {
       hn::Vec<F64> a[vectors][quad];
       for (int v = 0; v < vectors; ++v) read(OperandName::a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
       HWY_UNROLL(4)
-      for (int t = 0; t < quad; ++t)
+      for (int t = 0; t < quad; ++t) {
         HWY_UNROLL(8)
         for (int column = 0; column < columns; ++column) {
           const auto b = hn::Set(d, b_[k / quad][b_place(t, column)]);
           for (int v = 0; v < vectors; ++v) sums[v][column % 2][column / 2] = hn::MulAdd(a[v][t], b, sums[v][column % 2][column / 2]);
         }
+      }
     }
     auto total = hn::Zero(d);
     for (int v = 0; v < vectors; ++v)
@@ -207,10 +211,14 @@ class F64Dot {
 
 RoundingMode::Mode mode_of(Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even: return RoundingMode::nearest;
-    case Rounding::toward_zero: return RoundingMode::toward_zero;
-    case Rounding::down: return RoundingMode::down;
-    case Rounding::up: return RoundingMode::up;
+    case Rounding::nearest_even:
+      return RoundingMode::nearest;
+    case Rounding::toward_zero:
+      return RoundingMode::toward_zero;
+    case Rounding::down:
+      return RoundingMode::down;
+    case Rounding::up:
+      return RoundingMode::up;
   }
   return RoundingMode::nearest;
 }
@@ -237,7 +245,9 @@ namespace warpmat {
 
 HWY_EXPORT(f64_dot);
 
-std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps) { return HWY_DYNAMIC_DISPATCH(f64_dot)(plan, form, warps); }
+std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps) {
+  return HWY_DYNAMIC_DISPATCH(f64_dot)(plan, form, warps);
+}
 
 }  // namespace warpmat
 #endif

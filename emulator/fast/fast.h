@@ -20,10 +20,10 @@ namespace warpmat {
 
 /// Many warps for one instruction: warp w's registers lie `strides` words behind those of warp w - 1, each operand with its own.
 struct Warps {
-  const Arguments& first;                              ///< the first warp's
-  std::array<std::size_t, operand_names> strides{};    ///< of the sources, by OperandName
+  const Arguments& first;                            ///< the first warp's
+  std::array<std::size_t, operand_names> strides{};  ///< of the sources, by OperandName
   std::size_t destination_stride = 0;
-  std::size_t shared_stride = 0;                       ///< in bytes
+  std::size_t shared_stride = 0;  ///< in bytes
   std::size_t count = 1;
 
   /// The 32 lanes of word `word` of an operand in warp `warp`.
@@ -42,8 +42,8 @@ inline constexpr int max_f64_k = 16;
 
 /// How a kernel decodes the elements of A or B: row(Format) and Fragment in other words.
 struct Elements {
-  int bits = 0;                    ///< of the element
-  int shift = 0;                   ///< where it begins in its container
+  int bits = 0;   ///< of the element
+  int shift = 0;  ///< where it begins in its container
   int fraction_bits = 0;
   int exponent_bits = 0;
   int bias = 0;
@@ -90,7 +90,7 @@ struct FloatPlan {
   std::uint32_t padding_a = 0, padding_b = 0;  ///< bits of a word that belong to no element; they must be zero
   bool sparse = false;
   MetadataPlan metadata;
-  bool scaled = false;           ///< one ue8m0 factor for each row of A and column of B
+  bool scaled = false;  ///< one ue8m0 factor for each row of A and column of B
   ScalePlan scale_a, scale_b;
 };
 
@@ -113,9 +113,9 @@ struct GroupedPlan {
 
 /// execute_volta_dot and execute_volta_fma.
 struct VoltaPlan {
-  bool fused = false;        ///< execute_volta_fma
-  bool a_along_k = true;     ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
-  bool b_along_k = true;     ///< the same of columns of B
+  bool fused = false;     ///< execute_volta_fma
+  bool a_along_k = true;  ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
+  bool b_along_k = true;  ///< the same of columns of B
   bool f16_c = false, f16_d = false;
   std::uint32_t nan = 0;     ///< D's
   int fraction_bits = 0;     ///< see DotModel
@@ -125,12 +125,12 @@ struct VoltaPlan {
 
 /// execute_integer_dot and execute_bit_dot.
 struct IntegerPlan {
-  int rows = 16;             ///< 16 or 8
-  int element_bits = 8;      ///< 8, 4 or 1
+  int rows = 16;         ///< 16 or 8
+  int element_bits = 8;  ///< 8, 4 or 1
   bool signed_a = false, signed_b = false;
   int a_words = 0, b_words = 0;  ///< 32-bit words of a row of the stored A and of a column of B
   bool saturate = false;
-  bool bit_xor = false;      ///< of 1-bit elements: xor, not and
+  bool bit_xor = false;  ///< of 1-bit elements: xor, not and
   bool sparse = false;
   MetadataPlan metadata;
 };
@@ -150,7 +150,8 @@ struct MovePlan {
   int row_lanes = 0;        ///< lanes that address a row
   bool transposed = false;  ///< of 8x8 matrices of 16-bit elements
   int memory_bits = 16;     ///< of an element in memory
-  /// Where the elements are bytes in registers: byte i of the registers, lane after lane, is byte table[i] of the rows, each unpacked to 16 bytes.
+  /// Where the elements are bytes in registers: byte i of the registers, lane after lane, is byte table[i] of the rows, each unpacked to 16
+  /// bytes.
   std::vector<std::uint16_t> table;
 };
 
@@ -162,7 +163,8 @@ std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& loweri
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering);
 std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
 
-// Kernels execute warps in their order and return how many: fewer than all if they decline the next one, of which they have changed nothing.
+// Kernels execute warps in their order and return how many: fewer than all if they decline the next one, of which they have changed
+// nothing.
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps);

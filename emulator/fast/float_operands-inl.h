@@ -67,26 +67,27 @@ class FloatOperands {
   /// Whether A and B are finite, no product is too large for the usual case, and nothing is scaled.
   bool usual() const { return usual_; }
 
-  /// Whether the elements of A and B, those of C if they are of 32 bits, are zero or at least these numbers.
-  bool at_least(float least_factor, float least_c) const {
+  /// Whether numbers are zero or at least a power of two: elements of A and B, of wide formats, 2^-factor; those of C, of 32 bits, 2^-c.
+  bool at_least(int factor, int c) const {
     auto small = hn::FirstN(F32(), 0);
-    const auto check = [&](const float* from, float least) HWY_ATTR {
-      const auto v = hn::Abs(hn::Load(F32(), from));
-      small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, hn::Set(F32(), least))));
+    const auto check = [&](const float* from, int exponent) HWY_ATTR {
+      const auto v = hn::Abs(hn::Load(F32(), from)), least = power_of_two(hn::Set(I32(), -exponent));
+      small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, least)));
     };
     if (wide) {
-      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, least_factor);
-      for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) check(b_ + i, least_factor);
+      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, factor);
+      for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) check(b_ + i, factor);
     }
     if (!plan_.f16_accumulator)
-      for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, least_c);
+      for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, c);
     return hn::AllFalse(F32(), small);
   }
 
   /// Makes NaNs of the elements that are; the usual case does without.
   void mark_nans() {
     for (int i = 0; i < slots() * rows; i += vector_rows) hn::Store(decode_a_.with_nans(hn::Load(F32(), a_[0] + i)), F32(), a_[0] + i);
-    for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) hn::Store(decode_b_.with_nans(hn::Load(F32(), b_ + i)), F32(), b_ + i);
+    for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows)
+      hn::Store(decode_b_.with_nans(hn::Load(F32(), b_ + i)), F32(), b_ + i);
   }
 
   /// How much too small products are.
@@ -101,7 +102,8 @@ class FloatOperands {
     return plan_.split ? zeros : c_;
   }
 
-  /// The elements of column `column` of B that slot `first` + `i` meets, for each row; `first` is a multiple of `block`. Fast if `i` is constant.
+  /// The elements of column `column` of B that slot `first` + `i` meets, for each row; `first` is a multiple of `block`. Fast if `i` is
+  /// constant.
   HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const {
     const float* from = b_ + b_index((sparse ? 2 : 1) * first, column);
     if constexpr (sparse) {
@@ -157,7 +159,9 @@ class FloatOperands {
   HWY_INLINE hn::Vec<I32> scale_exponent(int column, int row) const {
     return hn::Add(hn::Load(I32(), scale_a_ + row), hn::Set(I32(), scale_b_[column]));
   }
-  HWY_INLINE hn::Vec<F32> scale_nan(int column, int row) const { return hn::Add(hn::Load(F32(), nan_a_ + row), hn::Set(F32(), nan_b_[column])); }
+  HWY_INLINE hn::Vec<F32> scale_nan(int column, int row) const {
+    return hn::Add(hn::Load(F32(), nan_a_ + row), hn::Set(F32(), nan_b_[column]));
+  }
 
  private:
   static constexpr int max_slots = max_row_words * per;
@@ -265,7 +269,8 @@ class FloatOperands {
   /// Finds the element of B that each slot meets: its number among the four from 4 · (slot / 2) on.
   bool read_places() {
     Places bytes;
-    if (!HWY_NAMESPACE::read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), slots(), bytes)) return false;
+    if (!HWY_NAMESPACE::read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), slots(), bytes))
+      return false;
     const U32 d;
     for (int row = 0; row < rows; row += vector_rows)
       for (int slot = 0; slot < slots(); ++slot) {

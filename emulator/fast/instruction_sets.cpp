@@ -59,6 +59,8 @@ void use_instruction_set(std::string_view name) {
   use(found->targets);
 }
 
-void use_best_instruction_set() { use(0); }
+void use_best_instruction_set() {
+  use(0);
+}
 
 }  // namespace warpmat

@@ -16,7 +16,9 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) { return 0; }
+std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) {
+  return 0;
+}
 
 #else
 
@@ -29,7 +31,8 @@ class IntegerDot {
 
   bool run(std::size_t warp) {
     warp_ = warp;
-    if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_)) return false;
+    if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
+      return false;
     read_a();
     read_b();
     for (int i = 0; i < 2; ++i)
@@ -78,7 +81,8 @@ class IntegerDot {
     for (int reg = 0; reg < plan_.b_words / quad; ++reg)
       if constexpr (sparse) {
         const std::uint32_t* from = words(OperandName::b, reg);
-        for (int column = 0; column < columns; ++column) std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
+        for (int column = 0; column < columns; ++column)
+          std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
       } else {
         for (int lane = 0; lane < 32; lane += vector_rows) {
           const Word w = hn::LoadU(U32(), words(OperandName::b, reg) + lane);
@@ -89,7 +93,7 @@ class IntegerDot {
 
   HWY_INLINE Word result(int column, int row, Word c_bits) const {
     auto sum = hn::Zero(I32());
-    for (int b = 0; b < plan_.a_words / quad; ++b)
+    for (int b = 0; b < plan_.a_words / quad; ++b) {
       HWY_UNROLL(4)
       for (int t = 0; t < quad; ++t) {
         const int word = b * quad + t;
@@ -101,10 +105,11 @@ class IntegerDot {
           sum = add_products(sum, hn::Load(U32(), a_[word * planes + i] + row), other);
         }
       }
+    }
     const auto c_value = hn::BitCast(I32(), c_bits);
     const auto total = hn::Add(sum, c_value);
     if (!plan_.saturate) return hn::BitCast(U32(), total);
-    const auto overflow = hn::BroadcastSignBit(hn::AndNot(hn::Xor(sum, c_value), hn::Xor(sum, total)));
+    const auto overflow = hn::BroadcastSignBit(overflow_of(sum, c_value, total));
     const auto limit = hn::Xor(hn::BroadcastSignBit(sum), hn::Set(I32(), INT32_MAX));
     return hn::BitCast(U32(), hn::Or(hn::And(overflow, limit), hn::AndNot(overflow, total)));
   }
@@ -143,9 +148,12 @@ std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& warps) {
 
 std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps) {
   switch (plan.element_bits) {
-    case 8: return plan.sparse ? run_integer_dot<8, true>(plan, warps) : run_integer_dot<8, false>(plan, warps);
-    case 4: return plan.sparse ? run_integer_dot<4, true>(plan, warps) : run_integer_dot<4, false>(plan, warps);
-    case 1: return run_integer_dot<1, false>(plan, warps);
+    case 8:
+      return plan.sparse ? run_integer_dot<8, true>(plan, warps) : run_integer_dot<8, false>(plan, warps);
+    case 4:
+      return plan.sparse ? run_integer_dot<4, true>(plan, warps) : run_integer_dot<4, false>(plan, warps);
+    case 1:
+      return run_integer_dot<1, false>(plan, warps);
   }
   return 0;
 }

@@ -17,7 +17,9 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-std::size_t move(const MovePlan&, const Form&, const Warps&) { return 0; }
+std::size_t move(const MovePlan&, const Form&, const Warps&) {
+  return 0;
+}
 
 #else
 
@@ -152,7 +154,8 @@ bool store(const MovePlan& plan, const Warps& warps, std::size_t warp) {
     std::memcpy(in, warps.source(OperandName::r, static_cast<int>(first / 128), warp), sizeof in);
     for (std::size_t i = 0; i < sizeof in; ++i) bytes[plan.table[first + i]] = in[i];
   }
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane) std::memcpy(rows[lane], bytes + lane * row_bytes, row_bytes);
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane)
+    std::memcpy(rows[lane], bytes + lane * row_bytes, row_bytes);
   return true;
 }
 
@@ -167,9 +170,12 @@ bool exchange(const Warps& warps, std::size_t warp) {
 std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
   const auto one = [&](std::size_t warp) {
     switch (plan.kind) {
-      case MovePlan::Kind::load: return load(plan, warps, warp);
-      case MovePlan::Kind::store: return store(plan, warps, warp);
-      case MovePlan::Kind::move: return exchange(warps, warp);
+      case MovePlan::Kind::load:
+        return load(plan, warps, warp);
+      case MovePlan::Kind::store:
+        return store(plan, warps, warp);
+      case MovePlan::Kind::move:
+        return exchange(warps, warp);
     }
     return false;
   };
@@ -187,7 +193,9 @@ namespace warpmat {
 
 HWY_EXPORT(move);
 
-std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps) { return HWY_DYNAMIC_DISPATCH(move)(plan, form, warps); }
+std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps) {
+  return HWY_DYNAMIC_DISPATCH(move)(plan, form, warps);
+}
 
 }  // namespace warpmat
 #endif

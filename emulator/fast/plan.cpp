@@ -24,7 +24,8 @@ Elements elements(const Operand& operand, bool become_f16) {
 /// Whether the kernels have room for the operands.
 bool fits(const Form& form, int a_words, int b_words) {
   const bool sparse = form.sparsity != Sparsity::dense;
-  return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words && b_words <= (sparse ? 2 : 1) * max_row_words;
+  return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words &&
+         b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
 /// Whether the kernels that are not of execute_dot know all that the model asks for.

@@ -36,16 +36,17 @@ class UsualFloatDot {
     hn::Vec<I32> fraction_bits, largest_factor, largest_product_factor;
     Word kept;
     HWY_ATTR Constants(const FloatPlan& plan, int missing)
-        : fraction_bits(field(plan.fraction_bits)), largest_factor(field(plan.fraction_bits + 2 * bias)),
+        : fraction_bits(field(plan.fraction_bits)),
+          largest_factor(field(plan.fraction_bits + 2 * bias)),
           largest_product_factor(field(plan.fraction_bits + missing + 2 * bias)),
           kept(hn::Set(U32(), ~0u << (23 - plan.result_fraction_bits))) {}
   };
 
   /// What shows that the case is not the usual one.
   struct Unusual {
-    hn::Vec<I32> overflow;           ///< sign bits
-    hn::Vec<F32> largest_c;          ///< the power of two; or infinite
-    hn::Vec<U8> smallest_product;    ///< the smallest of the products' largest exponents, biased as a float's
+    hn::Vec<I32> overflow;         ///< sign bits
+    hn::Vec<F32> largest_c;        ///< the power of two; or infinite
+    hn::Vec<U8> smallest_product;  ///< the smallest of the products' largest exponents, biased as a float's
   };
 
   /// Of C, and of products; the negative ones count where no product of a result is larger. All that a C of 2^-60 holds lies above what is
@@ -55,7 +56,9 @@ class UsualFloatDot {
   HWY_INLINE static hn::Vec<F32> power(int exponent) { return hn::BitCast(F32(), field(bias + exponent)); }
 
   /// In the place of a float's exponent. (Larger ones wrap around, and so back.)
-  HWY_INLINE static hn::Vec<I32> field(int exponent) { return hn::Set(I32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(exponent) << 23)); }
+  HWY_INLINE static hn::Vec<I32> field(int exponent) {
+    return hn::Set(I32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(exponent) << 23));
+  }
 
   template <bool f16_accumulator>
   bool multiply(std::uint32_t (*d)[rows]) const {
@@ -66,9 +69,11 @@ class UsualFloatDot {
       add_step<f16_accumulator, blocks(), begin(), end()>(constants, first_slot, c, d, unusual);
       c = d;
     });
-    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) || !hn::AllFalse(F32(), hn::Gt(unusual.largest_c, power(largest_c)))) return false;
+    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) ||
+        !hn::AllFalse(F32(), hn::Gt(unusual.largest_c, power(largest_c))))
+      return false;
     const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(unusual.smallest_product, hn::Set(U8(), std::uint8_t{bias - largest_c})));
-    return products_everywhere || o_.at_least(0x1p-30f, 0x1p-60f);
+    return products_everywhere || o_.at_least(plain_exponent, largest_c);
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
@@ -81,13 +86,15 @@ class UsualFloatDot {
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(F32(), hn::Load(U32(), exponents[column] + row));
-        const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row), products, unusual);
+        const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
+                                                                      products, unusual);
         hn::Store(result, U32(), d[column] + row);
       }
   }
 
   template <bool f16_accumulator, int blocks, int begin, int end>
-  HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<F32> products, Unusual& unusual) const {
+  HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<F32> products,
+                       Unusual& unusual) const {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
     unusual.largest_c = hn::Max(unusual.largest_c, c_power);

@@ -48,7 +48,8 @@ constexpr int vector_rows = static_cast<int>(hn::MaxLanes(U32()));
 HWY_INLINE void load_quads(const std::uint32_t* low, const std::uint32_t* high, hn::Vec<U32>* words) {
   const __m512i lanes_01 = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
   const __m512i lanes_23 = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
-  const __m512i a = _mm512_loadu_si512(low), b = _mm512_loadu_si512(low + 16), c = _mm512_loadu_si512(high), d = _mm512_loadu_si512(high + 16);
+  const __m512i a = _mm512_loadu_si512(low), b = _mm512_loadu_si512(low + 16), c = _mm512_loadu_si512(high),
+                d = _mm512_loadu_si512(high + 16);
   const __m512i low_01 = _mm512_permutex2var_epi32(a, lanes_01, b), low_23 = _mm512_permutex2var_epi32(a, lanes_23, b);
   const __m512i high_01 = _mm512_permutex2var_epi32(c, lanes_01, d), high_23 = _mm512_permutex2var_epi32(c, lanes_23, d);
   words[0] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_01, high_01, 0x44)};
@@ -61,8 +62,10 @@ HWY_INLINE void load_quads(const std::uint32_t* low, const std::uint32_t* high, 
 HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::uint32_t* high) {
   const __m512i rows_0 = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
   const __m512i rows_4 = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
-  const __m512i low_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0x44), high_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0xee);
-  const __m512i low_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0x44), high_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0xee);
+  const __m512i low_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0x44),
+                high_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0xee);
+  const __m512i low_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0x44),
+                high_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0xee);
   _mm512_storeu_si512(low, _mm512_permutex2var_epi32(low_01, rows_0, low_23));
   _mm512_storeu_si512(low + 16, _mm512_permutex2var_epi32(low_01, rows_4, low_23));
   _mm512_storeu_si512(high, _mm512_permutex2var_epi32(high_01, rows_0, high_23));
@@ -104,8 +107,8 @@ HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make 
 
 using Word = hn::Vec<U32>;
 
-/// Where the stored elements of each row of a sparse A belong: for each four slots (stored elements, or pairs of packed 4-bit ones) a word of
-/// four bytes, the places among the eight of B that two groups have.
+/// Where the stored elements of each row of a sparse A belong: for each four slots (stored elements, or pairs of packed 4-bit ones) a word
+/// of four bytes, the places among the eight of B that two groups have.
 struct Places {
   HWY_ALIGN std::uint32_t bytes[max_row_words][rows];
 };
@@ -136,10 +139,10 @@ HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
   const U32 d;
   const Word bit_0 = codes, bit_1 = hn::ShiftRight<1>(codes), bit_2 = hn::ShiftRight<2>(codes), bit_3 = hn::ShiftRight<3>(codes);
   const Word high_bits_differ = hn::Xor(bit_1, bit_3);
-  if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));            // 0x4 or 0xe
-  if (!m.ordered) return hn::Or(high_bits_differ, hn::Xor(bit_0, bit_2));                // two that differ
+  if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));  // 0x4 or 0xe
+  if (!m.ordered) return hn::Or(high_bits_differ, hn::Xor(bit_0, bit_2));      // two that differ
   const Word low_is_less = hn::AndNot(bit_0, bit_2);
-  return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));    // the first is less
+  return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));  // the first is less
 }
 
 /// Four bytes: the places that the lowest codes mean, of which each two count within their own four elements of B.
@@ -148,11 +151,13 @@ HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
   if (m.pairs) {
     const Word second = hn::ShiftRight<1>(codes);
     const Word low = hn::Or(hn::And(second, hn::Set(d, 1u)), hn::And(hn::ShiftLeft<4>(second), hn::Set(d, 0x100u)));
-    const Word high = hn::Or(hn::And(hn::ShiftLeft<8>(second), hn::Set(d, 0x10000u)), hn::And(hn::ShiftLeft<12>(second), hn::Set(d, 0x1000000u)));
+    const Word high =
+        hn::Or(hn::And(hn::ShiftLeft<8>(second), hn::Set(d, 0x10000u)), hn::And(hn::ShiftLeft<12>(second), hn::Set(d, 0x1000000u)));
     return hn::Or(hn::Or(low, high), hn::Set(d, 0x02000200u));
   }
   const Word low = hn::Or(hn::And(codes, hn::Set(d, 3u)), hn::And(hn::ShiftLeft<6>(codes), hn::Set(d, 0x300u)));
-  const Word high = hn::Or(hn::And(hn::ShiftLeft<12>(codes), hn::Set(d, 0x30000u)), hn::And(hn::ShiftLeft<18>(codes), hn::Set(d, 0x3000000u)));
+  const Word high =
+      hn::Or(hn::And(hn::ShiftLeft<12>(codes), hn::Set(d, 0x30000u)), hn::And(hn::ShiftLeft<18>(codes), hn::Set(d, 0x3000000u)));
   return hn::Or(low, high);
 }
 
@@ -211,8 +216,12 @@ HWY_INLINE hn::Vec<I32> truncate(hn::Vec<F32> v) {
 #endif
 }
 
-HWY_INLINE hn::Vec<F64> lower_to_f64(hn::Vec<I32> v) { return hn::PromoteTo(F64(), hn::LowerHalf(v)); }
-HWY_INLINE hn::Vec<F64> upper_to_f64(hn::Vec<I32> v) { return hn::PromoteTo(F64(), hn::UpperHalf(hn::Half<I32>(), v)); }
+HWY_INLINE hn::Vec<F64> lower_to_f64(hn::Vec<I32> v) {
+  return hn::PromoteTo(F64(), hn::LowerHalf(v));
+}
+HWY_INLINE hn::Vec<F64> upper_to_f64(hn::Vec<I32> v) {
+  return hn::PromoteTo(F64(), hn::UpperHalf(hn::Half<I32>(), v));
+}
 
 /// 2^exponent, for exponents of a float or a double that are not subnormal.
 HWY_INLINE hn::Vec<F32> power_of_two(hn::Vec<I32> exponent) {

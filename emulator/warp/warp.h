@@ -14,7 +14,8 @@ namespace warpmat {
 
 inline constexpr int lanes = 32;
 
-/// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first.
+/// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first. Aligned so that no vector of
+/// lanes crosses a cache line.
 struct alignas(64) Register : std::array<std::uint32_t, lanes> {};
 
 /// What a run does wrong. The instruction that raised it has changed nothing.
