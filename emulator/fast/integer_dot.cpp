@@ -22,8 +22,9 @@ std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) {
 
 #else
 
-/// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16.
-/// 1-bit elements are counted whole words at a time.
+/// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16; of a sparse
+/// A's bytes two neighbours, so that one look-up among 16-bit elements of B finds what both meet. 1-bit elements are counted whole words at
+/// a time.
 template <int bits, bool sparse>
 class IntegerDot {
  public:
@@ -33,6 +34,7 @@ class IntegerDot {
     warp_ = warp;
     if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
       return false;
+    if constexpr (by_neighbours) find_neighbours();
     read_a();
     read_b();
     for (int i = 0; i < 2; ++i)
@@ -44,7 +46,9 @@ class IntegerDot {
   }
 
  private:
+  static constexpr bool by_neighbours = sparse && bits == 8;
   static constexpr int planes = bits == 1 ? 1 : 16 / bits;
+  static constexpr int block = 16;  // bytes of a column in one register
   static constexpr int max_b_words = (sparse ? 2 : 1) * max_row_words;
   using D16 = hn::Repartition<std::int16_t, U32>;
   using U16 = hn::Repartition<std::uint16_t, U32>;
@@ -56,8 +60,21 @@ class IntegerDot {
   int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
   const std::uint32_t* c(int i, int half) const { return words(OperandName::c, half == 0 ? i : high(i, 2)); }
 
+  /// Bytes 2i and 2i + 1 of each word, twice each.
+  HWY_INLINE static Word doubled_neighbours(Word w, int i) {
+    HWY_ALIGN static constexpr std::uint8_t of_block[] = {0, 0, 1, 1, 4, 4, 5, 5, 8, 8, 9, 9, 12, 12, 13, 13};
+    const hn::Repartition<std::uint8_t, U32> d;
+    const auto bytes = hn::Add(hn::LoadDup128(d, of_block), hn::Set(d, static_cast<std::uint8_t>(2 * i)));
+    return hn::BitCast(U32(), hn::TableLookupBytes(hn::BitCast(d, w), bytes));
+  }
+
   HWY_INLINE static Word plane(Word w, int i, bool is_signed) {
     if constexpr (bits == 1) return w;
+    if constexpr (by_neighbours) {
+      const Word doubled = doubled_neighbours(w, i);
+      return is_signed ? hn::BitCast(U32(), hn::ShiftRight<8>(hn::BitCast(D16(), doubled)))
+                       : hn::BitCast(U32(), hn::ShiftRight<8>(hn::BitCast(U16(), doubled)));
+    }
     const U16 d;
     const D16 ds;
     const auto top = hn::ShiftLeftSame(hn::BitCast(d, w), 16 - bits - i * bits);
@@ -76,10 +93,20 @@ class IntegerDot {
     }
   }
 
-  /// Dense: planes of each column's words. Sparse: the words of each column one after the other.
+  /// Dense: planes of each column's words. Sparse: the words of each column one after the other. By neighbours: a register's elements as
+  /// they lie, in 16 bits each.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.b_words / quad; ++reg)
-      if constexpr (sparse) {
+      if constexpr (by_neighbours) {
+        const auto* from = reinterpret_cast<const std::uint8_t*>(words(OperandName::b, reg));
+        for (int i = 0; i < block * columns; i += 2 * vector_rows) {
+          const hn::Rebind<std::uint8_t, D16> d8;
+          const hn::Rebind<std::int8_t, D16> ds8;
+          const auto bytes = hn::LoadU(d8, from + i);
+          hn::Store(plan_.signed_b ? hn::PromoteTo(D16(), hn::BitCast(ds8, bytes)) : hn::PromoteTo(D16(), bytes), D16(),
+                    b_elements_ + reg * block * columns + i);
+        }
+      } else if constexpr (sparse) {
         const std::uint32_t* from = words(OperandName::b, reg);
         for (int column = 0; column < columns; ++column)
           std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
@@ -91,6 +118,23 @@ class IntegerDot {
       }
   }
 
+  /// Turns the places of bytes among eight into those of two bytes each among sixteen.
+  HWY_INLINE void find_neighbours() {
+    const hn::Repartition<std::uint8_t, U32> d;
+    for (int word = 0; word < plan_.a_words; ++word)
+      for (int row = 0; row < rows; row += vector_rows)
+        for (int i = 0; i < planes; ++i) {
+          const auto places = hn::BitCast(d, doubled_neighbours(hn::Load(U32(), places_.bytes[word] + row), i));
+          const Word first_byte = hn::BitCast(U32(), hn::Add(places, places));
+          hn::Store(hn::Or(first_byte, hn::Set(U32(), 0x01000100u)), U32(), neighbour_places_[word * planes + i] + row);
+        }
+  }
+
+  HWY_INLINE Word met_by_neighbours(int word, int i, int column, int row) const {
+    const std::int16_t* eight = b_elements_ + (word / 2 * columns + column) * block + word % 2 * 8;
+    return look_up_bytes(reinterpret_cast<const std::uint32_t*>(eight), 0, neighbour_places_[word * planes + i] + row);
+  }
+
   HWY_INLINE Word result(int column, int row, Word c_bits) const {
     auto sum = hn::Zero(I32());
     for (int b = 0; b < plan_.a_words / quad; ++b) {
@@ -98,10 +142,15 @@ class IntegerDot {
       for (int t = 0; t < quad; ++t) {
         const int word = b * quad + t;
         Word met = hn::Zero(U32());
-        if constexpr (sparse) met = look_up_bytes(b_ + column * max_b_words + word / 2 * 4, word % 2 * 8, places_.bytes[word] + row);
+        if constexpr (sparse && !by_neighbours)
+          met = look_up_bytes(b_ + column * max_b_words + word / 2 * 4, word % 2 * 8, places_.bytes[word] + row);
         HWY_UNROLL(4)
         for (int i = 0; i < planes; ++i) {
-          const Word other = sparse ? plane(met, i, plan_.signed_b) : hn::Set(U32(), b_[(b * planes + i) * 32 + column * quad + t]);
+          Word other;
+          if constexpr (by_neighbours)
+            other = met_by_neighbours(word, i, column, row);
+          else
+            other = sparse ? plane(met, i, plan_.signed_b) : hn::Set(U32(), b_[(b * planes + i) * 32 + column * quad + t]);
           sum = add_products(sum, hn::Load(U32(), a_[word * planes + i] + row), other);
         }
       }
@@ -137,7 +186,10 @@ class IntegerDot {
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
   HWY_ALIGN std::uint32_t d_[columns][rows];
+  // Of a sparse A.
   Places places_;
+  HWY_ALIGN std::int16_t b_elements_[by_neighbours ? max_b_words * 4 * columns : 1];
+  HWY_ALIGN std::uint32_t neighbour_places_[by_neighbours ? max_row_words * planes : 1][rows];
 };
 
 template <int bits, bool sparse>
