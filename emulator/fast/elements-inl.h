@@ -115,7 +115,7 @@ class Decoder {
         magnitude_(magnitude_mask(e)),
         bias_(hn::Set(S(), static_cast<TS>(e.bias - offset))),
         zero_exponent_(hn::Set(S(), static_cast<TS>(zero_exponent + offset))) {
-    for (int fraction = 0; fraction < 16; ++fraction) {
+    for (int fraction = 0; bits == 8 && fraction < 16; ++fraction) {
       int exponent = 1 - e.bias;
       if (e.normal_subnormals)
         for (int bit = 1 << e.fraction_bits; bit > fraction && fraction != 0; bit >>= 1) --exponent;
