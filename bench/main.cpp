@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include <warpmat/fast/fast.h>
+#include <warpmat/execute/fast/fast.h>
 
 #include "report.h"
-#include "tools/output_file.h"
+#include "tools/library/output_file.h"
 
 namespace warpmat {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/fast/fast.h>
+#include <warpmat/execute/fast/fast.h>
 #include <warpmat/ptx/run.h>
 
 #include "eigen_product.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/operand_classes.h"
+#include "gpu/cases/operand_classes.h"
 #include "selection.h"
 
 namespace warpmat {

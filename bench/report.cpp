@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "eigen_product.h"
-#include "gpu/cases.h"
-#include "tools/table.h"
+#include "gpu/cases/cases.h"
+#include "tools/library/table.h"
 #include "workload.h"
 
 namespace warpmat {
@@ -123,7 +123,7 @@ form, `tools/bench --help` says more.
 
 Measured on {}.
 
-**The time** is that of one instruction in a batch (`Instruction::execute(const Batch&, ...)` of [instruction.h](../emulator/isa/instruction.h))
+**The time** is that of one instruction in a batch (`Instruction::execute(const Batch&, ...)` of [instruction.h](../emulator/warpmat/execute/instruction.h))
 of {} warps whose registers stay in the second cache, on one thread; in the column with more threads each has a batch of its own, and the time is
 that of all together: halved where two threads execute twice as much. Every figure is the least of {} repetitions of some milliseconds each. The
 repetitions of everything, Eigen's product too, take turns in random order: what disturbs the machine hits a few of each.

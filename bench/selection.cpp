@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <warpmat/isa/instruction.h>
+#include <warpmat/execute/instruction.h>
 
 namespace warpmat {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/isa/form.h>
+#include <warpmat/tables/form.h>
 
 namespace warpmat {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "gpu/cases.h"
+#include "gpu/cases/cases.h"
 
 namespace warpmat {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "commands.h"
-#include "ptx_file.h"
+#include "tools/library/ptx_file.h"
 
 namespace warpmat {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/fast/fast.h>
+#include <warpmat/execute/fast/fast.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,19 +18,19 @@
 #include <vector>
 
 #include "commands.h"
-#include "form_selection.h"
-#include "gpu/compare.h"
-#include "gpu/emulator_runner.h"
-#include "gpu/gpu_runner.h"
-#include "gpu/random_states.h"
-#include "gpu/self_contained.h"
-#include "gpu/sweep.h"
-#include "mismatch_text.h"
-#include "output_file.h"
-#include "progress.h"
-#include "ptx_file.h"
-#include "table.h"
-#include "warp_place.h"
+#include "tools/library/form_selection.h"
+#include "gpu/compare/compare.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/cases/random_states.h"
+#include "gpu/compare/self_contained.h"
+#include "gpu/compare/sweep.h"
+#include "tools/library/mismatch_text.h"
+#include "tools/library/output_file.h"
+#include "tools/library/progress.h"
+#include "tools/library/ptx_file.h"
+#include "tools/library/table.h"
+#include "tools/library/warp_place.h"
 
 namespace warpmat {
 namespace {

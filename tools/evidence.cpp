@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "commands.h"
-#include "offers.h"
+#include "tools/library/offers.h"
 
 namespace warpmat {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/isa/instruction.h>
+#include <warpmat/execute/instruction.h>
 
 #include <algorithm>
 #include <array>
@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "commands.h"
-#include "npy.h"
-#include "progress.h"
-#include "reference_flag.h"
-#include "register_array.h"
+#include "tools/library/npy.h"
+#include "tools/library/progress.h"
+#include "tools/library/reference_flag.h"
+#include "tools/library/register_array.h"
 
 namespace warpmat {
 namespace {

@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "commands.h"
-#include "gpu/compare.h"
-#include "gpu/emulator_runner.h"
-#include "gpu/fuzz_program.h"
-#include "gpu/gpu_runner.h"
-#include "gpu/self_contained.h"
-#include "mismatch_text.h"
-#include "output_file.h"
-#include "progress.h"
+#include "gpu/compare/compare.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/cases/fuzz_program.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/compare/self_contained.h"
+#include "tools/library/mismatch_text.h"
+#include "tools/library/output_file.h"
+#include "tools/library/progress.h"
 
 namespace warpmat {
 namespace {

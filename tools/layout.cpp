@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/isa/form.h>
+#include <warpmat/tables/form.h>
 #include <warpmat/warp/warp.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "commands.h"
-#include "table.h"
+#include "tools/library/table.h"
 
 namespace warpmat {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "commands.h"
-#include "offers.h"
-#include "table.h"
+#include "tools/library/offers.h"
+#include "tools/library/table.h"
 
 namespace warpmat {
 namespace {

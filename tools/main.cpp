@@ -6,7 +6,7 @@
 #include <string>
 
 #include "commands.h"
-#include "gpu/gpu_runner.h"
+#include "gpu/cuda/gpu_runner.h"
 
 namespace {
 

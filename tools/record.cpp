@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "commands.h"
-#include "form_selection.h"
-#include "gpu/gpu_runner.h"
-#include "gpu/vectors.h"
-#include "output_file.h"
-#include "progress.h"
+#include "tools/library/form_selection.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/recordings/vectors.h"
+#include "tools/library/output_file.h"
+#include "tools/library/progress.h"
 
 namespace warpmat {
 namespace {

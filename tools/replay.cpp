@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "commands.h"
-#include "gpu/emulator_runner.h"
-#include "gpu/vectors.h"
-#include "progress.h"
-#include "table.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/recordings/vectors.h"
+#include "tools/library/progress.h"
+#include "tools/library/table.h"
 
 namespace warpmat {
 namespace {

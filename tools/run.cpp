@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "commands.h"
-#include "npy.h"
-#include "output_file.h"
-#include "ptx_file.h"
-#include "reference_flag.h"
-#include "warp_place.h"
+#include "tools/library/npy.h"
+#include "tools/library/output_file.h"
+#include "tools/library/ptx_file.h"
+#include "tools/library/reference_flag.h"
+#include "tools/library/warp_place.h"
 
 namespace warpmat {
 namespace {

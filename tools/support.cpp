@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "commands.h"
-#include "offers.h"
-#include "output_file.h"
+#include "tools/library/offers.h"
+#include "tools/library/output_file.h"
 
 namespace warpmat {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpu/cases.h"
+#include "gpu/cases/cases.h"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "gpu/compare.h"
-#include "gpu/emulator_runner.h"
+#include "gpu/compare/compare.h"
+#include "gpu/runners/emulator_runner.h"
 #include "tally.h"
 
 using namespace warpmat;

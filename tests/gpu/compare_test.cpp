@@ -1,4 +1,4 @@
-#include "gpu/compare.h"
+#include "gpu/compare/compare.h"
 
 #include "catch.h"
 

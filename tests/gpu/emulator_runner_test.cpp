@@ -1,9 +1,9 @@
-#include "gpu/emulator_runner.h"
+#include "gpu/runners/emulator_runner.h"
 
 #include <stdexcept>
 
 #include "catch.h"
-#include "gpu/random_states.h"
+#include "gpu/cases/random_states.h"
 
 namespace warpmat {
 namespace {

@@ -1,7 +1,7 @@
 // The differential layer finds faults: each of these is put into a copy of the emulator, and a small sweep must report it.
 
-#include <warpmat/isa/arguments.h>
-#include <warpmat/isa/lowering.h>
+#include <warpmat/execute/arguments.h>
+#include <warpmat/tables/lowering.h>
 #include <warpmat/numeric/value.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "catch.h"
-#include "gpu/emulator_runner.h"
-#include "gpu/sweep.h"
-#include "gpu/vectors.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/compare/sweep.h"
+#include "gpu/recordings/vectors.h"
 
 using namespace warpmat;
 

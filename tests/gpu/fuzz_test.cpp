@@ -1,4 +1,4 @@
-#include "gpu/fuzz_program.h"
+#include "gpu/cases/fuzz_program.h"
 
 #include <warpmat/ptx/run.h>
 
@@ -8,8 +8,8 @@
 
 #include "case_count.h"
 #include "catch.h"
-#include "gpu/compare.h"
-#include "gpu/emulator_runner.h"
+#include "gpu/compare/compare.h"
+#include "gpu/runners/emulator_runner.h"
 
 using namespace warpmat;
 

@@ -1,4 +1,4 @@
-#include "gpu/kernel.h"
+#include "gpu/runners/kernel.h"
 
 #include <algorithm>
 #include <random>

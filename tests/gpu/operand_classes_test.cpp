@@ -1,4 +1,4 @@
-#include "gpu/operand_classes.h"
+#include "gpu/cases/operand_classes.h"
 
 #include <warpmat/numeric/value.h>
 

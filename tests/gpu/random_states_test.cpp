@@ -1,10 +1,10 @@
-#include "gpu/random_states.h"
+#include "gpu/cases/random_states.h"
 
 #include <algorithm>
 #include <set>
 
 #include "catch.h"
-#include "gpu/emulator_runner.h"
+#include "gpu/runners/emulator_runner.h"
 
 namespace warpmat {
 namespace {

@@ -1,11 +1,11 @@
-#include "gpu/self_contained.h"
+#include "gpu/compare/self_contained.h"
 
 #include <random>
 
 #include "catch.h"
-#include "gpu/cases.h"
-#include "gpu/emulator_runner.h"
-#include "gpu/random_states.h"
+#include "gpu/cases/cases.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/cases/random_states.h"
 #include "ptx/random_program.h"
 #include "tally.h"
 

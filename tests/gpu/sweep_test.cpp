@@ -1,11 +1,11 @@
-#include "gpu/sweep.h"
+#include "gpu/compare/sweep.h"
 
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 
 #include "catch.h"
-#include "gpu/emulator_runner.h"
+#include "gpu/runners/emulator_runner.h"
 
 namespace warpmat {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpu/vectors.h"
+#include "gpu/recordings/vectors.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 
 #include "case_count.h"
 #include "catch.h"
-#include "gpu/emulator_runner.h"
+#include "gpu/runners/emulator_runner.h"
 
 using namespace warpmat;
 

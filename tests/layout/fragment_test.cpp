@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <warpmat/isa/form.h>
+#include <warpmat/tables/form.h>
 #include <warpmat/layout/fragment.h>
 
 #include <set>

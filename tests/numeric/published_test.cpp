@@ -1,12 +1,12 @@
 #include <fmt/format.h>
-#include <warpmat/isa/instruction.h>
+#include <warpmat/execute/instruction.h>
 
 #include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include "catch.h"
-#include "isa/registers.h"
+#include "execute/registers.h"
 #include "tally.h"
 #include "vectors_published.h"
 

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <warpmat/isa/multiplicands.h>
+#include <warpmat/execute/reference/multiplicands.h>
 #include <warpmat/ptx/run.h>
 
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "isa/assembler.h"
+#include "tables/assembler.h"
 
 using namespace warpmat;
 

@@ -5,8 +5,8 @@
 
 #include "catch.h"
 #include "command.h"
-#include "tools/mismatch_text.h"
-#include "tools/npy.h"
+#include "tools/library/mismatch_text.h"
+#include "tools/library/npy.h"
 
 namespace warpmat {
 namespace {

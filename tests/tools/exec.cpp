@@ -1,4 +1,4 @@
-#include <warpmat/isa/instruction.h>
+#include <warpmat/execute/instruction.h>
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 
 #include "catch.h"
 #include "command.h"
-#include "isa/registers.h"
-#include "tools/npy.h"
-#include "tools/register_array.h"
+#include "execute/registers.h"
+#include "tools/library/npy.h"
+#include "tools/library/register_array.h"
 
 namespace warpmat {
 namespace {

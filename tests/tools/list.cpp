@@ -1,4 +1,4 @@
-#include <warpmat/isa/instruction.h>
+#include <warpmat/execute/instruction.h>
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "tools/npy.h"
+#include "tools/library/npy.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "catch.h"
 #include "command.h"
-#include "tools/register_array.h"
+#include "tools/library/register_array.h"
 
 namespace warpmat {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "gpu/emulator_runner.h"
-#include "gpu/gpu_runner.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/cuda/gpu_runner.h"
 
 namespace warpmat {
 namespace {

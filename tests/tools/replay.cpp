@@ -1,12 +1,12 @@
-#include <warpmat/isa/form.h>
+#include <warpmat/tables/form.h>
 
 #include <filesystem>
 #include <string>
 
 #include "catch.h"
 #include "command.h"
-#include "gpu/emulator_runner.h"
-#include "gpu/vectors.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/recordings/vectors.h"
 
 namespace warpmat {
 namespace {

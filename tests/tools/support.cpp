@@ -1,4 +1,4 @@
-#include <warpmat/isa/instruction.h>
+#include <warpmat/execute/instruction.h>
 
 #include <fmt/format.h>
 

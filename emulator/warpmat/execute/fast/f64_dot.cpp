@@ -1,0 +1,253 @@
+// D = A · B + C in f64: fused multiply-adds in the order of k, all rows of a column at a time. Compiled once for each instruction set.
+//
+// Which NaN survives differs between CPU and GPU, so an element whose chain ends with a NaN is computed once more, with the reference
+// wherever a NaN takes part.
+
+#include <bit>
+#include <cmath>
+
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/ieee.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/execute/fast/f64_dot.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/execute/fast/vectors-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4  // without fused multiply-adds
+
+std::size_t f64_dot(const F64Plan&, const Form&, const Warps&) {
+  return 0;
+}
+
+#else
+
+class F64Dot {
+ public:
+  F64Dot(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
+
+  void run(std::size_t warp) {
+    warp_ = warp;
+    read_b();
+    bool maybe_nan = false;
+    constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time, as many as there are registers for
+    if (plan_.rows >= most * numbers)
+      for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row);
+    else
+      maybe_nan = multiply<1>(0);
+    if (maybe_nan) correct_nans();
+    for (int row = 0; row < plan_.rows; row += numbers)
+      for (int i = 0; i < 2; ++i) write(c_register(row) + i, lane_of(row), d_ + i, row);
+  }
+
+ private:
+  using U64 = hn::Repartition<std::uint64_t, U32>;
+  static constexpr int numbers = vector_rows / 2;  // of a vector
+
+  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+
+  // Where the numbers of a row begin: 64-bit registers hold eight rows each.
+  int a_register(int row, int k) const { return k / quad * (plan_.rows / 8) + row / 8; }
+  static int c_register(int row) { return row / 8 * 2; }  // columns 2t; the next one has columns 2t + 1
+  static int lane_of(int row) { return row % 8 * quad; }
+
+  /// The numbers whose words `low` and `high` hold: those of even and those of odd lanes.
+  struct Pair {
+    hn::Vec<F64> even, odd;
+  };
+
+  HWY_INLINE static Pair join(const std::uint32_t* low, const std::uint32_t* high) {
+    const U64 d;
+    const Word l = hn::LoadU(U32(), low), h = hn::LoadU(U32(), high);
+    return {hn::BitCast(F64(), hn::OddEven(hn::BitCast(U32(), hn::ShiftLeft<32>(hn::BitCast(d, h))), l)),
+            hn::BitCast(F64(), hn::OddEven(h, hn::BitCast(U32(), hn::ShiftRight<32>(hn::BitCast(d, l)))))};
+  }
+  HWY_INLINE static void split(const Pair& pair, std::uint32_t* low, std::uint32_t* high) {
+    const U64 d;
+    const auto even = hn::BitCast(d, pair.even), odd = hn::BitCast(d, pair.odd);
+    hn::StoreU(hn::OddEven(hn::BitCast(U32(), hn::ShiftLeft<32>(odd)), hn::BitCast(U32(), even)), U32(), low);
+    hn::StoreU(hn::OddEven(hn::BitCast(U32(), odd), hn::BitCast(U32(), hn::ShiftRight<32>(even))), U32(), high);
+  }
+
+  /// to[t]: the numbers that lanes t of the quads from `lane` on hold in a 64-bit register. A vector's rows come in the order of row_at.
+  HWY_INLINE void read(OperandName name, int reg, int lane, hn::Vec<F64>* to) const {
+    const F64 d;
+    const std::uint32_t *low = words(name, 2 * reg) + lane, *high = words(name, 2 * reg + 1) + lane;
+    const Pair p = join(low, high), q = join(low + vector_rows, high + vector_rows);
+    to[0] = hn::InterleaveLower(d, p.even, q.even);
+    to[1] = hn::InterleaveLower(d, p.odd, q.odd);
+    to[2] = hn::InterleaveUpper(d, p.even, q.even);
+    to[3] = hn::InterleaveUpper(d, p.odd, q.odd);
+  }
+
+  /// The inverse; lanes t are from[2 * t].
+  HWY_INLINE void write(int reg, int lane, const double (*from)[rows], int row) const {
+    const F64 d;
+    std::uint32_t *low = destination(2 * reg) + lane, *high = destination(2 * reg + 1) + lane;
+    const auto t0 = hn::Load(d, from[0] + row), t1 = hn::Load(d, from[2] + row), t2 = hn::Load(d, from[4] + row),
+               t3 = hn::Load(d, from[6] + row);
+    split({hn::InterleaveLower(d, t0, t2), hn::InterleaveLower(d, t1, t3)}, low, high);
+    split({hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}, low + vector_rows, high + vector_rows);
+  }
+
+  static int row_at(int place) { return place / numbers * numbers + place % numbers / 2 + place % 2 * (numbers / 2); }
+
+  /// Of each vector of lanes first the even ones, then the odd ones.
+  HWY_INLINE void read_b() {
+    for (int reg = 0; reg < plan_.k / quad; ++reg)
+      for (int lane = 0; lane < 32; lane += vector_rows) {
+        const Pair p = join(words(OperandName::b, 2 * reg) + lane, words(OperandName::b, 2 * reg + 1) + lane);
+        hn::Store(p.even, F64(), b_[reg] + lane);
+        hn::Store(p.odd, F64(), b_[reg] + lane + numbers);
+      }
+  }
+
+  /// Element t of a quad's column of B, where it is in a register's part of b_.
+  static constexpr int b_place(int t, int column) {
+    const int lane = column * quad + t;
+    return lane / vector_rows * vector_rows + lane % 2 * numbers + lane % vector_rows / 2;
+  }
+
+  /// Rows `row` to `row` + vectors * numbers - 1 of D. Returns whether some chain may have ended with a NaN.
+  template <int vectors>
+  HWY_INLINE bool multiply(int row) {
+    const F64 d;
+    hn::Vec<F64> sums[vectors][2][quad];  // of columns 2t + i: [i][t]
+    for (int v = 0; v < vectors; ++v)
+      for (int i = 0; i < 2; ++i) read(OperandName::c, c_register(row + v * numbers) + i, lane_of(row + v * numbers), sums[v][i]);
+    for (int k = 0; k < plan_.k; k += quad) {
+      hn::Vec<F64> a[vectors][quad];
+      for (int v = 0; v < vectors; ++v) read(OperandName::a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
+      HWY_UNROLL(4)
+      for (int t = 0; t < quad; ++t) {
+        HWY_UNROLL(8)
+        for (int column = 0; column < columns; ++column) {
+          const auto b = hn::Set(d, b_[k / quad][b_place(t, column)]);
+          for (int v = 0; v < vectors; ++v) sums[v][column % 2][column / 2] = hn::MulAdd(a[v][t], b, sums[v][column % 2][column / 2]);
+        }
+      }
+    }
+    auto total = hn::Zero(d);
+    for (int v = 0; v < vectors; ++v)
+      for (int i = 0; i < 2; ++i)
+        for (int t = 0; t < quad; ++t) {
+          hn::Store(sums[v][i][t], d, d_[2 * t + i] + row + v * numbers);
+          total = hn::Add(total, sums[v][i][t]);
+        }
+    return !hn::AllFalse(d, hn::IsNaN(total));
+  }
+
+  /// Without NaNs in a row of A and C and a column of B, their NaN is the one that infinities generate; else the chain tells which it is.
+  void correct_nans() {
+    const auto generated = hn::Set(F64(), generated_nan());
+    for (int column = 0; column < columns; ++column)
+      for (int place = 0; place < plan_.rows; place += numbers) {
+        const auto v = hn::Load(F64(), d_[column] + place);
+        hn::Store(hn::IfThenElse(hn::IsNaN(v), generated, v), F64(), d_[column] + place);
+      }
+    const unsigned nan_columns = lines_with_nan(OperandName::b, 1);
+    const unsigned nan_rows = lines_with_nan(OperandName::a, plan_.rows / 8) | lines_with_nan(OperandName::c, plan_.rows / 8);
+    for (int place = 0; place < plan_.rows; ++place) {
+      const int row = row_at(place);
+      for (int column = 0; column < columns; ++column)
+        if (((nan_rows >> row | nan_columns >> column) & 1) != 0 && std::isnan(d_[column][place])) d_[column][place] = chain(row, column);
+    }
+  }
+
+  double generated_nan() const {
+    constexpr std::uint64_t infinity = 0x7ff0000000000000u;
+    return std::bit_cast<double>(fused_multiply_add(Format::f64, infinity, 0, 0, plan_.rounding, NanRule::propagate));
+  }
+
+  /// Bit i: whether there is a NaN in row or column i. There are `halves` times eight of them.
+  unsigned lines_with_nan(OperandName name, int halves) const {
+    unsigned lines = 0;
+    const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
+    for (int reg = 0; reg < registers; ++reg)
+      for (int lane = 0; lane < 32; lane += vector_rows) {
+        const Pair p = join(words(name, 2 * reg) + lane, words(name, 2 * reg + 1) + lane);
+        if (HWY_LIKELY(hn::AllFalse(F64(), hn::Or(hn::IsNaN(p.even), hn::IsNaN(p.odd))))) continue;
+        const int half = name == OperandName::c ? reg / 2 : reg % halves;
+        for (int i = lane; i < lane + vector_rows; ++i)
+          if (std::isnan(number(name, reg, i))) lines |= 1u << (8 * half + i / quad);
+      }
+    return lines;
+  }
+
+  double number(OperandName name, int reg, int lane) const {
+    const std::uint64_t low = words(name, 2 * reg)[lane], high = words(name, 2 * reg + 1)[lane];
+    return std::bit_cast<double>(high << 32 | low);
+  }
+
+  double chain(int row, int column) const {
+    double sum = number(OperandName::c, c_register(row) + column % 2, lane_of(row) + column / 2);
+    for (int k = 0; k < plan_.k; ++k) {
+      const double a = number(OperandName::a, a_register(row, k), lane_of(row) + k % quad), b = b_[k / quad][b_place(k % quad, column)];
+      if (k > 0 && std::isnan(sum) && !std::isnan(b)) continue;  // only a NaN of B replaces one (NanRule::propagate)
+      const double next = std::fma(a, b, sum);
+      if (std::isnan(next)) {
+        const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+        sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(b), bits(sum), plan_.rounding, NanRule::propagate));
+      } else {
+        sum = next;
+      }
+    }
+    return sum;
+  }
+
+  const F64Plan& plan_;
+  const Warps& warps_;
+  std::size_t warp_ = 0;
+  HWY_ALIGN double b_[max_f64_k / quad][32];
+  HWY_ALIGN double d_[columns][rows];
+};
+
+RoundingMode::Mode mode_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest_even:
+      return RoundingMode::nearest;
+    case Rounding::toward_zero:
+      return RoundingMode::toward_zero;
+    case Rounding::down:
+      return RoundingMode::down;
+    case Rounding::up:
+      return RoundingMode::up;
+  }
+  return RoundingMode::nearest;
+}
+
+HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
+  F64Dot product(plan, warps);
+  for (std::size_t warp = 0; warp < warps.count; ++warp) product.run(warp);
+  return warps.count;
+}
+
+std::size_t f64_dot(const F64Plan& plan, const Form&, const Warps& warps) {
+  const RoundingMode mode(mode_of(plan.rounding));
+  return run_f64_dot(plan, warps);
+}
+
+#endif
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(f64_dot);
+
+std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps) {
+  return HWY_DYNAMIC_DISPATCH(f64_dot)(plan, form, warps);
+}
+
+}  // namespace warpmat
+#endif

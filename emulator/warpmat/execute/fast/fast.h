@@ -1,0 +1,204 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/tables/lowering.h>
+
+namespace warpmat {
+
+// The fast path: the same results as the execute functions (execute/reference/execute.h), by vector instructions.
+//
+// It is a guest. The lowering table says what is computed; a plan says it again in the numbers that a kernel needs, worked out once for a
+// form on a hardware. A kernel may decline a warp: for what it is not made for, the reference answers. Kernels are compiled for several
+// instruction sets, and the best that the CPU has is chosen at each call.
+
+/// Many warps for one instruction: warp w's registers lie `strides` words behind those of warp w - 1, each operand with its own.
+struct Warps {
+  const Arguments& first;                            ///< the first warp's
+  std::array<std::size_t, operand_names> strides{};  ///< of the sources, by OperandName
+  std::size_t destination_stride = 0;
+  std::size_t shared_stride = 0;  ///< in bytes
+  std::size_t count = 1;
+
+  /// The 32 lanes of word `word` of an operand in warp `warp`.
+  const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
+    return first.source(name)[static_cast<std::size_t>(word)]->data() + warp * strides[static_cast<std::size_t>(name)];
+  }
+  std::uint32_t* destination(int word, std::size_t warp) const {
+    return first.destination[static_cast<std::size_t>(word)]->data() + warp * destination_stride;
+  }
+};
+
+// The room that kernels have: plans of larger products are not made.
+inline constexpr int max_row_words = 8;  ///< 32-bit words of a row of the stored A, and of a column of B; of B twice as many if A is sparse
+inline constexpr int max_groups = max_row_words * 8 / static_cast<int>(group_elements);  ///< of products of 4-bit elements, in a row
+inline constexpr int max_f64_k = 16;
+
+/// How a kernel decodes the elements of A or B: row(Format) and Fragment in other words.
+struct Elements {
+  int bits = 0;   ///< of the element
+  int shift = 0;  ///< where it begins in its container
+  int fraction_bits = 0;
+  int exponent_bits = 0;
+  int bias = 0;
+  int largest = 0;                 ///< magnitude of the largest finite number
+  bool has_one_nan = false;        ///< all ones
+  bool normal_subnormals = false;  ///< a subnormal counts with the exponent of its leading bit, because it became an f16
+};
+
+/// Where a bit field lies: the lane and the lowest bit.
+struct BitPlace {
+  std::uint8_t lane = 0, bit = 0;
+};
+
+/// Where a row's metadata lies, as sums of places: that of the row, of the piece of its codes and of the selector.
+struct MetadataPlan {
+  std::array<std::int32_t, 16> row_lanes;
+  std::array<std::uint32_t, 16> row_bits;
+  std::array<BitPlace, 4> pieces, selectors;
+  int piece_bits = 0, piece_count = 0, selector_count = 0;
+  bool ordered = false;
+  bool pairs = false;  ///< one of two elements is stored, not two of four
+};
+
+/// Where the scale factors of a row of A or a column of B lie, as sums of places: that of the line and of the matrix that ids select; where
+/// groups of products have factors of their own, also that of the group.
+struct ScalePlan {
+  std::array<BitPlace, 16> lines, matrices;
+  std::array<BitPlace, max_groups> groups;
+};
+
+/// execute_dot and execute_split_dot of 16x8 products.
+struct FloatPlan {
+  Elements a, b;
+  int container_bits = 0;        ///< of A's and B's elements: 8, 16 or 32
+  bool wide = false;             ///< a product can leave the range of a float: bf16, tf32
+  int a_words = 0;               ///< 32-bit words of a row of the stored A
+  int b_words = 0;               ///< of a column of B
+  int step_words = 0;            ///< words of a row of the stored A that one step takes
+  bool split = false;            ///< two steps from zero, with elements 0 and 1 of each four, then 2 and 3; C is added at the end
+  int fraction_bits = 0;         ///< see DotModel
+  int result_fraction_bits = 0;  ///< see DotModel
+  int least_exponent = 0;        ///< see DotModel; the usual case never comes near it
+  bool f16_accumulator = false;
+  std::uint32_t padding_a = 0, padding_b = 0;  ///< bits of a word that belong to no element; they must be zero
+  bool sparse = false;
+  MetadataPlan metadata;
+  bool scaled = false;  ///< one ue8m0 factor for each row of A and column of B
+  ScalePlan scale_a, scale_b;
+};
+
+/// execute_grouped_dot. Elements are counted in units of their format's smallest number.
+struct GroupedPlan {
+  struct Factor {
+    double value = 0;  ///< times the unit of the elements that it multiplies
+    int exponent = 0;  ///< see Value; lowest_exponent for a zero
+  };
+  static constexpr int lowest_exponent = -500;  ///< below those of all terms, also with another factor's added
+
+  alignas(16) std::array<std::int8_t, 16> elements{};  ///< by code
+  std::vector<Factor> factors;                         ///< by code; of A and B
+  int a_words = 0, b_words = 0;                        ///< 32-bit words of a row of the stored A and of a column of B
+  int fraction_bits = 0;                               ///< see DotModel
+  ScalePlan scale_a, scale_b;
+  bool sparse = false;
+  MetadataPlan metadata;
+};
+
+/// execute_volta_dot and execute_volta_fma.
+struct VoltaPlan {
+  bool fused = false;     ///< execute_volta_fma
+  bool a_along_k = true;  ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
+  bool b_along_k = true;  ///< the same of columns of B
+  bool f16_c = false, f16_d = false;
+  std::uint32_t nan = 0;     ///< D's
+  int fraction_bits = 0;     ///< see DotModel
+  int least_exponent = 0;    ///< of numbers of A and B
+  int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
+};
+
+/// execute_integer_dot and execute_bit_dot.
+struct IntegerPlan {
+  int rows = 16;         ///< 16 or 8
+  int element_bits = 8;  ///< 8, 4 or 1
+  bool signed_a = false, signed_b = false;
+  int a_words = 0, b_words = 0;  ///< 32-bit words of a row of the stored A and of a column of B
+  bool saturate = false;
+  bool bit_xor = false;  ///< of 1-bit elements: xor, not and
+  bool sparse = false;
+  MetadataPlan metadata;
+};
+
+/// execute_f64.
+struct F64Plan {
+  int rows = 16;  ///< 16 or 8
+  int k = 0;
+  Rounding rounding = Rounding::nearest_even;
+};
+
+/// execute_ldmatrix, execute_stmatrix, execute_movmatrix.
+struct MovePlan {
+  enum class Kind : std::uint8_t { load, store, move } kind = Kind::load;
+  int matrices = 1;
+  int address_lanes = 0;    ///< lanes whose addresses count
+  int row_lanes = 0;        ///< lanes that address a row
+  bool transposed = false;  ///< of 8x8 matrices of 16-bit elements
+  int memory_bits = 16;     ///< of an element in memory
+  /// Where the elements are bytes in registers: byte i of the registers, lane after lane, is byte table[i] of the rows, each unpacked to 16
+  /// bytes.
+  std::vector<std::uint16_t> table;
+};
+
+/// Plans of `form` under `lowering`; nothing if the arithmetic is another.
+std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering);
+std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering);
+std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering);
+std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering);
+std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering);
+std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
+
+// Kernels execute warps in their order and return how many: fewer than all if they decline the next one, of which they have changed
+// nothing.
+
+std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps);
+std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps);
+
+/// The kernel of a form on a hardware, with its plan.
+class FastPath {
+ public:
+  using Plan = std::variant<FloatPlan, GroupedPlan, VoltaPlan, IntegerPlan, F64Plan, MovePlan>;
+  FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
+
+  /// Executes warps as the kernels do. Declines also where a destination register is listed twice: the order of writing would show.
+  std::size_t execute(const Warps& warps) const;
+
+ private:
+  const Form& form_;
+  Plan plan_;
+};
+
+/// The fast path of `form` under `lowering`, or nullptr. It is made at the first call and kept; safe from many threads.
+const FastPath* find_fast_path(const Form& form, const Lowering& lowering);
+
+// To test and measure the kernels of every instruction set. The choice is the process's: do not change it while another thread executes.
+
+/// The instruction sets that this CPU has and kernels exist for, best first: "AVX-512", "AVX2", "SSE4". Empty where none are.
+std::vector<std::string_view> instruction_sets();
+
+/// From now on kernels of that instruction set are called. Throws std::invalid_argument for a name that is not one of instruction_sets().
+void use_instruction_set(std::string_view name);
+
+/// From now on the best kernels are called, as at the start.
+void use_best_instruction_set();
+
+}  // namespace warpmat

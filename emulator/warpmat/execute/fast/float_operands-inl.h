@@ -1,0 +1,326 @@
+// What a warp gives a floating-point product, decoded for the kernels; included once for each instruction set, as vectors-inl.h is.
+
+#if defined(WARPMAT_FAST_FLOAT_OPERANDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_FAST_FLOAT_OPERANDS_INL_H_
+#undef WARPMAT_FAST_FLOAT_OPERANDS_INL_H_
+#else
+#define WARPMAT_FAST_FLOAT_OPERANDS_INL_H_
+#endif
+
+#include <limits>
+#include <type_traits>
+
+#include <warpmat/execute/fast/elements-inl.h>
+#include <warpmat/execute/fast/scales-inl.h>
+#include <warpmat/execute/fast/vectors-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET != HWY_SCALAR
+
+using I8 = hn::Repartition<std::int8_t, U32>;
+using U8 = hn::Repartition<std::uint8_t, U32>;
+
+/// Added to the exponents of B, so that the sum with one of A's, its sign bit flipped, is the exponent field of a float.
+constexpr int b_exponent_offset = -1;
+
+/// What is reported where all products are zero: below the exponents of all others, but sums in such units are floats, too.
+constexpr int least_field = 60;
+
+/// Byte `byte` of each word, four times.
+HWY_INLINE Word replicate_byte(Word words, int byte) {
+  HWY_ALIGN static constexpr std::uint32_t first[] = {0, 0x04040404, 0x08080808, 0x0c0c0c0c};
+  const Word places = hn::Add(hn::LoadDup128(U32(), first), hn::Set(U32(), 0x01010101u * static_cast<std::uint32_t>(byte)));
+  return hn::BitCast(U32(), hn::TableLookupBytes(hn::BitCast(U8(), words), hn::BitCast(U8(), places)));
+}
+
+template <int n>
+constexpr std::integral_constant<int, n> constant{};
+
+/// A slot is a stored element of a row of A, in the order of k.
+template <int bits, bool wide, bool sparse>
+class FloatOperands {
+ public:
+  static constexpr int per = 32 / bits;     ///< elements of a word
+  static constexpr int block = quad * per;  ///< slots of a row of A in one register, elements of a column of B
+
+  FloatOperands(const FloatPlan& plan, const Form& form, const Warps& warps)
+      : plan_(plan), form_(form), warps_(warps), decode_a_(plan.a, 0), decode_b_(plan.b, b_exponent_offset) {}
+
+  const FloatPlan& plan() const { return plan_; }
+  int slots() const { return plan_.a_words * per; }
+
+  /// False if the kernels decline the warp: bits of padding that are not zero, metadata or ids that the ISA does not define.
+  bool read(std::size_t warp) {
+    warp_ = warp;
+    if (sparse && !read_places()) return false;
+    padding_ = hn::Zero(U32());
+    const bool usual_a = read_a(), usual_b = read_b();
+    read_c();
+    usual_ = usual_a && usual_b && !plan_.scaled;
+    if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
+    return !plan_.scaled || read_scales();
+  }
+
+  /// Whether A and B are finite, no product is too large for the usual case, and nothing is scaled.
+  bool usual() const { return usual_; }
+
+  /// Whether numbers are zero or at least a power of two: elements of A and B, of wide formats, 2^-factor; those of C, of 32 bits, 2^-c.
+  bool at_least(int factor, int c) const {
+    auto small = hn::FirstN(F32(), 0);
+    const auto check = [&](const float* from, int exponent) HWY_ATTR {
+      const auto v = hn::Abs(hn::Load(F32(), from)), least = power_of_two(hn::Set(I32(), -exponent));
+      small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, least)));
+    };
+    if (wide) {
+      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, factor);
+      for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) check(b_ + i, factor);
+    }
+    if (!plan_.f16_accumulator)
+      for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, c);
+    return hn::AllFalse(F32(), small);
+  }
+
+  /// Makes NaNs of the elements that are; the usual case does without.
+  void mark_nans() {
+    decode_a_.mark_nans(a_[0], slots() * rows);
+    decode_b_.mark_nans(b_, plan_.b_words * per * columns);
+  }
+
+  /// How much too small products are.
+  int missing_exponent() const { return bits == 8 ? 30 - plan_.a.bias - plan_.b.bias : 0; }
+
+  HWY_INLINE hn::Vec<F32> a(int slot, int row) const { return hn::Load(F32(), a_[slot] + row); }
+  const std::uint32_t (*c() const)[rows] { return c_; }
+
+  /// What the first step adds to: C, unless that is added at the end.
+  const std::uint32_t (*accumulator() const)[rows] {
+    HWY_ALIGN static constexpr std::uint32_t zeros[columns][rows] = {};
+    return plan_.split ? zeros : c_;
+  }
+
+  /// The elements of column `column` of B that slot `first` + `i` meets, for each row; `first` is a multiple of `block`. Fast if `i` is
+  /// constant.
+  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const {
+    const float* from = b_ + b_index((sparse ? 2 : 1) * first, column);
+    if constexpr (sparse) {
+      const auto places = hn::IndicesFromVec(F32(), hn::BitCast(I32(), hn::Load(U32(), places_[first + i] + row)));
+      return hn::TableLookupLanes(hn::LoadDup128(F32(), from + b_index(i / 2 * 4, 0)), places);
+    } else {
+      return hn::Set(F32(), from[b_index(i, 0)]);
+    }
+  }
+
+  /// Writes the largest exponent of the products that one step adds, as the exponent field of a float, to fields[column][row]; it is below
+  /// those of products where all are zero. The step takes elements `begin` to `end` - 1 of each four slots of `blocks` blocks, from
+  /// `first_slot` on. Only exponents that the usual case takes are meant. Returns the smallest of the results in some of the bytes.
+  template <int blocks, int begin, int end>
+  HWY_INLINE hn::Vec<U8> largest_exponents(int first_slot, std::uint32_t (*fields)[rows]) const {
+    const I8 d;
+    const Word mask = hn::Set(U32(), 0x7f800000u);
+    auto smallest = hn::Set(U8(), std::uint8_t{255});
+    for (int row = 0; row < rows; row += vector_rows)
+      for (int column = 0; column < columns; column += 4) {
+        auto largest = hn::Set(d, std::int8_t{least_field - 128});
+        HWY_UNROLL(32)
+        for (int i = 0; i < blocks * block; ++i) {
+          if (i % 4 < begin || i % 4 >= end) continue;
+          const auto a = hn::BitCast(d, hn::Load(U32(), a_exponents_[first_slot + i] + row));
+          largest = hn::Max(largest, hn::SaturatedAdd(a, b_exponents(first_slot + i, column, row)));
+        }
+        const Word four = hn::Xor(hn::BitCast(U32(), largest), hn::Set(U32(), 0x80808080u));
+        smallest = hn::Min(smallest, hn::BitCast(U8(), four));
+        hn::Store(hn::And(hn::ShiftLeft<23>(four), mask), U32(), fields[column] + row);
+        hn::Store(hn::And(hn::ShiftLeft<15>(four), mask), U32(), fields[column + 1] + row);
+        hn::Store(hn::And(hn::ShiftLeft<7>(four), mask), U32(), fields[column + 2] + row);
+        hn::Store(hn::And(hn::ShiftRight<1>(four), mask), U32(), fields[column + 3] + row);
+      }
+    return smallest;
+  }
+
+  /// Calls visit(blocks, begin, end, first_slot), compile-time constants but the last, for the steps of one result.
+  template <class Visit>
+  HWY_INLINE void for_each_step(Visit visit) const {
+    const bool two = plan_.a_words > quad;
+    if (plan_.split) {
+      two ? visit(constant<2>, constant<0>, constant<2>, 0) : visit(constant<1>, constant<0>, constant<2>, 0);
+      two ? visit(constant<2>, constant<2>, constant<4>, 0) : visit(constant<1>, constant<2>, constant<4>, 0);
+    } else if (two && plan_.step_words > quad) {
+      visit(constant<2>, constant<0>, constant<4>, 0);
+    } else {
+      for (int slot = 0; slot < slots(); slot += block) visit(constant<1>, constant<0>, constant<4>, slot);
+    }
+  }
+
+  // Of the scale factors: exponents, and NaN or 0.
+  HWY_INLINE hn::Vec<I32> scale_exponent(int column, int row) const {
+    return hn::Add(hn::Load(I32(), scale_a_ + row), hn::Set(I32(), scale_b_[column]));
+  }
+  HWY_INLINE hn::Vec<F32> scale_nan(int column, int row) const {
+    return hn::Add(hn::Load(F32(), nan_a_ + row), hn::Set(F32(), nan_b_[column]));
+  }
+
+ private:
+  static constexpr int max_slots = max_row_words * per;
+  static constexpr int max_k = (sparse ? 2 : 1) * max_slots;
+
+  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+
+  /// Where element k of a column of B is in b_: the elements of a register's quad beside each other.
+  static constexpr unsigned b_index(int k, int column) {
+    const auto element = static_cast<unsigned>(k);
+    return (element / block * columns + static_cast<unsigned>(column)) * block + element % block;
+  }
+
+  HWY_INLINE bool read_a() {
+    Word most = hn::Zero(U32());
+    for (int reg = 0; reg < plan_.a_words / quad; ++reg)
+      for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
+        HWY_UNROLL(4)
+        for (int t = 0; t < quad; ++t) {
+          const int slot = (reg * quad + t) * per;
+          check_padding(quads[t], plan_.padding_a);
+          const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
+          for (int i = 0; i < per; ++i) hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
+          decode_a_.each_value(quads[t], [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
+        }
+      });
+    return decode_a_.usual(most);
+  }
+
+  HWY_INLINE bool read_b() {
+    Word most = hn::Zero(U32());
+    for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
+      HWY_ALIGN std::uint8_t exponents[columns * block];
+      const std::uint32_t* from = words(OperandName::b, reg);
+      for (int lane = 0; lane < 32; lane += vector_rows) {
+        const Word w = hn::LoadU(U32(), from + lane);
+        check_padding(w, plan_.padding_b);
+        decode_b_.store_values(from + lane, b_ + (reg * 32 + lane) * per);
+        store_bytes(decode_b_.exponents(decode_b_.magnitudes(w, most)), exponents + lane * per);
+      }
+      for (int column = 0; column < columns; column += 4) turn_columns(exponents + column * block, b_exponents_[column / 4] + reg * block);
+    }
+    return decode_b_.usual(most);
+  }
+
+  /// Writes the bytes of four columns, which lie one after the other, beside each other.
+  HWY_INLINE static void turn_columns(const std::uint8_t* from, std::uint32_t* to) {
+    const hn::CappedTag<std::uint32_t, block> d;
+    const hn::Repartition<std::uint8_t, decltype(d)> d8;
+    if constexpr (hn::MaxLanes(d) == block) {
+      HWY_ALIGN std::int32_t words_of_columns[block];
+      for (int i = 0; i < block; ++i) words_of_columns[i] = i % 4 * (block / 4) + i / 4;
+      HWY_ALIGN static constexpr std::uint8_t bytes_of_columns[] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+      const auto turned = hn::TableLookupLanes(hn::BitCast(d, hn::Load(d8, from)), hn::SetTableIndices(d, words_of_columns));
+      hn::Store(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, turned), hn::LoadDup128(d8, bytes_of_columns))), d, to);
+    } else {
+      const hn::CappedTag<std::uint8_t, block> column;
+      hn::StoreInterleaved4(hn::Load(column, from), hn::Load(column, from + block), hn::Load(column, from + 2 * block),
+                            hn::Load(column, from + 3 * block), column, reinterpret_cast<std::uint8_t*>(to));
+    }
+  }
+
+  HWY_INLINE void check_padding(Word w, std::uint32_t padding) {
+    if constexpr (bits == 8) padding_ = hn::OrAnd(padding_, w, hn::Set(U32(), padding));
+  }
+
+  /// The low bytes of the elements of one vector.
+  HWY_INLINE static void store_bytes(Word elements, std::uint8_t* to) {
+    if constexpr (bits == 8) {
+      hn::StoreU(hn::BitCast(U8(), elements), U8(), to);
+    } else {
+      const hn::Repartition<std::conditional_t<bits == 16, std::uint16_t, std::uint32_t>, U32> d;
+      const hn::Rebind<std::uint8_t, decltype(d)> d8;
+      hn::StoreU(hn::TruncateTo(d8, hn::BitCast(d, elements)), d8, to);
+    }
+  }
+
+  /// The exponents of four columns' elements that `slot` meets.
+  HWY_INLINE hn::Vec<I8> b_exponents(int slot, int column, int row) const {
+    const std::uint32_t* k = b_exponents_[column / 4];
+    if constexpr (sparse)
+      return hn::TableLookupBytes(hn::LoadDup128(I8(), reinterpret_cast<const std::int8_t*>(k + slot / 2 * 4)),
+                                  hn::BitCast(I8(), hn::Load(U32(), exponent_places_[slot] + row)));
+    else
+      return hn::BitCast(I8(), hn::Set(U32(), k[slot]));
+  }
+
+  HWY_INLINE void read_c() {
+    if (plan_.f16_accumulator) return read_f16_c();
+    for (int i = 0; i < 2; ++i)
+      for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) hn::Store(quads[t], U32(), c_[2 * t + i] + row);
+      });
+  }
+
+  HWY_INLINE void read_f16_c() {
+    for_each_row_vector(words(OperandName::c, 0), words(OperandName::c, 1), [&](int row, const Word* quads) HWY_ATTR {
+      for (int t = 0; t < quad; ++t) {
+        hn::Store(hn::And(quads[t], hn::Set(U32(), 0xffffu)), U32(), c_[2 * t] + row);
+        hn::Store(hn::ShiftRight<16>(quads[t]), U32(), c_[2 * t + 1] + row);
+      }
+    });
+  }
+
+  /// Finds the element of B that each slot meets: its number among the four from 4 · (slot / 2) on.
+  bool read_places() {
+    Places bytes;
+    if (!HWY_NAMESPACE::read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), slots(), bytes))
+      return false;
+    const U32 d;
+    for (int row = 0; row < rows; row += vector_rows)
+      for (int slot = 0; slot < slots(); ++slot) {
+        const Word place = hn::And(replicate_byte(hn::Load(d, bytes.bytes[slot / 4] + row), slot % 4), hn::Set(d, 0x03030303u));
+        hn::Store(place, d, places_[slot] + row);
+        hn::Store(hn::Or(hn::ShiftLeft<2>(place), hn::Set(d, 0x03020100u)), d, exponent_places_[slot] + row);
+      }
+    return true;
+  }
+
+  /// False for ids that are not defined, or not the same in all lanes.
+  bool read_scales() {
+    const auto matrix = [&](OperandName ids) { return selected_matrix(form_, ids, words(ids, 0), words(ids, 1)); };
+    const int matrix_a = matrix(OperandName::ids_a), matrix_b = matrix(OperandName::ids_b);
+    if (matrix_a < 0 || matrix_b < 0) return false;
+    const auto read = [&](const ScalePlan& plan, OperandName name, int which, int count, std::int32_t* exponents, float* nans) {
+      for (int i = 0; i < count; ++i) {
+        const std::uint32_t factor = scale_factor(plan, words(name, 0), which, i, 0);
+        exponents[i] = static_cast<std::int32_t>(factor) - 127;
+        nans[i] = factor == 0xff ? std::numeric_limits<float>::quiet_NaN() : 0;
+      }
+    };
+    read(plan_.scale_a, OperandName::scale_a, matrix_a, rows, scale_a_, nan_a_);
+    read(plan_.scale_b, OperandName::scale_b, matrix_b, columns, scale_b_, nan_b_);
+    return true;
+  }
+
+  const FloatPlan& plan_;
+  const Form& form_;
+  const Warps& warps_;
+  const Decoder<bits, wide> decode_a_, decode_b_;
+  std::size_t warp_ = 0;
+  bool usual_ = false;
+  Word padding_;
+  HWY_ALIGN float a_[max_slots][rows];
+  HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
+  HWY_ALIGN float b_[max_k * columns];
+  HWY_ALIGN std::uint32_t b_exponents_[columns / 4][max_k];  // of four columns
+  HWY_ALIGN std::uint32_t c_[columns][rows];
+  // Of a sparse A: places four times each, and where the four columns' exponents at that place are.
+  HWY_ALIGN std::uint32_t places_[sparse ? max_slots : 1][rows];
+  HWY_ALIGN std::uint32_t exponent_places_[sparse ? max_slots : 1][rows];
+  // With scale factors.
+  HWY_ALIGN std::int32_t scale_a_[rows], scale_b_[columns];
+  HWY_ALIGN float nan_a_[rows], nan_b_[columns];
+};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,228 @@
+// D = A · B + C in integers, all rows of a column at a time. Compiled once for each instruction set.
+
+#include <cstring>
+
+#include <warpmat/execute/fast/fast.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/execute/fast/integer_dot.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/execute/fast/vectors-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_SCALAR
+
+std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) {
+  return 0;
+}
+
+#else
+
+/// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16; of a sparse
+/// A's bytes two neighbours, so that one look-up among 16-bit elements of B finds what both meet. 1-bit elements are counted whole words at
+/// a time.
+template <int bits, bool sparse>
+class IntegerDot {
+ public:
+  IntegerDot(const IntegerPlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
+
+  bool run(std::size_t warp) {
+    warp_ = warp;
+    if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
+      return false;
+    if constexpr (by_neighbours) find_neighbours();
+    read_a();
+    read_b();
+    for (int i = 0; i < 2; ++i)
+      for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) hn::Store(result(2 * t + i, row, quads[t]), U32(), d_[2 * t + i] + row);
+      });
+    write();
+    return true;
+  }
+
+ private:
+  static constexpr bool by_neighbours = sparse && bits == 8;
+  static constexpr int planes = bits == 1 ? 1 : 16 / bits;
+  static constexpr int block = 16;  // bytes of a column in one register
+  static constexpr int max_b_words = (sparse ? 2 : 1) * max_row_words;
+  using D16 = hn::Repartition<std::int16_t, U32>;
+  using U16 = hn::Repartition<std::uint16_t, U32>;
+
+  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+
+  // Products of eight rows are executed as sixteen, of which the upper are a copy.
+  int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
+  const std::uint32_t* c(int i, int half) const { return words(OperandName::c, half == 0 ? i : high(i, 2)); }
+
+  /// Bytes 2i and 2i + 1 of each word, twice each.
+  HWY_INLINE static Word doubled_neighbours(Word w, int i) {
+    HWY_ALIGN static constexpr std::uint8_t of_block[] = {0, 0, 1, 1, 4, 4, 5, 5, 8, 8, 9, 9, 12, 12, 13, 13};
+    const hn::Repartition<std::uint8_t, U32> d;
+    const auto bytes = hn::Add(hn::LoadDup128(d, of_block), hn::Set(d, static_cast<std::uint8_t>(2 * i)));
+    return hn::BitCast(U32(), hn::TableLookupBytes(hn::BitCast(d, w), bytes));
+  }
+
+  HWY_INLINE static Word plane(Word w, int i, bool is_signed) {
+    if constexpr (bits == 1) return w;
+    if constexpr (by_neighbours) {
+      const Word doubled = doubled_neighbours(w, i);
+      return is_signed ? hn::BitCast(U32(), hn::ShiftRight<8>(hn::BitCast(D16(), doubled)))
+                       : hn::BitCast(U32(), hn::ShiftRight<8>(hn::BitCast(U16(), doubled)));
+    }
+    const U16 d;
+    const D16 ds;
+    const auto top = hn::ShiftLeftSame(hn::BitCast(d, w), 16 - bits - i * bits);
+    constexpr int down = bits == 1 ? 0 : 16 - bits;
+    return is_signed ? hn::BitCast(U32(), hn::ShiftRight<down>(hn::BitCast(ds, top))) : hn::BitCast(U32(), hn::ShiftRight<down>(top));
+  }
+
+  HWY_INLINE void read_a() {
+    const int registers_of_rows = plan_.rows == 16 ? 2 : 1;
+    for (int b = 0; b < plan_.a_words / quad; ++b) {
+      const int low = b * registers_of_rows;
+      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t)
+          for (int i = 0; i < planes; ++i) hn::Store(plane(quads[t], i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
+      });
+    }
+  }
+
+  /// Dense: planes of each column's words. Sparse: the words of each column one after the other. By neighbours: a register's elements as
+  /// they lie, in 16 bits each.
+  HWY_INLINE void read_b() {
+    for (int reg = 0; reg < plan_.b_words / quad; ++reg)
+      if constexpr (by_neighbours) {
+        const auto* from = reinterpret_cast<const std::uint8_t*>(words(OperandName::b, reg));
+        for (int i = 0; i < block * columns; i += 2 * vector_rows) {
+          const hn::Rebind<std::uint8_t, D16> d8;
+          const hn::Rebind<std::int8_t, D16> ds8;
+          const auto bytes = hn::LoadU(d8, from + i);
+          hn::Store(plan_.signed_b ? hn::PromoteTo(D16(), hn::BitCast(ds8, bytes)) : hn::PromoteTo(D16(), bytes), D16(),
+                    b_elements_ + reg * block * columns + i);
+        }
+      } else if constexpr (sparse) {
+        const std::uint32_t* from = words(OperandName::b, reg);
+        for (int column = 0; column < columns; ++column)
+          std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
+      } else {
+        for (int lane = 0; lane < 32; lane += vector_rows) {
+          const Word w = hn::LoadU(U32(), words(OperandName::b, reg) + lane);
+          for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_b), U32(), b_ + (reg * planes + i) * 32 + lane);
+        }
+      }
+  }
+
+  /// Turns the places of bytes among eight into those of two bytes each among sixteen.
+  HWY_INLINE void find_neighbours() {
+    const hn::Repartition<std::uint8_t, U32> d;
+    for (int word = 0; word < plan_.a_words; ++word)
+      for (int row = 0; row < rows; row += vector_rows)
+        for (int i = 0; i < planes; ++i) {
+          const auto places = hn::BitCast(d, doubled_neighbours(hn::Load(U32(), places_.bytes[word] + row), i));
+          const Word first_byte = hn::BitCast(U32(), hn::Add(places, places));
+          hn::Store(hn::Or(first_byte, hn::Set(U32(), 0x01000100u)), U32(), neighbour_places_[word * planes + i] + row);
+        }
+  }
+
+  /// What plane `i` of word `t` of the quads in register `b` of A's rows meets. Fast if `t` and `i` are constant.
+  HWY_INLINE Word b_plane(int b, int t, int i, int column, int row) const {
+    [[maybe_unused]] const int word = b * quad + t;
+    if constexpr (by_neighbours) {
+      const std::int16_t* eight = b_elements_ + (word / 2 * columns + column) * block + word % 2 * 8;
+      return look_up_bytes(reinterpret_cast<const std::uint32_t*>(eight), 0, neighbour_places_[word * planes + i] + row);
+    } else if constexpr (sparse) {
+      const std::uint32_t* four_words = b_ + column * max_b_words + word / 2 * 4;  // for two of A
+      return plane(look_up_bytes(four_words, word % 2 * 8, places_.bytes[word] + row), i, plan_.signed_b);
+    } else {
+      return hn::Set(U32(), b_[(b * planes + i) * 32 + column * quad + t]);
+    }
+  }
+
+  HWY_INLINE Word result(int column, int row, Word c_bits) const {
+    auto sum = hn::Zero(I32());
+    for (int b = 0; b < plan_.a_words / quad; ++b) {
+      HWY_UNROLL(4)
+      for (int t = 0; t < quad; ++t) {
+        HWY_UNROLL(4)
+        for (int i = 0; i < planes; ++i)
+          sum = add_products(sum, hn::Load(U32(), a_[(b * quad + t) * planes + i] + row), b_plane(b, t, i, column, row));
+      }
+    }
+    const auto c_value = hn::BitCast(I32(), c_bits);
+    const auto total = hn::Add(sum, c_value);
+    if (!plan_.saturate) return hn::BitCast(U32(), total);
+    const auto overflow = hn::BroadcastSignBit(overflow_of(sum, c_value, total));
+    const auto limit = hn::Xor(hn::BroadcastSignBit(sum), hn::Set(I32(), INT32_MAX));
+    return hn::BitCast(U32(), hn::Or(hn::And(overflow, limit), hn::AndNot(overflow, total)));
+  }
+
+  HWY_INLINE hn::Vec<I32> add_products(hn::Vec<I32> sum, Word a, Word b) const {
+    if constexpr (bits == 1) return hn::Add(sum, hn::BitCast(I32(), hn::PopulationCount(plan_.bit_xor ? hn::Xor(a, b) : hn::And(a, b))));
+    const D16 d;
+    auto other = hn::Zero(I32());
+    const auto total = hn::ReorderWidenMulAccumulate(I32(), hn::BitCast(d, a), hn::BitCast(d, b), sum, other);
+    return hn::Add(total, other);
+  }
+
+  void write() const {
+    for (int i = 0; i < 2; ++i) {
+      HWY_ALIGN std::uint32_t copy[32];
+      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, [&](int row, Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
+      });
+    }
+  }
+
+  const IntegerPlan& plan_;
+  const Warps& warps_;
+  std::size_t warp_ = 0;
+  HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
+  HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
+  HWY_ALIGN std::uint32_t d_[columns][rows];
+  // Of a sparse A.
+  Places places_;
+  HWY_ALIGN std::int16_t b_elements_[by_neighbours ? max_b_words * 4 * columns : 1];
+  HWY_ALIGN std::uint32_t neighbour_places_[by_neighbours ? max_row_words * planes : 1][rows];
+};
+
+template <int bits, bool sparse>
+std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& warps) {
+  IntegerDot<bits, sparse> product(plan, warps);
+  return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
+}
+
+std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps) {
+  switch (plan.element_bits) {
+    case 8:
+      return plan.sparse ? run_integer_dot<8, true>(plan, warps) : run_integer_dot<8, false>(plan, warps);
+    case 4:
+      return plan.sparse ? run_integer_dot<4, true>(plan, warps) : run_integer_dot<4, false>(plan, warps);
+    case 1:
+      return run_integer_dot<1, false>(plan, warps);
+  }
+  return 0;
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(integer_dot);
+
+std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps) {
+  return HWY_DYNAMIC_DISPATCH(integer_dot)(plan, form, warps);
+}
+
+}  // namespace warpmat
+#endif

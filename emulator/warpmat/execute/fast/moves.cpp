@@ -1,0 +1,201 @@
+// ldmatrix, stmatrix and movmatrix. Compiled once for each instruction set.
+
+#include <array>
+#include <cstring>
+
+#include <warpmat/execute/fast/fast.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/execute/fast/moves.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/execute/fast/vectors-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_SCALAR
+
+std::size_t move(const MovePlan&, const Form&, const Warps&) {
+  return 0;
+}
+
+#else
+
+constexpr std::size_t row_bytes = Form::row_bytes;
+constexpr std::size_t lanes_of_row = 4;  // of an 8x8 matrix of 16-bit elements
+constexpr int matrix_rows = 8;
+
+using Rows = std::array<std::uint8_t*, 32>;
+
+/// The rows that the lanes address; false where an address is wrong.
+bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& rows) {
+  const ConstRegisterList p = warps.first.source(OperandName::p);
+  const std::size_t stride = warp * warps.strides[static_cast<std::size_t>(OperandName::p)];
+  const std::uint32_t* low = p[0]->data() + stride;
+  const SharedMemory& memory = *warps.first.shared;
+  if (memory.size() < row_bytes) return false;
+  const std::uint64_t last = memory.size() - row_bytes, base = memory.base();
+  const auto offset = static_cast<std::uint64_t>(warps.first.offset);
+  std::uint64_t positions[32];
+  std::uint64_t wrong = 0;
+  if (p.size() == 2) {
+    const std::uint32_t* high = p[1]->data() + stride;
+    for (int lane = 0; lane < plan.address_lanes; ++lane) {
+      const std::uint64_t address = (low[lane] | std::uint64_t{high[lane]} << 32) + offset;
+      positions[lane] = address - base;
+      wrong |= static_cast<std::uint64_t>(positions[lane] > last) | (address % row_bytes);
+    }
+  } else {
+    for (int lane = 0; lane < plan.address_lanes; ++lane) {
+      const auto address = static_cast<std::uint32_t>(low[lane] + offset);
+      positions[lane] = address - base;
+      wrong |= static_cast<std::uint64_t>(positions[lane] > last) | (address % row_bytes);
+    }
+  }
+  if (wrong != 0) return false;
+  auto* bytes = const_cast<std::uint8_t*>(memory.bytes().data()) + warp * warps.shared_stride;
+  for (int lane = 0; lane < plan.row_lanes; ++lane) rows[static_cast<std::size_t>(lane)] = bytes + positions[lane];
+  return true;
+}
+
+using D16 = hn::Full128<std::uint16_t>;
+using D32 = hn::Full128<std::uint32_t>;
+using D64 = hn::Full128<std::uint64_t>;
+using Row = hn::Vec<D16>;
+
+/// An 8x8 matrix of 16-bit elements, a row a vector.
+HWY_INLINE void transpose(Row* m) {
+  Row pairs[8], fours[8];
+  for (int i = 0; i < 4; ++i) {  // elements of rows i and i + 4 beside each other
+    pairs[2 * i] = hn::InterleaveLower(m[i], m[i + 4]);
+    pairs[2 * i + 1] = hn::InterleaveUpper(D16(), m[i], m[i + 4]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    fours[2 * i] = hn::InterleaveLower(pairs[i], pairs[i + 4]);
+    fours[2 * i + 1] = hn::InterleaveUpper(D16(), pairs[i], pairs[i + 4]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    m[2 * i] = hn::InterleaveLower(fours[i], fours[i + 4]);
+    m[2 * i + 1] = hn::InterleaveUpper(D16(), fours[i], fours[i + 4]);
+  }
+}
+
+HWY_INLINE void read_register(const std::uint32_t* reg, Row* m) {
+  for (int i = 0; i < matrix_rows; ++i) m[i] = hn::BitCast(D16(), hn::LoadU(D32(), reg + i * static_cast<int>(lanes_of_row)));
+}
+HWY_INLINE void write_register(const Row* m, std::uint32_t* reg) {
+  for (int i = 0; i < matrix_rows; ++i) hn::StoreU(hn::BitCast(D32(), m[i]), D32(), reg + i * static_cast<int>(lanes_of_row));
+}
+
+HWY_INLINE Row load_row(const std::uint8_t* bytes) {
+  return hn::BitCast(D16(), hn::LoadU(hn::Full128<std::uint8_t>(), bytes));
+}
+HWY_INLINE void store_row(Row row, std::uint8_t* bytes) {
+  hn::StoreU(hn::BitCast(hn::Full128<std::uint8_t>(), row), hn::Full128<std::uint8_t>(), bytes);
+}
+
+/// A row of 16 elements of 4 or 6 bits, each to a byte.
+void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
+  std::uint64_t words[2];
+  std::memcpy(words, row, sizeof words);
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  for (int i = 0; i < 16; ++i) {
+    const int at = i * bits;
+    std::uint64_t value = words[at / 64] >> (at % 64);
+    if (at / 64 == 0 && at % 64 + bits > 64) value |= words[1] << (64 - at % 64);
+    to[i] = static_cast<std::uint8_t>(value & mask);
+  }
+}
+
+bool load(const MovePlan& plan, const Warps& warps, std::size_t warp) {
+  Rows rows;
+  if (!find_rows(plan, warps, warp, rows)) return false;
+  if (plan.table.empty()) {
+    for (int matrix = 0; matrix < plan.matrices; ++matrix) {
+      Row m[matrix_rows];
+      for (int i = 0; i < matrix_rows; ++i) m[i] = load_row(rows[static_cast<std::size_t>(matrix * matrix_rows + i)]);
+      if (plan.transposed) transpose(m);
+      write_register(m, warps.destination(matrix, warp));
+    }
+    return true;
+  }
+  HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane) {
+    if (plan.memory_bits == 8)
+      std::memcpy(bytes + lane * row_bytes, rows[lane], row_bytes);
+    else
+      unpack(rows[lane], plan.memory_bits, bytes + lane * row_bytes);
+  }
+  for (std::size_t first = 0; first < plan.table.size(); first += 128) {
+    std::uint8_t out[128];
+    for (std::size_t i = 0; i < sizeof out; ++i) out[i] = bytes[plan.table[first + i]];
+    std::memcpy(warps.destination(static_cast<int>(first / 128), warp), out, sizeof out);
+  }
+  return true;
+}
+
+bool store(const MovePlan& plan, const Warps& warps, std::size_t warp) {
+  Rows rows;
+  if (!find_rows(plan, warps, warp, rows)) return false;
+  if (plan.table.empty()) {
+    for (int matrix = 0; matrix < plan.matrices; ++matrix) {
+      Row m[matrix_rows];
+      read_register(warps.source(OperandName::r, matrix, warp), m);
+      if (plan.transposed) transpose(m);
+      for (int i = 0; i < matrix_rows; ++i) store_row(m[i], rows[static_cast<std::size_t>(matrix * matrix_rows + i)]);
+    }
+    return true;
+  }
+  HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
+  for (std::size_t first = 0; first < plan.table.size(); first += 128) {
+    std::uint8_t in[128];
+    std::memcpy(in, warps.source(OperandName::r, static_cast<int>(first / 128), warp), sizeof in);
+    for (std::size_t i = 0; i < sizeof in; ++i) bytes[plan.table[first + i]] = in[i];
+  }
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane)
+    std::memcpy(rows[lane], bytes + lane * row_bytes, row_bytes);
+  return true;
+}
+
+bool exchange(const Warps& warps, std::size_t warp) {
+  Row m[matrix_rows];
+  read_register(warps.source(OperandName::a, 0, warp), m);
+  transpose(m);
+  write_register(m, warps.destination(0, warp));
+  return true;
+}
+
+std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
+  const auto one = [&](std::size_t warp) {
+    switch (plan.kind) {
+      case MovePlan::Kind::load:
+        return load(plan, warps, warp);
+      case MovePlan::Kind::store:
+        return store(plan, warps, warp);
+      case MovePlan::Kind::move:
+        return exchange(warps, warp);
+    }
+    return false;
+  };
+  return execute_each(warps, one);
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(move);
+
+std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps) {
+  return HWY_DYNAMIC_DISPATCH(move)(plan, form, warps);
+}
+
+}  // namespace warpmat
+#endif

@@ -1,0 +1,249 @@
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/reference/execute.h>
+#include <warpmat/execute/reference/multiplicands.h>
+
+namespace warpmat {
+namespace {
+
+Elements elements(const Operand& operand, bool become_f16) {
+  const FormatRow& f = row(*operand.format);
+  return {.bits = f.bits,
+          .shift = operand.fragment.payload_shift,
+          .fraction_bits = f.fraction_bits,
+          .exponent_bits = f.exponent_bits,
+          .bias = bias(f),
+          .largest = static_cast<int>(largest_finite(f.format, false)),
+          .has_one_nan = f.specials == Specials::one_nan,
+          .normal_subnormals = become_f16 && bias(f) < bias(row(Format::f16))};
+}
+
+/// Whether the kernels have room for the operands.
+bool fits(const Form& form, int a_words, int b_words) {
+  const bool sparse = form.sparsity != Sparsity::dense;
+  return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words &&
+         b_words <= (sparse ? 2 : 1) * max_row_words;
+}
+
+/// Whether the kernels that are not of execute_dot know all that the model asks for.
+bool is_basic(const DotModel& model) {
+  return model.least_exponent == no_least_exponent && model.result_fraction_bits == row(Format::f32).fraction_bits;
+}
+
+BitPlace bit_place(const Fragment& fragment, const Element& element) {
+  const Place place = fragment.place(element);
+  return {static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.bit)};
+}
+
+/// Index bits lie apart (layout/fragment.h), so the place of an element is the sum of the places of its coordinates.
+MetadataPlan metadata_plan(const Form& form) {
+  const Fragment& e = form.operand(OperandName::e).fragment;
+  MetadataPlan plan{};
+  plan.ordered = form.sparsity == Sparsity::sparse_ordered;
+  plan.pairs = metadata_group(form) == 2;
+  plan.selector_count = e.matrices();
+  int groups = 1;  // whose codes lie beside each other
+  while (groups < e.columns() && e.place({0, groups, 0}).lane == 0 && e.place({0, groups, 0}).bit == groups * e.element_bits) ++groups;
+  plan.piece_bits = groups * e.element_bits;
+  plan.piece_count = e.columns() / groups;
+  for (int row = 0; row < e.rows(); ++row) {
+    const Place place = e.place({row, 0, 0});
+    plan.row_lanes[static_cast<std::size_t>(row)] = place.lane;
+    plan.row_bits[static_cast<std::size_t>(row)] = static_cast<std::uint32_t>(place.bit);
+  }
+  for (int i = 0; i < plan.piece_count; ++i) plan.pieces[static_cast<std::size_t>(i)] = bit_place(e, {0, i * groups, 0});
+  for (int i = 0; i < plan.selector_count; ++i) plan.selectors[static_cast<std::size_t>(i)] = bit_place(e, {0, 0, i});
+  return plan;
+}
+
+ScalePlan scale_plan(const Fragment& fragment, bool of_a) {
+  ScalePlan plan;
+  for (int i = 0; i < (of_a ? fragment.rows() : fragment.columns()); ++i)
+    plan.lines[static_cast<std::size_t>(i)] = bit_place(fragment, of_a ? Element{i, 0, 0} : Element{0, i, 0});
+  for (int i = 0; i < fragment.matrices(); ++i) plan.matrices[static_cast<std::size_t>(i)] = bit_place(fragment, {0, 0, i});
+  return plan;
+}
+
+/// With `groups` groups of products, which share `vector` factors.
+ScalePlan grouped_scale_plan(const Fragment& fragment, bool of_a, int groups, int vector) {
+  ScalePlan plan = scale_plan(fragment, of_a);
+  for (int i = 0; i < groups; ++i) {
+    const int factor = i * vector / groups;
+    plan.groups[static_cast<std::size_t>(i)] = bit_place(fragment, of_a ? Element{0, factor, 0} : Element{factor, 0, 0});
+  }
+  return plan;
+}
+
+/// The factors of `format`, times `unit`.
+std::vector<GroupedPlan::Factor> factors(Format format, double unit) {
+  std::vector<GroupedPlan::Factor> all;
+  for (std::uint64_t code = 0; code < std::uint64_t{1} << row(format).bits; ++code) {
+    const Value factor = decode(format, code);
+    all.push_back({to_double(format, code) * unit, factor.kind == Value::Kind::zero ? GroupedPlan::lowest_exponent : factor.exponent});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) {
+  const bool split = lowering.execute == execute_split_dot;
+  if (lowering.execute != execute_dot && !split) return std::nullopt;
+  const Operand& a = form.operand(OperandName::a);
+  const Operand& b = form.operand(OperandName::b);
+  const int container_bits = a.fragment.element_bits;
+  FloatPlan plan;
+  plan.a = elements(a, split);
+  plan.b = elements(b, split);
+  plan.container_bits = container_bits;
+  plan.wide = plan.a.exponent_bits == row(Format::f32).exponent_bits;
+  plan.a_words = form.stored_k() * container_bits / 32;
+  plan.b_words = form.shape.k * container_bits / 32;
+  if (form.shape.m != 16 || !fits(form, plan.a_words, plan.b_words)) return std::nullopt;
+  plan.step_words = lowering.model->step_bytes / 4;
+  plan.split = split;
+  plan.fraction_bits = lowering.model->fraction_bits;
+  plan.result_fraction_bits = lowering.model->result_fraction_bits;
+  if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // known of fp8 alone
+  plan.least_exponent = lowering.model->least_exponent;
+  plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
+  plan.padding_a = padding_bits(a.fragment);
+  plan.padding_b = padding_bits(b.fragment);
+  plan.sparse = form.sparsity != Sparsity::dense;
+  if (plan.sparse) plan.metadata = metadata_plan(form);
+  plan.scaled = form.scale_vector != 0;
+  if (plan.scaled) {
+    plan.scale_a = scale_plan(form.operand(OperandName::scale_a).fragment, true);
+    plan.scale_b = scale_plan(form.operand(OperandName::scale_b).fragment, false);
+  }
+  return plan;
+}
+
+std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering) {
+  if (lowering.execute != execute_grouped_dot || !is_basic(*lowering.model)) return std::nullopt;
+  const Format format = form.format(OperandName::a);
+  GroupedPlan plan;
+  plan.a_words = form.stored_k() * row(format).bits / 32;
+  plan.b_words = form.shape.k * row(format).bits / 32;
+  if (form.shape.m != 16 || !fits(form, plan.a_words, plan.b_words)) return std::nullopt;
+  const double unit = to_double(format, 1);
+  for (std::size_t code = 0; code < plan.elements.size(); ++code)
+    plan.elements[code] = static_cast<std::int8_t>(to_double(format, code) / unit);
+  plan.factors = factors(form.format(OperandName::scale_a), unit);
+  plan.fraction_bits = lowering.model->fraction_bits;
+  const int groups = form.stored_k() / static_cast<int>(group_elements);
+  plan.scale_a = grouped_scale_plan(form.operand(OperandName::scale_a).fragment, true, groups, form.scale_vector);
+  plan.scale_b = grouped_scale_plan(form.operand(OperandName::scale_b).fragment, false, groups, form.scale_vector);
+  plan.sparse = form.sparsity != Sparsity::dense;
+  if (plan.sparse) plan.metadata = metadata_plan(form);
+  return plan;
+}
+
+std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) {
+  const bool fused = lowering.execute == execute_volta_fma;
+  const bool in_unit = lowering.execute == execute_volta_dot && is_basic(*lowering.model);
+  if (!in_unit && !fused) return std::nullopt;
+  const Format result = form.format(OperandName::d);
+  return VoltaPlan{.fused = fused,
+                   .a_along_k = form.operand(OperandName::a).fragment.place({0, 1, 0}).lane == 0,
+                   .b_along_k = form.operand(OperandName::b).fragment.place({1, 0, 0}).lane == 0,
+                   .f16_c = form.format(OperandName::c) == Format::f16,
+                   .f16_d = result == Format::f16,
+                   .nan = static_cast<std::uint32_t>(canonical_nan(result)),
+                   .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
+                   .least_exponent = min_exponent(row(form.format(OperandName::a))),
+                   .least_c_exponent = min_exponent(row(result))};
+}
+
+std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering) {
+  if (lowering.execute != execute_integer_dot && lowering.execute != execute_bit_dot) return std::nullopt;
+  IntegerPlan plan;
+  plan.rows = form.shape.m;
+  plan.element_bits = row(form.format(OperandName::a)).bits;
+  plan.signed_a = row(form.format(OperandName::a)).is_signed;
+  plan.signed_b = row(form.format(OperandName::b)).is_signed;
+  plan.a_words = form.stored_k() * plan.element_bits / 32;
+  plan.b_words = form.shape.k * plan.element_bits / 32;
+  if (!fits(form, plan.a_words, plan.b_words)) return std::nullopt;
+  plan.saturate = form.satfinite;
+  plan.bit_xor = form.bit_operation == BitOperation::bit_xor;
+  plan.sparse = form.sparsity != Sparsity::dense;
+  if (plan.sparse) plan.metadata = metadata_plan(form);
+  return plan;
+}
+
+std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering) {
+  if (lowering.execute != execute_f64) return std::nullopt;
+  if (form.shape.k > max_f64_k || !fits(form, 0, 0)) return std::nullopt;
+  return F64Plan{form.shape.m, form.shape.k, form.rounding};
+}
+
+std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
+  const bool load = lowering.execute == execute_ldmatrix || lowering.execute == execute_ldmatrix_all_lanes;
+  const bool store = lowering.execute == execute_stmatrix, move = lowering.execute == execute_movmatrix;
+  if (!load && !store && !move) return std::nullopt;
+  MovePlan plan;
+  plan.kind = load ? MovePlan::Kind::load : store ? MovePlan::Kind::store : MovePlan::Kind::move;
+  plan.matrices = form.number;
+  plan.transposed = form.transposed;
+  plan.memory_bits = form.memory_bits;
+  if (move) return plan;
+  plan.row_lanes = form.rows_in_memory();
+  plan.address_lanes = lowering.execute == execute_ldmatrix_all_lanes ? lanes : plan.row_lanes;
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  if (fragment.element_bits != 8) return plan;
+  for (int reg = 0; reg < fragment.registers(); ++reg)
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int bit = 0; bit < 32; bit += 8) {
+        const RowPlace place = form.row_place(fragment.element({lane, reg, bit}));
+        plan.table.push_back(static_cast<std::uint16_t>(place.lane * Form::row_bytes + place.bit / form.memory_bits));
+      }
+  return plan;
+}
+
+std::size_t FastPath::execute(const Warps& warps) const {
+  const RegisterList destination = warps.first.destination;
+  for (std::size_t i = 1; i < destination.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (destination[i] == destination[j]) return 0;
+  struct Run {
+    const Form& form;
+    const Warps& warps;
+    std::size_t operator()(const FloatPlan& plan) const { return fast_float_dot(plan, form, warps); }
+    std::size_t operator()(const GroupedPlan& plan) const { return fast_grouped_dot(plan, form, warps); }
+    std::size_t operator()(const VoltaPlan& plan) const { return fast_volta_dot(plan, form, warps); }
+    std::size_t operator()(const IntegerPlan& plan) const { return fast_integer_dot(plan, form, warps); }
+    std::size_t operator()(const F64Plan& plan) const { return fast_f64(plan, form, warps); }
+    std::size_t operator()(const MovePlan& plan) const { return fast_move(plan, form, warps); }
+  };
+  return std::visit(Run{form_, warps}, plan_);
+}
+
+namespace {
+
+std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& lowering) {
+  if (const auto plan = float_plan(form, lowering)) return *plan;
+  if (const auto plan = grouped_plan(form, lowering)) return *plan;
+  if (const auto plan = volta_plan(form, lowering)) return *plan;
+  if (const auto plan = integer_plan(form, lowering)) return *plan;
+  if (const auto plan = f64_plan(form, lowering)) return *plan;
+  if (const auto plan = move_plan(form, lowering)) return *plan;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
+  static std::mutex mutex;
+  static std::map<std::pair<const Form*, const Lowering*>, std::unique_ptr<const FastPath>> paths;
+  const std::lock_guard lock(mutex);
+  const auto [place, added] = paths.try_emplace({&form, &lowering});
+  if (added)
+    if (auto plan = make_plan(form, lowering)) place->second = std::make_unique<const FastPath>(form, std::move(*plan));
+  return place->second.get();
+}
+
+}  // namespace warpmat

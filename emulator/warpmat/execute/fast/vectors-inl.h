@@ -1,0 +1,246 @@
+// What the kernels share; included once for each instruction set, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE of a kernel's file.
+//
+// A quad is four lanes: in every operand of mma they hold one row (of A, C, D) or column (of B). A register is eight quads, so two
+// registers are sixteen rows of four words. Kernels turn that around: one vector holds a word of each row.
+
+#if defined(WARPMAT_FAST_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_FAST_VECTORS_INL_H_
+#undef WARPMAT_FAST_VECTORS_INL_H_
+#else
+#define WARPMAT_FAST_VECTORS_INL_H_
+#endif
+
+#include <limits>
+
+#include <hwy/highway.h>
+
+#include <warpmat/execute/fast/fast.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Calls execute_one(warp) for the warps in their order, until one is declined; returns how many were executed.
+template <class ExecuteOne>
+HWY_INLINE std::size_t execute_each(const Warps& warps, ExecuteOne execute_one) {
+  std::size_t warp = 0;
+  while (warp < warps.count && execute_one(warp)) ++warp;
+  return warp;
+}
+
+#if HWY_TARGET != HWY_SCALAR  // without vectors, kernels decline
+
+constexpr int rows = 16, columns = 8, quad = 4;
+
+// One vector holds a number for as many of the sixteen rows as fit.
+using U32 = hn::CappedTag<std::uint32_t, rows>;
+using I32 = hn::Rebind<std::int32_t, U32>;
+using F32 = hn::Rebind<float, U32>;
+using F64 = hn::Repartition<double, U32>;  // half as many lanes
+using I64 = hn::Repartition<std::int64_t, U32>;
+constexpr int vector_rows = static_cast<int>(hn::MaxLanes(U32()));
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+
+/// words[t][row] = the word of lane t of the row's quad; `low` holds rows 0 to 7, `high` rows 8 to 15.
+HWY_INLINE void load_quads(const std::uint32_t* low, const std::uint32_t* high, hn::Vec<U32>* words) {
+  const __m512i lanes_01 = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+  const __m512i lanes_23 = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+  const __m512i a = _mm512_loadu_si512(low), b = _mm512_loadu_si512(low + 16), c = _mm512_loadu_si512(high),
+                d = _mm512_loadu_si512(high + 16);
+  const __m512i low_01 = _mm512_permutex2var_epi32(a, lanes_01, b), low_23 = _mm512_permutex2var_epi32(a, lanes_23, b);
+  const __m512i high_01 = _mm512_permutex2var_epi32(c, lanes_01, d), high_23 = _mm512_permutex2var_epi32(c, lanes_23, d);
+  words[0] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_01, high_01, 0x44)};
+  words[1] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_01, high_01, 0xee)};
+  words[2] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_23, high_23, 0x44)};
+  words[3] = hn::Vec<U32>{_mm512_shuffle_i64x2(low_23, high_23, 0xee)};
+}
+
+/// The inverse.
+HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::uint32_t* high) {
+  const __m512i rows_0 = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+  const __m512i rows_4 = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+  const __m512i low_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0x44),
+                high_01 = _mm512_shuffle_i64x2(words[0].raw, words[1].raw, 0xee);
+  const __m512i low_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0x44),
+                high_23 = _mm512_shuffle_i64x2(words[2].raw, words[3].raw, 0xee);
+  _mm512_storeu_si512(low, _mm512_permutex2var_epi32(low_01, rows_0, low_23));
+  _mm512_storeu_si512(low + 16, _mm512_permutex2var_epi32(low_01, rows_4, low_23));
+  _mm512_storeu_si512(high, _mm512_permutex2var_epi32(high_01, rows_0, high_23));
+  _mm512_storeu_si512(high + 16, _mm512_permutex2var_epi32(high_01, rows_4, high_23));
+}
+
+#endif
+
+/// Calls visit(row, words) for as many rows at a time as fit into a vector: words[t] are those of lane t of each row's quad. `low` holds
+/// rows 0 to 7, `high` rows 8 to 15.
+template <class Visit>
+HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
+  hn::Vec<U32> words[quad];
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  load_quads(low, high, words);
+  visit(0, words);
+#else
+  for (int row = 0; row < rows; row += vector_rows) {
+    hn::LoadInterleaved4(U32(), (row < 8 ? low : high) + row % 8 * quad, words[0], words[1], words[2], words[3]);
+    visit(row, words);
+  }
+#endif
+}
+
+/// The inverse: writes the words that make(row, words) gives.
+template <class Make>
+HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
+  hn::Vec<U32> words[quad];
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  make(0, words);
+  store_quads(words, low, high);
+#else
+  for (int row = 0; row < rows; row += vector_rows) {
+    make(row, words);
+    hn::StoreInterleaved4(words[0], words[1], words[2], words[3], U32(), (row < 8 ? low : high) + row % 8 * quad);
+  }
+#endif
+}
+
+using Word = hn::Vec<U32>;
+
+/// Where the stored elements of each row of a sparse A belong: for each four slots (stored elements, or pairs of packed 4-bit ones) a word
+/// of four bytes, the places among the eight of B that two groups have.
+struct Places {
+  HWY_ALIGN std::uint32_t bytes[max_row_words][rows];
+};
+
+/// The codes of one row after the other: two bits for each of 16 slots, or four for each of 8.
+using Codes = std::uint32_t[2][rows];
+
+HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, Codes& codes) {
+  const U32 d;
+  const BitPlace& s = m.selectors[selector];
+  for (int row = 0; row < rows; row += vector_rows) {
+    const auto lane = hn::LoadU(I32(), m.row_lanes.data() + row);
+    const Word bit = hn::LoadU(d, m.row_bits.data() + row);
+    Word words[2] = {hn::Zero(d), hn::Zero(d)};
+    for (int i = 0; i < m.piece_count; ++i) {
+      const BitPlace& p = m.pieces[static_cast<std::size_t>(i)];
+      const Word found = hn::Shr(hn::GatherIndex(d, e + p.lane + s.lane, lane), hn::Add(bit, hn::Set(d, std::uint32_t{p.bit} + s.bit)));
+      const Word piece = hn::And(found, hn::Set(d, m.piece_bits == 32 ? ~0u : (1u << m.piece_bits) - 1));
+      Word& word = words[i * m.piece_bits / 32];
+      word = hn::Or(word, hn::ShiftLeftSame(piece, i * m.piece_bits % 32));
+    }
+    for (int i = 0; i < 2; ++i) hn::Store(words[i], d, codes[i] + row);
+  }
+}
+
+/// In the lowest bit of each four whether the ISA defines the codes.
+HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
+  const U32 d;
+  const Word bit_0 = codes, bit_1 = hn::ShiftRight<1>(codes), bit_2 = hn::ShiftRight<2>(codes), bit_3 = hn::ShiftRight<3>(codes);
+  const Word high_bits_differ = hn::Xor(bit_1, bit_3);
+  if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));  // 0x4 or 0xe
+  if (!m.ordered) return hn::Or(high_bits_differ, hn::Xor(bit_0, bit_2));      // two that differ
+  const Word low_is_less = hn::AndNot(bit_0, bit_2);
+  return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));  // the first is less
+}
+
+/// Four bytes: the places that the lowest codes mean, of which each two count within their own four elements of B.
+HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
+  const U32 d;
+  if (m.pairs) {
+    const Word second = hn::ShiftRight<1>(codes);
+    const Word low = hn::Or(hn::And(second, hn::Set(d, 1u)), hn::And(hn::ShiftLeft<4>(second), hn::Set(d, 0x100u)));
+    const Word high =
+        hn::Or(hn::And(hn::ShiftLeft<8>(second), hn::Set(d, 0x10000u)), hn::And(hn::ShiftLeft<12>(second), hn::Set(d, 0x1000000u)));
+    return hn::Or(hn::Or(low, high), hn::Set(d, 0x02000200u));
+  }
+  const Word low = hn::Or(hn::And(codes, hn::Set(d, 3u)), hn::And(hn::ShiftLeft<6>(codes), hn::Set(d, 0x300u)));
+  const Word high =
+      hn::Or(hn::And(hn::ShiftLeft<12>(codes), hn::Set(d, 0x30000u)), hn::And(hn::ShiftLeft<18>(codes), hn::Set(d, 0x3000000u)));
+  return hn::Or(low, high);
+}
+
+/// Reads the metadata for `slots` slots of a row. False where the ISA does not define it.
+HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, int slots, Places& places) {
+  if (selector >= static_cast<std::uint32_t>(m.selector_count)) return false;
+  const U32 d;
+  HWY_ALIGN Codes codes;
+  read_codes(m, e, selector, codes);
+  const int code_bits = m.pairs ? 4 : 2, codes_of_word = 32 / code_bits;
+  Word undefined = hn::Zero(d);
+  for (int row = 0; row < rows; row += vector_rows)
+    for (int slot = 0; slot < slots; slot += 4) {
+      const Word word = hn::ShiftRightSame(hn::Load(d, codes[slot / codes_of_word] + row), slot % codes_of_word * code_bits);
+      undefined = hn::Or(undefined, hn::AndNot(defined_codes(m, word), hn::Set(d, m.pairs ? 0x1111u : 0x11u)));
+      hn::Store(hn::Or(places_of(m, word), hn::Set(d, 0x04040000u)), d, places.bytes[slot / 4] + row);
+    }
+  return hn::AllTrue(d, hn::Eq(undefined, hn::Zero(d)));
+}
+
+/// Its sign bits are set where a + b = sum has left the range of an int32.
+HWY_INLINE hn::Vec<I32> overflow_of(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32> sum) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return hn::Vec<I32>{_mm512_ternarylogic_epi32(a.raw, b.raw, sum.raw, 0x42)};
+#else
+  return hn::AndNot(hn::Xor(a, b), hn::Xor(a, sum));
+#endif
+}
+
+/// For each row the four of the sixteen bytes at `table` that it meets in places `first` + 0 to 7.
+HWY_INLINE Word look_up_bytes(const std::uint32_t* table, int first, const std::uint32_t* places) {
+  const hn::Repartition<std::uint8_t, U32> d;
+  const auto bytes = hn::LoadDup128(d, reinterpret_cast<const std::uint8_t*>(table));
+  const Word at = hn::Or(hn::Load(U32(), places), hn::Set(U32(), 0x01010101u * static_cast<std::uint32_t>(first)));
+  return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
+}
+
+constexpr int least_f32_exponent = std::numeric_limits<float>::min_exponent - 1;
+
+/// The exponents of numbers as numeric/dot.h counts them, of a format whose smallest is `least`; `of_zero` for zeros.
+HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) {
+  const I32 d;
+  const auto magnitude = hn::And(hn::BitCast(d, numbers), hn::Set(d, 0x7fffffff));
+  const auto exponent = hn::Max(hn::Sub(hn::ShiftRight<23>(magnitude), hn::Set(d, 127)), hn::Set(d, least));
+  return hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, of_zero), exponent);
+}
+
+/// `v` toward zero; it must be in the range of an int32.
+HWY_INLINE hn::Vec<I32> truncate(hn::Vec<F32> v) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return hn::Vec<I32>{_mm512_cvttps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Vec<I32>{_mm256_cvttps_epi32(v.raw)};
+#else
+  return hn::ConvertTo(I32(), v);
+#endif
+}
+
+HWY_INLINE hn::Vec<F64> lower_to_f64(hn::Vec<I32> v) {
+  return hn::PromoteTo(F64(), hn::LowerHalf(v));
+}
+HWY_INLINE hn::Vec<F64> upper_to_f64(hn::Vec<I32> v) {
+  return hn::PromoteTo(F64(), hn::UpperHalf(hn::Half<I32>(), v));
+}
+
+/// 2^exponent, for exponents of a float or a double that are not subnormal.
+HWY_INLINE hn::Vec<F32> power_of_two(hn::Vec<I32> exponent) {
+  return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(I32(), 127))));
+}
+HWY_INLINE hn::Vec<F64> power_of_two(hn::Vec<I64> exponent) {
+  return hn::BitCast(F64(), hn::ShiftLeft<52>(hn::Add(exponent, hn::Set(I64(), 1023))));
+}
+HWY_INLINE hn::Vec<F64> lower_power_of_two(hn::Vec<I32> exponent) {
+  return power_of_two(hn::PromoteTo(I64(), hn::LowerHalf(exponent)));
+}
+HWY_INLINE hn::Vec<F64> upper_power_of_two(hn::Vec<I32> exponent) {
+  return power_of_two(hn::PromoteTo(I64(), hn::UpperHalf(hn::Half<I32>(), exponent)));
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

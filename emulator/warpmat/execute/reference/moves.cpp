@@ -1,0 +1,79 @@
+#include <warpmat/execute/reference/execute.h>
+
+#include <array>
+
+namespace warpmat {
+namespace {
+
+/// The rows that the first `count` lanes address: all checked before the first one is used.
+std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int count) {
+  std::array<std::uint8_t*, lanes> rows{};
+  const ConstRegisterList base = arguments.source(OperandName::p);
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
+    const auto offset = static_cast<std::uint64_t>(arguments.offset);
+    // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
+    const std::uint64_t address = base.size() == 2 ? ((*base[0])[lane] | std::uint64_t{(*base[1])[lane]} << 32) + offset
+                                                   : static_cast<std::uint32_t>((*base[0])[lane] + offset);
+    rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
+  }
+  return rows;
+}
+
+/// Calls `visit(element, row, bit)` for every element of the addressed matrices, which begins at bit `bit` of the bytes `row`.
+template <typename Visit>
+void for_each_element(const Form& form, const Arguments& arguments, Visit visit) {
+  const auto rows = addressed_rows(arguments, form.rows_in_memory());
+  for (int matrix = 0; matrix < form.number; ++matrix)
+    for (int row = 0; row < form.shape.m; ++row)
+      for (int column = 0; column < form.shape.n; ++column) {
+        const Element element{row, column, matrix};
+        const RowPlace place = form.row_place(element);
+        visit(element, rows[static_cast<std::size_t>(place.lane)], place.bit);
+      }
+}
+
+/// `count` bits of a row from bit `first` on, low bits first.
+std::uint64_t row_bits(const std::uint8_t* row, int first, int count) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < count; ++i) bits |= static_cast<std::uint64_t>(row[(first + i) / 8] >> (first + i) % 8 & 1) << i;
+  return bits;
+}
+
+}  // namespace
+
+void execute_ldmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  std::array<Register, 4> loaded{};  // the address register may be one of the destination's
+  const std::array<Register*, 4> pointers{&loaded[0], &loaded[1], &loaded[2], &loaded[3]};
+  for_each_element(form, arguments, [&](const Element& element, const std::uint8_t* row, int bit) {
+    write_element(fragment, pointers, element, row_bits(row, bit, form.memory_bits));
+  });
+  for (std::size_t i = 0; i < arguments.destination.size(); ++i) *arguments.destination[i] = loaded[i];
+}
+
+void execute_ldmatrix_all_lanes(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+  addressed_rows(arguments, lanes);
+  execute_ldmatrix(form, lowering, arguments);
+}
+
+void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  for_each_element(form, arguments, [&](const Element& element, std::uint8_t* row, int bit) {
+    const std::uint64_t bits = read_element(fragment, arguments.source(OperandName::r), element);
+    for (int i = 0; i < form.memory_bits; i += 8) row[(bit + i) / 8] = static_cast<std::uint8_t>(bits >> i);
+  });
+}
+
+void execute_movmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
+  Register moved{};
+  Register* const pointer = &moved;
+  for (int row = 0; row < form.shape.m; ++row)
+    for (int column = 0; column < form.shape.n; ++column) {
+      const Element element{row, column, 0};
+      const std::uint64_t bits = read_element(form.operand(OperandName::a).fragment, arguments.source(OperandName::a), element);
+      write_element(form.operand(OperandName::d).fragment, {&pointer, 1}, element, bits);
+    }
+  *arguments.destination.front() = moved;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,41 @@
+#include <warpmat/execute/reference/multiplicands.h>
+
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+namespace {
+
+/// For the byte of `word` that holds bit number `wrong`.
+[[noreturn]] void trap(const Operand& operand, int lane, int reg, std::uint32_t word, int wrong) {
+  const Fragment& fragment = operand.fragment;
+  const int bit = wrong / fragment.element_bits * fragment.element_bits;
+  const Element element = fragment.element({lane, reg, bit});
+  throw Trap(lane, std::nullopt,
+             fmt::format("operand {} holds {:#04x} for row {}, column {} (register {}, bits {}-{}); of the byte of an {} all but bits {}-{} must be zero",
+                         name(operand.name), word >> bit & 0xff, element.row, element.column, reg, bit, bit + fragment.element_bits - 1,
+                         name(*operand.format), fragment.payload_shift, fragment.payload_shift + fragment.payload_bits - 1));
+}
+
+}  // namespace
+
+std::uint32_t padding_bits(const Fragment& fragment) {
+  if (fragment.payload_bits == fragment.element_bits) return 0;
+  const std::uint32_t element = ((1u << fragment.payload_bits) - 1) << fragment.payload_shift;
+  std::uint32_t elements = 0;
+  for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) elements |= element << bit;
+  return ~elements;
+}
+
+void check_padding(const Operand& operand, ConstRegisterList registers) {
+  const std::uint32_t padding = padding_bits(operand.fragment);
+  if (padding == 0) return;
+  for (int reg = 0; reg < operand.fragment.registers(); ++reg)
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint32_t word = (*registers[static_cast<std::size_t>(reg)])[static_cast<std::size_t>(lane)];
+      if ((word & padding) != 0) trap(operand, lane, reg, word, std::countr_zero(word & padding));
+    }
+}
+
+}  // namespace warpmat

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <span>
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/tables/metadata.h>
+
+namespace warpmat {
+
+/// The bits of a register that belong to no element of `fragment`: the padding of its containers.
+std::uint32_t padding_bits(const Fragment& fragment);
+
+/// Throws Trap that names the lane where a container of operand a or b holds padding other than zero. PTX ISA 9.1 pads the 6-bit types with
+/// zeros (section 5.2.3) and does not say what other padding does, nor of e2m1 (section 9.7.14.5.14); nobody has measured it.
+void check_padding(const Operand& operand, ConstRegisterList registers);
+
+/// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K.
+template <typename T, std::size_t max_k>
+class Multiplicands {
+ public:
+  /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata and
+  /// padding that the ISA leaves undefined.
+  template <typename Decode>
+  Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, Decode decode_element)
+      : k_(static_cast<std::size_t>(form.shape.k)), stored_k_(static_cast<std::size_t>(form.stored_k())) {
+    const Operand& a = form.operand(OperandName::a);
+    const Operand& b = form.operand(OperandName::b);
+    for (const Operand* operand : {&a, &b}) check_padding(*operand, arguments.source(operand->name));
+    for (int i = 0; i < form.shape.m; ++i)
+      for (int k = 0; k < form.stored_k(); ++k)
+        a_[static_cast<std::size_t>(i) * stored_k_ + static_cast<std::size_t>(k)] =
+            decode_element(*a.format, read_element(a.fragment, arguments.source(OperandName::a), {i, k}));
+    for (int j = 0; j < form.shape.n; ++j)
+      for (int k = 0; k < form.shape.k; ++k)
+        b_[static_cast<std::size_t>(j) * k_ + static_cast<std::size_t>(k)] =
+            decode_element(*b.format, read_element(b.fragment, arguments.source(OperandName::b), {k, j}));
+    if (form.sparsity != Sparsity::dense) read_metadata(form, lowering, arguments, columns_);
+  }
+
+  /// Row i of the stored A.
+  std::span<const T> a(int i) const { return std::span(a_).subspan(static_cast<std::size_t>(i) * stored_k_, stored_k_); }
+
+  /// The elements of column j of B that row i of A meets, in the order of a(i). Valid until the next call.
+  std::span<const T> b(int i, int j) {
+    const auto column = std::span<const T>(b_).subspan(static_cast<std::size_t>(j) * k_, k_);
+    if (stored_k_ == k_) return column;
+    for (std::size_t s = 0; s < stored_k_; ++s) met_[s] = column[columns_[static_cast<std::size_t>(i) * stored_k_ + s]];
+    return std::span(met_).first(stored_k_);
+  }
+
+ private:
+  static constexpr std::size_t max_m = 16;
+  static constexpr std::size_t max_n = 8;
+
+  std::size_t k_, stored_k_;
+  std::array<T, max_m * max_k> a_;
+  std::array<T, max_n * max_k> b_;
+  std::array<T, max_k> met_;
+  MetadataColumns columns_;
+};
+
+/// Calls `compute(i, j, bits of C[i][j])` for every element and writes what it returns to D. D is written after all of C is read.
+template <typename Compute>
+void for_each_result(const Form& form, const Arguments& arguments, Compute compute) {
+  const Fragment& c = form.operand(OperandName::c).fragment;
+  const Fragment& d = form.operand(OperandName::d).fragment;
+  std::array<std::uint64_t, 16 * 16> results;  // m16n8, or the four 8x8 products of m8n8k4
+  std::size_t next = 0;
+  for (int product = 0; product < d.matrices(); ++product)
+    for (int i = 0; i < form.shape.m; ++i)
+      for (int j = 0; j < form.shape.n; ++j)
+        results[next++] = compute(Element{i, j, product}, read_element(c, arguments.source(OperandName::c), {i, j, product}));
+  next = 0;
+  for (int product = 0; product < d.matrices(); ++product)
+    for (int i = 0; i < form.shape.m; ++i)
+      for (int j = 0; j < form.shape.n; ++j) write_element(d, arguments.destination, {i, j, product}, results[next++]);
+}
+
+}  // namespace warpmat

@@ -1,0 +1,244 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace warpmat {
+
+// Who holds what.
+//
+// A fragment is a matrix spread over the registers of 32 lanes, and it is always a permutation of index bits. Write a place as one number,
+// from low to high:
+//
+//     element inside the register | lane (5 bits) | register
+//
+// and each of its bits is one bit of the row, of the column, or of the matrix number. So a fragment is a list of names, for instance
+//
+//     A of m16n8k16, 16-bit      k0    | k1 k2 m0 m1 m2 | m3 k3
+//     A of m16n8k32, 8-bit       k0 k1 | k2 k3 m0 m1 m2 | m3 k4
+//     B of m16n8k16, 16-bit      k0    | k1 k2 n0 n1 n2 | k3
+//     C, D, 32-bit               -     | n1 n2 m0 m1 m2 | n0 m3
+//     C, D, 16-bit               n0    | n1 n2 m0 m1 m2 | m3
+//     m8n8 .b16 matrices         c0    | c1 c2 r0 r1 r2 | matrix        (.trans exchanges r and c)
+//
+// and both directions follow by moving bits. In A the element inside the register takes the lowest k bits, the lane the next two and three
+// of m, the registers m3 and then the remaining k bits; B is the same without m, with n in the lane. Elements of 32 and 64 bits leave
+// no bit inside. Sparse A is the dense fragment of the stored m x k/2 matrix.
+//
+// The same rule places sparse metadata and block scales. Where a selector chooses which lanes or bytes count, it is a bit like the others:
+// the "matrix" of such a fragment is the value of the selector.
+//
+// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. How each was confirmed stands
+// with the lowerings (tables/lowering.cpp).
+
+/// Rows, columns and depth of a matrix product: A is m x k, B is k x n, C and D are m x n.
+struct Shape {
+  int m = 0, n = 0, k = 0;
+  friend constexpr bool operator==(const Shape&, const Shape&) = default;
+};
+
+enum class Axis : std::uint8_t { row, column, matrix };
+
+/// One element of a fragment's matrix. `matrix` counts the matrices of an ldmatrix, the products of m8n8k4, or the values of a selector
+/// (0 where there is one).
+struct Element {
+  int row = 0, column = 0, matrix = 0;
+  friend constexpr bool operator==(const Element&, const Element&) = default;
+};
+
+/// Where an element lies: `bit` is its lowest bit inside register `reg` (of Fragment::register_bits bits) of `lane`.
+struct Place {
+  int lane = 0, reg = 0, bit = 0;
+  friend constexpr bool operator==(const Place&, const Place&) = default;
+};
+
+class Fragment {
+ public:
+  static constexpr int lane_bits = 5;
+
+  int element_bits = 32;   ///< of an element's container in the register
+  int register_bits = 32;  ///< 64 for f64, else 32
+  int payload_bits = 32;   ///< of the element itself: fewer than element_bits where a 6- or 4-bit number lies in a byte
+  int payload_shift = 0;   ///< where in its container it begins
+
+  constexpr int rows() const { return 1 << count(Axis::row); }
+  constexpr int columns() const { return 1 << count(Axis::column); }
+  constexpr int matrices() const { return 1 << count(Axis::matrix); }
+  constexpr int registers() const { return 1 << (static_cast<int>(size_) - inside_ - lane_bits); }
+  constexpr int elements_per_register() const { return 1 << inside_; }
+
+  /// The element at `place`; any bit of the element will do. The place must be inside the fragment.
+  constexpr Element element(const Place& place) const {
+    const unsigned inside = static_cast<unsigned>(place.bit) / static_cast<unsigned>(element_bits);
+    unsigned index = inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
+    Element element;
+    for (const IndexBit& b : index_bits()) {
+      coordinate(element, b.axis) |= static_cast<int>(index & 1) << b.bit;
+      index >>= 1;
+    }
+    return element;
+  }
+
+  /// Where `element` lies: the inverse of element().
+  constexpr Place place(Element element) const {
+    unsigned index = 0;
+    int position = 0;
+    for (const IndexBit& b : index_bits()) index |= static_cast<unsigned>(coordinate(element, b.axis) >> b.bit & 1) << position++;
+    const auto low = [](unsigned x, int bits) { return static_cast<int>(x & ((1u << bits) - 1)); };
+    return {low(index >> inside_, lane_bits), static_cast<int>(index >> (inside_ + lane_bits)), low(index, inside_) * element_bits};
+  }
+
+  /// Appends the next index bit, from low to high: fragments are built by the functions below.
+  constexpr Fragment& add(Axis axis, int bit) {
+    bits_[size_++] = {axis, static_cast<std::uint8_t>(bit)};
+    return *this;
+  }
+
+  /// Appends bits `first` to `last - 1` of `axis`.
+  constexpr Fragment& add(Axis axis, int first, int last) {
+    for (int bit = first; bit < last; ++bit) add(axis, bit);
+    return *this;
+  }
+
+  /// An empty list of index bits for elements of `element_bits` bits, 1 to 64.
+  static constexpr Fragment of(int element_bits) {
+    Fragment f;
+    f.element_bits = element_bits;
+    f.payload_bits = element_bits;
+    f.register_bits = element_bits == 64 ? 64 : 32;
+    while (element_bits << (f.inside_ + 1) <= f.register_bits) ++f.inside_;
+    return f;
+  }
+
+  /// The same places for numbers of `bits` bits that begin at bit `shift` of each container.
+  constexpr Fragment with_payload(int bits, int shift) const {
+    Fragment f = *this;
+    f.payload_bits = bits;
+    f.payload_shift = shift;
+    return f;
+  }
+
+  constexpr int inside_bits() const { return inside_; }
+
+ private:
+  struct IndexBit {
+    Axis axis = Axis::row;
+    std::uint8_t bit = 0;
+  };
+
+  static constexpr int& coordinate(Element& e, Axis axis) {
+    return axis == Axis::row ? e.row : axis == Axis::column ? e.column : e.matrix;
+  }
+
+  constexpr std::span<const IndexBit> index_bits() const { return std::span(bits_).first(size_); }
+
+  constexpr int count(Axis axis) const {
+    int n = 0;
+    for (const IndexBit& b : index_bits()) n += b.axis == axis;
+    return n;
+  }
+
+  std::array<IndexBit, 16> bits_{};
+  std::size_t size_ = 0;
+  int inside_ = 0;
+};
+
+/// The number of index bits of a power of two.
+constexpr int log2_exact(int x) {
+  int bits = 0;
+  while (1 << bits < x) ++bits;
+  return bits;
+}
+
+/// A (rows m, columns k) of an mma; `element_bits` is the width of the element's container in the register.
+constexpr Fragment fragment_a(Shape shape, int element_bits) {
+  Fragment f = Fragment::of(element_bits);
+  const int k = f.inside_bits();
+  return f.add(Axis::column, 0, k + 2).add(Axis::row, 0, log2_exact(shape.m)).add(Axis::column, k + 2, log2_exact(shape.k));
+}
+
+/// B (rows k, columns n) of an mma.
+constexpr Fragment fragment_b(Shape shape, int element_bits) {
+  Fragment f = Fragment::of(element_bits);
+  const int k = f.inside_bits();
+  return f.add(Axis::row, 0, k + 2).add(Axis::column, 0, log2_exact(shape.n)).add(Axis::row, k + 2, log2_exact(shape.k));
+}
+
+/// C and D (rows m, columns n) of an mma: column bit 0 lies inside a 16-bit element's register, else it chooses the register.
+constexpr Fragment fragment_c(Shape shape, int element_bits) {
+  Fragment f = Fragment::of(element_bits);
+  const int inside = f.inside_bits();
+  return f.add(Axis::column, 0, inside).add(Axis::column, 1, 3).add(Axis::row, 0, 3).add(Axis::column, inside, 1).add(Axis::row, 3, log2_exact(shape.m));
+}
+
+/// `number` 8x8 matrices of 16-bit elements, one a register: what ldmatrix, stmatrix and movmatrix hold. With `transposed`, the
+/// register of lane l holds a column's elements instead of a row's.
+constexpr Fragment fragment_m8n8(int number, bool transposed) {
+  const Axis across = transposed ? Axis::row : Axis::column;
+  const Axis down = transposed ? Axis::column : Axis::row;
+  return Fragment::of(16).add(across, 0, 3).add(down, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+}
+
+/// `number` 16x16 matrices of bytes, two registers each: ldmatrix .m16n16.trans. Rows are those of the memory.
+constexpr Fragment fragment_m16n16(int number) {
+  return Fragment::of(8).add(Axis::row, 0, 4).add(Axis::column, 0, 4).add(Axis::matrix, 0, log2_exact(number));
+}
+
+/// `number` 8x16 matrices of bytes, one register each: ldmatrix .m8n16.
+constexpr Fragment fragment_m8n16(int number) {
+  return Fragment::of(8).add(Axis::column, 0, 4).add(Axis::row, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+}
+
+/// `number` matrices of 8 rows of 16 bytes in memory, one register each: stmatrix .m16n8.trans.
+constexpr Fragment fragment_m16n8(int number) {
+  return Fragment::of(8).add(Axis::row, 0).add(Axis::column, 3).add(Axis::row, 1, 3).add(Axis::column, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+}
+
+// m8n8k4: four products of 8x4 by 4x8, product q in the lanes 4q to 4q+3 and 16+4q to 16+4q+3 (PTX ISA 9.1 section 9.7.14.5.1).
+
+/// A or B of m8n8k4: `line` is the axis of which a lane holds one index (rows of A, columns of B), `other` that of k, if the
+/// matrix is stored along k (A .row, B .col); else they change places.
+constexpr Fragment fragment_m8n8k4(Axis line, Axis other, bool along_k) {
+  const Axis lane = along_k ? line : other;
+  const Axis inside = along_k ? other : line;
+  return Fragment::of(16).add(inside, 0).add(lane, 0, 2).add(Axis::matrix, 0, 2).add(line, 2).add(inside, 1);
+}
+
+/// C or D of m8n8k4.
+constexpr Fragment fragment_m8n8k4_c(int element_bits) {
+  if (element_bits == 16)
+    return Fragment::of(16).add(Axis::column, 0).add(Axis::row, 0, 2).add(Axis::matrix, 0, 2).add(Axis::row, 2).add(Axis::column, 1, 3);
+  return Fragment::of(32).add(Axis::row, 0).add(Axis::column, 1).add(Axis::matrix, 0, 2).add(Axis::row, 2)
+      .add(Axis::column, 0).add(Axis::row, 1).add(Axis::column, 2);
+}
+
+/// The metadata of a sparse A: row i, column c is the 4-bit code of the c-th group of A's row i, for the selector `matrix`. `groups` is
+/// their number in a row (k / 4; k / 2 for tf32; k / 8 for 4-bit elements), 4 to 16; `element_bits` that of A's elements. The lanes of the
+/// selector that are not addressed hold nothing.
+constexpr Fragment fragment_metadata(int groups, int element_bits) {
+  Fragment f = Fragment::of(4);
+  const int columns = log2_exact(groups);
+  if (element_bits >= 16)
+    f.add(Axis::column, 0, 2).add(Axis::row, 3).add(Axis::column, 2, columns).add(Axis::matrix, 0, 4 - columns);
+  else
+    f.add(Axis::column, 0, 3).add(Axis::row, 3).add(Axis::column, 3, columns).add(Axis::matrix, 0, 4 - columns);
+  return f.add(Axis::row, 0, 3);
+}
+
+/// The scale factors of A: row i, column j is the j-th of the `vector` (1, 2 or 4) factors of A's row i. The matrix number is
+/// byte-id / vector + thread-id * 4 / vector.
+constexpr Fragment fragment_scale_a(int vector) {
+  const int columns = log2_exact(vector);
+  return Fragment::of(8).add(Axis::column, 0, columns).add(Axis::matrix, 0, 2 - columns).add(Axis::row, 3).add(Axis::matrix, 2 - columns)
+      .add(Axis::row, 0, 3);
+}
+
+/// The scale factors of B: row j, column n is the j-th of the `vector` factors of B's column n; matrix number as in fragment_scale_a.
+constexpr Fragment fragment_scale_b(int vector) {
+  const int rows = log2_exact(vector);
+  return Fragment::of(8).add(Axis::row, 0, rows).add(Axis::matrix, 0, 2 - rows).add(Axis::matrix, 2 - rows, 4 - rows).add(Axis::column, 0, 3);
+}
+
+}  // namespace warpmat

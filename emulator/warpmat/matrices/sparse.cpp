@@ -1,0 +1,96 @@
+#include <warpmat/matrices/sparse.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/tables/metadata.h>
+#include <warpmat/numeric/value.h>
+
+namespace warpmat {
+namespace {
+
+constexpr unsigned ascending_codes[] = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
+
+void check_sparse(const Form& form) {
+  if (form.sparsity == Sparsity::dense) throw std::invalid_argument(fmt::format("{} has no sparse A: that is for mma.sp", form.opcode));
+}
+
+void check_size(const char* what, const Eigen::MatrixXd& matrix, int rows, int columns) {
+  if (matrix.rows() != rows || matrix.cols() != columns)
+    throw std::invalid_argument(fmt::format("{} is {}x{}; {}x{} given", what, rows, columns, matrix.rows(), matrix.cols()));
+}
+
+bool covers(int group, unsigned code, int column) {
+  for (int stored = 0; stored < group / 2; ++stored)
+    if (metadata_column(group, code, stored) == column) return true;
+  return false;
+}
+
+std::string_view rule(int group) {
+  return group == 2 ? "one of two" : group == 4 ? "two of four" : "two pairs of neighbours of four";
+}
+
+/// The first code whose places take in all of `columns`, which count from the group's first element.
+unsigned code_for(const Form& form, const std::vector<int>& columns, int row, int group_number) {
+  const int group = metadata_group(form);
+  for (const unsigned code : ascending_codes)
+    if (valid_metadata(form, code) && std::ranges::all_of(columns, [&](int column) { return covers(group, code, column); })) return code;
+  std::vector<int> of_row;
+  for (const int column : columns) of_row.push_back(group_number * group + column);
+  throw std::invalid_argument(fmt::format("row {}, group {} of A (columns {} to {}) has elements other than zero in columns {}; only {} may be",
+                                          row, group_number, group_number * group, group_number * group + group - 1,
+                                          fmt::join(of_row, ", "), rule(group)));
+}
+
+/// Calls `visit(row, group, stored column, column)` for every stored element, by the codes that `code(row, group)` gives.
+template <typename Code, typename Visit>
+void for_each_stored(const Form& form, Code code, Visit visit) {
+  const int group = metadata_group(form);
+  for (int row = 0; row < form.shape.m; ++row)
+    for (int g = 0; g < form.shape.k / group; ++g) {
+      const unsigned bits = code(row, g);
+      for (int stored = 0; stored < group / 2; ++stored) visit(row, g * group / 2 + stored, g * group + metadata_column(group, bits, stored));
+    }
+}
+
+}  // namespace
+
+SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a) {
+  check_sparse(form);
+  check_size("A", a, form.shape.m, form.shape.k);
+  const Format format = form.format(OperandName::a);
+  const Eigen::MatrixXd rounded = a.unaryExpr([&](double x) { return to_double(format, from_double(format, x)); });
+  const int group = metadata_group(form);
+  SparseMatrix sparse{Eigen::MatrixXd(form.shape.m, form.stored_k()), Eigen::MatrixXd(form.shape.m, form.shape.k / group)};
+  const auto code = [&](int row, int g) {
+    std::vector<int> columns;
+    for (int column = 0; column < group; ++column)
+      if (rounded(row, g * group + column) != 0) columns.push_back(column);
+    const unsigned bits = code_for(form, columns, row, g);
+    sparse.metadata(row, g) = bits;
+    return bits;
+  };
+  for_each_stored(form, code, [&](int row, int stored, int column) { sparse.stored(row, stored) = rounded(row, column); });
+  return sparse;
+}
+
+Eigen::MatrixXd expand(const Form& form, const SparseMatrix& sparse) {
+  check_sparse(form);
+  check_size("the stored A", sparse.stored, form.shape.m, form.stored_k());
+  check_size("the metadata of A", sparse.metadata, form.shape.m, form.shape.k / metadata_group(form));
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(form.shape.m, form.shape.k);
+  const auto code = [&](int row, int g) {
+    const double number = sparse.metadata(row, g);
+    for (unsigned bits = 0; bits < 16; ++bits)
+      if (bits == number && valid_metadata(form, bits)) return bits;
+    throw std::invalid_argument(fmt::format("row {}, group {} of the metadata holds {}; defined are {}", row, g, number, describe_valid_metadata(form)));
+  };
+  for_each_stored(form, code, [&](int row, int stored, int column) { a(row, column) = sparse.stored(row, stored); });
+  return a;
+}
+
+}  // namespace warpmat

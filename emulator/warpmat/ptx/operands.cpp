@@ -1,0 +1,123 @@
+#include <warpmat/ptx/operands.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <warpmat/tables/scales.h>
+#include <warpmat/matrices/sparse.h>
+
+namespace warpmat {
+namespace {
+
+/// An operand of a statement: what the form says of it, and the registers that the program names.
+struct Found {
+  const Form& form;
+  const Operand& operand;
+  const OperandText& text;
+};
+
+const Statement& find_statement(const Program& program, std::size_t index) {
+  const auto statements = program.matrix_statements();
+  if (index >= statements.size())
+    throw std::invalid_argument(fmt::format("the program has {} matrix instructions; number {} does not exist", statements.size(), index));
+  return *statements[index];
+}
+
+Found find(const Program& program, std::size_t index, OperandName operand_name, OperandKind kind = OperandKind::fragment) {
+  const Statement& statement = find_statement(program, index);
+  const Form& form = statement.matrix()->form();
+  const Operand* operand = form.find_operand(operand_name);
+  if (operand == nullptr || operand->kind != kind)
+    throw std::invalid_argument(
+        fmt::format("{} has no {} operand {}", form.opcode, kind == OperandKind::fragment ? "matrix" : name(kind), name(operand_name)));
+  return {form, *operand, statement.operands[static_cast<std::size_t>(operand - form.operands.data())]};
+}
+
+/// `format`, or the operand's own.
+Format format_of(const Found& found, std::optional<Format> format) {
+  if (!format) format = found.operand.format;
+  if (!format)
+    throw std::invalid_argument(fmt::format("{} moves bits without a format: say how to read operand {}", found.form.opcode, name(found.operand.name)));
+  return *format;
+}
+
+/// The registers of an operand, to be written to.
+std::vector<Register*> writable(Warp& warp, std::size_t statement, const Found& found) {
+  if (std::ranges::any_of(found.text.items, [](const Item& item) { return item.kind != Item::Kind::named; }))
+    throw std::invalid_argument(fmt::format("operand {} of statement {} is not made of registers", name(found.operand.name), statement));
+  return warp.words(found.text);
+}
+
+/// The number of a selector.
+int selector_of(const Program& program, std::size_t statement) {
+  return static_cast<int>(find(program, statement, OperandName::selector, OperandKind::selector).text.items.front().bits);
+}
+
+/// The operand of scale factors, which `scale` must be.
+Found find_scales(const Program& program, std::size_t statement, OperandName scale) {
+  if (scale != OperandName::scale_a && scale != OperandName::scale_b)
+    throw std::invalid_argument(fmt::format("operand {} holds no scale factors: scale-a and scale-b do", name(scale)));
+  return find(program, statement, scale);
+}
+
+/// The matrix number of the scale factors that a statement's ids select, by what their registers hold.
+int selected_scales(const Warp& warp, std::size_t statement, OperandName scale) {
+  const OperandName ids_name = scale == OperandName::scale_a ? OperandName::ids_a : OperandName::ids_b;
+  const Found ids = find(warp.program(), statement, ids_name, OperandKind::ids);
+  const auto words = warp.words(ids.text);
+  for (const Register* word : words)
+    if (std::ranges::any_of(*word, [&](std::uint32_t id) { return id != word->front(); }))
+      throw std::invalid_argument(fmt::format("operand {} of statement {} must be the same in all lanes", name(ids_name), statement));
+  return scale_matrix(ids.form, ids_name, {words[0]->front(), words[1]->front()});
+}
+
+}  // namespace
+
+void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format) {
+  const Found found = find(warp.program(), statement, operand);
+  const Format as = format_of(found, format);
+  scatter(found.operand.fragment, as, matrix, writable(warp, statement, found));
+}
+
+Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format) {
+  const Found found = find(warp.program(), statement, operand);
+  return gather(found.operand.fragment, format_of(found, format), warp.words(found.text));
+}
+
+std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
+                            std::optional<Format> format) {
+  const Found found = find(warp.program(), statement, operand);
+  const Fragment& fragment = found.operand.fragment;
+  return describe(fragment, compare(fragment, format_of(found, format), warp.words(found.text), expected));
+}
+
+void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a) {
+  const Found stored = find(warp.program(), statement, OperandName::a);
+  const SparseMatrix sparse = compress(stored.form, a);
+  const Found metadata = find(warp.program(), statement, OperandName::e);
+  const auto a_words = writable(warp, statement, stored), e_words = writable(warp, statement, metadata);
+  scatter_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4, sparse.metadata, e_words);
+  scatter(stored.operand.fragment, *stored.operand.format, sparse.stored, a_words);
+}
+
+Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement) {
+  const Found stored = find(warp.program(), statement, OperandName::a);
+  const Found metadata = find(warp.program(), statement, OperandName::e);
+  return expand(stored.form, {gather(stored.operand.fragment, *stored.operand.format, warp.words(stored.text)),
+                              gather_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4, warp.words(metadata.text))});
+}
+
+void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales) {
+  const Found found = find_scales(warp.program(), statement, scale);
+  const auto words = writable(warp, statement, found);
+  scatter_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, scales, words);
+}
+
+Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
+  const Found found = find_scales(warp.program(), statement, scale);
+  return gather_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, warp.words(found.text));
+}
+
+}  // namespace warpmat

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <warpmat/matrices/matrix.h>
+#include <warpmat/ptx/run.h>
+
+namespace warpmat {
+
+// The operands of a program's matrix instructions as logical matrices of doubles. `statement` counts the program's matrix instructions
+// from 0. Elements are read in the operand's own format; where the instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format`
+// must say how. All throw std::invalid_argument that names what exists; what they write to is then unchanged.
+
+/// Writes `matrix` into the registers of an operand, rounded to its format.
+void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format = {});
+
+/// Reads the matrix that an operand's registers hold.
+Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
+
+/// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: the lane
+/// and register that hold it, what they hold, and where that value belongs.
+std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
+                            std::optional<Format> format = {});
+
+/// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the selector that the statement names. What
+/// e holds for other selectors stays.
+void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a);
+
+/// The dense A that operands a and e of a sparse mma stand for.
+Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
+
+/// Writes the scale factors of a block-scaled mma, rounded to their format, where the statement's {byte-id, thread-id} select them (ids in
+/// registers must hold them by now): `scale` is scale_a with m x scale_vector factors, or scale_b with scale_vector x n. What the register
+/// holds for other ids stays.
+void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales);
+
+/// The scale factors that a block-scaled mma reads.
+Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale);
+
+}  // namespace warpmat

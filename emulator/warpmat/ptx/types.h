@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <warpmat/tables/form.h>
+
+namespace warpmat {
+
+/// A fundamental type of PTX: of a register, of a shared variable's elements, or of a scalar instruction (PTX ISA 9.1 section 5.2).
+struct DataType {
+  enum class Class : std::uint8_t { bits, integer, floating, packed_f16 };
+
+  std::string_view name;  ///< "u32"
+  int bits;
+  Class type_class;
+  bool is_signed;
+  bool is_register;       ///< .reg takes it; the 8-bit types are only for memory
+};
+
+std::span<const DataType> data_types();
+
+/// The type of that name without the dot, or nullptr.
+const DataType* find_data_type(std::string_view name);
+
+/// Which registers an instruction takes at an operand's place. Untyped registers (.b) fit everywhere; these are the others,
+/// as ptxas 13.0 judges them (each was tried).
+struct Accepts {
+  bool integer, floating, packed_f16;
+};
+
+inline constexpr Accepts accepts_all{true, true, true};
+inline constexpr Accepts accepts_integers{true, false, false};
+inline constexpr Accepts accepts_integers_and_packed{true, false, true};
+inline constexpr Accepts accepts_floating{false, true, false};
+inline constexpr Accepts accepts_packed{false, false, true};
+inline constexpr Accepts accepts_untyped{false, false, false};
+
+bool accepts(const Accepts& accepted, const DataType& register_type);
+
+/// What ptxas accepts for an instruction of scalar type `type`.
+Accepts accepted_by(const DataType& type);
+
+/// What ptxas accepts for a register of `operand`, one of `form`'s.
+Accepts accepted_by(const Form& form, const Operand& operand);
+
+}  // namespace warpmat

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/tables/target.h>
+#include <warpmat/layout/fragment.h>
+#include <warpmat/numeric/format.h>
+#include <warpmat/numeric/value.h>
+
+namespace warpmat {
+
+/// The warp matrix instructions, as PTX names them (PTX ISA 9.1 section 9.7.14.5). mma.sp is mma with Form::sparsity.
+enum class Mnemonic : std::uint8_t { ldmatrix, stmatrix, movmatrix, mma };
+
+std::string_view name(Mnemonic mnemonic);
+
+/// Which targets have a form.
+enum class TargetSet : std::uint8_t {
+  baseline,             ///< a baseline and every later target
+  blackwell,            ///< the a and f targets from sm_100 on
+  rtx_blackwell,        ///< the a and f targets from sm_120 on
+  rtx_blackwell_exact,  ///< the a targets from sm_120 on
+};
+
+/// Where a form exists.
+struct Requirement {
+  TargetSet set;
+  int baseline;    ///< the oldest target's number
+  PtxVersion ptx;  ///< the oldest PTX version
+};
+
+/// Nothing if `target` and PTX `version` meet `requirement`; else the rule that they break, as the end of a sentence:
+/// "needs sm_80 or later; the target is sm_75".
+std::optional<std::string> unmet(const Requirement& requirement, const Target& target, PtxVersion version);
+
+/// The operands of the matrix instructions, as PTX's syntax descriptions name them; `ids` are the tuples {byte-id, thread-id}.
+enum class OperandName : std::uint8_t { d, a, b, c, e, selector, scale_a, ids_a, scale_b, ids_b, r, p };
+inline constexpr std::size_t operand_names = 12;
+
+std::string_view name(OperandName name);
+std::optional<OperandName> find_operand_name(std::string_view name);
+
+/// What PTX writes at an operand's place.
+enum class OperandKind : std::uint8_t {
+  fragment,  ///< registers that hold a matrix, sparse metadata or scale factors
+  address,   ///< a row address for each lane: [register], [variable+offset]
+  selector,  ///< a number from 0 to Operand::choices - 1
+  ids,       ///< {byte-id, thread-id}: 16-bit numbers or registers
+};
+
+/// "fragment", "address", "selector", "ids".
+std::string_view name(OperandKind kind);
+
+/// One operand of a form, in the order in which PTX writes them.
+struct Operand {
+  OperandName name;
+  OperandKind kind = OperandKind::fragment;
+  bool written = false;
+  bool in_braces = true;         ///< how PTX writes the registers: {d0, d1}; or without, as for movmatrix and metadata
+  std::optional<Format> format;  ///< what the elements are; none where bits only move, and for metadata
+  Fragment fragment;             ///< which element each register holds; for ldmatrix of the matrix in memory, for movmatrix of its source
+  int choices = 0;               ///< of a selector: how many values ptxas takes; of ids: values of thread-id
+
+  /// Registers that PTX writes for the operand, each of fragment.register_bits bits; two for ids.
+  int registers() const { return kind == OperandKind::fragment ? fragment.registers() : kind == OperandKind::ids ? 2 : 1; }
+  /// The same in 32-bit words a lane: a 64-bit register is two.
+  int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits / 32 : registers(); }
+};
+
+/// Where an element lies in shared memory for ldmatrix and stmatrix: in the row whose address `lane` holds, from bit `bit` of the row on.
+struct RowPlace {
+  int lane = 0, bit = 0;
+  friend constexpr bool operator==(const RowPlace&, const RowPlace&) = default;
+};
+
+enum class Sparsity : std::uint8_t { dense, sparse, sparse_ordered };  ///< mma, mma.sp, mma.sp::ordered_metadata
+
+/// The .kind of mma: how A and B lie in registers, and whether scale factors come with them.
+enum class Kind : std::uint8_t { plain, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
+
+enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1: .xor.popc, .and.popc
+
+/// One instruction with all its qualifiers: the expansion of a row of the form table (form.cpp). Forms are made there and nowhere else,
+/// so whatever holds a Form holds something that the library can execute on some target.
+struct Form {
+  Mnemonic mnemonic;
+  std::string opcode;  ///< canonical spelling: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+  Requirement requirement;
+  std::vector<Operand> operands;  ///< in PTX's order
+
+  Shape shape;  ///< mma: the product, k of the expanded A if sparse; else the shape of one matrix in memory
+
+  // ldmatrix, stmatrix
+  static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
+  int number = 1;            ///< matrices (.x1, .x2, .x4)
+  bool transposed = false;   ///< .trans
+  int memory_bits = 16;      ///< bits of an element in memory
+
+  // mma
+  Sparsity sparsity = Sparsity::dense;
+  Kind kind = Kind::plain;
+  int scale_vector = 0;      ///< scale factors of a row of A: 0 without block scaling, else 1, 2 or 4 (.scale_vec)
+  bool satfinite = false;
+  BitOperation bit_operation = BitOperation::none;
+  Rounding rounding = Rounding::nearest_even;  ///< f64
+
+  /// K of the A that the registers hold: half of shape.k if A is sparse.
+  int stored_k() const { return sparsity == Sparsity::dense ? shape.k : shape.k / 2; }
+  /// ldmatrix, stmatrix: rows in memory, each addressed by the lane of its number.
+  int rows_in_memory() const { return number * shape.m; }
+  /// ldmatrix, stmatrix: where an element of the matrices lies in memory.
+  RowPlace row_place(const Element& e) const { return {e.matrix * shape.m + e.row, e.column * memory_bits}; }
+  /// The operand of that name, or nullptr.
+  const Operand* find_operand(OperandName name) const;
+  /// The operand of that name, which must exist.
+  const Operand& operand(OperandName name) const;
+  /// The format of an operand that has one.
+  Format format(OperandName name) const { return *operand(name).format; }
+};
+
+/// Every form, in the table's order.
+std::span<const Form> forms();
+
+/// The form that `opcode` spells, its qualifiers in any order that ptxas takes (opcode.h), or nullptr.
+const Form* find_form(std::string_view opcode);
+
+/// Why `opcode` is not a form, and the nearest that is: one sentence. Only for opcodes that find_form does not know.
+std::string explain_unknown_opcode(std::string_view opcode);
+
+/// Nothing if `form` exists for `target` and PTX `version`; else the rule that forbids it:
+/// "mma.…m16n8k16… needs sm_80 or later; the target is sm_75".
+std::optional<std::string> unavailable(const Form& form, const Target& target, PtxVersion version = newest_ptx);
+
+/// Whether `mnemonic` ("mma") starts the opcode of any form.
+bool is_matrix_mnemonic(std::string_view mnemonic);
+
+}  // namespace warpmat

@@ -1,0 +1,189 @@
+#include <warpmat/tables/lowering.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+#include <warpmat/execute/reference/execute.h>
+
+namespace warpmat {
+namespace {
+
+using enum Hardware;
+using enum Evidence;
+
+template <typename Enum>
+class Set {
+ public:
+  constexpr Set(std::initializer_list<Enum> members) {
+    for (const Enum member : members) bits_ |= bit(member);
+  }
+  constexpr bool has(Enum member) const { return (bits_ & bit(member)) != 0; }
+
+ private:
+  static constexpr std::uint32_t bit(Enum member) { return std::uint32_t{1} << static_cast<unsigned>(member); }
+  std::uint32_t bits_ = 0;
+};
+
+/// Which mma forms a row is for, beside the format of A.
+enum class Which : std::uint8_t { any, dense, sparse };
+
+/// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` are those of .kind.
+struct Row {
+  Mnemonic mnemonic;
+  Set<Format> multiplicands;
+  Set<Kind> kinds;
+  Which which;
+  Set<Hardware> hardware;
+  Lowering lowering;
+  bool volta = false;  ///< for m8n8k4 of f16
+};
+
+constexpr auto ldmatrix = Mnemonic::ldmatrix;
+constexpr auto stmatrix = Mnemonic::stmatrix;
+constexpr auto movmatrix = Mnemonic::movmatrix;
+constexpr auto mma = Mnemonic::mma;
+
+constexpr auto any = Which::any;
+constexpr auto dense = Which::dense;
+constexpr auto sparse = Which::sparse;
+
+constexpr Set<Kind> plain{Kind::plain};
+constexpr Set<Kind> eight_bit{Kind::plain, Kind::f8f6f4};
+constexpr Set<Kind> mxf8f6f4{Kind::mxf8f6f4};
+constexpr Set<Kind> mxf4{Kind::mxf4, Kind::mxf4nvf4};
+
+constexpr Set<Format> no_arithmetic{};
+constexpr Set<Format> f64{Format::f64};
+constexpr Set<Format> f16{Format::f16};
+constexpr Set<Format> halves{Format::f16, Format::bf16, Format::tf32};
+constexpr Set<Format> fp8{Format::e4m3, Format::e5m2};
+constexpr Set<Format> fp8_fp6_fp4{Format::e4m3, Format::e5m2, Format::e3m2, Format::e2m3, Format::e2m1};
+constexpr Set<Format> fp4{Format::e2m1};
+constexpr Set<Format> integers{Format::s8, Format::u8, Format::s4, Format::u4};
+constexpr Set<Format> bytes{Format::s8, Format::u8};
+constexpr Set<Format> nibbles{Format::s4, Format::u4};
+constexpr Set<Format> bits{Format::b1};
+
+constexpr Set<Hardware> turing_on{sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121};
+constexpr Set<Hardware> turing_to_ada{sm_75, sm_80, sm_86, sm_87, sm_88, sm_89};
+constexpr Set<Hardware> ampere_to_ada{sm_80, sm_86, sm_87, sm_88, sm_89};
+constexpr Set<Hardware> blackwell{sm_100, sm_103, sm_110, sm_120, sm_121};
+constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
+constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
+
+constexpr auto f64_in_blocks = "DMMA.8x8x4 for each 8x8x4";
+
+constexpr auto isa = "PTX ISA 9.1";
+constexpr auto h200 = "H200";
+constexpr auto mma_sim = "arXiv 2511.10909";
+
+const DotModel* const no_model = nullptr;
+const DotModel* const ampere = &dot_models::ampere;
+const DotModel* const hopper = &dot_models::hopper;
+
+// The first row that fits counts. Machine instructions were read from what ptxas 13.0 makes of each form; {mnk} stands for the form's shape,
+// {mnh} for the same with half of k.
+const Row rows[] = {
+    // ---- data movement
+    {ldmatrix, no_arithmetic, plain, any, {sm_90}, {"LDSM", execute_ldmatrix, no_model, measured, h200}},
+    {ldmatrix, no_arithmetic, plain, any, {sm_75}, {"LDSM", execute_ldmatrix_all_lanes, no_model, published, isa}},
+    {ldmatrix, no_arithmetic, plain, any, turing_on, {"LDSM", execute_ldmatrix, no_model, published, isa}},
+    {stmatrix, no_arithmetic, plain, any, {sm_90}, {"STSM", execute_stmatrix, no_model, measured, h200}},
+    {stmatrix, no_arithmetic, plain, any, blackwell, {"STSM", execute_stmatrix, no_model, published, isa}},
+    {movmatrix, no_arithmetic, plain, any, {sm_90}, {"MOVM", execute_movmatrix, no_model, measured, h200}},
+    {movmatrix, no_arithmetic, plain, any, turing_on, {"MOVM", execute_movmatrix, no_model, published, isa}},
+
+    // ---- m8n8k4: in the matrix unit of Volta and Turing, on the f32 cores since
+    {mma, f16, plain, dense, {sm_70}, {"HMMA.884", execute_volta_dot, &dot_models::volta, replayed, "V100, arXiv 2512.07004"}, true},
+    {mma, f16, plain, dense, {sm_75}, {"HMMA.884", execute_volta_dot, ampere, assumed, "as m16n8k8 of sm_75"}, true},
+    {mma, f16, plain, dense, {sm_90}, {"FFMA and FADD", execute_volta_fma, no_model, measured, h200}, true},
+    {mma, f16, plain, dense, ampere_to_ada, {"FFMA and FADD", execute_volta_fma, no_model, assumed, "as sm_90"}, true},
+    {mma, f16, plain, dense, blackwell, {"FFMA and FADD", execute_volta_fma, no_model, assumed, "as sm_90"}, true},
+
+    // ---- f16, bf16, tf32
+    {mma, f16, plain, dense, {sm_75}, {"HMMA.{mnk}", execute_dot, ampere, published, mma_sim}},
+    {mma, halves, plain, dense, {sm_80}, {"HMMA.{mnk}", execute_dot, ampere, replayed, "A100, arXiv 2512.07004"}},
+    {mma, halves, plain, dense, {sm_86}, {"HMMA.{mnk}", execute_dot, ampere, replayed, "A2, arXiv 2512.07004"}},
+    {mma, halves, plain, dense, {sm_87, sm_88}, {"HMMA.{mnk}", execute_dot, ampere, assumed, "as sm_86"}},
+    {mma, halves, plain, dense, {sm_89}, {"HMMA.{mnk}", execute_dot, ampere, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
+    {mma, halves, plain, any, {sm_90}, {"HMMA.{sp}{mnk}", execute_dot, hopper, measured, h200}},
+    {mma, halves, plain, dense, {sm_100}, {"HMMA.{mnk}", execute_dot, hopper, replayed, "B200, arXiv 2512.07004"}},
+    {mma, halves, plain, dense, {sm_103, sm_110}, {"HMMA.{mnk}", execute_dot, hopper, assumed, "as sm_100"}},
+    {mma, halves, plain, dense, {sm_120}, {"HMMA.{mnk}", execute_dot, hopper, published, mma_sim}},
+    {mma, halves, plain, dense, {sm_121}, {"HMMA.{mnk}", execute_dot, hopper, assumed, "as sm_120"}},
+    {mma, halves, plain, sparse, ampere_to_ada, {"HMMA.{sp}{mnk}", execute_dot, ampere, assumed, "steps over the stored products, as on sm_90"}},
+    {mma, halves, plain, sparse, blackwell, {"HMMA.{sp}{mnk}", execute_dot, hopper, assumed, "as sm_90"}},
+
+    // ---- f64
+    {mma, f64, plain, dense, {sm_90}, {"DMMA.{mnk}", execute_f64, no_model, measured, h200}},
+    {mma, f64, plain, dense, ampere_to_ada, {"DMMA.{mnk}", execute_f64, no_model, published, mma_sim}},
+    {mma, f64, plain, dense, blackwell, {f64_in_blocks, execute_f64, no_model, published, mma_sim}},
+
+    // ---- fp8, fp6, fp4
+    {mma, fp8, plain, dense, {sm_89}, {"QMMA.{mnk}", execute_dot, &dot_models::ada_fp8, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
+    {mma, fp8, plain, sparse, {sm_89}, {"QMMA.{sp}{mnk}", execute_dot, &dot_models::ada_fp8, assumed, "as dense"}},
+    {mma, fp8, plain, dense, {sm_90}, {"2 HMMA.{mnh} and an addition", execute_split_dot, hopper, measured, h200}},
+    {mma, fp8, plain, sparse, {sm_90}, {"2 HMMA.{sp}{mnh} and an addition", execute_split_dot, hopper, measured, h200}},
+    {mma, fp8, eight_bit, dense, {sm_100}, {"2 HMMA.{mnh} and an addition", execute_split_dot, hopper, replayed, "B200, arXiv 2512.07004"}},
+    {mma, fp8, eight_bit, dense, {sm_103, sm_110}, {"2 HMMA.{mnh} and an addition", execute_split_dot, hopper, assumed, "as sm_100"}},
+    {mma, fp8, eight_bit, sparse, data_center_blackwell, {"2 HMMA.{sp}{mnh} and an addition", execute_split_dot, hopper, assumed, "as sm_90"}},
+    {mma, fp8, eight_bit, dense, {sm_120}, {"QMMA.{mnk}", execute_dot, hopper, published, mma_sim}},
+    {mma, fp8_fp6_fp4, eight_bit, any, rtx_blackwell, {"QMMA.{sp}{mnk}", execute_dot, hopper, assumed, "as dense fp8 of sm_120"}},
+
+    // ---- block scaling
+    {mma, fp8_fp6_fp4, mxf8f6f4, dense, {sm_120}, {"QMMA.SF.{mnk}", execute_dot, hopper, published, mma_sim}},
+    {mma, fp8_fp6_fp4, mxf8f6f4, any, rtx_blackwell, {"QMMA.SF.{sp}{mnk}", execute_dot, hopper, assumed, "as dense on sm_120"}},
+    {mma, fp4, mxf4, dense, {sm_120}, {"OMMA.SF.{mnk}", execute_grouped_dot, &dot_models::blackwell_fp4, published, mma_sim}},
+    {mma, fp4, mxf4, any, rtx_blackwell, {"OMMA.SF.{sp}{mnk}", execute_grouped_dot, &dot_models::blackwell_fp4, assumed, "as dense on sm_120"}},
+
+    // ---- integers: exact on every hardware, in pieces where it has no unit of the width
+    {mma, bytes, plain, any, {sm_90}, {"IMMA.{sp}{mnk}", execute_integer_dot, no_model, measured, h200}},
+    {mma, nibbles, plain, any, {sm_90}, {"2 IMMA.{sp}{mnh}", execute_integer_dot, no_model, measured, h200}},
+    {mma, bits, plain, any, {sm_90}, {"BMMA.{mnk}", execute_bit_dot, no_model, measured, h200}},
+    {mma, integers, plain, any, turing_to_ada, {"IMMA.{sp}{mnk}", execute_integer_dot, no_model, published, isa}},
+    {mma, bytes, plain, any, blackwell, {"IMMA.{sp}{mnk}", execute_integer_dot, no_model, published, isa}},
+    {mma, nibbles, plain, any, blackwell, {"2 IMMA.{sp}{mnh}", execute_integer_dot, no_model, published, isa}},
+    {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", execute_bit_dot, no_model, published, isa}},
+    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", execute_bit_dot, no_model, published, isa}},
+};
+
+bool has(Hardware hardware, const Form& form) {
+  return std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == hardware && !unavailable(form, t); });
+}
+
+/// Whether `r` is for `form` on `hardware`, which has the form.
+bool fits(const Row& r, const Form& form, Hardware hardware) {
+  if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
+  if (form.mnemonic != mma) return true;
+  const Format a = form.format(OperandName::a);
+  const bool volta = form.shape == Shape{8, 8, 4} && a == Format::f16;
+  const bool sparsity_fits = r.which == any || (r.which == sparse) == (form.sparsity != Sparsity::dense);
+  return r.multiplicands.has(a) && r.kinds.has(form.kind) && sparsity_fits && r.volta == volta;
+}
+
+}  // namespace
+
+const Lowering* find_lowering(const Form& form, Hardware hardware) {
+  if (!has(hardware, form)) return nullptr;
+  const auto* found = std::ranges::find_if(rows, [&](const Row& r) { return fits(r, form, hardware); });
+  return found == std::end(rows) ? nullptr : &found->lowering;
+}
+
+bool may_discard(const Form& form, const Lowering& lowering) {
+  const bool in_halves = lowering.execute == execute_split_dot;
+  const bool in_blocks = lowering.machine == f64_in_blocks && form.shape.m > 8;
+  return !in_halves && !in_blocks;
+}
+
+std::span<const Lowering* const> lowerings() {
+  static const std::vector<const Lowering*> all = [] {
+    std::vector<const Lowering*> pointers;
+    for (const Row& r : rows) pointers.push_back(&r.lowering);
+    return pointers;
+  }();
+  return all;
+}
+
+}  // namespace warpmat

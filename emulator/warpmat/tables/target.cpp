@@ -1,0 +1,75 @@
+#include <warpmat/tables/target.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace warpmat {
+namespace {
+
+using enum Target::Features;
+
+// Names: PTX ISA 9.1 section 11.1.2. First versions: release notes of that section, confirmed with ptxas 13.0 (which already takes sm_88
+// under 7.3, though the ISA introduces it in 9.0).
+constexpr std::array table{
+    Target{"sm_70", 70, Hardware::sm_70, baseline, {6, 0}},
+    Target{"sm_75", 75, Hardware::sm_75, baseline, {6, 3}},
+    Target{"sm_80", 80, Hardware::sm_80, baseline, {7, 0}},
+    Target{"sm_86", 86, Hardware::sm_86, baseline, {7, 1}},
+    Target{"sm_87", 87, Hardware::sm_87, baseline, {7, 4}},
+    Target{"sm_88", 88, Hardware::sm_88, baseline, {7, 3}},
+    Target{"sm_89", 89, Hardware::sm_89, baseline, {7, 8}},
+    Target{"sm_90", 90, Hardware::sm_90, baseline, {7, 8}},
+    Target{"sm_90a", 90, Hardware::sm_90, architecture, {8, 0}},
+    Target{"sm_100", 100, Hardware::sm_100, baseline, {8, 6}},
+    Target{"sm_100f", 100, Hardware::sm_100, family, {8, 8}},
+    Target{"sm_100a", 100, Hardware::sm_100, architecture, {8, 6}},
+    Target{"sm_103", 103, Hardware::sm_103, baseline, {8, 8}},
+    Target{"sm_103f", 103, Hardware::sm_103, family, {8, 8}},
+    Target{"sm_103a", 103, Hardware::sm_103, architecture, {8, 8}},
+    Target{"sm_110", 110, Hardware::sm_110, baseline, {9, 0}},
+    Target{"sm_110f", 110, Hardware::sm_110, family, {9, 0}},
+    Target{"sm_110a", 110, Hardware::sm_110, architecture, {9, 0}},
+    Target{"sm_120", 120, Hardware::sm_120, baseline, {8, 7}},
+    Target{"sm_120f", 120, Hardware::sm_120, family, {8, 8}},
+    Target{"sm_120a", 120, Hardware::sm_120, architecture, {8, 7}},
+    Target{"sm_121", 121, Hardware::sm_121, baseline, {8, 8}},
+    Target{"sm_121f", 121, Hardware::sm_121, family, {8, 8}},
+    Target{"sm_121a", 121, Hardware::sm_121, architecture, {8, 8}},
+};
+
+}  // namespace
+
+std::span<const Target> targets() { return table; }
+
+const Target* find_target(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Target::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+const Target& target(std::string_view name) {
+  if (const Target* found = find_target(name)) return *found;
+  std::vector<std::string_view> names;
+  for (const Target& t : table) names.push_back(t.name);
+  throw std::invalid_argument(fmt::format("unknown target '{}': there are {}", name, fmt::join(names, ", ")));
+}
+
+std::string_view name(Hardware hardware) { return std::ranges::find(table, hardware, &Target::hardware)->name; }
+
+std::string to_string(PtxVersion version) { return fmt::format("{}.{}", version.major, version.minor); }
+
+std::string_view name(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::assumed: return "assumed";
+    case Evidence::published: return "published";
+    case Evidence::replayed: return "replayed";
+    case Evidence::measured: return "measured";
+  }
+  return "";
+}
+
+}  // namespace warpmat

@@ -1,0 +1,23 @@
+#pragma once
+
+// warpmat: a warp of 32 lanes on the CPU that executes NVIDIA's warp matrix instructions bit for bit as a named GPU does.
+//
+// This header is the whole library. A reading order:
+//
+//   ptx/program.h      text -> Program -> text
+//   ptx/run.h          a Warp runs a Program
+//   ptx/operands.h     a statement's operands as Eigen matrices: what tests of kernels use
+//   execute/instruction.h  one Instruction on registers, without PTX text: what simulators use
+//   tables/form.h     the table of forms; tables/lowering.h what each becomes on each hardware, and how that is known
+//   layout/fragment.h  which lane, register and bits hold an element
+//   matrices/sparse.h  dense A to stored elements and metadata, and back; tables/scales.h where scale factors lie
+//   matrices/packing.h rows of 6- and 4-bit elements in shared memory
+//   numeric/dot.h      how a matrix unit adds up
+
+#include <warpmat/execute/instruction.h>
+#include <warpmat/matrices/matrix.h>
+#include <warpmat/matrices/packing.h>
+#include <warpmat/tables/scales.h>
+#include <warpmat/matrices/sparse.h>
+#include <warpmat/ptx/operands.h>
+#include <warpmat/ptx/run.h>

@@ -1,0 +1,432 @@
+#include "gpu/cases/fuzz_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/tables/lowering.h>
+#include <warpmat/tables/metadata.h>
+#include <warpmat/execute/reference/multiplicands.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gpu/cases/operand_classes.h"
+
+namespace warpmat {
+namespace {
+
+using std::uint64_t;
+
+constexpr std::uint32_t memory_bytes = 1024;
+
+/// Registers of one width. There are few, so that statements meet each other's results; more than any operand has.
+struct Pool {
+  int bits;
+  const char* prefix;
+  std::size_t size;
+};
+
+constexpr Pool pools[] = {{16, "%h", 4}, {32, "%r", 24}, {64, "%q", 16}};
+constexpr const Pool& pool16 = pools[0];
+constexpr const Pool& pool32 = pools[1];
+constexpr const Pool& pool64 = pools[2];
+
+const Pool& pool_of(int bits) {
+  return bits == 16 ? pool16 : bits == 64 ? pool64 : pool32;
+}
+
+std::string declarations_for(const Target& target, PtxVersion version) {
+  std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
+  for (const Pool& pool : pools) text += fmt::format(".reg .b{} {}<{}>;\n", pool.bits, pool.prefix, pool.size);
+  return text + fmt::format(".shared .align 16 .b8 memory[{}];\n", memory_bytes);
+}
+
+/// Whether the assembler calls a subroutine for the form: products of 4-bit integers where the hardware has only those of 8 bits.
+bool is_subroutine(const Form& form, const Target& target) {
+  const Operand* a = form.find_operand(OperandName::a);
+  return a != nullptr && (a->format == Format::s4 || a->format == Format::u4) &&
+         find_lowering(form, target.hardware)->machine.starts_with("2 ");
+}
+
+/// The forms that `target` has, by mnemonic, so that mnemonics of few forms are drawn as often as others.
+std::vector<std::vector<const Form*>> forms_of(const Target& target, const FuzzOptions& options) {
+  std::vector<std::vector<const Form*>> by_mnemonic;
+  for (const Form& form : forms()) {
+    if (unavailable(form, target) || (is_subroutine(form, target) && !options.assembler_faults)) continue;
+    const auto same = [&](const std::vector<const Form*>& group) { return group.front()->mnemonic == form.mnemonic; };
+    auto found = std::ranges::find_if(by_mnemonic, same);
+    if (found == by_mnemonic.end()) found = by_mnemonic.insert(found, std::vector<const Form*>{});
+    found->push_back(&form);
+  }
+  return by_mnemonic;
+}
+
+std::vector<const ScalarInstruction*> scalars_of(const Target& target) {
+  std::vector<const ScalarInstruction*> found;
+  for (const ScalarInstruction& instruction : scalar_instructions())
+    if (target.number >= instruction.requirement.baseline) found.push_back(&instruction);
+  return found;
+}
+
+class Generator {
+ public:
+  Generator(const Target& target, uint64_t key, const FuzzOptions& options)
+      : target_(target), forms_(forms_of(target, options)), scalars_(scalars_of(target)), random_(key), options_(options) {}
+
+  FuzzProgram program() {
+    const auto wanted = static_cast<std::size_t>(random_.between(1, options_.max_statements));
+    for (std::size_t count = 0; count < wanted;) {
+      FuzzUnit unit{random_.one_in(2) ? matrix_unit() : scalar_unit()};
+      if (count + unit.statements.size() > wanted) continue;
+      count += unit.statements.size();
+      program_.units.push_back(std::move(unit));
+    }
+    program_.declarations = declarations_for(target_, version_);
+    return std::move(program_);
+  }
+
+ private:
+  using Lines = std::vector<std::string>;
+
+  void require(const Requirement& requirement) { version_ = std::max(version_, requirement.ptx); }
+
+  // ---- Registers and numbers --------------------------------------------------------------------------------------------------------
+
+  std::string any(const Pool& pool) { return fmt::format("{}{}", pool.prefix, random_.below(pool.size)); }
+
+  Lines sources(const Pool& pool, int count) {
+    Lines registers;
+    for (int i = 0; i < count; ++i) registers.push_back(any(pool));
+    return registers;
+  }
+
+  /// Distinct registers; in a list of several now and then _ for one of them.
+  Lines destinations(const Pool& pool, int count, bool in_braces) {
+    Lines registers;
+    while (registers.size() < static_cast<std::size_t>(count)) {
+      const std::string candidate = any(pool);
+      if (options_.repeated_destinations || std::ranges::find(registers, candidate) == registers.end()) registers.push_back(candidate);
+    }
+    if (in_braces && count > 1 && random_.one_in(10)) registers[random_.below(registers.size())] = "_";
+    return registers;
+  }
+
+  static std::string list(const Lines& registers, bool in_braces) {
+    const std::string joined = fmt::format("{}", fmt::join(registers, ", "));
+    return in_braces ? "{" + joined + "}" : joined;
+  }
+
+  /// A number without the sign bits of the elements of a register, unless asked for: see FuzzOptions.
+  std::string number(int bits) {
+    constexpr uint64_t signs = 0x8000800080008000;
+    const uint64_t value = random_.next() >> random_.below(64) & ~(options_.assembler_faults ? 0 : signs);
+    return fmt::format("{:#x}", bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value);
+  }
+
+  // ---- Addresses --------------------------------------------------------------------------------------------------------------------
+
+  /// An address that the statement behind `lines` uses: a register and an offset, in brackets.
+  struct Address {
+    Lines lines;
+    std::string text;
+  };
+
+  /// Two different registers: for an address, and for what it is computed with.
+  std::pair<std::string, std::string> two_registers() {
+    const uint64_t first = random_.below(pool32.size), second = (first + 1 + random_.below(pool32.size - 1)) % pool32.size;
+    return {fmt::format("{}{}", pool32.prefix, first), fmt::format("{}{}", pool32.prefix, second)};
+  }
+
+  /// In each lane some `bytes` of memory, aligned, taken from a register's bits: lanes may read the same.
+  Address load_address(std::uint32_t bytes) {
+    const auto [address, base] = two_registers();
+    constexpr std::uint32_t half = memory_bytes / 2;  // the bits of the register reach into one half, the offset into the other
+    const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(half / bytes + 1));
+    return {{fmt::format("and.b32 {}, {}, {:#x};", address, any(pool32), half - bytes), fmt::format("mov.u32 {}, memory;", base),
+             fmt::format("add.u32 {}, {}, {};", address, base, address)},
+            bracket(address, offset)};
+  }
+
+  /// In each lane other `bytes` of memory, aligned, lanes in some order.
+  Address store_address(std::uint32_t bytes) {
+    const auto [address, base] = two_registers();
+    const std::uint32_t most = memory_bytes / lanes / bytes;
+    const std::uint32_t stride = bytes * (1 + static_cast<std::uint32_t>(random_.below(most)));
+    const std::uint32_t room = memory_bytes - (lanes - 1) * stride - bytes;
+    const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(room / bytes + 1));
+    return {{fmt::format("mov.u32 {}, %laneid;", address), fmt::format("mov.u32 {}, memory;", base),
+             fmt::format("xor.b32 {}, {}, {};", address, address, random_.below(lanes)),
+             fmt::format("mad.lo.u32 {}, {}, {}, {};", address, address, stride, base)},
+            bracket(address, offset)};
+  }
+
+  static std::string bracket(const std::string& base, std::uint32_t offset) {
+    return offset == 0 ? fmt::format("[{}]", base) : fmt::format("[{}+{}]", base, offset);
+  }
+
+  /// `statement` behind what computes its address; with barriers around it if it writes memory.
+  static Lines with_address(Lines lines, const std::string& statement, bool writes_memory) {
+    constexpr const char* barrier = "bar.warp.sync 0xffffffff;";
+    if (writes_memory) lines.emplace_back(barrier);
+    lines.push_back(statement);
+    if (writes_memory) lines.emplace_back(barrier);
+    return lines;
+  }
+
+  // ---- Matrix instructions ----------------------------------------------------------------------------------------------------------
+
+  Lines matrix_unit() {
+    const auto& group = forms_[random_.below(forms_.size())];
+    const Form& form = *group[random_.below(group.size())];
+    require(form.requirement);
+    may_discard_ = may_discard(form, *find_lowering(form, target_.hardware));
+    const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
+    bool uses_memory = false;
+    Lines lines, operands, written, padded, after;
+    for (const Operand& operand : form.operands) {
+      if (operand.kind == OperandKind::address) {
+        Address address = writes_register ? load_address(Form::row_bytes) : store_address(Form::row_bytes);
+        lines.insert(lines.end(), address.lines.begin(), address.lines.end());
+        operands.push_back(address.text);
+        uses_memory = true;
+      } else if (operand.kind == OperandKind::fragment && operand.name != OperandName::e) {
+        const Lines registers = fragment(operand, written);
+        operands.push_back(list(registers, operand.in_braces));
+        if (padding_bits(operand.fragment) != 0) clear_padding(operand, registers, lines, padded);
+        if (form.mnemonic == Mnemonic::movmatrix && !operand.written && !options_.assembler_faults) lines = make_different(operands.back());
+      } else {
+        operands.push_back(number_operand(form, operand, lines, padded));
+        if (operand.name == OperandName::e && !options_.assembler_faults) after = make_different(operands.back());  // a constant with signs
+      }
+    }
+    Lines unit = with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
+    unit.insert(unit.end(), after.begin(), after.end());
+    return unit;
+  }
+
+  /// Statements after which `reg` is not the same in all lanes, also in the assembler's eyes: see FuzzOptions::assembler_faults.
+  Lines make_different(const std::string& reg) {
+    std::string lane = any(pool32);
+    while (lane == reg) lane = any(pool32);
+    return {fmt::format("mov.u32 {}, %laneid;", lane), fmt::format("add.u32 {}, {}, {};", reg, reg, lane),
+            fmt::format("xor.b32 {}, {}, {};", lane, lane, reg)};  // of the lane's number the assembler knows that most bits are zero
+  }
+
+  /// Appends statements that make the padding of an operand zero to `lines`, and its registers to `padded`.
+  static void clear_padding(const Operand& operand, const Lines& registers, Lines& lines, Lines& padded) {
+    for (const std::string& reg : registers)
+      lines.push_back(fmt::format("and.b32 {}, {}, {:#x};", reg, reg, ~padding_bits(operand.fragment)));
+    padded.insert(padded.end(), registers.begin(), registers.end());
+  }
+
+  /// Metadata that the ISA defines, moved into its register, none of `padded`, before the statement, or an operand that PTX writes as
+  /// a number.
+  std::string number_operand(const Form& form, const Operand& operand, Lines& lines, const Lines& padded) {
+    if (operand.kind == OperandKind::selector)
+      return std::to_string(random_.below(static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices())));
+    if (operand.kind == OperandKind::ids) return fmt::format("{{0, {}}}", random_.below(static_cast<std::size_t>(operand.choices)));
+    std::uint32_t codes = 0;
+    for (int bit = 0; bit < 32; bit += 4) {
+      std::uint32_t code = 0;
+      do code = static_cast<std::uint32_t>(random_.below(16));
+      while (!valid_metadata(form, code));
+      codes |= code << bit;
+    }
+    std::string metadata = any(pool32);
+    while (std::ranges::find(padded, metadata) != padded.end()) metadata = any(pool32);
+    lines.push_back(fmt::format("mov.b32 {}, {:#x};", metadata, codes));
+    return metadata;
+  }
+
+  /// The registers of an operand. Of the sources as long as the destination, one in three is the destination.
+  Lines fragment(const Operand& operand, Lines& written) {
+    const Pool& pool = pool_of(operand.fragment.register_bits);
+    if (operand.written) {
+      written = destinations(pool, operand.registers(), operand.in_braces && may_discard_);
+      return written;
+    }
+    const bool same = written.size() == static_cast<std::size_t>(operand.registers()) && written.front().starts_with(pool.prefix) &&
+                      std::ranges::find(written, "_") == written.end() && random_.one_in(3);
+    return same ? written : sources(pool, operand.registers());
+  }
+
+  // ---- Scalar instructions ----------------------------------------------------------------------------------------------------------
+
+  Lines scalar_unit() {
+    const ScalarInstruction& instruction = *scalars_[random_.below(scalars_.size())];
+    require(instruction.requirement);
+    switch (instruction.operation) {
+      case ScalarOperation::load:
+        return load(instruction);
+      case ScalarOperation::store:
+        return store(instruction);
+      case ScalarOperation::barrier:
+        return {instruction.opcode + " 0xffffffff;"};
+      case ScalarOperation::move:
+        return {move(instruction)};
+      case ScalarOperation::compute:
+        return {compute(instruction)};
+    }
+    return {};
+  }
+
+  static bool is_floating(const DataType& type) { return type.type_class == DataType::Class::floating; }
+
+  /// Registers that a load or store of `type` takes: as wide, or unless it is floating-point wider.
+  const Pool& memory_pool(const DataType& type) {
+    if (is_floating(type)) return pool_of(type.bits);
+    const Pool* chosen = &pools[random_.below(std::size(pools))];
+    while (chosen->bits < type.bits) chosen = &pools[random_.below(std::size(pools))];
+    return *chosen;
+  }
+
+  Lines load(const ScalarInstruction& instruction) {
+    const bool in_braces = instruction.vector > 1;
+    const Address address = load_address(static_cast<std::uint32_t>(instruction.result->bits * instruction.vector / 8));
+    const Lines registers = destinations(memory_pool(*instruction.result), instruction.vector, in_braces);
+    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, list(registers, in_braces), address.text), false);
+  }
+
+  Lines store(const ScalarInstruction& instruction) {
+    const Address address = store_address(static_cast<std::uint32_t>(instruction.source->bits * instruction.vector / 8));
+    const Lines registers = sources(memory_pool(*instruction.source), instruction.vector);
+    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, address.text, list(registers, instruction.vector > 1)),
+                        true);
+  }
+
+  std::string move(const ScalarInstruction& instruction) {
+    const DataType& type = *instruction.result;
+    const Pool& pool = pool_of(type.bits);
+    const std::string to = any(pool);
+    std::string from = any(pool);
+    if (!is_floating(type)) {
+      if (random_.one_in(4)) from = number(type.bits);
+      if (type.bits == 32 && options_.assembler_faults && random_.one_in(8)) from = "%laneid";
+      if (type.bits >= 32 && random_.one_in(8)) from = fmt::format("memory+{}", random_.below(memory_bytes));
+    }
+    return fmt::format("{} {}, {};", instruction.opcode, to, from);
+  }
+
+  std::string compute(const ScalarInstruction& instruction) {
+    Lines operands{any(pool_of(instruction.result->bits))};
+    for (int i = 0; i < instruction.sources; ++i) operands.push_back(any(pool_of(instruction.source->bits)));
+    if (instruction.sources > 1 && !is_floating(*instruction.source) && random_.one_in(3))
+      operands.back() = number(random_.one_in(2) ? 5 : 32);
+    return fmt::format("{} {};", instruction.opcode, fmt::join(operands, ", "));
+  }
+
+  const Target& target_;
+  PtxVersion version_ = std::max(target_.since, {7, 0});  ///< that has everything in the program
+  bool may_discard_ = true;                               ///< whether the current form takes _ as a destination
+  std::vector<std::vector<const Form*>> forms_;
+  std::vector<const ScalarInstruction*> scalars_;
+  Random random_;
+  FuzzOptions options_;
+  FuzzProgram program_;
+};
+
+// ---- States -------------------------------------------------------------------------------------------------------------------------
+
+/// The floating-point formats whose elements fill registers of `bits` bits.
+std::vector<const FormatRow*> formats_in(int bits) {
+  std::vector<const FormatRow*> found;
+  for (const FormatRow& f : format_rows())
+    if (!is_integer(f) && f.is_signed && bits % f.bits == 0 && (f.bits == 64) == (bits == 64)) found.push_back(&f);
+  return found;
+}
+
+/// How one register is filled in all warps.
+struct Style {
+  const FormatRow* format;
+  const OperandClass* operand_class;
+  ProductFormats product;
+
+  Style(int bits, Random random) {
+    const auto formats = formats_in(bits);
+    format = formats[random.below(formats.size())];
+    constexpr const char* classes[] = {"random", "finite", "close", "close", "wide", "special", "subnormal"};
+    operand_class = find_operand_class(classes[random.below(std::size(classes))]);
+    product = {format, format, format};
+  }
+
+  uint64_t draw(int bits, uint64_t warp_key, uint64_t key) const {
+    uint64_t word = 0;
+    for (int bit = 0; bit < bits; bit += format->bits) {
+      const uint64_t element_key = combine(key, static_cast<uint64_t>(bit));
+      word |= operand_class->element({&product, format, Role::other, warp_key, element_key, element_key, 0, 1}) << bit;
+    }
+    return word;
+  }
+};
+
+void fill_register(const NamedRegister& reg, std::span<Register> words, uint64_t program_key, uint64_t warp_key) {
+  const int bits = reg.type->bits;
+  const auto slot = static_cast<std::size_t>(reg.slot);
+  const Style style(bits, Random(combine(program_key, slot)));
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const uint64_t value = style.draw(bits, warp_key, combine(warp_key, slot * lanes + lane));
+    words[slot][lane] = static_cast<std::uint32_t>(value);
+    if (bits == 64) words[slot + 1][lane] = static_cast<std::uint32_t>(value >> 32);
+  }
+}
+
+FuzzProgram without(const FuzzProgram& program, std::size_t first, std::size_t count) {
+  FuzzProgram shorter = program;
+  const auto begin = shorter.units.begin() + static_cast<std::ptrdiff_t>(first);
+  shorter.units.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
+  return shorter;
+}
+
+/// Leaves out every run of `count` units that it can. Returns whether there was one.
+bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool(const FuzzProgram&)>& fails) {
+  bool shortened = false;
+  for (std::size_t end = program.units.size(); end >= count; --end) {
+    if (program.units.size() <= count || end > program.units.size()) continue;
+    FuzzProgram shorter = without(program, end - count, count);
+    if (!fails(shorter)) continue;
+    program = std::move(shorter);
+    shortened = true;
+  }
+  return shortened;
+}
+
+}  // namespace
+
+std::size_t FuzzProgram::statements() const {
+  std::size_t count = 0;
+  for (const FuzzUnit& unit : units) count += unit.statements.size();
+  return count;
+}
+
+std::string FuzzProgram::text() const {
+  std::string all = declarations;
+  for (const FuzzUnit& unit : units)
+    for (const std::string& statement : unit.statements) all += statement + '\n';
+  return all;
+}
+
+FuzzProgram random_fuzz_program(const Target& target, std::uint64_t seed, std::uint64_t index, const FuzzOptions& options) {
+  return Generator(target, combine(combine(seed, hash_name("program")), index), options).program();
+}
+
+WarpStates random_fuzz_states(const Program& program, std::uint64_t seed, std::uint64_t index, std::size_t warps) {
+  const uint64_t program_key = combine(combine(seed, hash_name("states")), index);
+  WarpStates states(program, warps);
+  for (std::size_t warp = 0; warp < warps; ++warp) {
+    const uint64_t warp_key = combine(combine(program_key, hash_name("warp")), warp);
+    for (const NamedRegister& reg : program.registers) fill_register(reg, states.registers_of(warp), program_key, warp_key);
+    Random random(combine(warp_key, hash_name("memory")));
+    for (std::uint8_t& byte : states.shared_of(warp)) byte = static_cast<std::uint8_t>(random.next());
+  }
+  return states;
+}
+
+FuzzProgram shrink(const FuzzProgram& program, const std::function<bool(const FuzzProgram&)>& fails) {
+  FuzzProgram shortest = program;
+  for (std::size_t count = shortest.units.size() / 2; count > 0;) {
+    const bool shortened = leave_out(shortest, count, fails);
+    if (!shortened || count > 1) count = count > 1 ? count / 2 : 0;  // single units until none can go: one may need another's going
+  }
+  return shortest;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/runners/runner.h"
+
+namespace warpmat {
+
+/// What statements can change. An output, wherever outputs are counted, is a 32-bit word of one lane's registers or of shared memory that a
+/// statement can write.
+struct Outputs {
+  std::vector<bool> registers;   ///< by word of the named registers: whether some statement writes it
+  std::size_t memory_words = 0;  ///< words of shared memory that the stores can write, wherever their addresses point
+
+  /// The outputs of one warp of `states`: 32 for each written register word, and of the memory no more than there is.
+  std::size_t count(const WarpStates& states) const;
+};
+
+Outputs outputs_of(const Program& program);
+Outputs outputs_of(const Program& program, const Statement& statement);
+
+/// A 32-bit word that two runs of a program left different.
+struct Difference {
+  enum class Place : std::uint8_t { register_word, shared_word };
+
+  std::size_t warp = 0;
+  Place place = Place::register_word;
+  std::size_t word = 0;  ///< of the named registers; of shared memory, counted from its beginning
+  std::size_t lane = 0;  ///< of a register
+  std::uint32_t expected = 0, found = 0;
+  friend bool operator==(const Difference&, const Difference&) = default;
+};
+
+struct Comparison {
+  std::size_t outputs = 0;              ///< that were compared
+  std::size_t mismatches = 0;           ///< words that differ
+  std::vector<Difference> differences;  ///< the first of them, in the order of warps
+};
+
+/// Compares every bit of two final states of `program`, of equal sizes; lists the first `most` differences. Words that the program does not
+/// write must agree too, but are no outputs.
+Comparison compare_states(const Program& program, const WarpStates& expected, const WarpStates& found, std::size_t most = 8);
+
+}  // namespace warpmat

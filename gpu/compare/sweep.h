@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpu/cases/cases.h"
+#include "gpu/compare/compare.h"
+#include "gpu/cases/operand_classes.h"
+#include "gpu/runners/runner.h"
+
+namespace warpmat {
+
+/// Which cases two runners are held against each other with.
+struct SweepPlan {
+  std::vector<const Form*> forms;
+  const Target* target = nullptr;  ///< has all of them
+  std::size_t cases = 0;           ///< warps of each form and class
+  std::uint64_t seed = 0;
+};
+
+/// What came out for one form and one operand class.
+struct SweepRow {
+  const Form* form = nullptr;
+  const OperandClass* operand_class = nullptr;
+  std::size_t cases = 0;
+  std::size_t outputs = 0;     ///< compared, as Outputs counts them
+  std::size_t mismatches = 0;  ///< 32-bit words that differ
+};
+
+/// The first warp of a row that ended differently.
+struct SweepMismatch {
+  const SweepRow& row;
+  const Program& program;
+  const WarpStates& initial;  ///< of one warp, as are these
+  const WarpStates& expected;
+  const WarpStates& found;
+  const Comparison& comparison;
+  std::size_t case_number;  ///< its number among the row's cases
+};
+
+/// What a sweep reports while it runs, all from the caller's thread.
+struct SweepObserver {
+  std::function<void(std::size_t cases)> advanced = [](std::size_t) {};
+  std::function<void(const SweepMismatch&)> mismatch = [](const SweepMismatch&) {};
+  std::function<void(const SweepRow&)> row = [](const SweepRow&) {};  ///< once for each form and class, when it is complete
+};
+
+/// The forms that `target` has.
+std::vector<const Form*> forms_of(const Target& target);
+
+/// The rows that `plan` makes: every form with each of the classes that apply to it, no case done yet.
+std::vector<SweepRow> rows_of(const SweepPlan& plan);
+
+/// Runs all cases of `plan` on the reference and on some device of `devices`, and compares every bit they end with. All cores take part: each
+/// thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; all must have the
+/// same shared_base(). Throws what a runner throws; the rows reported before are complete.
+void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer = {});
+void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer = {});
+
+}  // namespace warpmat

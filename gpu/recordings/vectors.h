@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/cases/cases.h"
+#include "gpu/runners/runner.h"
+
+namespace warpmat {
+
+// Recorded answers: what a GPU made of generated cases, small enough to keep and checkable without the GPU. docs/recording.md describes the
+// file and the generator for other programs.
+//
+// Operands are not stored: make_case draws them again from (form, class, seed). Of the results, those of a few warps are stored in full,
+// and of all warps a digest for each block of them, so that a difference is found in any warp and shown in one of the first.
+
+/// Where recorded answers come from.
+struct Provenance {
+  std::string card;                ///< "NVIDIA H200"
+  std::string compute_capability;  ///< "9.0"
+  std::string driver;              ///< "580.159.03"
+  std::string assembler;           ///< what made machine code of the PTX: "driver, CUDA 13.0"
+  std::string target;              ///< of the programs: "sm_90a"
+  std::string date;                ///< "2025-11-21"
+  std::uint64_t seed = 0;
+  int generator = case_generator_version;
+
+  friend bool operator==(const Provenance&, const Provenance&) = default;
+};
+
+/// The answers to the cases of one form and class.
+struct Answers {
+  std::string opcode, operand_class;
+  std::string program_digest;                        ///< of the program's PTX text
+  std::string operands_digest;                       ///< of the states of the first block before the run, with shared memory at address 0
+  std::size_t warps = 0;                             ///< from warp 0 on
+  std::size_t block_warps = 0;                       ///< of each block but the last
+  std::vector<std::string> digests;                  ///< of the answer_words() of each block's warps
+  std::vector<std::vector<std::uint32_t>> examples;  ///< answer_words() of the first warps
+
+  friend bool operator==(const Answers&, const Answers&) = default;
+};
+
+struct Recording {
+  Provenance provenance;
+  std::vector<Answers> answers;
+
+  friend bool operator==(const Recording&, const Recording&) = default;
+};
+
+/// XXH3-128 of `bytes`, 32 hexadecimal digits as xxhsum prints them.
+std::string digest(std::string_view bytes);
+
+/// The file's bytes: gzip of one JSON object a line.
+std::string encode(const Recording& recording);
+
+/// The inverse. Throws std::runtime_error saying what is wrong with the bytes, without the file's name.
+Recording decode_recording(std::string_view bytes);
+
+/// Throws std::runtime_error naming the file and what is wrong with it.
+Recording read_recording(const std::filesystem::path& path);
+
+/// The recordings of a directory's files "*.jsonl.gz", in the order of their names; of a file, that one.
+std::vector<std::filesystem::path> recording_files(const std::filesystem::path& file_or_directory);
+
+/// The name of the file that a directory of recordings has for a form.
+std::string recording_file_name(const Form& form);
+
+struct RecordingSize {
+  std::size_t warps = 256;
+  std::size_t block_warps = 64;
+  std::size_t examples = 2;
+};
+
+/// Runs the cases of a form and class on `runner`, whose answers are taken as true.
+Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
+               const RecordingSize& size = {});
+
+/// What became of comparing recorded answers with a runner's.
+struct Replayed {
+  enum class Outcome : std::uint8_t {
+    agrees,
+    differs,
+    unknown_form,  ///< this build has no such form, or not on that target
+    unknown_class,
+    other_operands,  ///< this build draws other operands than those that were recorded
+  };
+
+  Outcome outcome = Outcome::agrees;
+  std::size_t outputs = 0;  ///< compared, as Outputs counts them
+  std::size_t blocks = 0;   ///< compared
+  std::size_t different_blocks = 0;
+  std::string detail;  ///< where outcome is not `agrees`: the first difference, or what is missing; one sentence
+};
+
+/// Runs the cases of `answers` on `runner` and compares the first `most_warps` warps, rounded up to whole blocks.
+Replayed replay(Runner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps = ~std::size_t{0});
+
+/// The same for all answers, in their order, on `threads` threads with a runner each. `done` is called after each, from any thread.
+std::vector<Replayed> replay_all(
+    const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
+    std::size_t most_warps = ~std::size_t{0}, const std::function<void()>& done = [] {});
+
+}  // namespace warpmat

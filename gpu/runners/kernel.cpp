@@ -1,0 +1,161 @@
+#include "gpu/runners/kernel.h"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+namespace {
+
+/// A prefix that no register of `program` begins with: the wrapper's own names begin with it.
+std::string free_prefix(const Program& program) {
+  std::string prefix = "warpmat_";
+  const auto begins = [&](const NamedRegister& r) { return r.name.starts_with(prefix); };
+  while (std::ranges::any_of(program.registers, begins)) prefix += "_";
+  return prefix;
+}
+
+/// The program with its variables as places in one array of that name.
+Program with_one_array(Program program, const std::string& array) {
+  for (Statement& statement : program.statements)
+    for (OperandText& operand : statement.operands)
+      for (Item& item : operand.items) {
+        if (item.kind != Item::Kind::variable) continue;
+        item.bits += static_cast<std::uint64_t>(program.variables[static_cast<std::size_t>(item.index)].address);
+        item.index = 0;
+      }
+  program.variables = {{array, find_data_type("b8"), std::max<std::int64_t>(program.shared_bytes, 1), true, 1, 0}};
+  return program;
+}
+
+/// The byte offset of a register word from the lane's first.
+int word_offset(int word) {
+  return word * lanes * 4;
+}
+
+/// The wrapper of one program. `$` in its PTX stands for the prefix.
+class Writer {
+ public:
+  Writer(const Program& program, PtxVersion version)
+      : program_(program), version_(version), prefix_(free_prefix(program)), shown_(with_one_array(program, prefix_ + "memory")) {}
+
+  Kernel kernel() {
+    open();
+    find_places();
+    copy_shared("ld.global.b32 $word, [$global];\nst.shared.b32 [$local], $word;", "in");
+    for (const NamedRegister& r : program_.registers) load(r);
+    for (const Statement& statement : shown_.statements) line(print(shown_, statement));
+    for (const NamedRegister& r : program_.registers) store(r);
+    copy_shared("ld.shared.b32 $word, [$local];\nst.global.b32 [$global], $word;", "out");
+    line("ret;\n}");
+    return {prefix_ + "program", std::move(text_)};
+  }
+
+ private:
+  void line(std::string_view ptx) { text_.append(ptx).append("\n"); }
+
+  /// Lines of the wrapper itself.
+  void add(std::string_view ptx) {
+    for (const char c : ptx) text_ += c == '$' ? prefix_ : std::string(1, c);
+    text_ += '\n';
+  }
+
+  void open() {
+    line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(version_), program_.target->name));
+    add(".extern .shared .align 1024 .b8 $memory[];");
+    add(".visible .entry $program(.param .u64 $registers, .param .u64 $shared, .param .u32 $shared_bytes, .param .u64 $base)\n"
+        ".maxntid 32, 1, 1\n{");
+    for (const NamedRegister& r : program_.registers) line(fmt::format(".reg .{} {};", r.type->name, r.name));
+    add(".reg .pred $here;\n.reg .b16 $zero;\n.reg .b32 $warp, $lane, $word, $low, $high, $bytes, $local, $end;\n"
+        ".reg .b64 $at, $memories, $global, $result;");
+  }
+
+  /// $at: this lane's first register word. $memories: this lane's first word of the warp's shared memory.
+  void find_places() {
+    add("mov.u32 $warp, %ctaid.x;\nmov.u32 $lane, %tid.x;\nmov.b16 $zero, 0;");
+    add("ld.param.u64 $at, [$registers];\ncvta.to.global.u64 $at, $at;");
+    line(fmt::format("mad.wide.u32 {0}at, {0}warp, {1}, {0}at;", prefix_, word_offset(program_.named_words)));
+    add("mad.wide.u32 $at, $lane, 4, $at;");
+    add("ld.param.u64 $memories, [$shared];\ncvta.to.global.u64 $memories, $memories;\nld.param.u32 $bytes, [$shared_bytes];\n"
+        "mad.wide.u32 $memories, $warp, $bytes, $memories;\nmad.wide.u32 $memories, $lane, 4, $memories;");
+    add("ld.param.u64 $result, [$base];\ncvta.to.global.u64 $result, $result;\nor.b32 $word, $warp, $lane;\n"
+        "setp.eq.u32 $here, $word, 0;\nmov.u32 $word, $memory;\n@$here st.global.b32 [$result], $word;");
+  }
+
+  /// All of the warp's shared memory, a word a lane at a time; the size is a multiple of 32 words, so the lanes stay together.
+  void copy_shared(std::string_view one_word, std::string_view direction) {
+    add("bar.warp.sync 0xffffffff;\nmov.b64 $global, $memories;\nmov.u32 $local, $memory;\nadd.u32 $end, $local, $bytes;\n"
+        "mad.lo.u32 $local, $lane, 4, $local;");
+    add(fmt::format("$copy_{0}:\nsetp.ge.u32 $here, $local, $end;\n@$here bra $copied_{0};", direction));
+    add(one_word);
+    add(fmt::format("add.u32 $local, $local, 128;\nadd.u64 $global, $global, 128;\nbra $copy_{0};\n$copied_{0}:\nbar.warp.sync 0xffffffff;",
+                    direction));
+  }
+
+  std::string place(const NamedRegister& r, int bytes = 0) const { return fmt::format("[{}at+{}]", prefix_, word_offset(r.slot) + bytes); }
+
+  void load(const NamedRegister& r) {
+    if (r.type->bits <= 32) return line(fmt::format("ld.global.b{} {}, {};", r.type->bits, r.name, place(r)));
+    line(fmt::format("ld.global.b32 {}low, {};", prefix_, place(r)));
+    line(fmt::format("ld.global.b32 {}high, {};", prefix_, place(r, word_offset(1))));
+    line(fmt::format("mov.b64 {0}, {{{1}low, {1}high}};", r.name, prefix_));
+  }
+
+  void store(const NamedRegister& r) {
+    if (r.type->bits <= 32) {
+      line(fmt::format("st.global.b{} {}, {};", r.type->bits, place(r), r.name));
+      if (r.type->bits == 16) line(fmt::format("st.global.b16 {}, {}zero;", place(r, 2), prefix_));
+      return;
+    }
+    line(fmt::format("mov.b64 {{{1}low, {1}high}}, {0};", r.name, prefix_));
+    line(fmt::format("st.global.b32 {}, {}low;", place(r), prefix_));
+    line(fmt::format("st.global.b32 {}, {}high;", place(r, word_offset(1)), prefix_));
+  }
+
+  const Program& program_;
+  PtxVersion version_;
+  std::string prefix_;
+  Program shown_;
+  std::string text_;
+};
+
+std::optional<std::size_t> line_number(const std::string& log) {
+  const std::size_t found = log.find("line ");
+  if (found == std::string::npos) return std::nullopt;
+  std::size_t number = 0;
+  std::istringstream(log.substr(found + 5)) >> number;
+  return number == 0 ? std::nullopt : std::optional(number);
+}
+
+}  // namespace
+
+Kernel make_kernel(const Program& program, PtxVersion version) {
+  return Writer(program, version).kernel();
+}
+
+PtxVersion required_version(const Program& program) {
+  PtxVersion version = std::max(program.target->since, PtxVersion{6, 5});  // 6.5: bar.warp.sync, cvta and the wrapper's other needs
+  for (const Statement& statement : program.statements)
+    version =
+        std::max(version, statement.matrix() != nullptr ? statement.matrix()->form().requirement.ptx : statement.scalar()->requirement.ptx);
+  return version;
+}
+
+std::string explain_log(const std::string& text, const std::string& log) {
+  const auto number = line_number(log);
+  if (!number) return log;
+  std::istringstream lines(text);
+  std::string statement;
+  for (std::size_t i = 0; i < *number && std::getline(lines, statement); ++i) {
+  }
+  const std::string rest = log.substr(log.find("line "));
+  const std::size_t begin = std::min(rest.find_first_of(";\n"), rest.size());
+  const std::size_t end = std::min(rest.find('\n', begin + 1), rest.size());
+  const std::size_t message = std::min(rest.find_first_not_of("; \n", begin), end);
+  return fmt::format("'{}': {}", statement, rest.substr(message, end - message));
+}
+
+}  // namespace warpmat

@@ -1,0 +1,68 @@
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/instruction.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "case_count.h"
+#include "catch.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/compare/sweep.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// Of each hardware the target that has the most forms.
+std::vector<const Target*> richest_targets() {
+  std::map<Hardware, const Target*> richest;
+  for (const Target& t : targets()) {
+    const Target*& best = richest[t.hardware];
+    if (best == nullptr || forms_of(t).size() > forms_of(*best).size()) best = &t;
+  }
+  std::vector<const Target*> out;
+  for (const auto& [hardware, t] : richest) out.push_back(t);
+  return out;
+}
+
+/// Words that differ between the two paths in `cases` warps of every form and class of `target`.
+std::size_t mismatches(const Target& target, std::size_t cases, std::string& first) {
+  EmulatorRunner reference(0, 1, Path::reference), fast(0, 1, Path::fast);
+  std::size_t count = 0;
+  SweepObserver observer;
+  observer.row = [&](const SweepRow& row) {
+    count += row.mismatches;
+    if (row.mismatches != 0 && first.empty()) first = row.form->opcode + ", class " + std::string(row.operand_class->name);
+  };
+  sweep(reference, fast, {forms_of(target), &target, cases, 3}, observer);
+  return count;
+}
+
+struct BestAgain {
+  ~BestAgain() { use_best_instruction_set(); }
+};
+
+}  // namespace
+
+TEST_CASE("fast path and reference agree in every bit, for every form, class, hardware and instruction set") {
+  const BestAgain at_the_end;
+  const std::size_t cases = case_count(6);
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (const Target* target : richest_targets()) {
+      CAPTURE(std::string(set), std::string(target->name));
+      std::string first;
+      CHECK(mismatches(*target, cases, first) == 0);
+      CHECK(first == "");
+    }
+  }
+}
+
+TEST_CASE("every form has a kernel") {
+  for (const Target* target : richest_targets())
+    for (const Form* form : forms_of(*target)) {
+      CAPTURE(form->opcode, std::string(target->name));
+      CHECK(find_fast_path(*form, *find_lowering(*form, target->hardware)) != nullptr);
+    }
+}

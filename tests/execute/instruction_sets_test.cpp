@@ -1,0 +1,51 @@
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/instruction.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "catch.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// D of a product of ones, by the fast path.
+std::vector<std::uint32_t> product_of_ones() {
+  const Instruction mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90");
+  const std::vector<std::uint32_t> ones(4 * lanes, 0x3c003c00), zeros(4 * lanes, 0);
+  std::vector<std::uint32_t> d(4 * lanes);
+  Batch batch;
+  batch.source(OperandName::a).words = batch.source(OperandName::b).words = ones.data();
+  batch.source(OperandName::c).words = zeros.data();
+  batch.destination = d.data();
+  mma.execute(batch, 1);
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("every instruction set can be chosen and gives the same bits") {
+  const std::vector<std::string_view> sets = instruction_sets();
+#ifdef __x86_64__
+  std::vector<std::string_view> expected{"AVX-512", "AVX2", "SSE4"};
+  std::erase_if(expected, [&](std::string_view name) { return std::ranges::find(sets, name) == sets.end(); });
+  CHECK(sets == expected);
+#endif
+  const std::vector<std::uint32_t> sixteens(4 * lanes, 0x41800000);
+  for (const std::string_view set : sets) {
+    INFO(set);
+    use_instruction_set(set);
+    CHECK(product_of_ones() == sixteens);
+    CHECK(instruction_sets() == sets);
+  }
+  use_best_instruction_set();
+  CHECK(product_of_ones() == sixteens);
+}
+
+TEST_CASE("an instruction set that is not there cannot be chosen") {
+  CHECK_THROWS_AS(use_instruction_set("AVX3"), std::invalid_argument);
+  CHECK_THROWS_AS(use_instruction_set(""), std::invalid_argument);
+}

@@ -1,0 +1,339 @@
+#include <warpmat/tables/form.h>
+
+#include <fmt/format.h>
+
+#include <warpmat/tables/opcode.h>
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "catch.h"
+
+using namespace warpmat;
+
+namespace {
+
+std::vector<std::string> split(const std::string& opcode) {
+  std::vector<std::string> parts(1);
+  for (const char character : opcode)
+    if (character == '.')
+      parts.emplace_back();
+    else
+      parts.back() += character;
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string opcode = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) opcode += "." + parts[i];
+  return opcode;
+}
+
+bool is_type(const std::string& qualifier) {
+  return find_format(qualifier) != nullptr || qualifier == "b16" || qualifier == "b8";
+}
+bool is_layout(const std::string& qualifier) {
+  return qualifier == "row" || qualifier == "col";
+}
+
+bool is_reduction(const std::string& qualifier) {
+  return qualifier == "xor" || qualifier == "and" || qualifier == "popc";
+}
+bool is_load_format(const std::string& qualifier) {
+  return qualifier == "b8x16" || qualifier == "b6x16_p32" || qualifier == "b4x16_p64";
+}
+
+/// The places of the parts that `is_member` chooses.
+template <typename Predicate>
+std::vector<std::size_t> places(const std::vector<std::string>& parts, Predicate is_member) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (is_member(parts[i])) found.push_back(i);
+  return found;
+}
+
+/// The form whose canonical spelling is `opcode`, or nullptr.
+const Form* form_spelled(const std::string& opcode) {
+  const auto found = std::ranges::find(forms(), opcode, &Form::opcode);
+  return found == forms().end() ? nullptr : &*found;
+}
+
+/// Whether a form may exist with and without `qualifier`.
+bool is_optional(const Form& form, const std::string& qualifier) {
+  if (qualifier == "trans") return form.mnemonic != Mnemonic::movmatrix && form.shape == Shape{8, 8, 0};
+  if (qualifier == "scale_vec::1X") return form.kind == Kind::mxf8f6f4;
+  if (qualifier == "scale_vec::2X") return form.kind == Kind::mxf4;
+  constexpr std::string_view others[] = {"shared", "satfinite", "rn", "rz", "rm", "rp"};
+  return std::ranges::find(others, qualifier) != std::end(others);
+}
+
+/// Whether other forms may exist without `qualifier`, of other operands or another placement.
+bool makes_another_kind(const std::string& qualifier) {
+  return qualifier == "sp" || qualifier == "sp::ordered_metadata" || qualifier == "kind::f8f6f4";
+}
+
+/// Puts the parts that `is_member` chooses back into the order that they have in `original`.
+template <typename Predicate>
+void keep_order(std::vector<std::string>& parts, const std::vector<std::string>& original, Predicate is_member) {
+  std::vector<std::string> members;
+  std::ranges::copy_if(original, std::back_inserter(members), is_member);
+  auto next = members.begin();
+  for (std::string& part : parts)
+    if (is_member(part)) part = *next++;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const Form& form(const std::string& opcode) {
+  const Form* found = find_form(opcode);
+  INFO(opcode);
+  REQUIRE(found != nullptr);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("the forms of the dense 16-, 19- and 8-bit instructions and of the moves exist") {
+  std::vector<std::string> opcodes{"movmatrix.sync.aligned.m8n8.trans.b16",
+                                   "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+                                   "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
+                                   "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+                                   "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
+                                   "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
+                                   "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+                                   "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
+                                   "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"};
+  for (const char* number : {"x1", "x2", "x4"})
+    for (const char* trans : {"", ".trans"})
+      for (const char* mnemonic : {"ldmatrix", "stmatrix"})
+        opcodes.push_back(fmt::format("{}.sync.aligned.m8n8.{}{}.shared.b16", mnemonic, number, trans));
+  for (const char* shape : {"m8n8k16", "m16n8k16", "m16n8k32"})
+    for (const char* a : {"s8", "u8"})
+      for (const char* b : {"s8", "u8"})
+        for (const char* satfinite : {"", ".satfinite"})
+          opcodes.push_back(fmt::format("mma.sync.aligned.{}.row.col{}.s32.{}.{}.s32", shape, satfinite, a, b));
+  for (const std::string& opcode : opcodes) CHECK(form(opcode).opcode == opcode);
+}
+
+TEST_CASE("a form is what its opcode says") {
+  const Form& mma = form("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32");
+  CHECK(mma.mnemonic == Mnemonic::mma);
+  CHECK(mma.shape == Shape{16, 8, 32});
+  CHECK(mma.satfinite);
+  CHECK(mma.operand(OperandName::a).format == Format::u8);
+  CHECK(mma.operand(OperandName::b).format == Format::s8);
+  CHECK(mma.operand(OperandName::c).format == Format::s32);
+  CHECK(mma.operand(OperandName::d).format == Format::s32);
+  CHECK(mma.find_operand(OperandName::p) == nullptr);
+  const Form& load = form("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16");
+  CHECK(load.mnemonic == Mnemonic::ldmatrix);
+  CHECK(load.number == 2);
+  CHECK(load.transposed);
+  CHECK_FALSE(form("stmatrix.sync.aligned.m8n8.x4.shared.b16").transposed);
+}
+
+TEST_CASE("operands stand in PTX's order, and only destinations are written") {
+  const auto names = [](const Form& f) {
+    std::string text;
+    for (const Operand& operand : f.operands) {
+      const bool in_braces = operand.kind == OperandKind::ids || (operand.kind == OperandKind::fragment && operand.in_braces);
+      const char* const brackets = operand.kind == OperandKind::address ? "[]" : in_braces ? "{}" : "";
+      text += fmt::format("{}{}{} ", brackets, name(operand.name), operand.written ? "!" : "");
+    }
+    return text;
+  };
+  for (const Form& f : forms()) {
+    CAPTURE(f.opcode);
+    switch (f.mnemonic) {
+      case Mnemonic::mma:
+        CHECK(names(f) == fmt::format("{{}}d! {{}}a {{}}b {{}}c {}{}", contains(f.opcode, "mma.sp") ? "e selector " : "",
+                                      contains(f.opcode, ".block_scale") ? "scale-a {}ids-a scale-b {}ids-b " : ""));
+        break;
+      case Mnemonic::ldmatrix:
+        CHECK(names(f) == "{}r! []p ");
+        break;
+      case Mnemonic::stmatrix:
+        CHECK(names(f) == "[]p {}r ");
+        break;
+      case Mnemonic::movmatrix:
+        CHECK(names(f) == "d! a ");
+        break;
+    }
+  }
+}
+
+TEST_CASE("mnemonics and operand names are PTX's") {
+  const char* const operands[] = {"d", "a", "b", "c", "e", "selector", "scale-a", "ids-a", "scale-b", "ids-b", "r", "p"};
+  CHECK(std::size(operands) == operand_names);
+  for (std::size_t i = 0; i < operand_names; ++i) {
+    CHECK(name(static_cast<OperandName>(i)) == operands[i]);
+    CHECK(find_operand_name(operands[i]) == static_cast<OperandName>(i));
+  }
+  CHECK_FALSE(find_operand_name("x").has_value());
+  CHECK_FALSE(find_operand_name("").has_value());
+  for (const char* mnemonic : {"ldmatrix", "stmatrix", "movmatrix", "mma"}) CHECK(is_matrix_mnemonic(mnemonic));
+  for (const char* mnemonic : {"", "mov", "wmma", "MMA", "mma.sync"}) CHECK_FALSE(is_matrix_mnemonic(mnemonic));
+}
+
+TEST_CASE("no two forms share a spelling") {
+  std::set<OpcodeKey> keys;
+  for (const Form& f : forms()) {
+    CAPTURE(f.opcode);
+    CHECK(keys.insert(opcode_key(f.opcode)).second);
+    CHECK(find_form(f.opcode) == &f);
+  }
+}
+
+TEST_CASE("a form is found by its qualifiers in every order that keeps types and layouts in theirs") {
+  std::mt19937_64 random(50);
+  for (const Form& f : forms()) {
+    const std::vector<std::string> original = split(f.opcode);
+    for (int i = 0; i < 50; ++i) {
+      std::vector<std::string> parts = original;
+      std::shuffle(parts.begin() + 1, parts.end(), random);
+      keep_order(parts, original, is_type);
+      keep_order(parts, original, is_layout);
+      keep_order(parts, original, is_reduction);
+      keep_order(parts, original, is_load_format);
+      CAPTURE(joined(parts));
+      REQUIRE(find_form(joined(parts)) == &f);
+    }
+  }
+  CHECK(find_form("ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16") == &form("ldmatrix.sync.aligned.m8n8.x4.shared.b16"));
+}
+
+TEST_CASE("an opcode with its types or layouts in another order is not the form") {
+  std::size_t swapped = 0;
+  for (const Form& f : forms()) {
+    const std::vector<std::string> original = split(f.opcode);
+    const auto without_order = [&](std::size_t one, std::size_t other) {
+      std::vector<std::string> parts = original;
+      std::swap(parts[one], parts[other]);
+      ++swapped;
+      CAPTURE(joined(parts));
+      return find_form(joined(parts));
+    };
+    for (const auto& pair : {places(original, is_reduction), places(original, is_load_format)})
+      if (pair.size() == 2) CHECK(without_order(pair[0], pair[1]) == nullptr);
+    if (f.mnemonic != Mnemonic::mma) continue;
+
+    const auto layouts = places(original, is_layout), types = places(original, is_type);
+    REQUIRE(layouts.size() == 2);
+    REQUIRE(types.size() == (f.scale_vector != 0 ? 5 : 4));
+    if (original[layouts[0]] != original[layouts[1]]) {
+      const Form* const other = without_order(layouts[0], layouts[1]);
+      CHECK(other != &f);
+      CHECK((other == nullptr) == (f.shape != Shape{8, 8, 4} || f.format(OperandName::a) != Format::f16));  // m8n8k4 has all four
+    }
+    if (original[types[2]] != original[types[3]]) CHECK(without_order(types[2], types[3]) == nullptr);  // C's type before B's
+  }
+  CHECK(swapped > 2 * 30);
+}
+
+TEST_CASE("an opcode with a qualifier missing, doubled or changed is not the form") {
+  for (const Form& f : forms()) {
+    const std::vector<std::string> original = split(f.opcode);
+    for (std::size_t i = 1; i < original.size(); ++i) {
+      std::vector<std::string> missing = original, doubled = original, changed = original;
+      missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(i));
+      doubled.push_back(original[i]);
+      changed[i] += "x";
+      CAPTURE(f.opcode, original[i]);
+      // Without .trans, .satfinite and others it is another form, whose spelling is just that.
+      const Form* const other = find_form(joined(missing));
+      CHECK(other != &f);
+      CHECK(other == form_spelled(joined(missing)));
+      if (is_optional(f, original[i]))
+        CHECK(other != nullptr);
+      else if (!makes_another_kind(original[i]))
+        CHECK(other == nullptr);
+      CHECK(find_form(joined(doubled)) == nullptr);
+      CHECK(find_form(joined(changed)) == nullptr);
+    }
+  }
+}
+
+TEST_CASE("the key of an opcode does not depend on the order of its qualifiers, but on that of its types") {
+  CHECK(opcode_key("mma.a.b.f32.f16") == opcode_key("mma.b.f32.a.f16"));
+  CHECK(opcode_key("mma.a.b.f32.f16") != opcode_key("mma.a.b.f16.f32"));
+  CHECK(opcode_key("mma.row.col") != opcode_key("mma.col.row"));
+  CHECK(opcode_key("a.b") != opcode_key("b.a"));
+  CHECK(opcode_key("") == OpcodeKey{""});
+}
+
+TEST_CASE("an unknown opcode is explained by the nearest form and the difference") {
+  struct Row {
+    const char* opcode;
+    std::vector<std::string> parts;
+  };
+  const Row rows[] = {
+      {"", {"unknown instruction", "ldmatrix, stmatrix, movmatrix and mma"}},
+      {"wmma.mma.sync.aligned", {"unknown instruction 'wmma'"}},
+      {"MMA.sync.aligned", {"unknown instruction 'MMA'"}},
+      {"mma", {"mma.sync.aligned", "with .aligned"}},
+      {"ldmatrix.sync.aligned.m8n8.x3.shared.b16", {"ldmatrix.sync.aligned.m8n8.x", "without .x3", "with .x"}},
+      {"ldmatrix.sync.aligned.m8n8.x4.trans.shared", {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "with .b16"}},
+      {"ldmatrix.sync.aligned.m8n8.x4.global.b16", {"ldmatrix.sync.aligned.m8n8.x4.b16", "without .global"}},
+      {"stmatrix.sync.aligned.m8n8.x1.shared.b32", {"stmatrix.sync.aligned.m8n8.x1.shared.b16", "without .b32", "with .b16"}},
+      {"movmatrix.sync.aligned.m8n8.b16", {"movmatrix.sync.aligned.m8n8.trans.b16", "with .trans"}},
+      {"mma.sync.m16n8k16.row.col.f32.f16.f16.f32", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "with .aligned"}},
+      {"mma.sync.aligned.m16n8k16.row.row.f32.bf16.bf16.f32",
+       {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "without .row", "with .col"}},
+      {"mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
+       {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "without .row", "with .col"}},
+      {"mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.f32.tf32",
+       {"another order", "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32"}},
+      {"mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and", {"m16n8k256.row.col.s32.b1.b1.s32.and.popc", "with .popc"}},
+      {"mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32", {"another order", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
+      {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f32.f32", {"another order", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "with .f32"}},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.f32", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "without .f32"}},
+      {"mma.sync.aligned.m16n8k16.row.col.satfinite.f32.bf16.bf16.f32", {"m16n8k16.row.col.f32.bf16.bf16.f32", "without .satfinite"}},
+      {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinit", {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", "without .satfinit"}},
+      {"mma.sync.aligned.m16n8k31.row.col.s32.s8.s8.s32", {"row.col.s32.s8.s8.s32", "without .m16n8k31"}},
+  };
+  for (const Row& r : rows) {
+    const std::string text = explain_unknown_opcode(r.opcode);
+    CAPTURE(r.opcode, text);
+    CHECK(find_form(r.opcode) == nullptr);
+    CHECK_FALSE(contains(text, "\n"));
+    for (const std::string& part : r.parts) CHECK(contains(text, part));
+  }
+}
+
+TEST_CASE("a form is available from its baseline target and its PTX version on, and the reason says so otherwise") {
+  struct Row {
+    const char* opcode;
+    int baseline;
+    PtxVersion ptx;
+  };
+  constexpr Row rows[] = {{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", 75, {6, 5}},
+                          {"stmatrix.sync.aligned.m8n8.x4.shared.b16", 90, {7, 8}},
+                          {"movmatrix.sync.aligned.m8n8.trans.b16", 75, {7, 8}},
+                          {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 75, {6, 5}},
+                          {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 80, {7, 0}},
+                          {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", 80, {7, 0}},
+                          {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 80, {7, 0}},
+                          {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", 75, {6, 5}},
+                          {"mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32", 80, {7, 0}},
+                          {"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", 80, {7, 0}}};
+  for (const Row& r : rows) {
+    const Form& f = form(r.opcode);
+    for (const Target& t : targets()) {
+      CAPTURE(r.opcode, t.name);
+      const auto reason = unavailable(f, t);
+      CHECK(reason.has_value() == (t.number < r.baseline));
+      if (reason) CHECK(*reason == fmt::format("{} needs sm_{} or later; the target is {}", r.opcode, r.baseline, t.name));
+    }
+    const Target& newest = targets().back();
+    const PtxVersion before = r.ptx.minor > 0 ? PtxVersion{r.ptx.major, r.ptx.minor - 1} : PtxVersion{r.ptx.major - 1, 9};
+    CHECK_FALSE(unavailable(f, newest, r.ptx).has_value());
+    const auto reason = unavailable(f, newest, before);
+    REQUIRE(reason.has_value());
+    CHECK(contains(*reason, "needs PTX " + to_string(r.ptx) + " or later"));
+    CHECK(contains(*reason, to_string(before)));
+  }
+}

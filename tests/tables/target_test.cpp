@@ -1,0 +1,48 @@
+#include <warpmat/tables/target.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "catch.h"
+
+using namespace warpmat;
+
+TEST_CASE("targets are found by name, and their names say what they are") {
+  std::set<std::string_view> names;
+  for (const Target& t : targets()) {
+    CAPTURE(t.name);
+    CHECK(names.insert(t.name).second);
+    CHECK(find_target(t.name) == &t);
+    CHECK(&target(t.name) == &t);
+    const char* suffix = t.features == Target::Features::architecture ? "a" : t.features == Target::Features::family ? "f" : "";
+    CHECK(t.name == "sm_" + std::to_string(t.number) + suffix);
+    CHECK(name(t.hardware) == "sm_" + std::to_string(t.number));
+    CHECK(t.since <= newest_ptx);
+  }
+  CHECK(std::ranges::is_sorted(targets(), {}, &Target::number));
+  for (const char* unknown : {"", "sm_", "sm_99", "SM_90", "sm_90b", "sm_80a", "90"}) {
+    CHECK(find_target(unknown) == nullptr);
+    CHECK_THROWS_AS(target(unknown), std::invalid_argument);
+  }
+}
+
+TEST_CASE("every generation from Volta to Blackwell is a target") {
+  for (const char* name : {"sm_70", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
+                           "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"})
+    CHECK(find_target(name) != nullptr);
+}
+
+TEST_CASE("PTX versions are ordered by their parts") {
+  CHECK(PtxVersion{7, 8} < PtxVersion{8, 0});
+  CHECK(PtxVersion{7, 8} < PtxVersion{7, 10});
+  CHECK(to_string(PtxVersion{7, 10}) == "7.10");
+}
+
+TEST_CASE("evidence has a name") {
+  CHECK(name(Evidence::assumed) == "assumed");
+  CHECK(name(Evidence::published) == "published");
+  CHECK(name(Evidence::replayed) == "replayed");
+  CHECK(name(Evidence::measured) == "measured");
+}

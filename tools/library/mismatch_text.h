@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "gpu/compare/compare.h"
+
+namespace warpmat {
+
+/// Who the two states come from, for messages: "emulator", "GPU".
+struct RunnerNames {
+  std::string expected = "emulator", found = "GPU";
+};
+
+/// A line for each element (or whole word) that `difference` touches: lane and register or shared address, row and column where a matrix
+/// instruction put it there, and both bits and values: "lane 14, register d1, row 3, column 5: emulator 0x3f800000 (1), GPU 0x3f800001
+/// (1.0000001)".
+std::string describe(const Program& program, const WarpStates& expected, const WarpStates& found, const Difference& difference,
+                     const RunnerNames& names = {});
+
+}  // namespace warpmat

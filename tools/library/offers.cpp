@@ -1,0 +1,48 @@
+#include "tools/library/offers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace warpmat {
+
+std::string_view meaning(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::measured: return "compared bit for bit with that hardware by this project";
+    case Evidence::replayed: return "compared bit for bit with published outputs of that hardware";
+    case Evidence::published: return "literature or the ISA's text only";
+    case Evidence::assumed: return "deduced from neighbouring generations";
+  }
+  return "";
+}
+
+std::vector<Offer> offers(const Form& form, const Target* only) {
+  std::vector<Offer> found;
+  for (const Target& t : targets()) {
+    if ((only != nullptr && &t != only) || unavailable(form, t)) continue;
+    if (found.empty() || found.back().hardware != t.hardware) found.push_back({t.hardware, find_lowering(form, t.hardware)});
+  }
+  return found;
+}
+
+std::string target_text(const Requirement& r) {
+  switch (r.set) {
+    case TargetSet::baseline: return fmt::format("sm_{}", r.baseline);
+    case TargetSet::blackwell:
+    case TargetSet::rtx_blackwell: return fmt::format("sm_{}a/f", r.baseline);
+    case TargetSet::rtx_blackwell_exact: return fmt::format("sm_{}a", r.baseline);
+  }
+  return "";
+}
+
+std::string evidence_text(const std::vector<Offer>& found) {
+  std::vector<std::string> texts;
+  for (const Evidence evidence : all_evidence) {
+    std::string text(name(evidence));
+    for (const Offer& o : found)
+      if (o.lowering->evidence == evidence) text += fmt::format(" {}", name(o.hardware));
+    if (text != name(evidence)) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace warpmat

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <warpmat/execute/instruction.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpmat {
+
+/// A form on a hardware that has it.
+struct Offer {
+  Hardware hardware;
+  const Lowering* lowering;
+};
+
+/// From the strongest on.
+inline constexpr Evidence all_evidence[] = {Evidence::measured, Evidence::replayed, Evidence::published, Evidence::assumed};
+
+/// "compared bit for bit with that hardware by this project".
+std::string_view meaning(Evidence evidence);
+
+/// Where `form` exists: on `only`, or on every hardware if that is nullptr, oldest first.
+std::vector<Offer> offers(const Form& form, const Target* only = nullptr);
+
+/// The targets that meet `requirement`, as "sm_80" for it and all later ones, "sm_100a/f" or "sm_120a".
+std::string target_text(const Requirement& requirement);
+
+/// "measured sm_90; replayed sm_80 sm_86": the strongest evidence first.
+std::string evidence_text(const std::vector<Offer>& found);
+
+}  // namespace warpmat
