@@ -80,8 +80,16 @@ class Lexer {
     return length;
   }
 
+  /// A string up to its closing quote in the same line, or its opening quote alone as a bad token.
+  Token take_string() {
+    std::size_t length = 1;
+    while (peek(length) != '"' && peek(length) != '\n' && peek(length) != '\0') length += peek(length) == '\\' ? 2 : 1;
+    return length < rest_.size() && peek(length) == '"' ? take(Token::Kind::string, length + 1) : take(Token::Kind::bad, 1);
+  }
+
   Token next() {
     const char c = peek(0);
+    if (c == '"') return take_string();
     const bool needs_more = c == '%' || c == '$';  // alone they are no names
     if (starts_word(c) && (!needs_more || continues_word(peek(1)))) return take(Token::Kind::word, word_length(1));
     if (c == '.' && continues_word(peek(1))) return take(Token::Kind::qualifier, qualifier_length());

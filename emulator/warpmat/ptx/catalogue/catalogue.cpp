@@ -1,0 +1,193 @@
+#include <warpmat/ptx/catalogue/catalogue.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <hwy/targets.h>
+
+#include <warpmat/ptx/catalogue/rows.h>
+
+namespace warpmat::catalogue {
+namespace {
+
+/// Where the qualifier that begins at `text[0]`, a dot, ends. A dot belongs to the next one.
+std::size_t qualifier_length(std::string_view text) {
+  return std::min(text.find_first_of(".()|?", 1), text.size());
+}
+
+std::vector<std::string_view> split_opcode(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  while (!opcode.empty()) {
+    const std::size_t length = std::min(opcode.find('.', 1), opcode.size());
+    parts.push_back(opcode.substr(0, length));
+    opcode.remove_prefix(length);
+  }
+  return parts;
+}
+
+/// Takes one qualifier or group from the front of `text`.
+Pattern::Place take_place(std::string_view& text) {
+  Pattern::Place place{{}, false};
+  const bool group = text.front() == '(';
+  do {
+    if (group) text.remove_prefix(1);
+    const std::size_t length = qualifier_length(text);
+    place.alternatives.emplace_back(text.substr(0, length));
+    text.remove_prefix(length);
+  } while (group && text.starts_with('|'));
+  if (group) text.remove_prefix(1);
+  if (text.starts_with('?')) {
+    place.optional = true;
+    text.remove_prefix(1);
+  }
+  return place;
+}
+
+/// "a:f32*4", "p", "d:T+".
+OperandPattern parse_operand(std::string_view text, bool result) {
+  OperandPattern operand;
+  operand.result = result;
+  const std::size_t colon = text.find(':');
+  operand.name = text.substr(0, colon);
+  operand.implicit = operand.name == "cc";
+  std::string_view type = colon == std::string_view::npos ? "pred" : text.substr(colon + 1);
+  if (const std::size_t star = type.find('*'); star != std::string_view::npos) {
+    operand.count = std::stoi(std::string(type.substr(star + 1)));
+    type = type.substr(0, star);
+  }
+  if (type.ends_with('+')) {
+    operand.may_be_wider = true;
+    type.remove_suffix(1);
+  }
+  if (type == "T" || type == "U") {
+    operand.type_index = type == "U";
+  } else if (operand.type = find_value_type(type); operand.type == nullptr) {
+    throw std::logic_error(fmt::format("no type '{}' for operand '{}' of a row", type, text));
+  }
+  return operand;
+}
+
+std::vector<OperandPattern> parse_operands(std::string_view text) {
+  std::vector<OperandPattern> operands;
+  bool result = text.find('=') != std::string_view::npos, paired = false, optional = false;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find_first_of(" ,=|[]"), text.size());
+    if (length > 0) {
+      operands.push_back(parse_operand(text.substr(0, length), result));
+      operands.back().paired = paired;
+      operands.back().optional = optional;
+      paired = false;
+      text.remove_prefix(length);
+      continue;
+    }
+    if (text.front() == '=') result = false;
+    if (text.front() == '|') paired = true;
+    if (text.front() == '[') optional = true;
+    if (text.front() == ']') optional = false;
+    text.remove_prefix(1);
+  }
+  return operands;
+}
+
+struct Index {
+  std::vector<Pattern> patterns;
+  std::map<std::string, std::vector<const Pattern*>, std::less<>> by_mnemonic;
+
+  Index() {
+    std::vector<Row> rows;
+    add_basic_rows(rows);
+    add_machine_rows(rows);
+    for (Row& row : rows) patterns.emplace_back(std::move(row));
+    for (const Pattern& pattern : patterns) by_mnemonic[pattern.mnemonic].push_back(&pattern);
+  }
+};
+
+/// One index for each instruction set that somebody has chosen; none is ever destroyed.
+const Index& index() {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& indices = *new std::map<std::int64_t, const Index*>;
+  const std::lock_guard lock(mutex);
+  const Index*& found = indices[hwy::SupportedTargets()];
+  if (found == nullptr) found = new Index;
+  return *found;
+}
+
+/// Whether every qualifier finds a place and every place that is not optional is filled.
+bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
+  std::vector<bool> filled(pattern.places.size());
+  for (const std::string_view qualifier : qualifiers) {
+    std::size_t i = 0;
+    while (i < filled.size() &&
+           (filled[i] || std::ranges::find(pattern.places[i].alternatives, qualifier) == pattern.places[i].alternatives.end()))
+      ++i;
+    if (i == filled.size()) return false;
+    filled[i] = true;
+  }
+  for (std::size_t i = 0; i < filled.size(); ++i)
+    if (!filled[i] && !pattern.places[i].optional) return false;
+  return true;
+}
+
+}  // namespace
+
+Pattern::Pattern(Row row_) : row(std::move(row_)) {
+  std::string_view rest = row.opcode;
+  mnemonic = rest.substr(0, rest.find_first_of(".("));
+  rest.remove_prefix(mnemonic.size());
+  while (!rest.empty()) places.push_back(take_place(rest));
+  operands = parse_operands(row.operands);
+}
+
+bool Match::has(std::string_view qualifier) const {
+  return std::ranges::find(qualifiers, qualifier) != qualifiers.end();
+}
+
+const ValueType& Match::type_of(const OperandPattern& operand) const {
+  if (operand.type != nullptr) return *operand.type;
+  const auto i = static_cast<std::size_t>(operand.type_index);
+  if (i >= types.size()) throw std::logic_error(fmt::format("row {} has no type number {}", pattern->row.opcode, i));
+  return *types[i];
+}
+
+std::span<const Pattern> patterns() {
+  return index().patterns;
+}
+
+std::optional<Match> find_row(std::string_view opcode) {
+  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const auto& by_mnemonic = index().by_mnemonic;
+  const auto rows = by_mnemonic.find(parts.front());
+  if (rows == by_mnemonic.end()) return std::nullopt;
+  const auto qualifiers = std::span(parts).subspan(1);
+  for (const Pattern* pattern : rows->second) {
+    if (!fits(*pattern, qualifiers)) continue;
+    Match match{pattern, {qualifiers.begin(), qualifiers.end()}, {}};
+    for (const std::string_view qualifier : qualifiers)
+      if (const ValueType* type = find_value_type(qualifier.substr(1))) match.types.push_back(type);
+    return match;
+  }
+  return std::nullopt;
+}
+
+std::string explain_unknown_row(std::string_view opcode) {
+  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const auto rows = index().by_mnemonic.find(parts.front());
+  if (rows == index().by_mnemonic.end()) return fmt::format("'{}' is not an instruction that warpmat executes", opcode);
+  // The row that has most of the qualifiers.
+  const Pattern* nearest = nullptr;
+  std::ptrdiff_t most = -1;
+  for (const Pattern* pattern : rows->second) {
+    const auto known = std::ranges::count_if(std::span(parts).subspan(1),
+                                             [&](std::string_view q) { return pattern->row.opcode.find(q) != std::string::npos; });
+    if (known <= most) continue;
+    nearest = pattern;
+    most = known;
+  }
+  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->row.opcode);
+}
+
+}  // namespace warpmat::catalogue

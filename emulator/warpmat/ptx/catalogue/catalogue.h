@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/ptx/catalogue/value_type.h>
+
+namespace warpmat::catalogue {
+
+/// One operand of a row, as Row::operands writes it.
+struct OperandPattern {
+  std::string name;
+  bool result = false;
+  const ValueType* type = nullptr;  ///< nullptr: the statement's type number `type_index`
+  int type_index = 0;               ///< 0 for T, 1 for U
+  int count = 1;                    ///< registers in braces where more than one
+  bool may_be_wider = false;        ///< T+
+  bool paired = false;              ///< behind | in the place of the operand before it
+  bool optional = false;
+  bool implicit = false;  ///< cc: the text does not write it
+};
+
+/// A row, its patterns taken apart.
+struct Pattern {
+  explicit Pattern(Row row);
+
+  struct Place {
+    std::vector<std::string> alternatives;  ///< with their dots
+    bool optional;
+  };
+
+  Row row;
+  std::string mnemonic;
+  std::vector<Place> places;  ///< of the qualifiers
+  std::vector<OperandPattern> operands;
+};
+
+/// An opcode that a row spells.
+struct Match {
+  const Pattern* pattern = nullptr;
+  std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into the opcode given to find_row
+  std::vector<const ValueType*> types;       ///< those qualifiers that are types, in order
+
+  bool has(std::string_view qualifier) const;
+  const ValueType& type_of(const OperandPattern& operand) const;
+};
+
+/// Every row, with functions for the instruction set that Highway has chosen. Made at first use, never destroyed.
+std::span<const Pattern> patterns();
+
+/// The first row that spells `opcode`.
+std::optional<Match> find_row(std::string_view opcode);
+
+/// Why find_row finds nothing, as one sentence.
+std::string explain_unknown_row(std::string_view opcode);
+
+}  // namespace warpmat::catalogue

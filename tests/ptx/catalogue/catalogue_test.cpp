@@ -1,0 +1,73 @@
+#include "catch.h"
+
+#include <array>
+
+#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp/warp.h>
+
+using namespace warpmat;
+using namespace warpmat::catalogue;
+
+TEST_CASE("a pattern's qualifiers match in any order, optional ones or not", "[catalogue]") {
+  const Pattern pattern(Row{"fma(.rn|.rz)(.ftz)?.f32", "d:f32 = a:f32, b:f32, c:f32"});
+  CHECK(pattern.mnemonic == "fma");
+  REQUIRE(pattern.places.size() == 3);
+  CHECK(pattern.places[0].alternatives == std::vector<std::string>{".rn", ".rz"});
+  CHECK(pattern.places[1].optional);
+  CHECK_FALSE(pattern.places[2].optional);
+  REQUIRE(pattern.operands.size() == 4);
+  CHECK(pattern.operands[0].result);
+  CHECK_FALSE(pattern.operands[1].result);
+}
+
+TEST_CASE("operand patterns: pairs, optional ones, vectors, wider registers, the carry", "[catalogue]") {
+  const Pattern pattern(Row{"x.u32.f16", "d:T+[|p], cc = a:U*4, b:u32, cc"});
+  REQUIRE(pattern.operands.size() == 6);
+  CHECK(pattern.operands[0].may_be_wider);
+  CHECK(pattern.operands[1].paired);
+  CHECK(pattern.operands[1].optional);
+  CHECK(pattern.operands[1].type->is_predicate());
+  CHECK(pattern.operands[2].implicit);
+  CHECK(pattern.operands[2].result);
+  CHECK(pattern.operands[3].count == 4);
+  CHECK(pattern.operands[3].type_index == 1);
+  CHECK_FALSE(pattern.operands[4].optional);
+  CHECK(pattern.operands[5].implicit);
+  CHECK_FALSE(pattern.operands[5].result);
+}
+
+TEST_CASE("a row that is found has the statement's types and runs", "[catalogue]") {
+  const std::optional<Match> match = find_row("selp.s64");
+  REQUIRE(match);
+  CHECK(match->types.front()->name == "s64");
+  CHECK(match->type_of(match->pattern->operands[0]).bits == 64);
+
+  alignas(64) std::array<std::uint64_t, lanes> a, b, d;
+  for (std::size_t i = 0; i < lanes; ++i) a[i] = i << 33, b[i] = ~std::uint64_t{i};
+  const LaneMask p = 0xa5a50f33;
+  void* const results[] = {d.data()};
+  const void* const sources[] = {a.data(), b.data(), &p};
+  match->pattern->row.function(results, sources);
+  for (std::size_t i = 0; i < lanes; ++i) CHECK(d[i] == ((p >> i & 1) != 0 ? a[i] : b[i]));
+}
+
+TEST_CASE("every row's operands and types can be resolved, and every row has a function or is the machine's", "[catalogue]") {
+  for (const Pattern& pattern : patterns()) {
+    INFO(pattern.row.opcode);
+    std::string opcode = pattern.mnemonic;
+    for (const Pattern::Place& place : pattern.places)
+      if (!place.optional) opcode += place.alternatives.front();
+    const std::optional<Match> match = find_row(opcode);
+    REQUIRE(match);
+    for (const OperandPattern& operand : match->pattern->operands) CHECK(match->type_of(operand).bits > 0);
+    const bool computes = pattern.row.semantics == Semantics::compute || pattern.row.semantics == Semantics::compare;
+    CHECK((pattern.row.function != nullptr) == computes);
+  }
+}
+
+TEST_CASE("an unknown opcode is explained", "[catalogue]") {
+  CHECK_FALSE(find_row("selp.rn.s64"));
+  CHECK(explain_unknown_row("selp.rn.s64").find("selp") != std::string::npos);
+  CHECK(explain_unknown_row("wgmma.fence.sync.aligned") == "'wgmma.fence.sync.aligned' is not an instruction that warpmat executes");
+}
