@@ -6,13 +6,14 @@
 
 #include <warpmat/warpmat.h>
 
+#include "paths.h"
 #include "programs/published_examples.h"
 
 namespace warpmat {
 
 TEST_CASE("the programs compute what is published") {
   std::size_t compared = 0;
-  for (const Example& example : run_published_examples(WARPMAT_SOURCE_DIR "/tests/programs"))
+  for (const Example& example : run_published_examples(source_path("tests/programs")))
     for (const Comparison& comparison : example.comparisons) {
       INFO(example.title << ": " << comparison.what);
       CHECK(comparison.difference == "");

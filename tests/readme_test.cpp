@@ -3,11 +3,12 @@
 #include <string>
 
 #include "catch.h"
+#include "paths.h"
 
 namespace {
 
 std::string read(const std::string& name) {
-  std::ifstream file(std::string(WARPMAT_SOURCE_DIR) + "/" + name);
+  std::ifstream file(source_path(name));
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -1,3 +1,4 @@
+#include "paths.h"
 #include "vectors_published.h"
 
 #include <zlib.h>
@@ -11,7 +12,7 @@
 namespace {
 
 std::string path_of(const std::string& file) {
-  return std::string(WARPMAT_VECTORS) + "/" + file;
+  return published_vectors_path() + "/" + file;
 }
 
 std::string uncompressed(const std::string& path) {

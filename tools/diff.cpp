@@ -22,7 +22,7 @@
 #include "gpu/compare/compare.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/cuda/gpu_runner.h"
-#include "gpu/cases/random_states.h"
+#include "gpu/compare/random_states.h"
 #include "gpu/compare/self_contained.h"
 #include "gpu/compare/sweep.h"
 #include "tools/library/mismatch_text.h"

@@ -194,11 +194,6 @@ class ElementFiller {
 
 // ---- Addresses ----------------------------------------------------------------------------------------------------------------------
 
-/// PTX ISA section 9.7.14.5.15: up to sm_75 every lane must hold a valid address, also one that is ignored.
-bool ignores_addresses(const Target& target) {
-  return target.number > 75;
-}
-
 void fill_addresses(Register& addresses, const Form& form, const Target& target, std::uint32_t memory, uint64_t operand_key) {
   std::array<std::uint32_t, memory_rows> rows;
   std::iota(rows.begin(), rows.end(), 0u);
@@ -209,7 +204,7 @@ void fill_addresses(Register& addresses, const Form& form, const Target& target,
     if (stores(form)) std::swap(rows[lane], chosen);  // what was chosen before is out of reach
     addresses[lane] = memory + row_bytes * (stores(form) ? rows[lane] : static_cast<std::uint32_t>(random.below(memory_rows)));
     const bool ignored = lane >= static_cast<std::size_t>(form.rows_in_memory());
-    if (ignored && ignores_addresses(target)) addresses[lane] = static_cast<std::uint32_t>(random.next());
+    if (ignored && !find_lowering(form, target.hardware)->particulars.checks_all_addresses) addresses[lane] = static_cast<std::uint32_t>(random.next());
   }
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <warpmat/tables/lowering.h>
 #include <warpmat/tables/metadata.h>
-#include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/layout/padding.h>
 
 #include <algorithm>
 #include <utility>
@@ -40,11 +40,8 @@ std::string declarations_for(const Target& target, PtxVersion version) {
   return text + fmt::format(".shared .align 16 .b8 memory[{}];\n", memory_bytes);
 }
 
-/// Whether the assembler calls a subroutine for the form: products of 4-bit integers where the hardware has only those of 8 bits.
 bool is_subroutine(const Form& form, const Target& target) {
-  const Operand* a = form.find_operand(OperandName::a);
-  return a != nullptr && (a->format == Format::s4 || a->format == Format::u4) &&
-         find_lowering(form, target.hardware)->machine.starts_with("2 ");
+  return find_lowering(form, target.hardware)->particulars.subroutine;
 }
 
 /// The forms that `target` has, by mnemonic, so that mnemonics of few forms are drawn as often as others.
@@ -178,7 +175,7 @@ class Generator {
     const auto& group = forms_[random_.below(forms_.size())];
     const Form& form = *group[random_.below(group.size())];
     require(form.requirement);
-    may_discard_ = may_discard(form, *find_lowering(form, target_.hardware));
+    may_discard_ = find_lowering(form, target_.hardware)->particulars.discardable;
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
     Lines lines, operands, written, padded, after;

@@ -23,7 +23,7 @@ TEST_CASE("fp8 products of hardware without a unit for them are two f16 products
       const Target& on = target(name_of_target);
       if (form.mnemonic != Mnemonic::mma || form.sparsity != Sparsity::dense || unavailable(form, on)) continue;
       const Instruction mma(form, on);
-      if (mma.lowering().execute != execute_split_dot) continue;
+      if (mma.lowering().semantics != Semantics::split_dot) continue;
       ++pairs;
       const Operand &a = form.operand(OperandName::a), &b = form.operand(OperandName::b), &c = form.operand(OperandName::c),
                     &d = form.operand(OperandName::d);

@@ -214,11 +214,11 @@ Inputs integer_inputs(const Form& form, bool extreme, std::mt19937_64& random) {
 }
 
 /// Where `form` exists and is executed in one of the ways that the oracle describes: of m16n8 and m8n8 shapes, dense, without scales.
-std::vector<Hardware> hardware_of(const Form& form, std::initializer_list<Execute> ways) {
+std::vector<Hardware> hardware_of(const Form& form, std::initializer_list<Semantics> ways) {
   std::set<Hardware> out;
   if (form.sparsity != Sparsity::dense || form.scale_vector != 0) return {};
   for (const Target& target : targets())
-    if (!unavailable(form, target) && std::ranges::find(ways, find_lowering(form, target.hardware)->execute) != ways.end())
+    if (!unavailable(form, target) && std::ranges::find(ways, find_lowering(form, target.hardware)->semantics) != ways.end())
       out.insert(target.hardware);
   return {out.begin(), out.end()};
 }
@@ -262,7 +262,7 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
   for (const Form* form : mma_forms()) {
     if (!is_float(*form)) continue;
     const bool wide = bits_of(*form, OperandName::a) >= 16;
-    const std::vector<Hardware> all = hardware_of(*form, {execute_dot});
+    const std::vector<Hardware> all = hardware_of(*form, {Semantics::dot});
     (wide ? wide_pairs : narrow_pairs) += all.size();
     if (all.empty()) continue;
     for (const OperandClass operand_class : operand_classes)
@@ -291,7 +291,7 @@ TEST_CASE("every integer mma on every hardware agrees with the oracle, wrapping 
   std::map<int, std::size_t> forms_seen;  // by bits of an element
   for (const Form* form : mma_forms()) {
     if (is_float(*form)) continue;
-    const std::vector<Hardware> all = hardware_of(*form, {execute_integer_dot, execute_bit_dot});
+    const std::vector<Hardware> all = hardware_of(*form, {Semantics::integer_dot, Semantics::bit_dot});
     if (all.empty()) continue;
     ++forms_seen[bits_of(*form, OperandName::a)];
     for (const bool extreme : {false, true})
@@ -371,7 +371,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
     for (const Operand& operand : form.operands) untouched[operand.name].set(clean[operand.name].values());
     mma.execute(clean.arguments());
 
-    const bool sequence = mma.lowering().execute == execute_split_dot;  // reads C while it writes D: see the next test
+    const bool sequence = mma.lowering().semantics == Semantics::split_dot;  // reads C while it writes D: see the next test
     for (const std::string source : {"c", "a", "b", "mixed"}) {
       CAPTURE(source);
       if (sequence && (source == "c" || source == "mixed")) continue;

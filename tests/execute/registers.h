@@ -2,7 +2,7 @@
 
 #include <warpmat/execute/arguments.h>
 #include <warpmat/tables/metadata.h>
-#include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/layout/padding.h>
 
 #include <array>
 #include <memory>

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "catch.h"
-#include "gpu/cases/random_states.h"
+#include "gpu/compare/random_states.h"
 
 namespace warpmat {
 namespace {

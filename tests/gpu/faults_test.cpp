@@ -17,6 +17,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/vectors.h"
+#include "paths.h"
 
 using namespace warpmat;
 
@@ -350,7 +351,7 @@ TEST_CASE("a sweep reports nothing where there is no fault", "[gpu][faults]") {
 }
 
 TEST_CASE("recorded answers report every fault", "[gpu][faults]") {
-  const std::filesystem::path directory = std::string(WARPMAT_SOURCE_DIR) + "/tests/vectors/sm_90";
+  const std::filesystem::path directory = source_path("tests/vectors/sm_90");
   if (!std::filesystem::is_directory(directory)) {
     std::cout << "skipped: no vectors to compare with: nothing has been recorded yet in " << directory << '\n';
     return;

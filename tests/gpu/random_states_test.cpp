@@ -1,4 +1,4 @@
-#include "gpu/cases/random_states.h"
+#include "gpu/compare/random_states.h"
 
 #include <algorithm>
 #include <set>

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "gpu/cases/cases.h"
 #include "gpu/runners/emulator_runner.h"
-#include "gpu/cases/random_states.h"
+#include "gpu/compare/random_states.h"
 #include "ptx/random_program.h"
 #include "tally.h"
 

@@ -12,6 +12,7 @@
 #include "case_count.h"
 #include "catch.h"
 #include "gpu/runners/emulator_runner.h"
+#include "paths.h"
 
 using namespace warpmat;
 
@@ -178,7 +179,7 @@ TEST_CASE("the generator still draws what recorded answers were computed from", 
 }
 
 TEST_CASE("the emulator gives the answers that were recorded from GPUs", "[gpu]") {
-  const std::filesystem::path directory = std::string(WARPMAT_SOURCE_DIR) + "/tests/vectors/sm_90";
+  const std::filesystem::path directory = source_path("tests/vectors/sm_90");
   if (!std::filesystem::is_directory(directory)) {
     std::cout << "skipped: no vectors to compare with: nothing has been recorded yet in " << directory << '\n';
     return;

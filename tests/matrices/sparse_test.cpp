@@ -21,12 +21,12 @@ namespace {
 
 using Codes = std::vector<std::uint64_t>;
 
-std::uint64_t expected(const Form& form, Execute execute, const Codes& a, const Codes& b, std::uint64_t c) {
+std::uint64_t expected(const Form& form, Semantics semantics, const Codes& a, const Codes& b, std::uint64_t c) {
   const Format a_format = form.format(OperandName::a), b_format = form.format(OperandName::b), d = form.format(OperandName::d);
   const int bits = row(a_format).bits;
-  if (execute == execute_integer_dot)
+  if (semantics == Semantics::integer_dot)
     return oracle::integer_dot(bits, row(a_format).is_signed, row(b_format).is_signed, form.satfinite, a, b, static_cast<std::uint32_t>(c));
-  if (execute == execute_split_dot)
+  if (semantics == Semantics::split_dot)
     return oracle_split_fp8_dot(*oracle_format(a_format), *oracle_format(b_format), *oracle_format(d), a, b, c);
   return oracle::float_dot({256 / bits, 25, 23}, *oracle_format(a_format), *oracle_format(b_format), *oracle_format(d), a, b, c);
 }
@@ -68,7 +68,7 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
           Codes met;
           for (const int k : columns) met.push_back(read_element(b.fragment, registers[OperandName::b].list(), {k, j}));
           const std::uint64_t want =
-              expected(form, mma.lowering().execute, stored, met, read_element(c.fragment, registers[OperandName::c].list(), {i, j}));
+              expected(form, mma.lowering().semantics, stored, met, read_element(c.fragment, registers[OperandName::c].list(), {i, j}));
           const std::uint64_t got = read_element(d.fragment, registers[OperandName::d].list(), {i, j});
           tally.expect(got == want, [&] {
             return fmt::format("{}, {}: D[{}][{}] is {:#x}, expected {:#x}", form.opcode, name(operand_class), i, j, got, want);

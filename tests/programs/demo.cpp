@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "paths.h"
 #include "programs/published_examples.h"
 
 int main() try {
   int number = 0, compared = 0, different = 0;
-  for (const warpmat::Example& example : warpmat::run_published_examples(WARPMAT_SOURCE_DIR "/tests/programs")) {
+  for (const warpmat::Example& example : warpmat::run_published_examples(source_path("tests/programs"))) {
     fmt::print("{}. {}\n\n{}\n", ++number, example.title, example.computed);
     for (const warpmat::Comparison& comparison : example.comparisons) {
       ++compared;

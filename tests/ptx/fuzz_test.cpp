@@ -13,6 +13,7 @@
 
 #include <warpmat/ptx/lexer.h>
 
+#include "paths.h"
 #include "ptx/random_program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -86,7 +87,7 @@ class Mutator {
 std::vector<std::string> seeds() {
   std::vector<std::string> out;
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(WARPMAT_SOURCE_DIR "/tests/programs"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("tests/programs")))
     if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
   std::ranges::sort(paths);
   for (const auto& path : paths) {

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/layout/padding.h>
 #include <warpmat/ptx/run.h>
 
 #include <fstream>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "paths.h"
 #include "tables/assembler.h"
 
 using namespace warpmat;
@@ -32,7 +33,7 @@ struct Example {
 const std::vector<Example>& examples() {
   static const std::vector<Example> all = [] {
     std::vector<Example> out;
-    std::ifstream file(WARPMAT_SOURCE_DIR "/tests/ptx/isa_examples.tsv");
+    std::ifstream file(source_path("tests/ptx/isa_examples.tsv"));
     for (std::string line; std::getline(file, line);) {
       if (line.starts_with('#')) continue;
       std::vector<std::string> fields;

@@ -6,6 +6,7 @@
 
 #include <warpmat/ptx/program.h>
 
+#include "paths.h"
 #include "ptx/diagnostics.h"
 #include "ptx/random_program.h"
 
@@ -61,7 +62,7 @@ TEST_CASE("print: what is hard to print comes back") {
 
 TEST_CASE("print: the programs of tests/programs come back") {
   int programs = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(WARPMAT_SOURCE_DIR "/tests/programs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("tests/programs"))) {
     if (entry.path().extension() != ".ptx") continue;
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();

@@ -80,7 +80,7 @@ class Generator {
   std::string fragment(const Form& form, const Operand& operand) {
     const char* type = operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32";
     Place place{accepted_by(form, operand), find_data_type(type), operand.written};
-    place.may_discard = may_discard(form, *find_lowering(form, Hardware::sm_90));
+    place.may_discard = find_lowering(form, Hardware::sm_90)->particulars.discardable;
     if (!operand.in_braces) return named(place, place.type->bits);
     const bool only_numbers = operand.name == OperandName::c && operand.fragment.elements_per_register() == 1 && one_in(4);
     return vector(place, operand.registers(), only_numbers);

@@ -337,3 +337,16 @@ TEST_CASE("a form is available from its baseline target and its PTX version on, 
     CHECK(contains(*reason, to_string(before)));
   }
 }
+
+TEST_CASE("a target that comes later inherits what baseline targets have, and nothing of families that it does not belong to") {
+  const Target later{"sm_130a", 130, 130, Hardware::sm_121, Target::Features::architecture, {9, 1}};
+  std::size_t inherited = 0, refused = 0;
+  for (const Form& form : forms()) {
+    CAPTURE(form.opcode);
+    const bool of_baseline = form.requirement.baseline != 0;
+    CHECK(unmet(form.requirement, later, newest_ptx).has_value() != of_baseline);
+    ++(of_baseline ? inherited : refused);
+  }
+  CHECK(inherited > 0);
+  CHECK(refused > 0);
+}

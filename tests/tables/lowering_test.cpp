@@ -1,4 +1,3 @@
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/instruction.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ bool computes_in_floating_point(const Form& form) {
 
 /// Whether the form goes through a matrix unit's own arithmetic, not through IEEE operations.
 bool uses_dot_model(const Form& form, const Lowering& lowering) {
-  return computes_in_floating_point(form) && lowering.execute != execute_f64 && lowering.execute != execute_volta_fma;
+  return computes_in_floating_point(form) && lowering.semantics != Semantics::f64_chain && lowering.semantics != Semantics::m8n8k4_fma;
 }
 
 /// Calls `visit(form, target)` for every form on every target that has it.
@@ -36,7 +35,6 @@ TEST_CASE("every form has a lowering on every target that has the form") {
     CAPTURE(form.opcode, target.name);
     const Lowering* lowering = find_lowering(form, target.hardware);
     REQUIRE(lowering != nullptr);
-    CHECK(lowering->execute != nullptr);
     CHECK_FALSE(lowering->machine.empty());
     CHECK_FALSE(lowering->source.empty());
     CHECK((lowering->model != nullptr) == uses_dot_model(form, *lowering));
@@ -105,7 +103,7 @@ TEST_CASE("hardware that no form of a mnemonic needs has no lowering for it") {
 TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse that") {
   const auto allowed = [](const char* opcode, Hardware hardware) {
     const Form& form = *find_form(opcode);
-    return may_discard(form, *find_lowering(form, hardware));
+    return find_lowering(form, hardware)->particulars.discardable;
   };
   using enum Hardware;
   for (const char* fp8 : {"mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "paths.h"
 #include "tables/assembler.h"
 #include "vectors_published.h"
 
@@ -38,7 +39,7 @@ struct Recorded {
 const Recorded& recorded() {
   static const Recorded table = [] {
     Recorded r;
-    for (const std::string& line : read_compressed_lines(WARPMAT_SOURCE_DIR "/tests/vectors/ptxas_13.0.tsv.gz")) {
+    for (const std::string& line : read_compressed_lines(source_path("tests/vectors/ptxas_13.0.tsv.gz"))) {
       if (line.starts_with("# sm_")) r.targets = targets_of(line);
       if (line.starts_with('#')) continue;
       const std::size_t tab = line.find('\t');

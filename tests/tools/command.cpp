@@ -1,4 +1,5 @@
 #include "command.h"
+#include "paths.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -51,8 +52,8 @@ std::vector<std::string> TemporaryDirectory::files() const {
   return names;
 }
 
-Outcome run_command(const std::vector<std::string>& arguments) { return run(WARPMAT_COMMAND, arguments); }
-Outcome run_pretending(const std::vector<std::string>& arguments) { return run(WARPMAT_PRETEND, arguments); }
+Outcome run_command(const std::vector<std::string>& arguments) { return run(command_path().c_str(), arguments); }
+Outcome run_pretending(const std::vector<std::string>& arguments) { return run(pretend_path().c_str(), arguments); }
 
 std::string read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -20,18 +20,10 @@ Json list_json(std::vector<std::string> options) {
   return Json::parse(outcome.out);
 }
 
-/// What a target's name ends with, if it has the forms of `set`.
-std::string suffix(TargetSet set) {
-  switch (set) {
-    case TargetSet::baseline:
-      return "";
-    case TargetSet::blackwell:
-    case TargetSet::rtx_blackwell:
-      return "a/f";
-    case TargetSet::rtx_blackwell_exact:
-      return "a";
-  }
-  return "?";
+/// The oldest target that has a form and, where its name has a suffix, the suffixes of all that have it.
+std::string oldest_target(const Requirement& requirement) {
+  if (requirement.baseline != 0) return "sm_" + std::to_string(requirement.baseline);
+  return "sm_" + std::to_string(requirement.families.front()) + (requirement.architecture ? "a" : "a/f");
 }
 
 std::vector<std::string> lines(const std::string& text) {
@@ -48,7 +40,7 @@ TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
     const Form& form = forms()[i];
     const Json& entry = all[i];
     CHECK(entry.at("opcode") == form.opcode);
-    CHECK(entry.at("requires").at("target") == "sm_" + std::to_string(form.requirement.baseline) + suffix(form.requirement.set));
+    CHECK(entry.at("requires").at("target") == oldest_target(form.requirement));
     CHECK(entry.at("requires").at("ptx") == to_string(form.requirement.ptx));
     REQUIRE(entry.at("operands").size() == form.operands.size());
     for (std::size_t o = 0; o < form.operands.size(); ++o) {

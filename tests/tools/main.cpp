@@ -5,13 +5,14 @@
 
 #include "catch.h"
 #include "command.h"
+#include "paths.h"
 
 namespace warpmat {
 namespace {
 
 /// The subcommands that tools/commands.h declares.
 std::vector<std::string> declared_subcommands() {
-  const std::string header = read_text(WARPMAT_SOURCE_DIR "/tools/commands.h");
+  const std::string header = read_text(source_path("tools/commands.h"));
   const std::string start = "void add_";
   std::vector<std::string> names;
   for (std::size_t at = 0; (at = header.find(start, at)) != std::string::npos;) {

@@ -25,13 +25,8 @@ std::vector<Offer> offers(const Form& form, const Target* only) {
 }
 
 std::string target_text(const Requirement& r) {
-  switch (r.set) {
-    case TargetSet::baseline: return fmt::format("sm_{}", r.baseline);
-    case TargetSet::blackwell:
-    case TargetSet::rtx_blackwell: return fmt::format("sm_{}a/f", r.baseline);
-    case TargetSet::rtx_blackwell_exact: return fmt::format("sm_{}a", r.baseline);
-  }
-  return "";
+  if (r.baseline != 0) return fmt::format("sm_{}", r.baseline);
+  return fmt::format("sm_{}{}", r.families.front(), r.architecture ? "a" : "a/f");
 }
 
 std::string evidence_text(const std::vector<Offer>& found) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/reference/execute.h>
 
 namespace warpmat {
 namespace {
@@ -30,7 +31,7 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
 
 void Instruction::execute(const Arguments& arguments, Path path) const {
   if (path == Path::fast && fast_ != nullptr && fast_->execute(Warps{arguments}) == 1) return;
-  lowering_->execute(*form_, *lowering_, arguments);
+  warpmat::execute(*form_, *lowering_, arguments);
 }
 
 namespace {
@@ -97,24 +98,13 @@ void Instruction::execute(const Batch& batch, std::size_t warps, Path path) cons
     if (path == Path::fast && fast_ != nullptr) next += fast_->execute(warp.warps(next, warps));
     if (next == warps) return;
     try {
-      lowering_->execute(*form_, *lowering_, warp.arguments(next));
+      warpmat::execute(*form_, *lowering_, warp.arguments(next));
     } catch (const Trap& trap) {
       Trap named(trap.lane, trap.address, trap.reason, fmt::format("warp {}", next));
       named.warp = next;
       throw named;
     }
   }
-}
-
-std::string machine_name(const Form& form, const Lowering& lowering) {
-  std::string text(lowering.machine);
-  const auto replace = [&](std::string_view place, const std::string& by) {
-    if (const std::size_t at = text.find(place); at != std::string::npos) text.replace(at, place.size(), by);
-  };
-  replace("{sp}", form.sparsity == Sparsity::dense ? "" : "SP.");
-  replace("{mnk}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k));
-  replace("{mnh}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k / 2));
-  return text;
 }
 
 }  // namespace warpmat

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include <warpmat/execute/arguments.h>
 #include <warpmat/tables/lowering.h>
 
 namespace warpmat {
@@ -58,8 +59,5 @@ class Instruction {
   const Lowering* lowering_;
   const FastPath* fast_;  ///< nullptr where there is none
 };
-
-/// The machine instructions of `form` on the hardware of `lowering`: "HMMA.16816", "2 IMMA.16832", "LDSM".
-std::string machine_name(const Form& form, const Lowering& lowering);
 
 }  // namespace warpmat

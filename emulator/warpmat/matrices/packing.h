@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/tables/form.h>
 
 namespace warpmat {
 
@@ -26,10 +26,6 @@ enum class RowPacking : std::uint8_t {
 
 /// PTX's spelling without the dot: "b6x16_p32".
 std::string_view name(RowPacking packing);
-
-/// Where in its byte an element narrower than that begins, for mma of kind::f8f6f4 and kind::mxf8f6f4: e2m1 lies in bits 2 to 5, the 6-bit
-/// types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
-constexpr int container_shift(Format format) { return format == Format::e2m1 ? 2 : 0; }
 
 /// The bytes of `matrix`, row after row, its elements rounded to `format`; padding is zero. A row of c elements, a multiple of 16, has c bytes.
 /// Throws std::invalid_argument for another number of columns, and for a format that `packing` does not hold.

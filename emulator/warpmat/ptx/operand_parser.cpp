@@ -33,7 +33,7 @@ OperandText OperandParser::matrix_operand(const Instruction& instruction, const 
   }
   const DataType* type = find_data_type(operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32");
   Slot place{what, accepted_by(form, operand), type, operand.written};
-  place.may_discard = may_discard(form, instruction.lowering());
+  place.may_discard = instruction.lowering().particulars.discardable;
   const Token& first = tokens_.here();
   const bool in_braces = operand.in_braces || (form.mnemonic == Mnemonic::mma && first.is('{'));  // ptxas takes {e} and {scale-a} too
   OperandText text = group(place, operand.registers(), in_braces);

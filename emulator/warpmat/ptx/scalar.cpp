@@ -75,7 +75,7 @@ const std::vector<Row> rows{
     {"st.shared", memory_types, ScalarOperation::store, 1},
 };
 
-constexpr Requirement any_target{TargetSet::baseline, 0, {1, 0}};
+constexpr Requirement any_target{.baseline = 1, .ptx = {1, 0}};
 
 ScalarInstruction expand(const Row& row, std::string_view type_name, int vector) {
   const DataType* type = find_data_type(type_name);
@@ -98,12 +98,12 @@ std::vector<ScalarInstruction> expand_all() {
   // The instructions whose operands have types of their own. Conversions: PTX ISA 9.1 section 9.7.9.22; sm_80, PTX 7.0.
   const DataType* f32 = find_data_type("f32");
   const DataType* b32 = find_data_type("b32");
-  constexpr Requirement ampere{TargetSet::baseline, 80, {7, 0}};
+  constexpr Requirement ampere{.baseline = 80, .ptx = {7, 0}};
   out.push_back({"cvt.rn.f16x2.f32", ScalarOperation::compute, find_data_type("f16x2"), f32, 2, 1, accepts_packed, accepts_floating,
                  convert_pair<Format::f16>, ampere});
   out.push_back({"cvt.rn.bf16x2.f32", ScalarOperation::compute, b32, f32, 2, 1, accepts_untyped, accepts_floating,
                  convert_pair<Format::bf16>, ampere});
-  out.push_back({"bar.warp.sync", ScalarOperation::barrier, b32, b32, 1, 1, accepts_integers, accepts_integers, nullptr, {TargetSet::baseline, 30, {6, 0}}});
+  out.push_back({"bar.warp.sync", ScalarOperation::barrier, b32, b32, 1, 1, accepts_integers, accepts_integers, nullptr, {.baseline = 30, .ptx = {6, 0}}});
   return out;
 }
 

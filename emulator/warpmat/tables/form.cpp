@@ -5,9 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <warpmat/tables/opcode.h>
-#include <warpmat/matrices/packing.h>
 
 namespace warpmat {
 namespace {
@@ -52,10 +52,10 @@ using enum Pairing;
 using enum Variants;
 using Acc = Accumulators;
 
-constexpr Requirement since(int baseline, PtxVersion ptx) { return {TargetSet::baseline, baseline, ptx}; }
-constexpr Requirement blackwell(PtxVersion ptx) { return {TargetSet::blackwell, 100, ptx}; }
-constexpr Requirement rtx(PtxVersion ptx) { return {TargetSet::rtx_blackwell, 120, ptx}; }
-constexpr Requirement rtx_exact(PtxVersion ptx) { return {TargetSet::rtx_blackwell_exact, 120, ptx}; }
+constexpr Requirement since(int baseline, PtxVersion ptx) { return {.baseline = baseline, .ptx = ptx}; }
+constexpr Requirement blackwell(PtxVersion ptx) { return {.families = {100, 110, 120}, .ptx = ptx}; }
+constexpr Requirement rtx(PtxVersion ptx) { return {.families = {120}, .ptx = ptx}; }
+constexpr Requirement rtx_exact(PtxVersion ptx) { return {.families = {120}, .architecture = true, .ptx = ptx}; }
 
 constexpr MmaRow dense_rows[] = {
     // shape        A and B  pairing C and D          variants   requires
@@ -116,7 +116,7 @@ constexpr SparseRow sparse_rows[] = {
     {{{16, 8, 128}, nibbles, any,    Acc::s32,        satfinite, since(80, {7, 1})}, 1,        {8, 5}},
     {{{16, 8, 64},  fp8,     any,    Acc::f32,        none,      since(89, {8, 4})}, 1,        {8, 5}},
     {{{16, 8, 64},  fp8,     any,    Acc::f16,        none,      rtx(never)},        1,        {8, 7}},
-    {{{16, 8, 64},  fp8,         any, Acc::f32,       none, {TargetSet::blackwell, 100, never}, Kind::f8f6f4}, 1, {8, 6}},
+    {{{16, 8, 64},  fp8,         any, Acc::f32,       none, blackwell(never), Kind::f8f6f4}, 1, {8, 6}},
     {{{16, 8, 64},  fp8_fp6_fp4, any, Acc::f32_or_f16, none, rtx(never), Kind::f8f6f4},                        1, {8, 7}},
 };
 
@@ -475,24 +475,25 @@ std::string explain_unknown_opcode(std::string_view opcode) {
   return explain_unknown(opcode, known);
 }
 
+bool has_feature(const Requirement& r, const Target& target) {
+  if (r.baseline != 0 && target.number >= r.baseline) return true;
+  const bool specific = target.features == Target::Features::architecture || (target.features == Target::Features::family && !r.architecture);
+  return specific && std::ranges::find(r.families, target.family) != r.families.end();
+}
+
+std::string describe(const Requirement& r) {
+  if (r.baseline != 0) return fmt::format("sm_{} or later", r.baseline);
+  std::vector<std::string_view> names;
+  for (const Target& target : targets())
+    if (has_feature(r, target)) names.push_back(target.name);
+  std::ranges::sort(names);
+  const std::string_view last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 std::optional<std::string> unmet(const Requirement& r, const Target& target, PtxVersion version) {
-  const bool specific = target.features != Target::Features::baseline;
-  const bool exact = target.features == Target::Features::architecture;
-  const auto missing = [&](std::string_view what) { return fmt::format("needs {}; the target is {}", what, target.name); };
-  switch (r.set) {
-    case TargetSet::baseline:
-      if (target.number < r.baseline) return missing(fmt::format("sm_{} or later", r.baseline));
-      break;
-    case TargetSet::blackwell:
-      if (target.number < r.baseline || !specific) return missing("a target with the suffix a or f from sm_100 on, such as sm_100a");
-      break;
-    case TargetSet::rtx_blackwell:
-      if (target.number < r.baseline || !specific) return missing("sm_120a, sm_120f, sm_121a or sm_121f");
-      break;
-    case TargetSet::rtx_blackwell_exact:
-      if (target.number < r.baseline || !exact) return missing("sm_120a or sm_121a");
-      break;
-  }
+  if (!has_feature(r, target)) return fmt::format("needs {}; the target is {}", describe(r), target.name);
   if (version < r.ptx) return fmt::format("needs PTX {} or later; the version is {}", to_string(r.ptx), to_string(version));
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -19,20 +20,22 @@ enum class Mnemonic : std::uint8_t { ldmatrix, stmatrix, movmatrix, mma };
 
 std::string_view name(Mnemonic mnemonic);
 
-/// Which targets have a form.
-enum class TargetSet : std::uint8_t {
-  baseline,             ///< a baseline and every later target
-  blackwell,            ///< the a and f targets from sm_100 on
-  rtx_blackwell,        ///< the a and f targets from sm_120 on
-  rtx_blackwell_exact,  ///< the a targets from sm_120 on
+/// Where a form exists. What PTX gives to a baseline target it gives to every later one; features of families and of single architectures
+/// are inherited by nobody, so a target that comes later has only what a row names (PTX ISA 9.1 section 11.1.2).
+struct Requirement {
+  static constexpr std::size_t max_families = 3;
+
+  int baseline = 0;                           ///< sm_N and every later target; 0 where no baseline target has the form
+  std::array<int, max_families> families{};   ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
+  bool architecture = false;                  ///< of these families only the targets sm_Na
+  PtxVersion ptx;                             ///< the oldest PTX version
 };
 
-/// Where a form exists.
-struct Requirement {
-  TargetSet set;
-  int baseline;    ///< the oldest target's number
-  PtxVersion ptx;  ///< the oldest PTX version
-};
+/// The targets that meet `requirement`, but for the PTX version: "sm_80 or later", "sm_120a, sm_120f, sm_121a or sm_121f".
+std::string describe(const Requirement& requirement);
+
+/// Whether `target` is one of those that `requirement` names, whatever the PTX version.
+bool has_feature(const Requirement& requirement, const Target& target);
 
 /// Nothing if `target` and PTX `version` meet `requirement`; else the rule that they break, as the end of a sentence:
 /// "needs sm_80 or later; the target is sm_75".
@@ -84,6 +87,10 @@ enum class Sparsity : std::uint8_t { dense, sparse, sparse_ordered };  ///< mma,
 enum class Kind : std::uint8_t { plain, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
 enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1: .xor.popc, .and.popc
+
+/// Where in its byte an element narrower than that begins, for mma of kind::f8f6f4 and kind::mxf8f6f4: e2m1 lies in bits 2 to 5, the 6-bit
+/// types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
+constexpr int container_shift(Format format) { return format == Format::e2m1 ? 2 : 0; }
 
 /// One instruction with all its qualifiers: the expansion of a row of the form table (form.cpp). Forms are made there and nowhere else,
 /// so whatever holds a Form holds something that the library can execute on some target.

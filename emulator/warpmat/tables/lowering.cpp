@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include <warpmat/execute/reference/execute.h>
+#include <fmt/format.h>
 
 namespace warpmat {
 namespace {
@@ -30,6 +30,7 @@ class Set {
 enum class Which : std::uint8_t { any, dense, sparse };
 
 /// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` are those of .kind.
+/// The first row that fits a form counts.
 struct Row {
   Mnemonic mnemonic;
   Set<Format> multiplicands;
@@ -37,13 +38,15 @@ struct Row {
   Which which;
   Set<Hardware> hardware;
   Lowering lowering;
-  bool volta = false;  ///< for m8n8k4 of f16
+  int m = 0;  ///< rows of the product, where only those of one size take this way; 0: of any
 };
 
 constexpr auto ldmatrix = Mnemonic::ldmatrix;
 constexpr auto stmatrix = Mnemonic::stmatrix;
 constexpr auto movmatrix = Mnemonic::movmatrix;
 constexpr auto mma = Mnemonic::mma;
+
+using S = Semantics;
 
 constexpr auto any = Which::any;
 constexpr auto dense = Which::dense;
@@ -73,80 +76,86 @@ constexpr Set<Hardware> blackwell{sm_100, sm_103, sm_110, sm_120, sm_121};
 constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
 constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
 
-constexpr auto f64_in_blocks = "DMMA.8x8x4 for each 8x8x4";
+constexpr Lowering::Particulars in_pieces{.discardable = false};
+constexpr Lowering::Particulars called{.subroutine = true};
+constexpr Lowering::Particulars called_metadata{.subroutine = true, .undefined_metadata = UndefinedMetadata::as_written};
+constexpr Lowering::Particulars metadata_known{.undefined_metadata = UndefinedMetadata::as_written};
+constexpr Lowering::Particulars metadata_known_in_pieces{.discardable = false, .undefined_metadata = UndefinedMetadata::as_written};
+constexpr Lowering::Particulars all_addresses{.checks_all_addresses = true};
 
 constexpr auto isa = "PTX ISA 9.1";
 constexpr auto h200 = "H200";
 constexpr auto mma_sim = "arXiv 2511.10909";
 
-const DotModel* const no_model = nullptr;
-const DotModel* const ampere = &dot_models::ampere;
-const DotModel* const hopper = &dot_models::hopper;
+constexpr const DotModel* no_model = nullptr;
+constexpr const DotModel* ampere = &dot_models::ampere;
+constexpr const DotModel* hopper = &dot_models::hopper;
 
-// The first row that fits counts. Machine instructions were read from what ptxas 13.0 makes of each form; {mnk} stands for the form's shape,
+// Machine instructions were read from what ptxas 13.0 makes of each form; {mnk} stands for the form's shape,
 // {mnh} for the same with half of k.
-const Row rows[] = {
+constexpr Row rows[] = {
     // ---- data movement
-    {ldmatrix, no_arithmetic, plain, any, {sm_90}, {"LDSM", execute_ldmatrix, no_model, measured, h200}},
-    {ldmatrix, no_arithmetic, plain, any, {sm_75}, {"LDSM", execute_ldmatrix_all_lanes, no_model, published, isa}},
-    {ldmatrix, no_arithmetic, plain, any, turing_on, {"LDSM", execute_ldmatrix, no_model, published, isa}},
-    {stmatrix, no_arithmetic, plain, any, {sm_90}, {"STSM", execute_stmatrix, no_model, measured, h200}},
-    {stmatrix, no_arithmetic, plain, any, blackwell, {"STSM", execute_stmatrix, no_model, published, isa}},
-    {movmatrix, no_arithmetic, plain, any, {sm_90}, {"MOVM", execute_movmatrix, no_model, measured, h200}},
-    {movmatrix, no_arithmetic, plain, any, turing_on, {"MOVM", execute_movmatrix, no_model, published, isa}},
+    {ldmatrix, no_arithmetic, plain, any, {sm_90}, {"LDSM", S::ldmatrix, no_model, measured, h200}},
+    {ldmatrix, no_arithmetic, plain, any, {sm_75}, {"LDSM", S::ldmatrix, no_model, published, isa, all_addresses}},
+    {ldmatrix, no_arithmetic, plain, any, turing_on, {"LDSM", S::ldmatrix, no_model, published, isa}},
+    {stmatrix, no_arithmetic, plain, any, {sm_90}, {"STSM", S::stmatrix, no_model, measured, h200}},
+    {stmatrix, no_arithmetic, plain, any, blackwell, {"STSM", S::stmatrix, no_model, published, isa}},
+    {movmatrix, no_arithmetic, plain, any, {sm_90}, {"MOVM", S::movmatrix, no_model, measured, h200}},
+    {movmatrix, no_arithmetic, plain, any, turing_on, {"MOVM", S::movmatrix, no_model, published, isa}},
 
     // ---- m8n8k4: in the matrix unit of Volta and Turing, on the f32 cores since
-    {mma, f16, plain, dense, {sm_70}, {"HMMA.884", execute_volta_dot, &dot_models::volta, replayed, "V100, arXiv 2512.07004"}, true},
-    {mma, f16, plain, dense, {sm_75}, {"HMMA.884", execute_volta_dot, ampere, assumed, "as m16n8k8 of sm_75"}, true},
-    {mma, f16, plain, dense, {sm_90}, {"FFMA and FADD", execute_volta_fma, no_model, measured, h200}, true},
-    {mma, f16, plain, dense, ampere_to_ada, {"FFMA and FADD", execute_volta_fma, no_model, assumed, "as sm_90"}, true},
-    {mma, f16, plain, dense, blackwell, {"FFMA and FADD", execute_volta_fma, no_model, assumed, "as sm_90"}, true},
+    {mma, f16, plain, dense, {sm_70}, {"HMMA.884", S::m8n8k4_dot, &dot_models::volta, replayed, "V100, arXiv 2512.07004"}, 8},
+    {mma, f16, plain, dense, {sm_75}, {"HMMA.884", S::m8n8k4_dot, ampere, assumed, "as m16n8k8 of sm_75"}, 8},
+    {mma, f16, plain, dense, {sm_90}, {"FFMA and FADD", S::m8n8k4_fma, no_model, measured, h200}, 8},
+    {mma, f16, plain, dense, ampere_to_ada, {"FFMA and FADD", S::m8n8k4_fma, no_model, assumed, "as sm_90"}, 8},
+    {mma, f16, plain, dense, blackwell, {"FFMA and FADD", S::m8n8k4_fma, no_model, assumed, "as sm_90"}, 8},
 
     // ---- f16, bf16, tf32
-    {mma, f16, plain, dense, {sm_75}, {"HMMA.{mnk}", execute_dot, ampere, published, mma_sim}},
-    {mma, halves, plain, dense, {sm_80}, {"HMMA.{mnk}", execute_dot, ampere, replayed, "A100, arXiv 2512.07004"}},
-    {mma, halves, plain, dense, {sm_86}, {"HMMA.{mnk}", execute_dot, ampere, replayed, "A2, arXiv 2512.07004"}},
-    {mma, halves, plain, dense, {sm_87, sm_88}, {"HMMA.{mnk}", execute_dot, ampere, assumed, "as sm_86"}},
-    {mma, halves, plain, dense, {sm_89}, {"HMMA.{mnk}", execute_dot, ampere, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
-    {mma, halves, plain, any, {sm_90}, {"HMMA.{sp}{mnk}", execute_dot, hopper, measured, h200}},
-    {mma, halves, plain, dense, {sm_100}, {"HMMA.{mnk}", execute_dot, hopper, replayed, "B200, arXiv 2512.07004"}},
-    {mma, halves, plain, dense, {sm_103, sm_110}, {"HMMA.{mnk}", execute_dot, hopper, assumed, "as sm_100"}},
-    {mma, halves, plain, dense, {sm_120}, {"HMMA.{mnk}", execute_dot, hopper, published, mma_sim}},
-    {mma, halves, plain, dense, {sm_121}, {"HMMA.{mnk}", execute_dot, hopper, assumed, "as sm_120"}},
-    {mma, halves, plain, sparse, ampere_to_ada, {"HMMA.{sp}{mnk}", execute_dot, ampere, assumed, "steps over the stored products, as on sm_90"}},
-    {mma, halves, plain, sparse, blackwell, {"HMMA.{sp}{mnk}", execute_dot, hopper, assumed, "as sm_90"}},
+    {mma, f16, plain, dense, {sm_75}, {"HMMA.{mnk}", S::dot, ampere, published, mma_sim}},
+    {mma, halves, plain, dense, {sm_80}, {"HMMA.{mnk}", S::dot, ampere, replayed, "A100, arXiv 2512.07004"}},
+    {mma, halves, plain, dense, {sm_86}, {"HMMA.{mnk}", S::dot, ampere, replayed, "A2, arXiv 2512.07004"}},
+    {mma, halves, plain, dense, {sm_87, sm_88}, {"HMMA.{mnk}", S::dot, ampere, assumed, "as sm_86"}},
+    {mma, halves, plain, dense, {sm_89}, {"HMMA.{mnk}", S::dot, ampere, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
+    {mma, halves, plain, any, {sm_90}, {"HMMA.{sp}{mnk}", S::dot, hopper, measured, h200, metadata_known}},
+    {mma, halves, plain, dense, {sm_100}, {"HMMA.{mnk}", S::dot, hopper, replayed, "B200, arXiv 2512.07004"}},
+    {mma, halves, plain, dense, {sm_103, sm_110}, {"HMMA.{mnk}", S::dot, hopper, assumed, "as sm_100"}},
+    {mma, halves, plain, dense, {sm_120}, {"HMMA.{mnk}", S::dot, hopper, published, mma_sim}},
+    {mma, halves, plain, dense, {sm_121}, {"HMMA.{mnk}", S::dot, hopper, assumed, "as sm_120"}},
+    {mma, halves, plain, sparse, ampere_to_ada, {"HMMA.{sp}{mnk}", S::dot, ampere, assumed, "steps over the stored products, as on sm_90"}},
+    {mma, halves, plain, sparse, blackwell, {"HMMA.{sp}{mnk}", S::dot, hopper, assumed, "as sm_90"}},
 
     // ---- f64
-    {mma, f64, plain, dense, {sm_90}, {"DMMA.{mnk}", execute_f64, no_model, measured, h200}},
-    {mma, f64, plain, dense, ampere_to_ada, {"DMMA.{mnk}", execute_f64, no_model, published, mma_sim}},
-    {mma, f64, plain, dense, blackwell, {f64_in_blocks, execute_f64, no_model, published, mma_sim}},
+    {mma, f64, plain, dense, {sm_90}, {"DMMA.{mnk}", S::f64_chain, no_model, measured, h200}},
+    {mma, f64, plain, dense, ampere_to_ada, {"DMMA.{mnk}", S::f64_chain, no_model, published, mma_sim}},
+    {mma, f64, plain, dense, blackwell, {"DMMA.8x8x4", S::f64_chain, no_model, published, mma_sim}, 8},
+    {mma, f64, plain, dense, blackwell, {"DMMA.8x8x4 for each 8x8x4", S::f64_chain, no_model, published, mma_sim, in_pieces}},
 
     // ---- fp8, fp6, fp4
-    {mma, fp8, plain, dense, {sm_89}, {"QMMA.{mnk}", execute_dot, &dot_models::ada_fp8, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
-    {mma, fp8, plain, sparse, {sm_89}, {"QMMA.{sp}{mnk}", execute_dot, &dot_models::ada_fp8, assumed, "as dense"}},
-    {mma, fp8, plain, dense, {sm_90}, {"2 HMMA.{mnh} and an addition", execute_split_dot, hopper, measured, h200}},
-    {mma, fp8, plain, sparse, {sm_90}, {"2 HMMA.{sp}{mnh} and an addition", execute_split_dot, hopper, measured, h200}},
-    {mma, fp8, eight_bit, dense, {sm_100}, {"2 HMMA.{mnh} and an addition", execute_split_dot, hopper, replayed, "B200, arXiv 2512.07004"}},
-    {mma, fp8, eight_bit, dense, {sm_103, sm_110}, {"2 HMMA.{mnh} and an addition", execute_split_dot, hopper, assumed, "as sm_100"}},
-    {mma, fp8, eight_bit, sparse, data_center_blackwell, {"2 HMMA.{sp}{mnh} and an addition", execute_split_dot, hopper, assumed, "as sm_90"}},
-    {mma, fp8, eight_bit, dense, {sm_120}, {"QMMA.{mnk}", execute_dot, hopper, published, mma_sim}},
-    {mma, fp8_fp6_fp4, eight_bit, any, rtx_blackwell, {"QMMA.{sp}{mnk}", execute_dot, hopper, assumed, "as dense fp8 of sm_120"}},
+    {mma, fp8, plain, dense, {sm_89}, {"QMMA.{mnk}", S::dot, &dot_models::ada_fp8, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
+    {mma, fp8, plain, sparse, {sm_89}, {"QMMA.{sp}{mnk}", S::dot, &dot_models::ada_fp8, assumed, "as dense"}},
+    {mma, fp8, plain, dense, {sm_90}, {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, measured, h200, in_pieces}},
+    {mma, fp8, plain, sparse, {sm_90}, {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, measured, h200, metadata_known_in_pieces}},
+    {mma, fp8, eight_bit, dense, {sm_100}, {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, replayed, "B200, arXiv 2512.07004", in_pieces}},
+    {mma, fp8, eight_bit, dense, {sm_103, sm_110}, {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, assumed, "as sm_100", in_pieces}},
+    {mma, fp8, eight_bit, sparse, data_center_blackwell, {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, assumed, "as sm_90", in_pieces}},
+    {mma, fp8, eight_bit, dense, {sm_120}, {"QMMA.{mnk}", S::dot, hopper, published, mma_sim}},
+    {mma, fp8_fp6_fp4, eight_bit, any, rtx_blackwell, {"QMMA.{sp}{mnk}", S::dot, hopper, assumed, "as dense fp8 of sm_120"}},
 
     // ---- block scaling
-    {mma, fp8_fp6_fp4, mxf8f6f4, dense, {sm_120}, {"QMMA.SF.{mnk}", execute_dot, hopper, published, mma_sim}},
-    {mma, fp8_fp6_fp4, mxf8f6f4, any, rtx_blackwell, {"QMMA.SF.{sp}{mnk}", execute_dot, hopper, assumed, "as dense on sm_120"}},
-    {mma, fp4, mxf4, dense, {sm_120}, {"OMMA.SF.{mnk}", execute_grouped_dot, &dot_models::blackwell_fp4, published, mma_sim}},
-    {mma, fp4, mxf4, any, rtx_blackwell, {"OMMA.SF.{sp}{mnk}", execute_grouped_dot, &dot_models::blackwell_fp4, assumed, "as dense on sm_120"}},
+    {mma, fp8_fp6_fp4, mxf8f6f4, dense, {sm_120}, {"QMMA.SF.{mnk}", S::dot, hopper, published, mma_sim}},
+    {mma, fp8_fp6_fp4, mxf8f6f4, any, rtx_blackwell, {"QMMA.SF.{sp}{mnk}", S::dot, hopper, assumed, "as dense on sm_120"}},
+    {mma, fp4, mxf4, dense, {sm_120}, {"OMMA.SF.{mnk}", S::grouped_dot, &dot_models::blackwell_fp4, published, mma_sim}},
+    {mma, fp4, mxf4, any, rtx_blackwell, {"OMMA.SF.{sp}{mnk}", S::grouped_dot, &dot_models::blackwell_fp4, assumed, "as dense on sm_120"}},
 
     // ---- integers: exact on every hardware, in pieces where it has no unit of the width
-    {mma, bytes, plain, any, {sm_90}, {"IMMA.{sp}{mnk}", execute_integer_dot, no_model, measured, h200}},
-    {mma, nibbles, plain, any, {sm_90}, {"2 IMMA.{sp}{mnh}", execute_integer_dot, no_model, measured, h200}},
-    {mma, bits, plain, any, {sm_90}, {"BMMA.{mnk}", execute_bit_dot, no_model, measured, h200}},
-    {mma, integers, plain, any, turing_to_ada, {"IMMA.{sp}{mnk}", execute_integer_dot, no_model, published, isa}},
-    {mma, bytes, plain, any, blackwell, {"IMMA.{sp}{mnk}", execute_integer_dot, no_model, published, isa}},
-    {mma, nibbles, plain, any, blackwell, {"2 IMMA.{sp}{mnh}", execute_integer_dot, no_model, published, isa}},
-    {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", execute_bit_dot, no_model, published, isa}},
-    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", execute_bit_dot, no_model, published, isa}},
+    {mma, bytes, plain, any, {sm_90}, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, measured, h200, metadata_known}},
+    {mma, nibbles, plain, any, {sm_90}, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, measured, h200, called_metadata}},
+    {mma, bits, plain, any, {sm_90}, {"BMMA.{mnk}", S::bit_dot, no_model, measured, h200}},
+    {mma, integers, plain, any, turing_to_ada, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, published, isa}},
+    {mma, bytes, plain, any, blackwell, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, published, isa}},
+    {mma, nibbles, plain, any, blackwell, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, published, isa, called}},
+    {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, published, isa}},
+    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa}},
 };
 
 bool has(Hardware hardware, const Form& form) {
@@ -158,9 +167,8 @@ bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
   if (form.mnemonic != mma) return true;
   const Format a = form.format(OperandName::a);
-  const bool volta = form.shape == Shape{8, 8, 4} && a == Format::f16;
   const bool sparsity_fits = r.which == any || (r.which == sparse) == (form.sparsity != Sparsity::dense);
-  return r.multiplicands.has(a) && r.kinds.has(form.kind) && sparsity_fits && r.volta == volta;
+  return r.multiplicands.has(a) && r.kinds.has(form.kind) && sparsity_fits && (r.m == 0 || r.m == form.shape.m);
 }
 
 }  // namespace
@@ -171,12 +179,6 @@ const Lowering* find_lowering(const Form& form, Hardware hardware) {
   return found == std::end(rows) ? nullptr : &found->lowering;
 }
 
-bool may_discard(const Form& form, const Lowering& lowering) {
-  const bool in_halves = lowering.execute == execute_split_dot;
-  const bool in_blocks = lowering.machine == f64_in_blocks && form.shape.m > 8;
-  return !in_halves && !in_blocks;
-}
-
 std::span<const Lowering* const> lowerings() {
   static const std::vector<const Lowering*> all = [] {
     std::vector<const Lowering*> pointers;
@@ -184,6 +186,17 @@ std::span<const Lowering* const> lowerings() {
     return pointers;
   }();
   return all;
+}
+
+std::string machine_name(const Form& form, const Lowering& lowering) {
+  std::string text(lowering.machine);
+  const auto replace = [&](std::string_view place, const std::string& by) {
+    if (const std::size_t at = text.find(place); at != std::string::npos) text.replace(at, place.size(), by);
+  };
+  replace("{sp}", form.sparsity == Sparsity::dense ? "" : "SP.");
+  replace("{mnk}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k));
+  replace("{mnh}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k / 2));
+  return text;
 }
 
 }  // namespace warpmat

@@ -1,36 +1,62 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
-#include <warpmat/execute/arguments.h>
 #include <warpmat/numeric/dot.h>
+#include <warpmat/tables/form.h>
 
 namespace warpmat {
 
-struct Lowering;
+/// What the machine instructions of a lowering compute. execute/reference has one function for each.
+enum class Semantics : std::uint8_t {
+  ldmatrix,
+  stmatrix,
+  movmatrix,
+  dot,          ///< one matrix unit: steps of the model, K ascending
+  split_dot,    ///< two matrix units and an addition: fp8 where the hardware has no unit for it
+  grouped_dot,  ///< one matrix unit for groups of 4-bit products with scale factors
+  f64_chain,    ///< a chain of fused multiply-adds
+  m8n8k4_dot,   ///< m8n8k4 of f16 in a matrix unit: four products, one step each
+  m8n8k4_fma,   ///< m8n8k4 of f16 on the ordinary f32 cores
+  integer_dot,
+  bit_dot,
+};
 
-/// What a form does on some hardware: reads `arguments`, then writes them. Throws Trap before it writes anything.
-using Execute = void (*)(const Form& form, const Lowering& lowering, const Arguments& arguments);
+/// What a metadata code does that the ISA leaves undefined.
+enum class UndefinedMetadata : std::uint8_t {
+  unknown,     ///< nobody has measured it
+  as_written,  ///< both places count whatever their order, the same place twice included; of tf32 nobody knows
+};
 
 /// What a form becomes on a hardware: a row of the lowering table (lowering.cpp). PTX names a form, the hardware executes machine
 /// instructions, and those decide the bits.
 struct Lowering {
+  /// What sets a row apart from the usual case.
+  struct Particulars {
+    bool discardable = true;            ///< PTX may write _ in place of a result; ptxas 13.0 refuses it ("Result discard mode is not allowed")
+                                        ///< where the result leaves several machine instructions by an addition or a move
+    bool subroutine = false;            ///< the assembler calls a subroutine for the statement
+    bool checks_all_addresses = false;  ///< ldmatrix: the addresses of all lanes must be valid, also those that no row needs
+    UndefinedMetadata undefined_metadata = UndefinedMetadata::unknown;
+  };
+
   std::string_view machine;  ///< the machine instructions, see machine_name()
-  Execute execute;
+  Semantics semantics;
   const DotModel* model;     ///< the arithmetic of floating-point products; nullptr elsewhere
-  Evidence evidence;         ///< how the result's bits are known
+  Evidence evidence;         ///< how the result's bits are known: a label, never a switch
   std::string_view source;   ///< who says so
+  Particulars particulars = {};
 };
 
 /// The lowering of `form` on `hardware`, or nullptr where no target of that hardware has the form.
 const Lowering* find_lowering(const Form& form, Hardware hardware);
 
-/// Whether PTX may write _ in place of a result of `form` where it has this lowering. ptxas 13.0 refuses it ("Result discard mode is not
-/// allowed") where the result leaves several machine instructions by an addition or a move: fp8 in two halves, f64 in blocks of 8 rows.
-bool may_discard(const Form& form, const Lowering& lowering);
-
 /// The lowering table's rows, for the test that every row serves some form.
 std::span<const Lowering* const> lowerings();
+
+/// The machine instructions of `form` on the hardware of `lowering`: "HMMA.16816", "2 IMMA.16832", "LDSM".
+std::string machine_name(const Form& form, const Lowering& lowering);
 
 }  // namespace warpmat

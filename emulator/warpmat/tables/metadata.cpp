@@ -1,18 +1,9 @@
 #include <warpmat/tables/metadata.h>
 
-#include <fmt/format.h>
-
 namespace warpmat {
 namespace {
 
 bool is_tf32(const Form& form) { return form.format(OperandName::a) == Format::tf32; }
-
-[[noreturn]] void trap(const Form& form, const Element& group, unsigned code) {
-  const Place place = form.operand(OperandName::e).fragment.place(group);
-  throw Trap(place.lane, std::nullopt,
-             fmt::format("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code, group.column,
-                         group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
-}
 
 }  // namespace
 
@@ -35,25 +26,6 @@ int metadata_column(int group, unsigned code, int stored) {
   const int unit = group / 4;  // elements that one half of the code places
   const unsigned place = stored < unit ? code & 3 : code >> 2;
   return static_cast<int>(place) * unit + stored % unit;
-}
-
-void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, MetadataColumns& columns) {
-  const bool as_measured = arguments.undefined == Undefined::hardware && lowering.evidence == Evidence::measured && !is_tf32(form);
-  const Fragment& fragment = form.operand(OperandName::e).fragment;
-  const auto selector = static_cast<int>((*arguments.source(OperandName::selector).front())[0]);
-  if (selector < 0 || selector >= fragment.matrices())  // an illegal instruction on an H200, so there is nothing else to do [H200]
-    throw Trap(0, std::nullopt, fmt::format("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
-
-  const int group_columns = metadata_group(form);
-  std::size_t next = 0;
-  for (int row = 0; row < form.shape.m; ++row)
-    for (int group = 0; group < fragment.columns(); ++group) {
-      const Element at{row, group, selector};
-      const auto code = static_cast<unsigned>(read_element(fragment, arguments.source(OperandName::e), at));
-      if (!as_measured && !valid_metadata(form, code)) trap(form, at, code);
-      for (int stored = 0; stored < group_columns / 2; ++stored)
-        columns[next++] = static_cast<std::uint16_t>(group * group_columns + metadata_column(group_columns, code, stored));
-    }
 }
 
 }  // namespace warpmat

@@ -29,6 +29,7 @@ struct Target {
 
   std::string_view name;  ///< "sm_90a"
   int number;             ///< 90: orders the baselines
+  int family;             ///< of sm_Nf and sm_Na targets: the number of the oldest target of the family, else 0
   Hardware hardware;
   Features features;
   PtxVersion since;       ///< the first PTX version that knows the target (PTX ISA section 11.1.2)

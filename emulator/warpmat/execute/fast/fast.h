@@ -74,7 +74,7 @@ struct ScalePlan {
   std::array<BitPlace, max_groups> groups;
 };
 
-/// execute_dot and execute_split_dot of 16x8 products.
+/// Semantics::dot and Semantics::split_dot of 16x8 products.
 struct FloatPlan {
   Elements a, b;
   int container_bits = 0;        ///< of A's and B's elements: 8, 16 or 32
@@ -94,7 +94,7 @@ struct FloatPlan {
   ScalePlan scale_a, scale_b;
 };
 
-/// execute_grouped_dot. Elements are counted in units of their format's smallest number.
+/// Semantics::grouped_dot. Elements are counted in units of their format's smallest number.
 struct GroupedPlan {
   struct Factor {
     double value = 0;  ///< times the unit of the elements that it multiplies
@@ -111,9 +111,9 @@ struct GroupedPlan {
   MetadataPlan metadata;
 };
 
-/// execute_volta_dot and execute_volta_fma.
+/// Semantics::m8n8k4_dot and Semantics::m8n8k4_fma.
 struct VoltaPlan {
-  bool fused = false;     ///< execute_volta_fma
+  bool fused = false;     ///< Semantics::m8n8k4_fma
   bool a_along_k = true;  ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
   bool b_along_k = true;  ///< the same of columns of B
   bool f16_c = false, f16_d = false;
@@ -123,7 +123,7 @@ struct VoltaPlan {
   int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
 };
 
-/// execute_integer_dot and execute_bit_dot.
+/// Semantics::integer_dot and Semantics::bit_dot.
 struct IntegerPlan {
   int rows = 16;         ///< 16 or 8
   int element_bits = 8;  ///< 8, 4 or 1
@@ -135,14 +135,14 @@ struct IntegerPlan {
   MetadataPlan metadata;
 };
 
-/// execute_f64.
+/// Semantics::f64_chain.
 struct F64Plan {
   int rows = 16;  ///< 16 or 8
   int k = 0;
   Rounding rounding = Rounding::nearest_even;
 };
 
-/// execute_ldmatrix, execute_stmatrix, execute_movmatrix.
+/// Semantics::ldmatrix, Semantics::stmatrix, Semantics::movmatrix.
 struct MovePlan {
   enum class Kind : std::uint8_t { load, store, move } kind = Kind::load;
   int matrices = 1;

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/reference/execute.h>
-#include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/layout/padding.h>
+#include <warpmat/tables/metadata.h>
 
 namespace warpmat {
 namespace {
@@ -90,8 +90,8 @@ std::vector<GroupedPlan::Factor> factors(Format format, double unit) {
 }  // namespace
 
 std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) {
-  const bool split = lowering.execute == execute_split_dot;
-  if (lowering.execute != execute_dot && !split) return std::nullopt;
+  const bool split = lowering.semantics == Semantics::split_dot;
+  if (lowering.semantics != Semantics::dot && !split) return std::nullopt;
   const Operand& a = form.operand(OperandName::a);
   const Operand& b = form.operand(OperandName::b);
   const int container_bits = a.fragment.element_bits;
@@ -123,7 +123,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
 }
 
 std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering) {
-  if (lowering.execute != execute_grouped_dot || !is_basic(*lowering.model)) return std::nullopt;
+  if (lowering.semantics != Semantics::grouped_dot || !is_basic(*lowering.model)) return std::nullopt;
   const Format format = form.format(OperandName::a);
   GroupedPlan plan;
   plan.a_words = form.stored_k() * row(format).bits / 32;
@@ -143,8 +143,8 @@ std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& loweri
 }
 
 std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) {
-  const bool fused = lowering.execute == execute_volta_fma;
-  const bool in_unit = lowering.execute == execute_volta_dot && is_basic(*lowering.model);
+  const bool fused = lowering.semantics == Semantics::m8n8k4_fma;
+  const bool in_unit = lowering.semantics == Semantics::m8n8k4_dot && is_basic(*lowering.model);
   if (!in_unit && !fused) return std::nullopt;
   const Format result = form.format(OperandName::d);
   return VoltaPlan{.fused = fused,
@@ -159,7 +159,7 @@ std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) 
 }
 
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering) {
-  if (lowering.execute != execute_integer_dot && lowering.execute != execute_bit_dot) return std::nullopt;
+  if (lowering.semantics != Semantics::integer_dot && lowering.semantics != Semantics::bit_dot) return std::nullopt;
   IntegerPlan plan;
   plan.rows = form.shape.m;
   plan.element_bits = row(form.format(OperandName::a)).bits;
@@ -176,14 +176,14 @@ std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& loweri
 }
 
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering) {
-  if (lowering.execute != execute_f64) return std::nullopt;
+  if (lowering.semantics != Semantics::f64_chain) return std::nullopt;
   if (form.shape.k > max_f64_k || !fits(form, 0, 0)) return std::nullopt;
   return F64Plan{form.shape.m, form.shape.k, form.rounding};
 }
 
 std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
-  const bool load = lowering.execute == execute_ldmatrix || lowering.execute == execute_ldmatrix_all_lanes;
-  const bool store = lowering.execute == execute_stmatrix, move = lowering.execute == execute_movmatrix;
+  const bool load = lowering.semantics == Semantics::ldmatrix;
+  const bool store = lowering.semantics == Semantics::stmatrix, move = lowering.semantics == Semantics::movmatrix;
   if (!load && !store && !move) return std::nullopt;
   MovePlan plan;
   plan.kind = load ? MovePlan::Kind::load : store ? MovePlan::Kind::store : MovePlan::Kind::move;
@@ -192,7 +192,7 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
   plan.memory_bits = form.memory_bits;
   if (move) return plan;
   plan.row_lanes = form.rows_in_memory();
-  plan.address_lanes = lowering.execute == execute_ldmatrix_all_lanes ? lanes : plan.row_lanes;
+  plan.address_lanes = lowering.particulars.checks_all_addresses ? lanes : plan.row_lanes;
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   if (fragment.element_bits != 8) return plan;
   for (int reg = 0; reg < fragment.registers(); ++reg)

@@ -1,20 +1,21 @@
 #pragma once
 
+#include <warpmat/execute/arguments.h>
 #include <warpmat/tables/lowering.h>
 
 namespace warpmat {
 
-// What the instructions do, one function each: the lowering table names them. Contract: see Execute.
+/// Executes `form` as `lowering` says: the function below that computes lowering.semantics. Throws Trap before it writes anything.
+void execute(const Form& form, const Lowering& lowering, const Arguments& arguments);
 
-// ---- execute_moves.cpp
+// What the instructions do, one function for each Semantics. Each reads `arguments`, then writes them.
+
+// ---- moves.cpp
 
 /// The lane of row s of matrix q holds the row's address: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
-/// zero-extended. Addresses of further lanes are ignored. PTX ISA 9.1 section 9.7.14.5.15.
+/// zero-extended. Addresses of further lanes are ignored, unless lowering.particulars says that all must be valid: what the hardware does with
+/// others nobody has measured, so they trap. PTX ISA 9.1 section 9.7.14.5.15.
 void execute_ldmatrix(const Form&, const Lowering&, const Arguments&);
-
-/// The same on sm_75, where the addresses of all lanes must be valid, also those of lanes that no row needs (same section). What the hardware
-/// does with others nobody has measured, so they trap.
-void execute_ldmatrix_all_lanes(const Form&, const Lowering&, const Arguments&);
 
 /// The inverse of execute_ldmatrix. Where rows overlap, the higher lane's row stays. PTX ISA 9.1 section 9.7.14.5.16.
 void execute_stmatrix(const Form&, const Lowering&, const Arguments&);
@@ -22,7 +23,7 @@ void execute_stmatrix(const Form&, const Lowering&, const Arguments&);
 /// Transposes an 8x8 matrix held in one register. PTX ISA 9.1 section 9.7.14.5.17.
 void execute_movmatrix(const Form&, const Lowering&, const Arguments&);
 
-// ---- execute_float.cpp
+// ---- float.cpp
 
 /// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is
 /// walked over its stored elements: what no stored element meets does not reach the result [H200].
@@ -37,15 +38,15 @@ void execute_split_dot(const Form&, const Lowering&, const Arguments&);
 void execute_grouped_dot(const Form&, const Lowering&, const Arguments&);
 
 /// f64: a chain of fused multiply-adds from C, K ascending, each rounded as the form says.
-void execute_f64(const Form&, const Lowering&, const Arguments&);
+void execute_f64_chain(const Form&, const Lowering&, const Arguments&);
 
 /// m8n8k4 of f16 in the matrix unit: four products, one step each.
-void execute_volta_dot(const Form&, const Lowering&, const Arguments&);
+void execute_m8n8k4_dot(const Form&, const Lowering&, const Arguments&);
 
 /// m8n8k4 of f16 on the ordinary f32 cores, as the assembler writes it from sm_80 on.
-void execute_volta_fma(const Form&, const Lowering&, const Arguments&);
+void execute_m8n8k4_fma(const Form&, const Lowering&, const Arguments&);
 
-// ---- execute_integer.cpp
+// ---- integer.cpp
 
 /// D = A · B + C exactly; without .satfinite modulo 2^32, with it clamped once at the end [H200].
 void execute_integer_dot(const Form&, const Lowering&, const Arguments&);

@@ -134,7 +134,7 @@ void execute_grouped_dot(const Form& form, const Lowering& lowering, const Argum
   });
 }
 
-void execute_f64(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+void execute_f64_chain(const Form& form, const Lowering& lowering, const Arguments& arguments) {
   Multiplicands<std::uint64_t, 16> multiplicands(form, lowering, arguments, [](Format, std::uint64_t bits) { return bits; });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t sum) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
@@ -163,7 +163,7 @@ Quad read_quad(const Form& form, const Arguments& arguments, const Element& e) {
 
 }  // namespace
 
-void execute_volta_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
     const Quad quad = read_quad(form, arguments, e);
@@ -176,7 +176,7 @@ void execute_volta_dot(const Form& form, const Lowering& lowering, const Argumen
   });
 }
 
-void execute_volta_fma(const Form& form, const Lowering&, const Arguments& arguments) {
+void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   const auto fma = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical);

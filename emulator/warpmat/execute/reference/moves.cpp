@@ -41,7 +41,8 @@ std::uint64_t row_bits(const std::uint8_t* row, int first, int count) {
 
 }  // namespace
 
-void execute_ldmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
+void execute_ldmatrix(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+  if (lowering.particulars.checks_all_addresses) addressed_rows(arguments, lanes);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::array<Register, 4> loaded{};  // the address register may be one of the destination's
   const std::array<Register*, 4> pointers{&loaded[0], &loaded[1], &loaded[2], &loaded[3]};
@@ -49,11 +50,6 @@ void execute_ldmatrix(const Form& form, const Lowering&, const Arguments& argume
     write_element(fragment, pointers, element, row_bits(row, bit, form.memory_bits));
   });
   for (std::size_t i = 0; i < arguments.destination.size(); ++i) *arguments.destination[i] = loaded[i];
-}
-
-void execute_ldmatrix_all_lanes(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  addressed_rows(arguments, lanes);
-  execute_ldmatrix(form, lowering, arguments);
 }
 
 void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments) {

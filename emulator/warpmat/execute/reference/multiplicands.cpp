@@ -20,14 +20,6 @@ namespace {
 
 }  // namespace
 
-std::uint32_t padding_bits(const Fragment& fragment) {
-  if (fragment.payload_bits == fragment.element_bits) return 0;
-  const std::uint32_t element = ((1u << fragment.payload_bits) - 1) << fragment.payload_shift;
-  std::uint32_t elements = 0;
-  for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) elements |= element << bit;
-  return ~elements;
-}
-
 void check_padding(const Operand& operand, ConstRegisterList registers) {
   const std::uint32_t padding = padding_bits(operand.fragment);
   if (padding == 0) return;

@@ -4,12 +4,10 @@
 #include <span>
 
 #include <warpmat/execute/arguments.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/execute/reference/metadata_columns.h>
+#include <warpmat/layout/padding.h>
 
 namespace warpmat {
-
-/// The bits of a register that belong to no element of `fragment`: the padding of its containers.
-std::uint32_t padding_bits(const Fragment& fragment);
 
 /// Throws Trap that names the lane where a container of operand a or b holds padding other than zero. PTX ISA 9.1 pads the 6-bit types with
 /// zeros (section 5.2.3) and does not say what other padding does, nor of e2m1 (section 9.7.14.5.14); nobody has measured it.

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "catch.h"
+#include "paths.h"
+
+// The arrows of the picture in docs/architecture.md: which room may include which. The test reads every #include of the source tree.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path source_dir = source_path("");
+
+/// A room and the rooms that its files may include, beside their own. Rooms within a room have names with a slash; a folder without a row
+/// belongs to the room of its parent.
+struct Room {
+  std::string name;
+  std::set<std::string> may_include;
+};
+
+const std::string emulator = "emulator/warpmat/";
+
+const std::vector<Room> rooms = {
+    {emulator + "numeric", {}},
+    {emulator + "layout", {}},
+    {emulator + "warp", {}},
+    {emulator + "tables", {"numeric", "layout", "warp"}},
+    {emulator + "execute/reference", {"numeric", "layout", "warp", "tables", "execute"}},
+    {emulator + "execute/fast", {"numeric", "layout", "warp", "tables", "execute"}},
+    {emulator + "execute", {"numeric", "layout", "warp", "tables", "execute/reference", "execute/fast"}},
+    {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
+    {emulator + "ptx", {"numeric", "layout", "warp", "tables", "execute", "matrices"}},
+    {"gpu/cases", {"emulator", "gpu/runners"}},
+    {"gpu/runners", {"emulator"}},
+    {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},
+    {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
+    {"gpu/cuda", {"emulator", "gpu/runners"}},
+    {"tools/library", {"emulator", "gpu"}},
+    {"tools", {"emulator", "gpu", "tools/library"}},
+    {"bench", {"emulator", "gpu", "tools/library"}},
+};
+
+/// `path` relative to the root, or to the include root of the emulator.
+bool lies_in(const std::string& path, const std::string& room) { return path.starts_with(room + "/"); }
+
+/// The room with the longest name that holds `path`.
+const Room* room_of(const std::string& path) {
+  const Room* found = nullptr;
+  for (const Room& room : rooms)
+    if (lies_in(path, room.name) && (found == nullptr || room.name.size() > found->name.size())) found = &room;
+  return found;
+}
+
+bool allowed(const Room& from, const std::string& included) {
+  const Room* to = room_of(included);
+  if (to == &from) return true;
+  if (to == nullptr) return from.may_include.contains("emulator") && included == emulator + "warpmat.h";
+  return std::ranges::any_of(from.may_include, [&](const std::string& name) {
+    return to->name == name || to->name == emulator + name || lies_in(to->name, name);
+  });
+}
+
+/// The files of this project that `text` includes, relative to the root.
+std::vector<std::string> included_by(const std::string& text) {
+  static const std::regex include(R"re(#include [<"]((warpmat|gpu|tools|bench)/[^>"]+)[>"])re");
+  std::vector<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
+    found.push_back((*match)[2] == "warpmat" ? "emulator/" + (*match)[1].str() : (*match)[1].str());
+  return found;
+}
+
+/// What is wrong with the includes of a file, a line each: arrows that the picture does not have, files that do not exist.
+std::vector<std::string> wrong_arrows(const std::string& path, const std::string& text) {
+  std::vector<std::string> wrong;
+  const Room* from = room_of(path);
+  if (from == nullptr) return wrong;
+  for (const std::string& included : included_by(text)) {
+    if (!fs::exists(source_dir / included)) wrong.push_back(fmt::format("{} includes {}, which does not exist", path, included));
+    if (!allowed(*from, included)) wrong.push_back(fmt::format("{} includes {}: no arrow leads there", path, included));
+  }
+  return wrong;
+}
+
+std::map<std::string, std::string> source_files() {
+  std::map<std::string, std::string> files;
+  for (const char* top : {"emulator", "gpu", "tools", "bench"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_dir / top)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cpp") continue;
+      std::ifstream in(entry.path());
+      files[fs::relative(entry.path(), source_dir)] = std::string(std::istreambuf_iterator<char>(in), {});
+    }
+  return files;
+}
+
+/// A circle of includes that `path` is on, if there is one: the files in order.
+std::optional<std::vector<std::string>> circle_from(const std::string& path, const std::map<std::string, std::string>& files,
+                                                    std::vector<std::string>& trail, std::set<std::string>& done) {
+  if (const auto met = std::ranges::find(trail, path); met != trail.end()) return std::vector<std::string>(met, trail.end());
+  const auto file = files.find(path);
+  if (file == files.end() || done.contains(path)) return std::nullopt;
+  trail.push_back(path);
+  for (const std::string& included : included_by(file->second))
+    if (included != path)  // a kernel's file includes itself, once for each instruction set
+      if (auto circle = circle_from(included, files, trail, done)) return circle;
+  trail.pop_back();
+  done.insert(path);
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("every include follows an arrow of the picture of rooms", "[structure]") {
+  const auto files = source_files();
+  REQUIRE(files.size() > 100);
+  std::vector<std::string> wrong, homeless;
+  for (const auto& [path, text] : files) {
+    if (room_of(path) == nullptr && path != emulator + "warpmat.h") homeless.push_back(path);
+    for (const std::string& line : wrong_arrows(path, text)) wrong.push_back(line);
+  }
+  CHECK(fmt::format("{}", fmt::join(wrong, "\n")) == "");
+  CHECK(fmt::format("{}", fmt::join(homeless, "\n")) == "");
+}
+
+TEST_CASE("no file includes itself by way of others", "[structure]") {
+  const auto files = source_files();
+  std::set<std::string> done;
+  for (const auto& [path, text] : files) {
+    std::vector<std::string> trail;
+    const auto circle = circle_from(path, files, trail, done);
+    CHECK(fmt::format("{}", fmt::join(circle.value_or(std::vector<std::string>{}), " -> ")) == "");
+  }
+}
+
+TEST_CASE("an include that is turned around is found", "[structure]") {
+  const std::string up = "#include <warpmat/ptx/run.h>\n", eigen_room = "#include <warpmat/matrices/matrix.h>\n";
+  CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include <warpmat/numeric/format.h>\n").empty());
+  CHECK(wrong_arrows(emulator + "tables/form.cpp", up).size() == 1);
+  CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_room).size() == 1);
+  CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
+  CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/library/npy.h", "#include \"tools/commands.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
+}
