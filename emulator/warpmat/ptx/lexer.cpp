@@ -83,7 +83,7 @@ class Lexer {
   /// A string up to its closing quote in the same line, or its opening quote alone as a bad token.
   Token take_string() {
     std::size_t length = 1;
-    while (peek(length) != '"' && peek(length) != '\n' && peek(length) != '\0') length += peek(length) == '\\' ? 2 : 1;
+    while (peek(length) != '"' && peek(length) != '\n' && peek(length) != '\0') length += peek(length) == '\\' ? 2u : 1u;
     return length < rest_.size() && peek(length) == '"' ? take(Token::Kind::string, length + 1) : take(Token::Kind::bad, 1);
   }
 

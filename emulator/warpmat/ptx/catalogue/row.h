@@ -78,7 +78,7 @@ struct Row {
   std::string operands;
   WarpFunction function = nullptr;
   Semantics semantics = Semantics::compute;
-  Requirement requirement{TargetSet::baseline, 0, {1, 0}};  ///< the targets that have it
+  Requirement requirement{.baseline = 1, .ptx = {1, 0}};  ///< the targets that have it
 };
 
 }  // namespace warpmat::catalogue
