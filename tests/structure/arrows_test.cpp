@@ -52,7 +52,9 @@ const std::vector<Room> rooms = {
 };
 
 /// `path` relative to the root, or to the include root of the emulator.
-bool lies_in(const std::string& path, const std::string& room) { return path.starts_with(room + "/"); }
+bool lies_in(const std::string& path, const std::string& room) {
+  return path.starts_with(room + "/");
+}
 
 /// The room with the longest name that holds `path`.
 const Room* room_of(const std::string& path) {

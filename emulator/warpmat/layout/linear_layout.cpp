@@ -1,0 +1,237 @@
+#include <warpmat/layout/linear_layout.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace warpmat {
+namespace {
+
+using Space = std::vector<AxisBits>;
+
+/// The number of bits up to the highest that is set.
+int width(std::uint64_t bits) {
+  return static_cast<int>(std::bit_width(bits));
+}
+
+int bits_of(const Space& space) {
+  int bits = 0;
+  for (const AxisBits& axis : space) bits += axis.bits;
+  return bits;
+}
+
+void check(const Space& space) {
+  for (const AxisBits& axis : space) {
+    if (axis.bits < 0 || axis.bits > 32) throw std::invalid_argument("an axis of a layout has 0 to 32 bits");
+    if (std::ranges::count(space, axis.axis, &AxisBits::axis) > 1)
+      throw std::invalid_argument("a layout names axis " + std::string(name(axis.axis)) + " twice");
+  }
+  if (bits_of(space) > 64) throw std::invalid_argument("the space of a layout has at most 64 bits");
+}
+
+std::uint64_t pack(const Space& space, const Point& point) {
+  std::uint64_t packed = 0;
+  int position = 0;
+  for (const AxisBits& axis : space) {
+    const std::uint64_t coordinate = point[axis.axis];
+    if (coordinate >> axis.bits != 0)
+      throw std::invalid_argument(std::string(name(axis.axis)) + " " + std::to_string(coordinate) + " lies outside of the layout; it has " +
+                                  std::to_string(std::uint64_t{1} << axis.bits));
+    packed |= axis.bits == 0 ? 0 : coordinate << position;
+    position += axis.bits;
+  }
+  return packed;
+}
+
+Point unpack(const Space& space, std::uint64_t packed) {
+  Point point;
+  for (const AxisBits& axis : space) {
+    point[axis.axis] = static_cast<std::uint32_t>(packed & ((std::uint64_t{1} << axis.bits) - 1));
+    packed = axis.bits == 0 ? packed : packed >> axis.bits;
+  }
+  return point;
+}
+
+/// The exclusive or of the columns whose bits are set in `index`.
+std::uint64_t product(const std::vector<std::uint64_t>& columns, std::uint64_t index) {
+  std::uint64_t sum = 0;
+  for (; index != 0; index &= index - 1) sum ^= columns[static_cast<std::size_t>(std::countr_zero(index))];
+  return sum;
+}
+
+/// Columns brought to echelon form: each pair is a place with a leading bit of its own and the index that leads to it. Columns that depend
+/// on earlier ones are left out.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> echelon(const std::vector<std::uint64_t>& columns) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::uint64_t place = columns[i], index = std::uint64_t{1} << i;
+    for (const auto& [other_place, other_index] : found)
+      if ((place >> (width(other_place) - 1) & 1) != 0) {
+        place ^= other_place;
+        index ^= other_index;
+      }
+    if (place == 0) continue;
+    found.emplace_back(place, index);
+    std::ranges::sort(found, std::greater{});
+  }
+  return found;
+}
+
+const AxisBits* find(const Space& space, LayoutAxis axis) {
+  const auto found = std::ranges::find(space, axis, &AxisBits::axis);
+  return found == space.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view name(LayoutAxis axis) {
+  switch (axis) {
+    case LayoutAxis::row:
+      return "row";
+    case LayoutAxis::column:
+      return "column";
+    case LayoutAxis::matrix:
+      return "matrix";
+    case LayoutAxis::bit:
+      return "bit";
+    case LayoutAxis::lane:
+      return "lane";
+    case LayoutAxis::reg:
+      return "register";
+    case LayoutAxis::warp:
+      return "warp";
+    case LayoutAxis::address:
+      return "address";
+  }
+  return "";
+}
+
+LinearLayout::LinearLayout(Space from, Space to, std::vector<std::uint64_t> columns)
+    : from_(std::move(from)), to_(std::move(to)), columns_(std::move(columns)) {
+  check(from_);
+  check(to_);
+  if (columns_.size() != static_cast<std::size_t>(bits_of(from_))) throw std::invalid_argument("a layout has a column for each index bit");
+  const int bits = bits_of(to_);
+  for (const std::uint64_t column : columns_)
+    if (width(column) > bits) throw std::invalid_argument("a column of a layout lies outside of the space of its places");
+}
+
+LinearLayout LinearLayout::identity(const Space& from, const Space& to) {
+  if (bits_of(from) != bits_of(to)) throw std::invalid_argument("an identity has as many bits on both sides");
+  std::vector<std::uint64_t> columns;
+  for (int i = 0; i < bits_of(from); ++i) columns.push_back(std::uint64_t{1} << i);
+  return {from, to, std::move(columns)};
+}
+
+Point LinearLayout::operator()(const Point& point) const {
+  return unpack(to_, product(columns_, pack(from_, point)));
+}
+
+LinearLayout LinearLayout::then(const LinearLayout& next) const {
+  if (next.from_ != to_) throw std::invalid_argument("layouts compose where the places of the first are the indices of the second");
+  std::vector<std::uint64_t> columns;
+  for (const std::uint64_t column : columns_) columns.push_back(product(next.columns_, column));
+  return {from_, next.to_, std::move(columns)};
+}
+
+bool LinearLayout::injective() const {
+  return echelon(columns_).size() == columns_.size();
+}
+
+LinearLayout LinearLayout::inverse() const {
+  if (bits_of(from_) != bits_of(to_) || !injective()) throw std::invalid_argument("this layout has no inverse");
+  auto rows = echelon(columns_);  // leading bits from high to low, one for each bit of a place
+  std::vector<std::uint64_t> columns(rows.size());
+  for (std::size_t i = rows.size(); i-- > 0;) {
+    auto [place, index] = rows[i];
+    const std::uint64_t below = place ^ std::bit_floor(place);  // bits whose inverse is already known
+    columns[static_cast<std::size_t>(width(place) - 1)] = index ^ product(columns, below);
+  }
+  return {to_, from_, std::move(columns)};
+}
+
+TiledLayout::TiledLayout(LinearLayout tile, std::vector<Repeat> repeats) : tile_(std::move(tile)), repeats_(std::move(repeats)) {
+  for (const Repeat& repeat : repeats_) {
+    if (find(tile_.from(), repeat.from) == nullptr || find(tile_.to(), repeat.to) == nullptr)
+      throw std::invalid_argument("a tile is repeated along axes that it has");
+    if (repeat.count == 0) throw std::invalid_argument("a tile is repeated at least once");
+    if (std::ranges::count(repeats_, repeat.from, &Repeat::from) > 1 || std::ranges::count(repeats_, repeat.to, &Repeat::to) > 1)
+      throw std::invalid_argument("a tile is repeated once along an axis");
+  }
+}
+
+std::uint32_t TiledLayout::size_from(LayoutAxis axis) const {
+  const AxisBits* bits = find(tile_.from(), axis);
+  std::uint32_t size = bits == nullptr ? 1 : 1u << bits->bits;
+  for (const Repeat& repeat : repeats_)
+    if (repeat.from == axis) size *= repeat.count;
+  return size;
+}
+
+std::uint32_t TiledLayout::size_to(LayoutAxis axis) const {
+  const AxisBits* bits = find(tile_.to(), axis);
+  std::uint32_t size = bits == nullptr ? 1 : 1u << bits->bits;
+  for (const Repeat& repeat : repeats_)
+    if (repeat.to == axis) size *= repeat.count;
+  return size;
+}
+
+Point TiledLayout::operator()(const Point& point) const {
+  Point inside = point, moved;
+  for (const Repeat& repeat : repeats_) {
+    const int from_bits = find(tile_.from(), repeat.from)->bits, to_bits = find(tile_.to(), repeat.to)->bits;
+    const std::uint32_t number = point[repeat.from] >> from_bits;
+    if (number >= repeat.count)
+      throw std::invalid_argument(std::string(name(repeat.from)) + " " + std::to_string(point[repeat.from]) +
+                                  " lies outside of the layout; it has " + std::to_string(size_from(repeat.from)));
+    inside[repeat.from] = point[repeat.from] & ((1u << from_bits) - 1);
+    moved[repeat.to] = number << to_bits;
+  }
+  Point place = tile_(inside);
+  for (std::size_t axis = 0; axis < layout_axes; ++axis) place.coordinates[axis] += moved.coordinates[axis];
+  return place;
+}
+
+TiledLayout TiledLayout::inverse() const {
+  std::vector<Repeat> repeats;
+  for (const Repeat& repeat : repeats_) repeats.push_back({repeat.to, repeat.from, repeat.count});
+  return {tile_.inverse(), std::move(repeats)};
+}
+
+LinearLayout linear_layout(const Fragment& fragment) {
+  const auto log2 = [](int count) { return width(static_cast<unsigned>(count)) - 1; };
+  const Space from{{LayoutAxis::row, log2(fragment.rows())},
+                   {LayoutAxis::column, log2(fragment.columns())},
+                   {LayoutAxis::matrix, log2(fragment.matrices())}};
+  const Space to{{LayoutAxis::bit, log2(fragment.register_bits)},
+                 {LayoutAxis::lane, Fragment::lane_bits},
+                 {LayoutAxis::reg, log2(fragment.registers())}};
+  std::vector<std::uint64_t> columns;
+  for (int i = 0; i < bits_of(from); ++i) {
+    const Point index = unpack(from, std::uint64_t{1} << i);
+    const auto of = [&](LayoutAxis axis) { return static_cast<int>(index[axis]); };
+    const Place place = fragment.place({of(LayoutAxis::row), of(LayoutAxis::column), of(LayoutAxis::matrix)});
+    Point point;
+    point[LayoutAxis::bit] = static_cast<std::uint32_t>(place.bit);
+    point[LayoutAxis::lane] = static_cast<std::uint32_t>(place.lane);
+    point[LayoutAxis::reg] = static_cast<std::uint32_t>(place.reg);
+    columns.push_back(pack(to, point));
+  }
+  return {from, to, std::move(columns)};
+}
+
+LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {
+  constexpr int chunk_bits = 4;  // 16 bytes
+  constexpr int row_bits = 7;    // 128 bytes: all banks of shared memory
+  if (address_bits < row_bits + 3)
+    throw std::invalid_argument("a swizzle repeats after 1,024 bytes: it needs addresses of at least 10 bits");
+  const int swizzled_bits = static_cast<int>(swizzle);  // 0 to 3 bits of a chunk's number
+  const Space space{{LayoutAxis::address, address_bits}};
+  std::vector<std::uint64_t> columns = LinearLayout::identity(space, space).columns();
+  for (int i = 0; i < swizzled_bits; ++i) columns[static_cast<std::size_t>(row_bits + i)] |= std::uint64_t{1} << (chunk_bits + i);
+  return {space, space, std::move(columns)};
+}
+
+}  // namespace warpmat
