@@ -1,7 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <unistd.h>
 
 #include <algorithm>

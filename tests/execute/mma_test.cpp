@@ -379,20 +379,20 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
       for (const Operand& operand : form.operands) x[operand.name].set(untouched[operand.name].values());
       Registers &a = x[OperandName::a], &b = x[OperandName::b], &c = x[OperandName::c], &d = x[OperandName::d];
       // The registers of the source in reverse, then, where it has too few, d's own.
-      std::vector<Register*> candidates;
+      std::vector<std::uint32_t*> candidates;
       const auto add = [&](Registers& r) {
-        for (std::size_t i = r.size(); i-- > 0;) candidates.push_back(&r[i]);
+        for (std::size_t i = r.size(); i-- > 0;) candidates.push_back(r[i].data());
       };
       if (source == "c") add(c);
       if (source == "a") add(a);
       if (source == "b") add(b);
-      if (source == "mixed") candidates = {&c[c.size() - 1], &a[0], &b[0], &c[0]};
+      if (source == "mixed") candidates = {c[c.size() - 1].data(), a[0].data(), b[0].data(), c[0].data()};
       if (candidates.size() > d.size()) candidates.resize(d.size());
-      for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(&d[i]);
+      for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(d[i].data());
       Arguments arguments = x.arguments();
       arguments.destination = candidates;
       mma.execute(arguments);
-      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(*candidates[i] == clean[OperandName::d][i]);
+      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(std::ranges::equal(std::span(candidates[i], lanes), clean[OperandName::d][i]));
     }
   });
 }
@@ -402,7 +402,7 @@ TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is 
   FormRegisters x(mma.form());  // A and B are zero: D is C
   for (std::size_t i = 0; i < 4; ++i) x[OperandName::c][i].fill(0x3F800000u + static_cast<std::uint32_t>(i));
   Arguments arguments = x.arguments();
-  std::vector<const Register*> c{&x[OperandName::c][0], &x[OperandName::d][0], &x[OperandName::d][3], &x[OperandName::c][3]};
+  std::vector<const std::uint32_t*> c{x[OperandName::c][0].data(), x[OperandName::d][0].data(), x[OperandName::d][3].data(), x[OperandName::c][3].data()};
   x[OperandName::d][3].fill(0x40000000u);
   arguments.source(OperandName::c) = c;
   mma.execute(arguments);
@@ -419,7 +419,7 @@ TEST_CASE("one register may be several sources") {
   for (Registers* r : {&clean.a, &clean.b, &clean.c})
     for (std::size_t i = 0; i < r->size(); ++i) (*r)[i] = same;
   clean.execute(mma);
-  const std::array<const Register*, 4> all{&same, &same, &same, &same};
+  const std::array<const std::uint32_t*, 4> all{same.data(), same.data(), same.data(), same.data()};
   Registers d(4);
   execute(mma, all, std::span(all).first(2), all, d.list());
   CHECK(d.values() == clean.d.values());
@@ -430,18 +430,18 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
     mma.execute(clean.arguments());
     Registers& d = clean[OperandName::d];
     const std::size_t count = d.size();
-    const auto execute_to = [&](const std::vector<Register*>& destination) {
+    const auto execute_to = [&](const std::vector<std::uint32_t*>& destination) {
       Arguments arguments = clean.arguments();
       arguments.destination = destination;
       mma.execute(arguments);
     };
     Register once{};
-    execute_to(std::vector<Register*>(count, &once));
+    execute_to(std::vector<std::uint32_t*>(count, once.data()));
     CHECK(once == d[count - 1]);
     if (count < 4) return;
     Register first{}, last{};
-    std::vector<Register*> halves(count, &first);
-    std::fill(halves.begin() + static_cast<std::ptrdiff_t>(count / 2), halves.end(), &last);
+    std::vector<std::uint32_t*> halves(count, first.data());
+    std::fill(halves.begin() + static_cast<std::ptrdiff_t>(count / 2), halves.end(), last.data());
     execute_to(halves);
     CHECK(first == d[count / 2 - 1]);
     CHECK(last == d[count - 1]);

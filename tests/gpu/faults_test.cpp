@@ -40,15 +40,20 @@ class Operands {
   const std::vector<Register*>& words(OperandName name) const { return words_[static_cast<std::size_t>(name)]; }
 
   std::uint64_t read(OperandName name, const Element& element) const {
-    return read_element(form_.operand(name).fragment,
-                        ConstRegisterList(const_cast<const Register**>(words(name).data()), words(name).size()), element);
+    return read_element(form_.operand(name).fragment, list(name), element);
   }
 
   void write(OperandName name, const Element& element, std::uint64_t bits) const {
-    write_element(form_.operand(name).fragment, words(name), element, bits);
+    write_element(form_.operand(name).fragment, list(name), element, bits);
   }
 
  private:
+  std::vector<std::uint32_t*> list(OperandName name) const {
+    std::vector<std::uint32_t*> pointers;
+    for (Register* word : words(name)) pointers.push_back(word->data());
+    return pointers;
+  }
+
   const Form& form_;
   std::array<std::vector<Register*>, operand_names> words_;
 };

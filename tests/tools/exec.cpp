@@ -109,12 +109,12 @@ NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cas
       for (const auto& [option, number] : given) all.emplace_back().fill(number);
   }
   for (std::size_t i = 0; i < cases; ++i) {
-    std::array<std::vector<Register*>, operand_names> pointers;
+    std::array<std::vector<std::uint32_t*>, operand_names> pointers;
     Arguments arguments;
     for (const Operand& o : form.operands) {
       const auto index = static_cast<std::size_t>(o.name);
       const auto words = static_cast<std::size_t>(o.words());
-      for (std::size_t w = 0; w < words; ++w) pointers[index].push_back(&registers[index][i * words + w]);
+      for (std::size_t w = 0; w < words; ++w) pointers[index].push_back(registers[index][i * words + w].data());
       if (o.written)
         arguments.destination = pointers[index];
       else

@@ -8,9 +8,10 @@
 
 namespace warpmat {
 
-/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first.
-using RegisterList = std::span<Register* const>;
-using ConstRegisterList = std::span<const Register* const>;
+/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each points to the words of lanes 0
+/// to 31, one behind the other; they may lie wherever a 32-bit word may.
+using RegisterList = std::span<std::uint32_t* const>;
+using ConstRegisterList = std::span<const std::uint32_t* const>;
 
 /// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of range,
 /// padding of 6- and 4-bit elements that is not zero.

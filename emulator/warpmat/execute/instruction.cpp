@@ -40,7 +40,7 @@ namespace {
 class BatchWarp {
  public:
   BatchWarp(const Form& form, const Batch& batch) : form_(form), batch_(batch) {
-    Register** next = registers_.data();
+    std::uint32_t** next = registers_.data();
     for (const Operand& operand : form.operands) {
       const auto count = static_cast<std::size_t>(operand.words());
       if (operand.written)
@@ -58,13 +58,13 @@ class BatchWarp {
 
   /// Everything of warp `index`.
   const Arguments& arguments(std::size_t index) {
-    Register** next = registers_.data();
+    std::uint32_t** next = registers_.data();
     for (const Operand& operand : form_.operands) {
       const BatchOperand& source = batch_.source(operand.name);
       // Sources are only read: their pointers are not const because lists of registers share one type.
       std::uint32_t* words = operand.written ? batch_.destination + index * batch_.destination_stride
                                              : const_cast<std::uint32_t*>(source.words) + index * source.stride;
-      for (int i = 0; i < operand.words(); ++i) *next++ = reinterpret_cast<Register*>(words + i * lanes);
+      for (int i = 0; i < operand.words(); ++i) *next++ = words + i * lanes;
     }
     memory_ = SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes}, batch_.shared_base);
     return arguments_;
@@ -85,7 +85,7 @@ class BatchWarp {
 
   const Form& form_;
   const Batch& batch_;
-  std::array<Register*, max_words> registers_;
+  std::array<std::uint32_t*, max_words> registers_;
   SharedMemory memory_;
   Arguments arguments_;
 };

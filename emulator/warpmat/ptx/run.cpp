@@ -15,9 +15,9 @@ constexpr std::size_t max_access_bytes = 16;   // .v4.b32, .v2.b64
 
 /// Register pointers of one operand, without allocation.
 struct Words {
-  std::array<Register*, max_operand_words> pointers;
+  std::array<std::uint32_t*, max_operand_words> pointers;
   std::size_t count = 0;
-  void add(Register* pointer) { pointers[count++] = pointer; }
+  void add(Register& word) { pointers[count++] = word.data(); }
 };
 
 std::uint64_t sign_extend(std::uint64_t bits, int width) {
@@ -50,17 +50,17 @@ const Register& Warp::reg(std::string_view name, int word) const {
   return registers_[static_cast<std::size_t>(found->slot + word)];
 }
 
-std::vector<Register*> Warp::words(const OperandText& operand) {
-  std::vector<Register*> out;
+std::vector<std::uint32_t*> Warp::words(const OperandText& operand) {
+  std::vector<std::uint32_t*> out;
   for (const Item& item : operand.items)
-    for (int i = 0; i < item.words; ++i) out.push_back(&word(item, i));
+    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
   return out;
 }
 
-std::vector<const Register*> Warp::words(const OperandText& operand) const {
-  std::vector<const Register*> out;
+std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const {
+  std::vector<const std::uint32_t*> out;
   for (const Item& item : operand.items)
-    for (int i = 0; i < item.words; ++i) out.push_back(&word(item, i));
+    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
   return out;
 }
 
@@ -78,12 +78,12 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
     const OperandText& text = statement.operands[next];
     Words& list = lists[next++];
     for (const Item& item : text.items)
-      for (int i = 0; i < item.words; ++i) list.add(&word(item, i));
+      for (int i = 0; i < item.words; ++i) list.add(word(item, i));
     if (operand.kind == OperandKind::address) arguments.offset = text.offset;
     if (operand.written) {
       arguments.destination = {list.pointers.data(), list.count};
     } else {
-      arguments.source(operand.name) = {const_cast<const Register**>(list.pointers.data()), list.count};
+      arguments.source(operand.name) = {list.pointers.data(), list.count};
     }
   }
   instruction.execute(arguments, path);

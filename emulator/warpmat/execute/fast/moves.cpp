@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -33,7 +34,7 @@ using Rows = std::array<std::uint8_t*, 32>;
 bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& rows) {
   const ConstRegisterList p = warps.first.source(OperandName::p);
   const std::size_t stride = warp * warps.strides[static_cast<std::size_t>(OperandName::p)];
-  const std::uint32_t* low = p[0]->data() + stride;
+  const std::uint32_t* low = p[0] + stride;
   const SharedMemory& memory = *warps.first.shared;
   if (memory.size() < row_bytes) return false;
   const std::uint64_t last = memory.size() - row_bytes, base = memory.base();
@@ -41,7 +42,7 @@ bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows&
   std::uint64_t positions[32];
   std::uint64_t wrong = 0;
   if (p.size() == 2) {
-    const std::uint32_t* high = p[1]->data() + stride;
+    const std::uint32_t* high = p[1] + stride;
     for (int lane = 0; lane < plan.address_lanes; ++lane) {
       const std::uint64_t address = (low[lane] | std::uint64_t{high[lane]} << 32) + offset;
       positions[lane] = address - base;
@@ -194,7 +195,7 @@ namespace warpmat {
 HWY_EXPORT(move);
 
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(move)(plan, form, warps);
+  return WARPMAT_KERNEL(move)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -1,9 +1,10 @@
-#include <map>
+#include <atomic>
+#include <cassert>
 #include <memory>
-#include <mutex>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/layout/padding.h>
+#include <warpmat/tables/lasting.h>
 #include <warpmat/tables/metadata.h>
 
 namespace warpmat {
@@ -208,7 +209,7 @@ std::size_t FastPath::execute(const Warps& warps) const {
   const RegisterList destination = warps.first.destination;
   for (std::size_t i = 1; i < destination.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (destination[i] == destination[j]) return 0;
+      if (overlap(destination[i], destination[j])) return 0;
   struct Run {
     const Form& form;
     const Warps& warps;
@@ -236,14 +237,46 @@ std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& loweri
 
 }  // namespace
 
+namespace {
+
+/// What was found for a form under one of its lowerings, and the next of them.
+struct FoundPath {
+  const Lowering* lowering;
+  std::optional<FastPath> path;  ///< none where no kernel is made for it
+  const FoundPath* next;
+};
+
+/// For each form of the table what was found so far. Only ever added to, at the head.
+using FoundPaths = std::unique_ptr<std::atomic<const FoundPath*>[]>;
+
+std::atomic<const FoundPath*>& found_paths(const Form& form) {
+  static constinit Lasting<FoundPaths> all;
+  const FoundPaths& paths = all.get([] { return std::make_unique<std::atomic<const FoundPath*>[]>(forms().size()); });
+  return paths[static_cast<std::size_t>(&form - forms().data())];
+}
+
+const FoundPath* find(const FoundPath* head, const Lowering& lowering) {
+  while (head != nullptr && head->lowering != &lowering) head = head->next;
+  return head;
+}
+
+}  // namespace
+
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
-  static std::mutex mutex;
-  static std::map<std::pair<const Form*, const Lowering*>, std::unique_ptr<const FastPath>> paths;
-  const std::lock_guard lock(mutex);
-  const auto [place, added] = paths.try_emplace({&form, &lowering});
-  if (added)
-    if (auto plan = make_plan(form, lowering)) place->second = std::make_unique<const FastPath>(form, std::move(*plan));
-  return place->second.get();
+  assert(listed(form) == &form);
+  std::atomic<const FoundPath*>& head = found_paths(form);
+  const FoundPath* first = head.load(std::memory_order_acquire);
+  const FoundPath* found = find(first, lowering);
+  if (found == nullptr) {
+    auto made = std::make_unique<FoundPath>(FoundPath{&lowering, std::nullopt, first});
+    if (auto plan = make_plan(form, lowering)) made->path.emplace(form, std::move(*plan));
+    while (found == nullptr && !head.compare_exchange_weak(first, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+      found = find(first, lowering);  // another thread was faster
+      made->next = first;
+    }
+    if (found == nullptr) found = made.release();
+  }
+  return found->path ? &*found->path : nullptr;
 }
 
 }  // namespace warpmat

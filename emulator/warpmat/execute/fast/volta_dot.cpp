@@ -7,6 +7,7 @@
 // In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and truncated to integers their sum is exact. The
 // CPU rounds toward zero there, to nearest where the hardware uses f32 operations.
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/rounding_mode.h>
 
@@ -300,7 +301,7 @@ namespace warpmat {
 HWY_EXPORT(volta_dot);
 
 std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(volta_dot)(plan, form, warps);
+  return WARPMAT_KERNEL(volta_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

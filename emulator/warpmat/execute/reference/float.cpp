@@ -23,7 +23,7 @@ using Scales = std::array<Value, max_scales>;
 /// The matrix number of a scale fragment that {byte-id, thread-id} select. Throws Trap for ids that are undefined, or differ between lanes.
 int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name) {
   const auto registers = arguments.source(ids_name);
-  const auto ids_of = [&](std::size_t lane) { return ScaleIds{(*registers[0])[lane], (*registers[1])[lane]}; };
+  const auto ids_of = [&](std::size_t lane) { return ScaleIds{registers[0][lane], registers[1][lane]}; };
   const ScaleIds first = ids_of(0);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const ScaleIds ids = ids_of(lane);

@@ -12,8 +12,8 @@ std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int 
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
     const auto offset = static_cast<std::uint64_t>(arguments.offset);
     // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
-    const std::uint64_t address = base.size() == 2 ? ((*base[0])[lane] | std::uint64_t{(*base[1])[lane]} << 32) + offset
-                                                   : static_cast<std::uint32_t>((*base[0])[lane] + offset);
+    const std::uint64_t address = base.size() == 2 ? (base[0][lane] | std::uint64_t{base[1][lane]} << 32) + offset
+                                                   : static_cast<std::uint32_t>(base[0][lane] + offset);
     rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
   }
   return rows;
