@@ -334,7 +334,7 @@ void diff_forms(const Options& options) {
 void diff_paths(const Options& options) {
   const Target& target = warpmat::target(options.target);
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
-  EmulatorRunner reference(0, 1, Path::reference), fast(0, 1, Path::fast);
+  EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
   const std::vector<Runner*> devices(std::max(1u, std::thread::hardware_concurrency()), &fast);
   const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
   const Findings findings = run_sweep(reference, devices, plan, options);

@@ -12,7 +12,7 @@ using namespace warpmat;
 
 namespace {
 
-constexpr int children = 150;
+constexpr int children = 60;
 constexpr unsigned patience_seconds = 20;  // of a child that hangs, also on a busy machine
 
 /// Whether a child that is made now can make and execute an instruction.

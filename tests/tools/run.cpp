@@ -32,4 +32,22 @@ TEST_CASE("run prints the same by the reference", "[tools]") {
   CHECK(fast.out == reference.out);
 }
 
+TEST_CASE("run does with undefined metadata what it is told", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("sparse.ptx");
+  write_text(file,
+             "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {c0, c1, c2, c3}, e, 0;\n");
+  std::vector<std::string> arguments{"run", file, "--target", "sm_90a", "--print", "d0:f32"};
+  CHECK(run_command(arguments).err.find("operand e holds the metadata code 0x0") != std::string::npos);
+  arguments.insert(arguments.end(), {"--undefined", "trap"});
+  CHECK(run_command(arguments).status != 0);
+  arguments.back() = "hardware";
+  CHECK(run_command(arguments).err == "");
+  CHECK(run_command(arguments).status == 0);
+  arguments.back() = "maybe";
+  const Outcome wrong = run_command(arguments);
+  CHECK(wrong.status != 0);
+  CHECK(wrong.err.find("--undefined") != std::string::npos);
+}
+
 }  // namespace warpmat

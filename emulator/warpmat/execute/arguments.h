@@ -26,14 +26,19 @@ enum class Path : std::uint8_t {
   reference,  ///< the execute functions alone (execute/reference/execute.h)
 };
 
-/// One warp's registers and memory for one instruction. Sources and destination may be the same registers: an instruction reads everything
+/// How instructions are executed: what every way in takes, an Instruction's, a program's and the runners'.
+struct ExecutionOptions {
+  Path path = Path::fast;
+  Undefined undefined = Undefined::trap;
+};
+
+/// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way: an instruction reads everything
 /// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot).
 struct Arguments {
   std::array<ConstRegisterList, operand_names> sources;  ///< by OperandName; empty where the form has no such operand
   RegisterList destination;                              ///< d, or r of ldmatrix
   SharedMemory* shared = nullptr;                        ///< for ldmatrix and stmatrix
   std::int64_t offset = 0;                               ///< added to each address of p: the [register+offset] of PTX
-  Undefined undefined = Undefined::trap;
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }

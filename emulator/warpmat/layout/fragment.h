@@ -93,6 +93,7 @@ class Fragment {
 
   /// Appends the next index bit, from low to high: fragments are built by the functions below.
   constexpr Fragment& add(Axis axis, int bit) {
+    assert(size_ < bits_.size());
     bits_[size_++] = {axis, static_cast<std::uint8_t>(bit)};
     return *this;
   }

@@ -7,15 +7,16 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/tables/capacity.h>
+
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_operand_words = 16;  // f64 m16n8k16: 8 registers of 64 bits
 constexpr std::size_t max_access_bytes = 16;   // .v4.b32, .v2.b64
 
 /// Register pointers of one operand, without allocation.
 struct Words {
-  std::array<std::uint32_t*, max_operand_words> pointers;
+  std::array<std::uint32_t*, capacity::operand_words> pointers;
   std::size_t count = 0;
   void add(Register& word) { pointers[count++] = word.data(); }
 };
@@ -64,12 +65,12 @@ std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const 
   return out;
 }
 
-void Warp::execute(const Statement& statement, Path path) {
-  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, path);
+void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
+  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, options);
   execute_scalar(statement, *statement.scalar());
 }
 
-void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, Path path) {
+void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options) {
   std::array<Words, operand_names> lists;
   Arguments arguments;
   arguments.shared = &shared_;
@@ -86,7 +87,7 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
       arguments.source(operand.name) = {list.pointers.data(), list.count};
     }
   }
-  instruction.execute(arguments, path);
+  instruction.execute(arguments, options);
 }
 
 void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
@@ -169,10 +170,10 @@ void Warp::check_barrier(const Statement& statement) const {
       throw Trap(static_cast<int>(lane), std::nullopt, fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
 }
 
-void run(Warp& warp, Path path) {
+void run(Warp& warp, const ExecutionOptions& options) {
   for (const Statement& statement : warp.program().statements) {
     try {
-      warp.execute(statement, path);
+      warp.execute(statement, options);
     } catch (const Trap& trap) {
       throw Trap(trap.lane, trap.address, trap.reason, fmt::format("line {}", statement.location.line));
     }

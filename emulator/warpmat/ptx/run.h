@@ -35,11 +35,11 @@ class Warp {
   std::vector<std::uint32_t*> words(const OperandText& operand);
   std::vector<const std::uint32_t*> words(const OperandText& operand) const;
 
-  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate.
-  void execute(const Statement& statement, Path path = Path::fast);
+  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws.
+  void execute(const Statement& statement, const ExecutionOptions& options = {});
 
  private:
-  void execute_matrix(const Statement& statement, const Instruction& instruction, Path path);
+  void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
   void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
   void move(const Statement& statement);
   void compute(const Statement& statement, const ScalarInstruction& instruction);
@@ -57,6 +57,6 @@ class Warp {
 };
 
 /// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
-void run(Warp& warp, Path path = Path::fast);
+void run(Warp& warp, const ExecutionOptions& options = {});
 
 }  // namespace warpmat

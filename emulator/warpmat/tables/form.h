@@ -29,6 +29,8 @@ struct Requirement {
   std::array<int, max_families> families{};   ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
   bool architecture = false;                  ///< of these families only the targets sm_Na
   PtxVersion ptx;                             ///< the oldest PTX version
+
+  friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
 /// The targets that meet `requirement`, but for the PTX version: "sm_80 or later", "sm_120a, sm_120f, sm_121a or sm_121f".

@@ -8,8 +8,8 @@
 
 namespace warpmat {
 
-/// The CPU rounds as a kernel needs it, and neither flushes subnormal results nor takes subnormal operands for zero, whatever the caller
-/// set; afterwards as before.
+/// The CPU rounds as a kernel needs it, whatever the caller set; afterwards as before. On x86 it neither flushes subnormal results nor takes
+/// subnormal operands for zero meanwhile; elsewhere that stays as the caller set it.
 class RoundingMode {
  public:
 #if defined(__SSE2__)

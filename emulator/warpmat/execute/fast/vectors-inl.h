@@ -16,6 +16,10 @@
 
 #include <warpmat/execute/fast/fast.h>
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "the kernels compute NaNs, infinities and roundings: compile them with -fno-fast-math"
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
 namespace {

@@ -11,14 +11,10 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_k = 128;  // sparse kind::mxf4
-
-using FloatMultiplicands = Multiplicands<Value, max_k>;
-
-constexpr std::size_t max_scales = 4;
+using FloatMultiplicands = Multiplicands<Value, capacity::float_k>;
 
 /// The scale factors of one row of A (or column of B): one, or one for each group of 16 stored products.
-using Scales = std::array<Value, max_scales>;
+using Scales = std::array<Value, capacity::scale_factors>;
 
 /// The matrix number of a scale fragment that {byte-id, thread-id} select. Throws Trap for ids that are undefined, or differ between lanes.
 int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name) {
@@ -52,8 +48,8 @@ std::uint64_t to_f32(Format format, std::uint64_t bits) { return encode(Format::
 
 }  // namespace
 
-void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, decode);
+void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   const Format accumulator = form.format(OperandName::d);
   // Elements in containers count with their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
   const int step = lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
@@ -82,28 +78,35 @@ template <typename Product>
 void add_to_c(const Form& form, const Arguments& arguments, Product product) {
   const Fragment& fragment = form.operand(OperandName::d).fragment;
   const Format accumulator = form.format(OperandName::d);
-  const auto for_each = [&](auto visit) {
-    std::size_t next = 0;
-    for (int reg = 0; reg < fragment.registers(); ++reg)
-      for (int lane = 0; lane < lanes; ++lane)
-        for (int i = 0; i < fragment.elements_per_register(); ++i) visit(next++, fragment.element({lane, reg, i * fragment.element_bits}));
+  const auto for_each_in = [&](int reg, auto visit) {
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}));
   };
-  std::array<std::uint64_t, 16 * 8> products;
-  for_each([&](std::size_t index, const Element& element) { products[index] = product(element); });
-  for_each([&](std::size_t index, const Element& element) {
-    const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
-    write_element(fragment, arguments.destination, element, add(accumulator, products[index], c, Rounding::nearest_even));
-  });
+  std::array<std::uint64_t, capacity::results> products;
+  std::size_t next = 0;
+  for (int reg = 0; reg < fragment.registers(); ++reg)
+    for_each_in(reg, [&](const Element& element) { products[next++] = product(element); });
+  next = 0;
+  for (int reg = 0; reg < fragment.registers(); ++reg) {
+    const std::size_t first = next;
+    for_each_in(reg, [&](const Element& element) {
+      const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
+      products[next] = add(accumulator, products[next], c, Rounding::nearest_even);
+      ++next;
+    });
+    next = first;
+    for_each_in(reg, [&](const Element& element) { write_element(fragment, arguments.destination, element, products[next++]); });
+  }
 }
 
 }  // namespace
 
-void execute_split_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, [](Format format, std::uint64_t bits) {
+void execute_split_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  FloatMultiplicands multiplicands(form, lowering, arguments, options, [](Format format, std::uint64_t bits) {
     return decode(Format::f16, encode(Format::f16, decode(format, bits)));  // a subnormal of e4m3 is a normal f16, and aligned as one
   });
   const Format accumulator = form.format(OperandName::d);
-  std::array<Value, max_k> half_a, half_b;
+  std::array<Value, capacity::float_k> half_a, half_b;
   const auto product = [&](const Element& e) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::uint64_t sum = 0;
@@ -121,8 +124,8 @@ void execute_split_dot(const Form& form, const Lowering& lowering, const Argumen
   add_to_c(form, arguments, product);
 }
 
-void execute_grouped_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, decode);
+void execute_grouped_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   const int matrix_a = selected_scales(form, arguments, OperandName::ids_a);
   const int matrix_b = selected_scales(form, arguments, OperandName::ids_b);
   const std::size_t groups = static_cast<std::size_t>(form.stored_k()) / group_elements;
@@ -134,8 +137,8 @@ void execute_grouped_dot(const Form& form, const Lowering& lowering, const Argum
   });
 }
 
-void execute_f64_chain(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  Multiplicands<std::uint64_t, 16> multiplicands(form, lowering, arguments, [](Format, std::uint64_t bits) { return bits; });
+void execute_f64_chain(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, arguments, options, [](Format, std::uint64_t bits) { return bits; });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t sum) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     for (std::size_t k = 0; k < a.size(); ++k) sum = fused_multiply_add(Format::f64, a[k], b[k], sum, form.rounding, NanRule::propagate);
@@ -163,7 +166,7 @@ Quad read_quad(const Form& form, const Arguments& arguments, const Element& e) {
 
 }  // namespace
 
-void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions&) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
     const Quad quad = read_quad(form, arguments, e);
@@ -176,7 +179,7 @@ void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Argume
   });
 }
 
-void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments) {
+void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   const auto fma = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical);

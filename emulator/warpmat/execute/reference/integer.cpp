@@ -8,8 +8,6 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_k = 256;  // .b1
-
 std::int64_t decode_whole(Format format, std::uint64_t bits) {
   const Value value = decode(format, bits);
   const auto magnitude = static_cast<std::int64_t>(value.significand);
@@ -23,8 +21,8 @@ std::uint32_t clamp_to_s32(std::int64_t sum) {
 
 }  // namespace
 
-void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  Multiplicands<std::int64_t, max_k> multiplicands(form, lowering, arguments, decode_whole);
+void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  Multiplicands<std::int64_t, capacity::integer_k> multiplicands(form, lowering, arguments, options, decode_whole);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::int64_t sum = decode_whole(Format::s32, c);
@@ -33,8 +31,8 @@ void execute_integer_dot(const Form& form, const Lowering& lowering, const Argum
   });
 }
 
-void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  Multiplicands<std::uint8_t, max_k> multiplicands(form, lowering, arguments, [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
+void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  Multiplicands<std::uint8_t, capacity::integer_k> multiplicands(form, lowering, arguments, options, [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     auto sum = static_cast<std::uint32_t>(c);

@@ -14,11 +14,13 @@ namespace {
 
 }  // namespace
 
-void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, MetadataColumns& columns) {
-  const bool as_measured = arguments.undefined == Undefined::hardware && lowering.particulars.undefined_metadata == UndefinedMetadata::as_written &&
+void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
+                   MetadataColumns& columns) {
+  const bool as_measured = options.undefined == Undefined::hardware &&
+                           lowering.particulars.undefined_metadata == UndefinedMetadata::as_written &&
                            form.format(OperandName::a) != Format::tf32;
   const Fragment& fragment = form.operand(OperandName::e).fragment;
-  const auto selector = static_cast<int>((*arguments.source(OperandName::selector).front())[0]);
+  const auto selector = static_cast<int>(arguments.source(OperandName::selector).front()[0]);
   if (selector < 0 || selector >= fragment.matrices())  // an illegal instruction on an H200, so there is nothing else to do [H200]
     throw Trap(0, std::nullopt, fmt::format("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
