@@ -35,7 +35,7 @@ void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::si
 }  // namespace
 
 TEST_CASE("registers may lie wherever a 32-bit word may: every form, alone and in batches") {
-  constexpr std::size_t count = 3;
+  constexpr std::size_t count = 2;
   for (const Form& form : forms()) {
     const Instruction instruction(form, target_with(form));
     for (const std::size_t words : {1U, 2U, 5U}) {  // 4, 8 and 20 bytes behind a multiple of 16
@@ -62,7 +62,7 @@ namespace {
 /// C and D of some warps in one array, at random places that overlap in every way, and the other sources apart.
 class OverlappingWarps {
  public:
-  static constexpr std::size_t count = 3;
+  static constexpr std::size_t count = 2;
 
   OverlappingWarps(const Form& form, std::mt19937_64& random) : sources_(form, count, std::nullopt, static_cast<unsigned>(random())) {
     const std::size_t c_words = lanes * static_cast<std::size_t>(form.operand(OperandName::c).words());

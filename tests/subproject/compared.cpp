@@ -2,6 +2,7 @@
 // and NaNs. The parent project's flags must not show.
 
 #include <warpmat/execute/instruction.h>
+#include <warpmat/layout/padding.h>
 #include <warpmat/tables/metadata.h>
 
 #include <array>
@@ -29,13 +30,9 @@ std::uint32_t random_word(std::mt19937_64& random) {
 std::vector<std::uint32_t> random_operand(const Form& form, const Operand& operand, std::mt19937_64& random) {
   std::vector<std::uint32_t> words(warps * static_cast<std::size_t>(operand.words()) * lanes, 0);
   if (operand.kind != OperandKind::fragment) return words;  // addresses, ids and selectors of zero
-  const Fragment& f = operand.fragment;
-  std::uint32_t payload = 0;  // the bits that are no padding
-  for (int bit = 0; bit < 32; bit += f.element_bits < 32 ? f.element_bits : 32)
-    payload |= (f.payload_bits < 32 ? (1u << f.payload_bits) - 1 : ~0u) << (bit + f.payload_shift);
   unsigned code = 0;  // of metadata: the first that is defined
   while (operand.name == OperandName::e && !valid_metadata(form, code)) ++code;
-  for (std::uint32_t& word : words) word = operand.name == OperandName::e ? code * 0x11111111u : random_word(random) & payload;
+  for (std::uint32_t& word : words) word = operand.name == OperandName::e ? code * 0x11111111u : random_word(random) & ~padding_bits(operand.fragment);
   return words;
 }
 
