@@ -24,6 +24,9 @@ struct Diagnostic {
   std::string format(std::string_view file) const;
 };
 
+/// The error at `location` of `source`, its excerpt included.
+Diagnostic diagnose(std::string_view source, Location location, std::string message);
+
 /// A program that is not PTX as warpmat executes it: every wrong statement, in the order of the text.
 class SyntaxError : public std::runtime_error {
  public:

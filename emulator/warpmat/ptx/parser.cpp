@@ -10,32 +10,11 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_excerpt_bytes = 200;
-
-/// The line that `rest` begins with and a caret under the column; of a very long line only the part around it.
-std::string excerpt(std::string_view rest, int column) {
-  auto caret_at = static_cast<std::size_t>(column - 1);
-  std::string_view line = rest.substr(0, rest.find('\n'));
-  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (line.size() > max_excerpt_bytes) {
-    const std::size_t begin = std::min(caret_at - std::min(caret_at, max_excerpt_bytes / 2), line.size() - max_excerpt_bytes);
-    line = line.substr(begin, max_excerpt_bytes);
-    caret_at -= begin;
-  }
-  std::string caret;
-  for (std::size_t i = 0; i < caret_at; ++i) caret += i < line.size() && line[i] == '\t' ? '\t' : ' ';
-  return std::string(line) + '\n' + caret + '^';
-}
-
 /// Parses the statements; directives and operands have parsers of their own.
 class Parser {
  public:
   Parser(std::string_view source, const Target* target)
-      : source_(source), tokens_(source), declarations_(tokens_, program_, target), operands_(tokens_, program_, declarations_) {
-    line_starts_.push_back(0);
-    for (std::size_t i = 0; i < source.size(); ++i)
-      if (source[i] == '\n') line_starts_.push_back(i + 1);
-  }
+      : source_(source), tokens_(source), declarations_(tokens_, program_, target), operands_(tokens_, program_, declarations_) {}
 
   Program program() {
     while (!tokens_.at_end()) {
@@ -55,8 +34,7 @@ class Parser {
 
  private:
   void report(Location location, const std::string& message) {
-    const std::size_t start = line_starts_[static_cast<std::size_t>(location.line - 1)];
-    errors_.push_back({location, message, excerpt(source_.substr(start), location.column)});
+    errors_.push_back(diagnose(source_, location, message));
   }
 
   /// Goes on behind the next semicolon, or before a line that begins with a known instruction or a directive.
@@ -161,7 +139,6 @@ class Parser {
   }
 
   std::string_view source_;
-  std::vector<std::size_t> line_starts_;
   TokenReader tokens_;
   std::size_t failed_at_ = 0;  ///< where the current statement began: recovery must get beyond it
   Program program_;

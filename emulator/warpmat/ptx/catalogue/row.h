@@ -45,13 +45,12 @@ enum class Semantics : std::uint8_t {
   compute,  ///< the function, and nothing else
   compare,  ///< setp: the function's results are the comparison's; combining with c (.and, .or, .xor) and the second result come on top
   special,  ///< a special register into all lanes
-  pack,     ///< mov between a vector in braces and one register
   load,
   store,
   atomic,  ///< atom and red
   cp_async,
   cp_async_commit,
-  cp_async_wait,
+  cp_async_wait,  ///< cp.async.wait_group and .wait_all
   branch,
   branch_table,  ///< brx.idx
   call,
@@ -60,10 +59,7 @@ enum class Semantics : std::uint8_t {
   trap,
   barrier,       ///< bar, barrier
   warp_barrier,  ///< bar.warp.sync
-  shuffle,
-  vote,
-  match,
-  reduce,  ///< redux.sync
+  exchange,      ///< shfl, vote, match, redux
   active_mask,
   elect,
   address_space,  ///< cvta, isspacep

@@ -1,0 +1,110 @@
+#include <warpmat/machine/block.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace warpmat::machine {
+namespace {
+
+constexpr int warp_slice = 4096;     // operations until the next warp has its turn
+constexpr int turn_accesses = 1024;  // operations with an order among blocks, until the next block has its turn
+
+/// A step of xorshift64* (Vigna, 2016).
+std::uint64_t next_random(std::uint64_t& state) {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545f4914f6cdd1d;
+}
+
+}  // namespace
+
+Block::Block(const LaunchState& launch, Dim3 index) : launch_(launch), index_(index), shared_(launch.shared_bytes) {
+  const std::uint64_t threads = launch.config.block.count();
+  const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
+  random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
+  for (std::uint64_t first = 0; first < threads; first += lanes) {
+    const std::uint64_t count = std::min<std::uint64_t>(threads - first, lanes);
+    warps_.push_back(std::make_unique<WarpState>(*this, static_cast<int>(warps_.size()),
+                                                 count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1));
+  }
+  order_.resize(warps_.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  if (launch.options.observer != nullptr) launch.options.observer->block_begins(launch.program, index);
+}
+
+std::uint64_t Block::operations() const {
+  std::uint64_t sum = 0;
+  for (const auto& warp : warps_) sum += warp->operations();
+  return sum;
+}
+
+bool Block::use_turn() {
+  return --turn_left_ >= 0;
+}
+
+Block::Status Block::run(bool has_turn) {
+  has_turn_ = has_turn;
+  turn_left_ = turn_accesses;
+  std::size_t idle = 0, finished = 0;  // warps in a row that could not go on
+  for (const auto& warp : warps_) finished += warp->finished();
+  while (finished < warps_.size()) {
+    if (next_warp_ == 0 && launch_.options.schedule != 0)
+      for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[next_random(random_) % i]);
+    WarpState& warp = *warps_[order_[next_warp_]];
+    const std::uint64_t before = warp.operations();
+    const bool was_finished = warp.finished();
+    const int slice = launch_.options.schedule == 0 ? warp_slice : static_cast<int>(1 + next_random(random_) % warp_slice);
+    const WarpState::Status status = warp.run(slice);
+    clock_ += warp.operations() - before;
+    if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
+      warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations));
+    if (status == WarpState::Status::needs_turn) return Status::needs_turn;
+    if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
+    if (!was_finished && warp.finished()) {
+      ++finished;
+      check_all_barriers();
+    }
+    next_warp_ = (next_warp_ + 1) % warps_.size();
+    idle = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle + 1;
+    if (idle > 2 * warps_.size() && finished < warps_.size()) report_deadlock();
+  }
+  if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
+  return Status::finished;
+}
+
+void Block::check_barrier(int id) {
+  BarrierState& state = barrier(id);
+  if (!state.in_use) return;
+  std::uint32_t expected = state.expected;
+  if (expected == 0)
+    for (const auto& warp : warps_) expected += warp->finished() ? 0u : static_cast<std::uint32_t>(lanes);
+  if (state.arrived < expected || state.arrived == 0) return;
+  const BarrierState done = state;
+  state = {};
+  if (launch_.options.observer != nullptr) launch_.options.observer->barrier_completes(launch_.program, index_, id, done.arrived_warps);
+  for (std::size_t i = 0; i < warps_.size(); ++i)
+    if ((done.arrived_warps >> i & 1) != 0) warps_[i]->release(id, done.count, done.contributed);
+}
+
+void Block::check_all_barriers() {
+  for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) check_barrier(id);
+}
+
+void Block::report_deadlock() {
+  for (const auto& warp : warps_)
+    if (!warp->finished()) warp->check_gathering();
+  std::string text;
+  const WarpState* first = nullptr;
+  for (const auto& warp : warps_) {
+    if (warp->finished()) continue;
+    if (first == nullptr) first = warp.get();
+    text += fmt::format("{}warp {}: {}", text.empty() ? "" : "; ", warp->index(), warp->describe_waiting());
+  }
+  first->trap(-1, std::nullopt, "deadlock: no warp of the block can go on: " + text);
+}
+
+}  // namespace warpmat::machine

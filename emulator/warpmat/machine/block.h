@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::machine {
+
+/// One barrier of a block (PTX ISA 9.1 section 9.7.13.1). Warps count as a whole: their lanes arrive together or one after another.
+struct BarrierState {
+  std::uint32_t expected = 0;       ///< threads; 0: all of the block
+  std::uint64_t arrived_warps = 0;  ///< that wait, a bit each
+  std::uint32_t arrived = 0;        ///< threads, those of bar.arrive included
+  std::uint32_t count = 0;          ///< of true predicates (bar.red)
+  std::uint32_t contributed = 0;    ///< predicates
+  bool in_use = false;
+};
+
+/// One block: its warps in turn until they wait, in an order that the schedule's seed decides.
+class Block {
+ public:
+  enum class Status : std::uint8_t { finished, needs_turn, turn_is_over };
+
+  Block(const LaunchState& launch, Dim3 index);
+
+  /// Runs until the block ends, or an operation comes whose order among blocks is defined and the block does not have the turn, or the
+  /// turn's share of such operations is used up. Throws KernelTrap.
+  Status run(bool has_turn);
+
+  const LaunchState& launch() const { return launch_; }
+  Dim3 index() const { return index_; }
+  std::span<std::uint8_t> shared() { return shared_; }
+  std::string& printed() { return printed_; }
+  std::uint64_t operations() const;
+  std::uint64_t clock() const { return clock_; }
+
+  bool has_turn() const { return has_turn_; }
+  /// Counts an operation whose order among blocks is defined; false where the turn is over.
+  bool use_turn();
+
+  BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
+  /// Lets the warps of `id` go if all have arrived; `action` is that of the last statement.
+  void check_barrier(int id);
+  const std::vector<std::unique_ptr<WarpState>>& warps() const { return warps_; }
+
+ private:
+  [[noreturn]] void report_deadlock();
+  void check_all_barriers();
+
+  const LaunchState& launch_;
+  Dim3 index_;
+  std::vector<std::uint8_t> shared_;
+  std::vector<std::unique_ptr<WarpState>> warps_;
+  std::vector<std::size_t> order_;
+  std::array<BarrierState, 16> barriers_{};
+  std::string printed_;
+  std::size_t next_warp_ = 0;
+  std::uint64_t clock_ = 0;
+  std::uint64_t random_;
+  bool has_turn_ = false;
+  int turn_left_ = 0;
+};
+
+}  // namespace warpmat::machine

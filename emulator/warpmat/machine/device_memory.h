@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace warpmat {
+
+/// The global memory of a GPU: buffers with gaps between them, so that an access outside of one is found. Addresses depend only on the
+/// order and sizes of the allocations. Not to be changed while a kernel runs.
+class DeviceMemory {
+ public:
+  struct Buffer {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::string name;
+    bool freed = false;
+    std::unique_ptr<std::uint8_t[]> data;
+    std::uint64_t end() const { return address + bytes; }
+  };
+
+  DeviceMemory() = default;
+  DeviceMemory(DeviceMemory&&) = default;
+  DeviceMemory& operator=(DeviceMemory&&) = default;
+
+  /// A new buffer of zeros; its address is a multiple of `alignment`, a power of two of at least 256. `name` is for messages.
+  std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
+  /// A new buffer with these contents.
+  template <typename T>
+  std::uint64_t allocate(std::span<const T> contents, std::string name = {}) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return allocate_bytes(std::as_bytes(contents), std::move(name));
+  }
+  template <typename T>
+  std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
+    return allocate(std::span<const T>(contents), std::move(name));
+  }
+  /// The buffer that begins at `address` goes away; accesses to it are reported. Throws std::invalid_argument where none begins.
+  void free(std::uint64_t address);
+
+  /// The bytes from `address` on, which lie in one buffer. Throws std::out_of_range else.
+  std::span<std::uint8_t> bytes(std::uint64_t address, std::uint64_t count);
+  std::span<const std::uint8_t> bytes(std::uint64_t address, std::uint64_t count) const;
+  /// `count` elements from `address` on. Throws std::out_of_range.
+  template <typename T>
+  std::vector<T> read(std::uint64_t address, std::size_t count) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> out(count);
+    copy_out(address, std::as_writable_bytes(std::span(out)));
+    return out;
+  }
+
+  /// The buffer that holds `address`, freed or not, or nullptr.
+  const Buffer* find(std::uint64_t address) const;
+  /// "buffer 'A' of 1024 bytes ends 16 bytes before": where `address` lies with regard to the nearest buffer.
+  std::string describe(std::uint64_t address) const;
+
+  /// Where the variables of a module lie, once a launch has placed them; `key` is the module's.
+  std::map<const void*, std::uint64_t>& modules() { return modules_; }
+
+ private:
+  std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
+  void copy_out(std::uint64_t address, std::span<std::byte> to) const;
+
+  std::vector<Buffer> buffers_;  ///< by address
+  std::map<const void*, std::uint64_t> modules_;
+};
+
+}  // namespace warpmat

@@ -1,0 +1,157 @@
+#include <warpmat/machine/grid.h>
+
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <warpmat/machine/block.h>
+
+namespace warpmat::machine {
+namespace {
+
+/// The blocks of a grid and who may go on. Blocks begin in the order of their numbers.
+class Grid {
+ public:
+  Grid(const LaunchState& launch, int jobs)
+      : launch_(launch), size_(launch.config.grid.count()), most_begun_(static_cast<std::size_t>(4 * jobs)) {}
+
+  /// A thread's work: block after block until all have ended.
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      const auto number = choose();
+      if (number == none) {
+        if (ended_ == size_ || failed_) return;
+        changed_.wait(lock);
+        continue;
+      }
+      run(number, lock);
+      changed_.notify_all();
+    }
+  }
+
+  LaunchResult result() {
+    if (trap_ != nullptr) std::rethrow_exception(trap_);
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  struct Begun {
+    std::unique_ptr<Block> block;
+    bool running = false;
+    std::exception_ptr trap;
+  };
+
+  Dim3 index_of(std::uint64_t number) const {
+    const Dim3 grid = launch_.config.grid;
+    return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+            static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  }
+
+  /// The block that has the turn, if nobody runs it; else one that need not wait for it.
+  std::uint64_t choose() {
+    if (failed_ || ended_ == size_) return none;
+    const auto with_turn = begun_.find(turn_);
+    if (with_turn == begun_.end()) return begin(turn_);
+    if (!with_turn->second.running) return turn_;
+    while (next_ < size_ && (begun_.contains(next_) || is_ended(next_))) ++next_;
+    if (next_ < size_ && begun_.size() < most_begun_) return begin(next_);
+    return none;
+  }
+
+  bool is_ended(std::uint64_t number) const { return ended_late_.contains(number) || number < ended_before_; }
+
+  std::uint64_t begin(std::uint64_t number) {
+    begun_[number];
+    return number;
+  }
+
+  void run(std::uint64_t number, std::unique_lock<std::mutex>& lock) {
+    Begun& begun = begun_[number];
+    if (begun.trap != nullptr) return fail(begun.trap);
+    begun.running = true;
+    const bool has_turn = turn_ == number;
+    lock.unlock();
+    Block::Status status = Block::Status::finished;
+    std::exception_ptr trap;
+    try {
+      if (begun.block == nullptr) begun.block = std::make_unique<Block>(launch_, index_of(number));
+      status = begun.block->run(has_turn);
+    } catch (...) {
+      trap = std::current_exception();
+    }
+    lock.lock();
+    begun.running = false;
+    if (trap != nullptr) {
+      // A trap counts when the turn comes to its block: lower ones may have theirs before.
+      if (turn_ != number) {
+        begun.trap = trap;
+        return;
+      }
+      fail(trap);
+    } else if (status == Block::Status::finished) {
+      end(number);
+    } else if (status == Block::Status::turn_is_over) {
+      pass_turn();
+    }
+  }
+
+  void fail(const std::exception_ptr& trap) {
+    failed_ = true;
+    trap_ = trap;
+  }
+
+  void end(std::uint64_t number) {
+    Begun& begun = begun_[number];
+    printed_[number] = std::move(begun.block->printed());
+    result_.operations += begun.block->operations();
+    begun_.erase(number);
+    ended_late_.insert({number, true});
+    while (ended_late_.erase(ended_before_) != 0) {
+      result_.printed += printed_[ended_before_];
+      printed_.erase(ended_before_);
+      ++ended_before_;
+    }
+    ++ended_;
+    if (turn_ == number && ended_ < size_) pass_turn();
+  }
+
+  void pass_turn() {
+    do turn_ = (turn_ + 1) % size_;
+    while (is_ended(turn_));
+  }
+
+  const LaunchState& launch_;
+  std::uint64_t size_;
+  std::size_t most_begun_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint64_t, Begun> begun_;
+  std::map<std::uint64_t, bool> ended_late_;  ///< ended, though a lower one has not
+  std::map<std::uint64_t, std::string> printed_;
+  std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
+  std::uint64_t ended_ = 0, next_ = 0, turn_ = 0;
+  bool failed_ = false;
+  std::exception_ptr trap_;
+  LaunchResult result_;
+};
+
+}  // namespace
+
+LaunchResult run_grid(const LaunchState& launch) {
+  int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (launch.options.observer != nullptr) jobs = 1;
+  jobs = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count()));
+  Grid grid(launch, jobs);
+  std::vector<std::thread> threads;
+  for (int i = 1; i < jobs; ++i) threads.emplace_back([&] { grid.work(); });
+  grid.work();
+  for (std::thread& thread : threads) thread.join();
+  return grid.result();
+}
+
+}  // namespace warpmat::machine

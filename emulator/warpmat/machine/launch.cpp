@@ -1,0 +1,175 @@
+#include <warpmat/machine/launch.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/grid.h>
+#include <warpmat/machine/launch_state.h>
+#include <warpmat/ptx/program/resolve.h>
+
+namespace warpmat {
+namespace {
+
+constexpr std::uint64_t most_threads = 1024;
+constexpr std::uint32_t most_shared_bytes = 227 << 10;
+constexpr int deepest_recursion = 64;
+
+std::string describe(const KernelTrap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
+  std::string text =
+      fmt::format("kernel '{}', block ({}, {}, {}), warp {}", site.kernel, site.block.x, site.block.y, site.block.z, site.warp);
+  if (site.lane >= 0) text += fmt::format(", lane {}", site.lane);
+  text += fmt::format(", line {}", site.line);
+  if (!site.statement.empty()) text += fmt::format(" ({})", site.statement);
+  if (!site.source.empty()) text += fmt::format(", {}", site.source);
+  if (address) text += fmt::format(", address {:#x}", *address);
+  return text + ": " + reason;
+}
+
+void check_limits(const code::Program& program, const LaunchConfig& config) {
+  const Dim3 block = config.block;
+  if (config.grid.count() == 0 || block.count() == 0)
+    throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
+  if (block.count() > most_threads || block.x > 1024 || block.y > 1024 || block.z > 64)
+    throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
+                                            most_threads, block.x, block.y, block.z));
+  const code::Limits& limits = program.limits;
+  const std::int64_t most = limits.max_threads[0] * limits.max_threads[1] * limits.max_threads[2];
+  if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
+    throw std::invalid_argument(
+        fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}", program.entry, most, block.count()));
+  const std::int64_t* required = limits.required_threads;
+  if (required[0] > 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
+    throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of {}x{}x{} threads (.reqntid), not {}x{}x{}", program.entry,
+                                            required[0], required[1], required[2], block.x, block.y, block.z));
+  if (std::uint64_t{program.dynamic_offset} + config.shared_bytes > most_shared_bytes)
+    throw std::invalid_argument(fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}",
+                                            config.shared_bytes, program.shared_bytes, most_shared_bytes));
+}
+
+std::vector<std::uint8_t> place_arguments(const code::Program& program, const std::vector<Argument>& arguments) {
+  if (arguments.size() != program.parameters.size())
+    throw std::invalid_argument(
+        fmt::format("'{}' has {} parameters, {} arguments are given", program.entry, program.parameters.size(), arguments.size()));
+  std::vector<std::uint8_t> bytes(program.parameter_bytes);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const code::Parameter& parameter = program.parameters[i];
+    const std::vector<std::uint8_t>& given = arguments[i].bytes();
+    if (given.size() != parameter.bytes)
+      throw std::invalid_argument(fmt::format("parameter {} of '{}' (.{} {}) has {} bytes, its argument has {}", i, program.entry,
+                                              parameter.type, parameter.name, parameter.bytes, given.size()));
+    std::ranges::copy(given, bytes.begin() + parameter.offset);
+  }
+  return bytes;
+}
+
+/// The module's variables: once in each memory, with their initial contents.
+std::uint64_t place_module(const code::Program& program, DeviceMemory& memory) {
+  if (program.module_bytes.empty()) return 0;
+  const auto [place, added] = memory.modules().try_emplace(program.module.get());
+  if (!added) return place->second;
+  place->second = memory.allocate(program.module_bytes.size(), "variables of the module");
+  const auto bytes = memory.bytes(place->second, program.module_bytes.size());
+  std::ranges::copy(program.module_bytes, bytes.begin());
+  for (const code::Relocation& relocation : program.module_relocations) {
+    const std::uint64_t address = (place->second + relocation.addend) >> relocation.shift;
+    std::memcpy(bytes.data() + relocation.at, &address, static_cast<std::size_t>(relocation.bytes));
+  }
+  return place->second;
+}
+
+/// A copy of the constants at an aligned place, with the addresses of the module's variables in it.
+class ConstantCopy {
+ public:
+  ConstantCopy(const code::Program& program, std::uint64_t module_address)
+      : words_(program.constants.size() + code::register_alignment / 8) {
+    auto address = reinterpret_cast<std::uintptr_t>(words_.data());
+    address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
+    begin_ = reinterpret_cast<std::uint8_t*>(address);
+    std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
+    for (const code::Relocation& relocation : program.constant_relocations) {
+      const std::uint64_t value = module_address + relocation.addend;
+      for (int lane = 0; lane < lanes; ++lane)
+        std::memcpy(begin_ + relocation.at + static_cast<std::size_t>(lane * relocation.bytes), &value,
+                    static_cast<std::size_t>(relocation.bytes));
+    }
+  }
+  const std::uint8_t* begin() const { return begin_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::uint8_t* begin_;
+};
+
+/// Bytes that function `index` and all that it calls need, one inside the other.
+struct Depth {
+  std::uint64_t frame = 0, local = 0;
+  bool recursive = false;
+};
+
+Depth depth_of(const code::Program& program, std::size_t index, std::vector<bool>& open) {
+  const code::Function& function = program.functions[index];
+  Depth deepest;
+  open[index] = true;
+  for (std::int32_t i = function.first; i < function.last; ++i) {
+    const code::Operation& operation = program.operations[static_cast<std::size_t>(i)];
+    if (operation.semantics != catalogue::Semantics::call) continue;
+    const code::Call& call = program.calls[operation.detail];
+    if (call.target != code::Call::Target::function) continue;
+    const auto callee = static_cast<std::size_t>(call.function);
+    if (open[callee]) {
+      deepest.recursive = true;
+      continue;
+    }
+    const Depth inner = depth_of(program, callee, open);
+    deepest.frame = std::max(deepest.frame, inner.frame);
+    deepest.local = std::max(deepest.local, inner.local);
+    deepest.recursive |= inner.recursive;
+  }
+  open[index] = false;
+  deepest.frame += function.frame_bytes;
+  deepest.local += function.local_bytes;
+  return deepest;
+}
+
+}  // namespace
+
+KernelTrap::KernelTrap(Site site_, std::optional<std::uint64_t> address_, const std::string& reason_)
+    : std::runtime_error(describe(site_, address_, reason_)), site(std::move(site_)), address(address_), reason(reason_) {}
+
+Module::Module(std::string text) : syntax_(std::make_shared<const syntax::Module>(syntax::parse_module(std::move(text)))) {}
+
+std::vector<std::string> Module::entries() const {
+  std::vector<std::string> names;
+  for (const syntax::Function& function : syntax_->functions)
+    if (function.entry && function.defined) names.emplace_back(function.name);
+  return names;
+}
+
+Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
+    : program_(std::make_shared<const code::Program>(code::resolve(
+          module.syntax(), entry, options.target.empty() ? nullptr : &target(options.target), {.contract = options.contract}))) {}
+
+LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
+                    const LaunchOptions& options) {
+  const code::Program& program = kernel.program();
+  check_limits(program, config);
+  std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
+  const ConstantCopy constants(program, place_module(program, memory));
+  std::vector<bool> open(program.functions.size());
+  const Depth depth = depth_of(program, 0, open);
+  const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
+  const machine::LaunchState state{.program = program,
+                                   .config = config,
+                                   .options = options,
+                                   .memory = memory,
+                                   .constants = constants.begin(),
+                                   .parameters = std::move(parameters),
+                                   .shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes),
+                                   .frame_bytes = static_cast<std::uint32_t>(depth.frame * levels),
+                                   .local_bytes = static_cast<std::uint32_t>(depth.local * levels)};
+  return machine::run_grid(state);
+}
+
+}  // namespace warpmat

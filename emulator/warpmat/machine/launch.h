@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/machine/device_memory.h>
+#include <warpmat/warp/lane_mask.h>
+
+namespace warpmat {
+
+namespace syntax {
+struct Module;
+}
+namespace code {
+struct Program;
+}
+namespace machine {
+class Observer;
+}
+
+// Whole kernels:
+//
+//     const Module module(ptx_text);
+//     const Kernel kernel(module, "saxpy", {.target = "sm_90"});
+//     DeviceMemory memory;
+//     const auto x = memory.allocate(std::vector<float>(1000, 1.0f), "x"), y = memory.allocate(4000, "y");
+//     launch(kernel, {.grid = {8}, .block = {128}}, memory, {1000, 2.0f, x, y});
+//     CHECK(memory.read<float>(y, 1000) == expected);
+
+/// Parsed PTX: entries, functions and variables. Cheap to copy, immutable.
+class Module {
+ public:
+  /// Throws SyntaxError with every place that is not PTX.
+  explicit Module(std::string text);
+
+  /// The names of the entries.
+  std::vector<std::string> entries() const;
+  const std::shared_ptr<const syntax::Module>& syntax() const { return syntax_; }
+
+ private:
+  std::shared_ptr<const syntax::Module> syntax_;
+};
+
+struct KernelOptions {
+  std::string_view target = {};  ///< the GPU to be ("sm_90a"); else the module's own .target
+  bool contract = true;          ///< whether unrounded mul and add become fma as in ptxas; false is its --fmad=false
+};
+
+/// An entry, ready to run on a target. Cheap to copy, immutable, usable from many threads.
+class Kernel {
+ public:
+  /// Throws SyntaxError with every statement that cannot be executed, std::invalid_argument for an unknown entry or target.
+  Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
+  explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
+
+  const code::Program& program() const { return *program_; }
+  const std::shared_ptr<const code::Program>& shared_program() const { return program_; }
+
+ private:
+  std::shared_ptr<const code::Program> program_;
+};
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+/// One argument of a kernel: the bytes of a number, an address or a struct.
+class Argument {
+ public:
+  template <typename T>
+  requires std::is_trivially_copyable_v<T> Argument(const T& value) : bytes_(sizeof(T)) {  // NOLINT: numbers are arguments
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+  explicit Argument(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+struct LaunchConfig {
+  Dim3 grid = {}, block = {};
+  std::uint32_t shared_bytes = 0;  ///< of dynamic shared memory
+};
+
+struct LaunchOptions {
+  int jobs = 1;                ///< threads; 0: as many as there are cores. The result does not depend on it
+  std::uint64_t schedule = 0;  ///< 0: warps in order; else the seed of another order
+  Path path = Path::fast;
+  std::uint64_t most_operations = 0;      ///< 0: no limit; else a trap for a block that executes more
+  machine::Observer* observer = nullptr;  ///< sees every operation and access; then one thread runs all blocks
+};
+
+struct LaunchResult {
+  std::string printed;           ///< by vprintf, in the order of the blocks
+  std::uint64_t operations = 0;  ///< warp-wide operations that were executed
+};
+
+/// What a kernel did wrong: it ends there.
+class KernelTrap : public std::runtime_error {
+ public:
+  struct Site {
+    std::string kernel;
+    Dim3 block{0, 0, 0};
+    int warp = 0;
+    int lane = -1;          ///< -1 where no single lane is to blame
+    int line = 0;           ///< of the PTX
+    std::string statement;  ///< its opcode
+    std::string source;     ///< "file.cu:12", where .loc tells
+  };
+  KernelTrap(Site site, std::optional<std::uint64_t> address, const std::string& reason);
+
+  Site site;
+  std::optional<std::uint64_t> address;
+  std::string reason;
+};
+
+/// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared
+/// memory or arguments do not fit, KernelTrap for what the kernel does wrong; memory then holds what was written until then.
+LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
+                    const LaunchOptions& options = {});
+
+}  // namespace warpmat

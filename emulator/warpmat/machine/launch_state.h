@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/machine/launch.h>
+#include <warpmat/machine/observer.h>
+
+namespace warpmat::machine {
+
+/// What all blocks of a launch share; nothing in it changes while they run.
+struct LaunchState {
+  const code::Program& program;
+  LaunchConfig config;
+  LaunchOptions options;
+  DeviceMemory& memory;
+  const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses in them
+  std::vector<std::uint8_t> parameters;
+  std::uint32_t shared_bytes = 0;  ///< static and dynamic
+  std::uint32_t frame_bytes = 0;   ///< registers of a warp, called functions included
+  std::uint32_t local_bytes = 0;   ///< local memory of a lane, called functions included
+};
+
+}  // namespace warpmat::machine

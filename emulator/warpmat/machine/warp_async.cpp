@@ -1,0 +1,94 @@
+// cp.async. A copy is checked when it is issued, and performed when its lanes wait for it: a program that forgets to wait finds what was
+// there before, as it may on a GPU.
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::machine {
+
+using code::Access;
+using code::Operation;
+using code::Space;
+
+void WarpState::cp_async(const Operation& operation, LaneMask mask) {
+  const Access& access = program_.accesses[operation.detail];
+  Addresses to, from;
+  find_addresses(operation, 0, access.offset, access.relative, to);
+  find_addresses(operation, 1, access.source_offset, false, from);
+  locate(operation, Space::shared, access.bytes, mask, false, true, to, true);
+  AsyncCopy copy{.mask = mask, .group = 0, .bytes = access.bytes, .to = to.host, .from = {}, .copied = {}};
+  LaneMask reading = 0;
+  for (int lane = 0; lane < lanes; ++lane) {
+    if ((mask & lane_bit(lane)) == 0) continue;
+    std::uint32_t size = access.bytes;
+    if (access.has_source_size) size = source_word(operation, 2, lane);
+    if (access.ignores_source && (*at<LaneMask>(source_slot(operation, 2)) & lane_bit(lane)) != 0) size = 0;
+    if (size > access.bytes) trap(lane, std::nullopt, fmt::format("cp.async reads {} bytes for {} that it writes", size, access.bytes));
+    copy.copied[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(size);
+    if (size != 0) reading |= lane_bit(lane);
+    // The address is that of a whole copy even where fewer bytes are read.
+    const std::uint64_t address = from.address[static_cast<std::size_t>(lane)];
+    if (size != 0 && address % access.bytes != 0)
+      trap(lane, address, fmt::format("cp.async of {} bytes: the address is not a multiple of {}", access.bytes, access.bytes));
+  }
+  locate_sources(operation, access, reading, copy, from);
+  // One record for all lanes that have committed the same number of groups.
+  while (mask != 0) {
+    copy.group = committed_[static_cast<std::size_t>(first_lane(mask))];
+    copy.mask = 0;
+    for (int lane = 0; lane < lanes; ++lane)
+      if ((mask & lane_bit(lane)) != 0 && committed_[static_cast<std::size_t>(lane)] == copy.group) copy.mask |= lane_bit(lane);
+    mask &= ~copy.mask;
+    copies_.push_back(copy);
+  }
+}
+
+/// The bytes in global memory that the lanes of `reading` copy.
+void WarpState::locate_sources(const Operation& operation, const Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from) {
+  LaneMask whole = 0;
+  for (int lane = 0; lane < lanes; ++lane)
+    if ((reading & lane_bit(lane)) != 0 && copy.copied[static_cast<std::size_t>(lane)] == access.bytes) whole |= lane_bit(lane);
+  if (whole != 0) locate(operation, Space::global, access.bytes, whole, true, false, from, true);
+  for (int lane = 0; lane < lanes; ++lane) {
+    if ((reading & ~whole & lane_bit(lane)) == 0) continue;
+    // Part of a copy: byte for byte, as its size need not be a power of two.
+    std::uint8_t* first = nullptr;
+    for (std::uint32_t i = 0; i < copy.copied[static_cast<std::size_t>(lane)]; ++i) {
+      std::uint8_t* const byte = locate_lane(Space::global, lane, from.address[static_cast<std::size_t>(lane)] + i, 1, false);
+      if (i == 0) first = byte;
+    }
+    from.host[static_cast<std::size_t>(lane)] = first;
+  }
+  std::ranges::copy(from.host, copy.from.begin());
+}
+
+void WarpState::commit_group(LaneMask mask) {
+  for (int lane = 0; lane < lanes; ++lane)
+    if ((mask & lane_bit(lane)) != 0) ++committed_[static_cast<std::size_t>(lane)];
+}
+
+/// Performs the copies of these lanes that are older than their last `detail` groups; wait_all those that are not committed too.
+void WarpState::wait_group(const Operation& operation, LaneMask mask) {
+  const bool all = program_.statements[operation.statement]->opcode == "cp.async.wait_all";
+  for (AsyncCopy& copy : copies_) {
+    LaneMask done = 0;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto l = static_cast<std::size_t>(lane);
+      if ((copy.mask & mask & lane_bit(lane)) == 0) continue;
+      if (!all && std::uint64_t{copy.group} + operation.detail >= committed_[l]) continue;
+      done |= lane_bit(lane);
+      if (copy.copied[l] != 0) std::memcpy(copy.to[l], copy.from[l], copy.copied[l]);
+      std::memset(copy.to[l] + copy.copied[l], 0, copy.bytes - copy.copied[l]);
+    }
+    copy.mask &= ~done;
+  }
+  std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
+  if (launch_.options.observer != nullptr) launch_.options.observer->copies_complete({program_, operation, block_.index(), index_, mask});
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,182 @@
+#include <cstring>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::machine {
+
+using code::Operation;
+using code::RegisterClass;
+using code::SpecialRegister;
+
+namespace {
+
+constexpr int most_operands = 16;
+constexpr int most_results = 8;
+
+struct alignas(64) Scratch {
+  std::uint64_t bits[2 * lanes];
+};
+
+template <typename T>
+void blend(void* to, const void* from, LaneMask mask) {
+  auto* const out = static_cast<T*>(to);
+  const auto* const in = static_cast<const T*>(from);
+  for (int lane = 0; lane < lanes; ++lane) out[lane] = (mask >> lane & 1) != 0 ? in[lane] : out[lane];
+}
+
+void blend(RegisterClass register_class, void* to, const void* from, LaneMask mask) {
+  switch (register_class) {
+    case RegisterClass::word:
+      return blend<std::uint32_t>(to, from, mask);
+    case RegisterClass::wide:
+      return blend<std::uint64_t>(to, from, mask);
+    case RegisterClass::quad:
+      blend<std::uint64_t>(to, from, mask);
+      return blend<std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, static_cast<const std::uint64_t*>(from) + lanes, mask);
+    case RegisterClass::predicate: {
+      LaneMask& out = *static_cast<LaneMask*>(to);
+      out = (out & ~mask) | (*static_cast<const LaneMask*>(from) & mask);
+    }
+  }
+}
+
+}  // namespace
+
+/// Calls the row's function. Lanes that do not execute but still live keep their results; those that have exited need none.
+void WarpState::compute(const Operation& operation, LaneMask mask) {
+  void* results[most_results];
+  const void* sources[most_operands];
+  const code::Slot* slot = slots(operation);
+  for (int i = 0; i < operation.results; ++i) results[i] = at<std::uint8_t>(*slot++);
+  for (int i = 0; i < operation.sources; ++i) sources[i] = at<std::uint8_t>(*slot++);
+  if ((live_ & ~mask) == 0) return operation.function(results, sources);
+  Scratch scratch[most_results];
+  void* fresh[most_results];
+  for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
+  operation.function(fresh, sources);
+  for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
+}
+
+void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {
+  const code::Slot slot = result_slot(operation, result);
+  switch (operation.result_class(result)) {
+    case RegisterClass::word:
+      at<std::uint32_t>(slot)[lane] = static_cast<std::uint32_t>(value);
+      break;
+    case RegisterClass::wide:
+      at<std::uint64_t>(slot)[lane] = value;
+      break;
+    case RegisterClass::quad:
+      break;
+    case RegisterClass::predicate: {
+      LaneMask& mask = *at<LaneMask>(slot);
+      mask = value != 0 ? mask | lane_bit(lane) : mask & ~lane_bit(lane);
+      break;
+    }
+  }
+}
+
+void WarpState::special(const Operation& operation, LaneMask mask) {
+  const auto special_register = static_cast<SpecialRegister>(operation.detail);
+  const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
+  for (int lane = 0; lane < lanes; ++lane)
+    if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, special_value(special_register, lane) + offset);
+}
+
+std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {
+  const Dim3 block = launch_.config.block, grid = launch_.config.grid, index = block_.index();
+  const auto thread = static_cast<std::uint32_t>(index_ * lanes + lane);
+  const LaneMask equal = lane_bit(lane), less = equal - 1;
+  constexpr std::uint32_t multiprocessors = 132;
+  using enum SpecialRegister;
+  switch (special_register) {
+    case tid_x:
+      return thread % block.x;
+    case tid_y:
+      return thread / block.x % block.y;
+    case tid_z:
+      return thread / block.x / block.y;
+    case ntid_x:
+      return block.x;
+    case ntid_y:
+      return block.y;
+    case ntid_z:
+      return block.z;
+    case ctaid_x:
+    case clusterid_x:
+      return index.x;
+    case ctaid_y:
+    case clusterid_y:
+      return index.y;
+    case ctaid_z:
+    case clusterid_z:
+      return index.z;
+    case nctaid_x:
+    case nclusterid_x:
+      return grid.x;
+    case nctaid_y:
+    case nclusterid_y:
+      return grid.y;
+    case nctaid_z:
+    case nclusterid_z:
+      return grid.z;
+    case laneid:
+      return static_cast<std::uint32_t>(lane);
+    case warpid:
+      return static_cast<std::uint32_t>(index_);
+    case nwarpid:
+      return 64;
+    // Blocks go round the multiprocessors in the order of their numbers.
+    case smid:
+      return (index.x + std::uint64_t{grid.x} * (index.y + std::uint64_t{grid.y} * index.z)) % multiprocessors;
+    case nsmid:
+      return multiprocessors;
+    case gridid:
+      return 1;
+    case lanemask_eq:
+      return equal;
+    case lanemask_le:
+      return less | equal;
+    case lanemask_lt:
+      return less;
+    case lanemask_ge:
+      return ~less;
+    case lanemask_gt:
+      return ~(less | equal);
+    // Clocks count the operations of the block: later is more, and the same in every run.
+    case clock:
+      return static_cast<std::uint32_t>(block_.clock() + operations_);
+    case clock_hi:
+      return (block_.clock() + operations_) >> 32;
+    case clock64:
+    case globaltimer:
+      return block_.clock() + operations_;
+    case globaltimer_lo:
+      return static_cast<std::uint32_t>(block_.clock() + operations_);
+    case globaltimer_hi:
+      return (block_.clock() + operations_) >> 32;
+    case total_smem_size:
+    case aggr_smem_size:
+      return launch_.shared_bytes + program_.shared_base;
+    case dynamic_smem_size:
+      return launch_.config.shared_bytes;
+    case cluster_nctaid_x:
+    case cluster_nctaid_y:
+    case cluster_nctaid_z:
+    case cluster_nctarank:
+      return 1;
+    case cluster_ctaid_x:
+    case cluster_ctaid_y:
+    case cluster_ctaid_z:
+    case cluster_ctarank:
+    case is_explicit_cluster:
+    case environment:
+      return 0;
+    case local_address:
+      return strand().local;
+  }
+  return 0;
+}
+
+}  // namespace warpmat::machine

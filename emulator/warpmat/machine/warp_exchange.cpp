@@ -1,0 +1,252 @@
+// What lanes of a warp do together: shuffles, votes, matches, reductions, barriers.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::machine {
+
+using code::Operation;
+using code::WarpExchange;
+using code::WarpOperation;
+
+WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
+  const WarpExchange& exchange = program_.exchanges[operation.detail];
+  const LaneMask own = mask;
+  if (exchange.has_mask) {
+    const LaneMask named = source_word(operation, operation.sources - 1, first_lane(mask));
+    if ((named & own) != own)
+      trap(first_lane(own & ~named), std::nullopt,
+           fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", own, named));
+    if (!gather(operation, named & live_, mask, false)) return Step::leave_strand;
+  }
+  perform_exchange(operation, mask, exchange);
+  advance_gathered(operation, false);
+  return Step::next;
+}
+
+namespace {
+
+struct Values {
+  std::array<std::uint64_t, lanes> bits;
+};
+
+std::uint32_t reduce(WarpOperation operation, std::uint32_t a, std::uint32_t b) {
+  switch (operation) {
+    case WarpOperation::reduce_add:
+      return a + b;
+    case WarpOperation::reduce_min:
+      return std::min(a, b);
+    case WarpOperation::reduce_max:
+      return std::max(a, b);
+    case WarpOperation::reduce_min_signed:
+      return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) ? a : b;
+    case WarpOperation::reduce_max_signed:
+      return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? a : b;
+    case WarpOperation::reduce_and:
+      return a & b;
+    case WarpOperation::reduce_or:
+      return a | b;
+    default:
+      return a ^ b;
+  }
+}
+
+/// min and max of f32 as the scalar instructions have them: a NaN loses, or wins with .NaN; -0 is less than +0.
+std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::uint32_t b) {
+  constexpr std::uint32_t canonical_nan = 0x7fffffff;
+  const auto is_nan = [](std::uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; };
+  if (exchange.nan && (is_nan(a) || is_nan(b))) return canonical_nan;
+  if (is_nan(a) && is_nan(b)) return canonical_nan;
+  if (is_nan(a)) return b;
+  if (is_nan(b)) return a;
+  const auto key = [](std::uint32_t bits) { return (bits >> 31) != 0 ? ~bits : bits | 0x80000000; };
+  const bool less = key(a) < key(b);
+  return less == (exchange.operation == WarpOperation::reduce_min_float) ? a : b;
+}
+
+}  // namespace
+
+void WarpState::perform_exchange(const Operation& operation, LaneMask mask, const WarpExchange& exchange) {
+  using enum WarpOperation;
+  switch (exchange.operation) {
+    case shuffle_up:
+    case shuffle_down:
+    case shuffle_butterfly:
+    case shuffle_index:
+      return shuffle(operation, mask, exchange);
+    default:
+      break;
+  }
+  const auto for_lanes = [&](auto visit) {
+    for (int lane = 0; lane < lanes; ++lane)
+      if ((mask & lane_bit(lane)) != 0) visit(lane);
+  };
+  const auto write_all = [&](std::uint64_t value) { for_lanes([&](int lane) { write_word(operation, 0, lane, value); }); };
+  if (exchange.operation <= vote_ballot) {
+    const LaneMask votes = *at<LaneMask>(source_slot(operation, 0)) & mask;
+    switch (exchange.operation) {
+      case vote_all:
+        return write_all(votes == mask);
+      case vote_any:
+        return write_all(votes != 0);
+      case vote_uniform:
+        return write_all(votes == 0 || votes == mask);
+      default:
+        return write_all(votes);
+    }
+  }
+  Values values{};
+  for_lanes([&](int lane) {
+    values.bits[static_cast<std::size_t>(lane)] =
+        exchange.wide ? at<std::uint64_t>(source_slot(operation, 0))[lane] : source_word(operation, 0, lane);
+  });
+  if (exchange.operation == match_any || exchange.operation == match_all) {
+    const std::uint64_t first = values.bits[static_cast<std::size_t>(first_lane(mask))];
+    bool equal = true;
+    for_lanes([&](int lane) { equal &= values.bits[static_cast<std::size_t>(lane)] == first; });
+    for_lanes([&](int lane) {
+      LaneMask same = 0;
+      for_lanes([&](int other) {
+        same |= values.bits[static_cast<std::size_t>(other)] == values.bits[static_cast<std::size_t>(lane)] ? lane_bit(other) : 0;
+      });
+      write_word(operation, 0, lane, exchange.operation == match_any ? same : equal ? mask : 0);
+      if (exchange.second_result) write_word(operation, 1, lane, equal);
+    });
+    return;
+  }
+  bool begun = false;
+  std::uint32_t result = 0;
+  const bool floating = exchange.operation == reduce_min_float || exchange.operation == reduce_max_float;
+  for_lanes([&](int lane) {
+    auto value = static_cast<std::uint32_t>(values.bits[static_cast<std::size_t>(lane)]);
+    if (exchange.absolute) value &= 0x7fffffff;
+    result = !begun     ? (floating ? reduce_float(exchange, value, value) : value)
+             : floating ? reduce_float(exchange, result, value)
+                        : reduce(exchange.operation, result, value);
+    begun = true;
+  });
+  write_all(result);
+}
+
+/// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. A lane that does not take part is read as it is: the ISA
+/// leaves that undefined.
+void WarpState::shuffle(const Operation& operation, LaneMask mask, const WarpExchange& exchange) {
+  std::array<std::uint32_t, lanes> values;
+  std::copy_n(at<std::uint32_t>(source_slot(operation, 0)), lanes, values.begin());
+  std::array<int, lanes> from;
+  LaneMask in_range = 0;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int b = static_cast<int>(source_word(operation, 1, lane) & 31);
+    const std::uint32_t c = source_word(operation, 2, lane);
+    const int clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
+    const int last = (lane & segment) | (clamp & ~segment), first = lane & segment;
+    int j = lane;
+    bool good = false;
+    switch (exchange.operation) {
+      case WarpOperation::shuffle_up:
+        j = lane - b;
+        good = j >= last;
+        break;
+      case WarpOperation::shuffle_down:
+        j = lane + b;
+        good = j <= last;
+        break;
+      case WarpOperation::shuffle_butterfly:
+        j = lane ^ b;
+        good = j <= last;
+        break;
+      default:
+        j = first | (b & ~segment);
+        good = j <= last;
+        break;
+    }
+    from[static_cast<std::size_t>(lane)] = good ? j : lane;
+    if (good) in_range |= lane_bit(lane);
+  }
+  for (int lane = 0; lane < lanes; ++lane) {
+    if ((mask & lane_bit(lane)) == 0) continue;
+    write_word(operation, 0, lane, values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
+    if (exchange.second_result) write_word(operation, 1, lane, in_range >> lane & 1);
+  }
+}
+
+WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {
+  const LaneMask named = source_word(operation, 0, first_lane(mask));
+  if ((named & mask) != mask)
+    trap(first_lane(mask & ~named), std::nullopt,
+         fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", mask, named));
+  if (!gather(operation, named & live_, mask, true)) return Step::leave_strand;
+  advance_gathered(operation, true);
+  return Step::next;
+}
+
+/// The lowest lane of the mask is elected.
+WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
+  const LaneMask named = source_word(operation, 0, first_lane(mask));
+  if ((named & mask) != mask)
+    trap(first_lane(mask & ~named), std::nullopt,
+         fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", mask, named));
+  if (!gather(operation, named & live_, mask, false)) return Step::leave_strand;
+  const int leader = first_lane(mask);
+  for (int lane = 0; lane < lanes; ++lane) {
+    if ((mask & lane_bit(lane)) == 0) continue;
+    write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
+    write_word(operation, 1, lane, lane == leader);
+  }
+  advance_gathered(operation, false);
+  return Step::next;
+}
+
+WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
+  const code::Barrier& what = program_.barriers[operation.detail];
+  if (what.aligned && !gather(operation, live_, mask, false)) return Step::leave_strand;
+  const int lane = first_lane(mask);
+  const std::uint32_t id = source_word(operation, 0, lane);
+  if (id >= 16) trap(lane, std::nullopt, fmt::format("barrier {}: there are 16, from 0 on", id));
+  const std::uint32_t threads = what.has_count ? source_word(operation, 1, lane) : 0;
+  if (threads % lanes != 0)
+    trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, lanes));
+  BarrierState& state = block_.barrier(static_cast<int>(id));
+  if (state.in_use && state.expected != threads)
+    trap(lane, std::nullopt,
+         fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
+  state.in_use = true;
+  state.expected = threads;
+  const bool waits = what.action != code::Barrier::Action::arrive;
+  if (operation.results > 0) {
+    const LaneMask predicates = *at<LaneMask>(source_slot(operation, operation.sources - 1));
+    state.count += static_cast<std::uint32_t>(std::popcount(predicates & mask));
+    state.contributed += static_cast<std::uint32_t>(std::popcount(mask));
+  }
+  if (!waits) {
+    if (mask != live_)
+      trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
+    state.arrived += lanes;
+    advance_gathered(operation, false);
+    block_.check_barrier(static_cast<int>(id));
+    return Step::next;
+  }
+  const std::int32_t pc = strand().pc;
+  const std::uint32_t frame = strand().frame;
+  for (Strand& s : strands_) {
+    const bool gathered = s.state == Strand::State::gathering && s.pc == pc && s.frame == frame;
+    if (&s != &strand() && !(what.aligned && gathered)) continue;
+    if (&s == &strand()) s.executing = mask;
+    s.state = Strand::State::at_barrier;
+    s.barrier = static_cast<std::int32_t>(id);
+  }
+  if ((live_ & ~waiting_at(static_cast<int>(id))) == 0) {
+    state.arrived += lanes;
+    state.arrived_warps |= std::uint64_t{1} << index_;
+  }
+  block_.check_barrier(static_cast<int>(id));
+  return Step::leave_strand;
+}
+
+}  // namespace warpmat::machine

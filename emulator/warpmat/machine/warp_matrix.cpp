@@ -1,0 +1,120 @@
+// Matrix instructions on the warp's registers. They execute through Instruction, which knows 32-bit registers: 64-bit ones are taken apart.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/program/address_windows.h>
+
+namespace warpmat::machine {
+
+using code::Operation;
+
+namespace {
+
+constexpr std::size_t most_registers = 64;
+
+/// Registers of one statement: those of the warp, or copies of the halves of 64-bit ones.
+struct Lists {
+  std::array<Register*, most_registers> pointers;
+  std::size_t count = 0;
+  std::array<Register, most_registers> halves;
+  std::size_t used = 0;
+};
+
+void split(const std::uint64_t* from, Register& low, Register& high) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    low[lane] = static_cast<std::uint32_t>(from[lane]);
+    high[lane] = static_cast<std::uint32_t>(from[lane] >> 32);
+  }
+}
+
+}  // namespace
+
+WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
+  const code::Matrix& matrix = program_.matrices[operation.detail];
+  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (mask != all_lanes)
+    trap(first_lane(mask), std::nullopt,
+         fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
+                     program_.statements[operation.statement]->opcode, ~mask));
+  const Form& form = matrix.instruction.form();
+  Lists lists;
+  Arguments arguments;
+  SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
+  arguments.shared = &memory;
+  int next_result = 0, next_source = 0;
+  const bool wide_results = form.operands.front().written && form.operands.front().fragment.register_bits == 64;
+  for (const Operand& operand : form.operands) {
+    const std::size_t first = lists.count;
+    const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
+    for (int i = 0; i < operand.registers(); ++i) {
+      const code::Slot slot = operand.written ? result_slot(operation, next_result++) : source_slot(operation, next_source++);
+      if (operand.kind == OperandKind::address) {
+        Register& addresses = lists.halves[lists.used++];
+        shared_addresses(operation, matrix, slot, addresses);
+        lists.pointers[lists.count++] = &addresses;
+      } else if (wide) {
+        Register* const low = &lists.halves[lists.used++];
+        Register* const high = &lists.halves[lists.used++];
+        if (!operand.written) split(at<std::uint64_t>(slot), *low, *high);
+        lists.pointers[lists.count++] = low;
+        lists.pointers[lists.count++] = high;
+      } else {
+        lists.pointers[lists.count++] = at<Register>(slot);
+      }
+    }
+    if (operand.written) {
+      arguments.destination = {lists.pointers.data() + first, lists.count - first};
+    } else {
+      arguments.source(operand.name) = {const_cast<const Register**>(lists.pointers.data() + first), lists.count - first};
+    }
+  }
+  try {
+    matrix.instruction.execute(arguments, launch_.options.path);
+  } catch (const Trap& error) {
+    trap(error.lane, error.address, error.reason);
+  }
+  if (wide_results)
+    for (int i = 0; i < operation.results; ++i) {
+      auto* const to = at<std::uint64_t>(result_slot(operation, i));
+      const auto half = static_cast<std::size_t>(2 * i);
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        to[lane] = (*arguments.destination[half])[lane] | std::uint64_t{(*arguments.destination[half + 1])[lane]} << 32;
+    }
+  advance_gathered(operation, false);
+  return Step::next;
+}
+
+/// The lanes' row addresses within shared memory, of ldmatrix and stmatrix.
+void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
+  Addresses addresses;
+  const auto offset = static_cast<std::uint64_t>(matrix.offset);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    std::uint64_t address = matrix.narrow_address ? at<std::uint32_t>(slot)[lane] : at<std::uint64_t>(slot)[lane];
+    address += offset;
+    if (matrix.generic && address - code::shared_window >= code::window_bytes &&
+        static_cast<int>(lane) < matrix.instruction.form().rows_in_memory())
+      trap(static_cast<int>(lane), address,
+           fmt::format("{} takes addresses of shared memory; this generic address is of another space",
+                       program_.statements[operation.statement]->opcode));
+    out[lane] = static_cast<std::uint32_t>(address);
+    addresses.address[lane] = out[lane];
+  }
+  if (launch_.options.observer == nullptr) return;
+  const Form& form = matrix.instruction.form();
+  const int rows = form.rows_in_memory();
+  const LaneMask reading = rows >= lanes ? all_lanes : lane_bit(rows) - 1;
+  const bool writes = form.mnemonic == Mnemonic::stmatrix;
+  launch_.options.observer->access({{program_, operation, block_.index(), index_, reading},
+                                    code::Space::shared,
+                                    !writes,
+                                    writes,
+                                    Form::row_bytes,
+                                    addresses.address,
+                                    false});
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,271 @@
+// Loads and stores. All addresses of a statement are checked before any byte moves.
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/program/address_windows.h>
+
+namespace warpmat::machine {
+
+using code::Access;
+using code::Operation;
+using code::Space;
+
+namespace {
+
+Space space_of(std::uint64_t address) {
+  for (const Space space : {Space::shared, Space::local, Space::param})
+    if (address - code::window_start(space) < code::window_bytes) return space;
+  return Space::global;
+}
+
+template <typename Visit>
+void for_each_lane(LaneMask mask, Visit visit) {
+  if (mask == all_lanes) {
+    for (int lane = 0; lane < lanes; ++lane) visit(static_cast<std::size_t>(lane));
+  } else {
+    for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(first_lane(mask)));
+  }
+}
+
+template <typename T>
+T read(const std::uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Loads one element of each lane into a register of Element; numbers of signed types are extended to `Register` bits.
+template <typename Memory, typename Register, typename Element>
+void load_lanes(void* to, const std::array<std::uint8_t*, lanes>& host, std::size_t at, LaneMask mask) {
+  auto* const out = static_cast<Element*>(to);
+  for_each_lane(mask, [&](std::size_t lane) { out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(host[lane] + at))); });
+}
+
+template <typename Register, typename Element>
+void load_register(void* to, const std::array<std::uint8_t*, lanes>& host, const Access& access, std::size_t at, LaneMask mask) {
+  switch (access.bytes) {
+    case 1:
+      return access.sign_extend ? load_lanes<std::int8_t, Register, Element>(to, host, at, mask)
+                                : load_lanes<std::uint8_t, Register, Element>(to, host, at, mask);
+    case 2:
+      return access.sign_extend ? load_lanes<std::int16_t, Register, Element>(to, host, at, mask)
+                                : load_lanes<std::uint16_t, Register, Element>(to, host, at, mask);
+    case 4:
+      return access.sign_extend ? load_lanes<std::int32_t, Register, Element>(to, host, at, mask)
+                                : load_lanes<std::uint32_t, Register, Element>(to, host, at, mask);
+    default:
+      return load_lanes<std::uint64_t, Register, Element>(to, host, at, mask);
+  }
+}
+
+template <typename Memory, typename Element>
+void store_lanes(const void* from, const std::array<std::uint8_t*, lanes>& host, std::size_t at, LaneMask mask) {
+  const auto* const in = static_cast<const Element*>(from);
+  for_each_lane(mask, [&](std::size_t lane) {
+    const auto value = static_cast<Memory>(in[lane]);
+    std::memcpy(host[lane] + at, &value, sizeof value);
+  });
+}
+
+template <typename Element>
+void store_register(const void* from, const std::array<std::uint8_t*, lanes>& host, std::size_t bytes, std::size_t at, LaneMask mask) {
+  switch (bytes) {
+    case 1:
+      return store_lanes<std::uint8_t, Element>(from, host, at, mask);
+    case 2:
+      return store_lanes<std::uint16_t, Element>(from, host, at, mask);
+    case 4:
+      return store_lanes<std::uint32_t, Element>(from, host, at, mask);
+    default:
+      return store_lanes<std::uint64_t, Element>(from, host, at, mask);
+  }
+}
+
+}  // namespace
+
+void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
+  const bool narrow = source == 0 ? program_.accesses[operation.detail].narrow_address : program_.accesses[operation.detail].narrow_source;
+  const std::uint64_t add = static_cast<std::uint64_t>(offset) + (relative ? strand().local : 0);
+  if (narrow) {
+    const auto* const base = at<std::uint32_t>(source_slot(operation, source));
+    for (std::size_t lane = 0; lane < lanes; ++lane) out.address[lane] = static_cast<std::uint32_t>(base[lane] + add);
+  } else {
+    const auto* const base = at<std::uint64_t>(source_slot(operation, source));
+    for (std::size_t lane = 0; lane < lanes; ++lane) out.address[lane] = base[lane] + add;
+  }
+}
+
+/// The bytes that one lane means, or a trap.
+std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
+  const char* const what = writes ? "store" : "load";
+  if (space == Space::generic) {
+    space = space_of(address);
+    address -= space == Space::global ? 0 : code::window_start(space);
+  }
+  if (address % bytes != 0)
+    trap(lane, address,
+         fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, code::name(space), bytes));
+  switch (space) {
+    case Space::shared: {
+      const std::span<std::uint8_t> memory = block_.shared();
+      const std::uint64_t offset = address - program_.shared_base;
+      if (offset < memory.size() && bytes <= memory.size() - offset) return memory.data() + offset;
+      trap(lane, address,
+           fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
+                       program_.shared_base));
+    }
+    case Space::local: {
+      if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address)
+        return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + address;
+      trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes));
+    }
+    case Space::param: {
+      if (writes) trap(lane, address, "parameters cannot be written");
+      if (address < launch_.parameters.size() && bytes <= launch_.parameters.size() - address)
+        return const_cast<std::uint8_t*>(launch_.parameters.data()) + address;
+      trap(lane, address, fmt::format("load of {} bytes outside of the parameters, which have {} bytes", bytes, launch_.parameters.size()));
+    }
+    case Space::generic:
+    case Space::global:
+    case Space::constant:
+      break;
+  }
+  const DeviceMemory::Buffer* buffer = launch_.memory.find(address);
+  if (buffer != nullptr && !buffer->freed && bytes <= buffer->end() - address) {
+    last_buffer_ = buffer;
+    return buffer->data.get() + (address - buffer->address);
+  }
+  trap(lane, address,
+       fmt::format("{} of {} bytes from {} memory outside of any buffer: {}", what, bytes, code::name(space),
+                   launch_.memory.describe(address)));
+}
+
+/// Finds the bytes of all lanes of `mask`; addresses are then those of their space.
+void WarpState::locate(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                       Addresses& addresses, bool asynchronous) {
+  auto& address = addresses.address;
+  const auto first = static_cast<std::size_t>(first_lane(mask));
+  bool one_space = true;
+  if (space == Space::generic) {
+    const Space guess = space_of(address[first]);
+    for_each_lane(mask, [&](std::size_t lane) { one_space &= space_of(address[lane]) == guess; });
+    if (one_space) {
+      space = guess;
+      if (space != Space::global)
+        for (std::uint64_t& a : address) a -= code::window_start(space);
+    }
+  }
+  // Shared addresses are 32-bit numbers, however wide their registers.
+  if (space == Space::shared)
+    for (std::uint64_t& a : address) a = static_cast<std::uint32_t>(a);
+
+  std::uint8_t* memory = nullptr;
+  std::uint64_t start = 0, size = 0;
+  if (space == Space::shared) {
+    memory = block_.shared().data();
+    start = program_.shared_base;
+    size = block_.shared().size();
+  } else if (space == Space::global || space == Space::constant) {
+    if (last_buffer_ == nullptr || address[first] - last_buffer_->address >= last_buffer_->bytes)
+      locate_lane(space, static_cast<int>(first), address[first], bytes, writes);
+    memory = last_buffer_->data.get();
+    start = last_buffer_->address;
+    size = last_buffer_->bytes;
+  }
+  bool good = memory != nullptr && size >= bytes;
+  if (good) {
+    const std::uint64_t last = size - bytes, low_bits = bytes - 1;
+    LaneMask bad = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t offset = address[lane] - start;
+      addresses.host[lane] = memory + offset;
+      bad |= static_cast<LaneMask>(offset > last || (address[lane] & low_bits) != 0) << lane;
+    }
+    good = (bad & mask) == 0;
+  }
+  if (!good)
+    for_each_lane(
+        mask, [&](std::size_t lane) { addresses.host[lane] = locate_lane(space, static_cast<int>(lane), address[lane], bytes, writes); });
+  if (launch_.options.observer == nullptr) return;
+  if (one_space) {
+    launch_.options.observer->access(
+        {{program_, operation, block_.index(), index_, mask}, space, reads, writes, bytes, address, asynchronous});
+  } else {
+    for_each_lane(mask, [&](std::size_t lane) {  // each lane its own space
+      Addresses own = addresses;
+      const Space lane_space = space_of(address[lane]);
+      if (lane_space != Space::global) own.address[lane] -= code::window_start(lane_space);
+      launch_.options.observer->access({{program_, operation, block_.index(), index_, lane_bit(static_cast<int>(lane))},
+                                        lane_space,
+                                        reads,
+                                        writes,
+                                        bytes,
+                                        own.address,
+                                        asynchronous});
+    });
+  }
+}
+
+void WarpState::load(const Operation& operation, LaneMask mask) {
+  const Access& access = program_.accesses[operation.detail];
+  Addresses addresses;
+  find_addresses(operation, 0, access.offset, access.relative, addresses);
+  locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
+  for (int e = 0; e < access.vector; ++e) {
+    void* const to = at<std::uint8_t>(result_slot(operation, e));
+    const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
+    switch (access.register_bits) {
+      case 16:
+        load_register<std::uint16_t, std::uint32_t>(to, addresses.host, access, offset, mask);
+        break;
+      case 32:
+        load_register<std::uint32_t, std::uint32_t>(to, addresses.host, access, offset, mask);
+        break;
+      case 64:
+        load_register<std::uint64_t, std::uint64_t>(to, addresses.host, access, offset, mask);
+        break;
+      default:
+        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(to, addresses.host, offset, mask);
+        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, addresses.host, offset + 8, mask);
+    }
+  }
+  if (access.ordered) ++spins_;
+}
+
+void WarpState::store(const Operation& operation, LaneMask mask) {
+  const Access& access = program_.accesses[operation.detail];
+  Addresses addresses;
+  find_addresses(operation, 0, access.offset, access.relative, addresses);
+  locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
+  for (int e = 0; e < access.vector; ++e) {
+    const void* const from = at<std::uint8_t>(source_slot(operation, 1 + e));
+    const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
+    if (access.bytes == 16) {
+      store_lanes<std::uint64_t, std::uint64_t>(from, addresses.host, offset, mask);
+      store_lanes<std::uint64_t, std::uint64_t>(static_cast<const std::uint64_t*>(from) + lanes, addresses.host, offset + 8, mask);
+    } else if (access.register_bits <= 32) {
+      store_register<std::uint32_t>(from, addresses.host, access.bytes, offset, mask);
+    } else {
+      store_register<std::uint64_t>(from, addresses.host, access.bytes, offset, mask);
+    }
+  }
+}
+
+/// Whether other blocks may see in which order this happens, or it depends on what they did.
+bool WarpState::is_ordered(const Operation& operation) const {
+  if (operation.semantics == catalogue::Semantics::fence) return operation.detail != 0;
+  const Access& access = program_.accesses[operation.detail];
+  const bool sums_floats = operation.function != nullptr;
+  const bool ordered = operation.semantics == catalogue::Semantics::atomic ? access.result_used || sums_floats : access.ordered;
+  if (!ordered || access.space == Space::shared || access.space == Space::local || access.space == Space::param) return false;
+  if (access.space != Space::generic) return true;
+  Addresses addresses;
+  find_addresses(operation, 0, access.offset, access.relative, addresses);
+  return space_of(addresses.address[static_cast<std::size_t>(first_lane(strand().lanes))]) == Space::global;
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <warpmat/machine/launch_state.h>
+#include <warpmat/warp/lane_mask.h>
+
+namespace warpmat::machine {
+
+class Block;
+
+/// Where a called function returns to.
+struct Return {
+  std::int32_t pc;             ///< of the call
+  std::uint32_t frame, local;  ///< of the caller
+  std::int32_t function;
+};
+
+/// Lanes of a warp that execute together.
+struct Strand {
+  enum class State : std::uint8_t { ready, gathering, at_barrier };
+  State state = State::ready;
+  std::int32_t pc = 0;
+  LaneMask lanes = 0;
+  LaneMask executing = 0;   ///< gathering, at_barrier: the lanes whose guard holds
+  std::int32_t join = -1;   ///< where the lanes meet others again: of WarpState::joins_
+  std::uint32_t frame = 0;  ///< byte offset of the function's registers
+  std::uint32_t local = 0;  ///< byte offset of its local memory, in each lane
+  std::int32_t function = 0;
+  std::int32_t barrier = 0;
+  std::vector<Return> calls;
+};
+
+/// Lanes that a branch separated meet before operation `pc`: those that have arrived wait for the others.
+struct Join {
+  std::int32_t pc = -1;  ///< -1: free
+  std::uint32_t frame = 0;
+  LaneMask expected = 0, arrived = 0;
+  std::int32_t parent = -1;
+  Strand after;  ///< what goes on from there
+};
+
+/// cp.async of some lanes: performed when they wait for it, which is as late as the ISA allows.
+struct AsyncCopy {
+  LaneMask mask;
+  std::uint32_t group;  ///< the number of groups that the lanes had committed before
+  std::uint8_t bytes;   ///< in shared memory
+  std::array<std::uint8_t*, lanes> to;
+  std::array<const std::uint8_t*, lanes> from;
+  std::array<std::uint8_t, lanes> copied;  ///< bytes that are read, the rest is zero
+};
+
+/// One warp of a block: its registers, its lanes' places in the program, and what it waits for.
+class WarpState {
+ public:
+  /// Why run() came back.
+  enum class Status : std::uint8_t {
+    yielded,       ///< its slice is over, or it asked to let others run
+    blocked,       ///< all its lanes wait for other warps
+    finished,      ///< all its lanes have exited
+    needs_turn,    ///< the next operation is one whose order among blocks is defined
+    turn_is_over,  ///< it used up the operations of that kind that a turn has
+  };
+
+  WarpState(Block& block, int index, LaneMask existing);
+
+  /// Executes up to `budget` operations. Throws KernelTrap.
+  Status run(int budget);
+
+  bool finished() const { return live_ == 0; }
+  LaneMask live() const { return live_; }
+  int index() const { return index_; }
+  std::uint64_t operations() const { return operations_; }
+
+  /// Lets the strands that wait at `barrier` go on; of `contributed` predicates `count` were true (bar.red).
+  void release(int barrier, std::uint32_t count, std::uint32_t contributed);
+  /// Lanes that wait at `barrier`.
+  LaneMask waiting_at(int barrier) const;
+  /// For reports of a deadlock: what each strand waits for.
+  std::string describe_waiting() const;
+  /// Throws KernelTrap if lanes wait for others of the warp that never come.
+  void check_gathering() const;
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason) const;
+
+ private:
+  enum class Step : std::uint8_t { next, again, leave_strand, yield, needs_turn, turn_is_over };
+
+  // Control: warp_control.cpp
+  bool choose_strand();
+  Step step();
+  Step execute(const code::Operation& operation, LaneMask mask);
+  bool arrive_at_join(std::int32_t pc);
+  void complete_join(std::int32_t join);
+  void remove_strand();
+  Step branch(const code::Operation& operation, LaneMask taken);
+  Step branch_table(const code::Operation& operation, LaneMask mask);
+  Step exit_lanes(LaneMask mask);
+  Step call(const code::Operation& operation);
+  Step return_from_call();
+  bool gather(const code::Operation& operation, LaneMask needed, LaneMask& mask, bool any_place);
+  void advance_gathered(const code::Operation& operation, bool any_place);
+  void wake_gathering();
+  bool release_joined_lanes();
+
+  // Scalar operations: warp_compute.cpp
+  void compute(const code::Operation& operation, LaneMask mask);
+  void special(const code::Operation& operation, LaneMask mask);
+  std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
+  void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
+
+  // Memory: warp_memory.cpp, warp_atomics.cpp, warp_async.cpp
+  struct Addresses {
+    std::array<std::uint64_t, lanes> address;  ///< as the statement gives it
+    std::array<std::uint8_t*, lanes> host;
+  };
+  void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
+  void locate(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+              Addresses& addresses, bool asynchronous = false);
+  std::uint8_t* locate_lane(code::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+  void load(const code::Operation& operation, LaneMask mask);
+  void store(const code::Operation& operation, LaneMask mask);
+  void atomic(const code::Operation& operation, LaneMask mask);
+  void cp_async(const code::Operation& operation, LaneMask mask);
+  void locate_sources(const code::Operation& operation, const code::Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from);
+  void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
+  void commit_group(LaneMask mask);
+  void wait_group(const code::Operation& operation, LaneMask mask);
+  bool is_ordered(const code::Operation& operation) const;
+  void observe(const code::Operation& operation, LaneMask mask);
+
+  // Exchange between lanes: warp_exchange.cpp
+  Step exchange(const code::Operation& operation, LaneMask mask);
+  void perform_exchange(const code::Operation& operation, LaneMask mask, const code::WarpExchange& exchange);
+  void shuffle(const code::Operation& operation, LaneMask mask, const code::WarpExchange& exchange);
+  Step warp_barrier(const code::Operation& operation, LaneMask mask);
+  Step elect(const code::Operation& operation, LaneMask mask);
+  Step barrier(const code::Operation& operation, LaneMask mask);
+
+  // Matrix instructions: warp_matrix.cpp
+  Step matrix(const code::Operation& operation, LaneMask mask);
+  void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
+
+  // Built-in functions: warp_print.cpp
+  void print(const code::Call& call, LaneMask mask);
+  [[noreturn]] void assert_fail(const code::Call& call, LaneMask mask);
+  std::string read_string(int lane, std::uint64_t address);
+  std::string format_argument(int lane, const std::string& flags, const std::string& length, char letter,
+                              const std::function<std::uint64_t(std::size_t)>& take);
+
+  Strand& strand() { return strands_[current_]; }
+  const Strand& strand() const { return strands_[current_]; }
+  template <typename T>
+  T* at(code::Slot slot) {
+    return const_cast<T*>(std::as_const(*this).template at<T>(slot));
+  }
+  template <typename T>
+  const T* at(code::Slot slot) const {
+    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + strand().frame + slot : launch_.constants + ~slot);
+  }
+  const code::Slot* slots(const code::Operation& operation) const { return program_.slots.data() + operation.slots; }
+  code::Slot result_slot(const code::Operation& operation, int i) const { return slots(operation)[i]; }
+  code::Slot source_slot(const code::Operation& operation, int i) const { return slots(operation)[operation.results + i]; }
+  std::uint32_t source_word(const code::Operation& operation, int i, int lane) const {
+    return at<std::uint32_t>(source_slot(operation, i))[lane];
+  }
+
+  Block& block_;
+  const LaunchState& launch_;
+  const code::Program& program_;
+  int index_;
+  LaneMask existing_, live_;
+  std::uint64_t operations_ = 0;
+  std::vector<Strand> strands_;
+  std::vector<Join> joins_;
+  std::size_t current_ = 0;
+  std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last came to or left a join
+  std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
+  std::vector<std::uint8_t> register_storage_;
+  std::uint8_t* registers_;          ///< aligned
+  std::vector<std::uint8_t> local_;  ///< lane by lane
+  std::vector<AsyncCopy> copies_;
+  std::array<std::uint32_t, lanes> committed_{};
+  const DeviceMemory::Buffer* last_buffer_ = nullptr;
+};
+
+}  // namespace warpmat::machine

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::code {
+
+// Generic addresses. Shared, local and parameter memory each have a window among them; everything else is global, constants included. The
+// low 32 bits of a window's start are zero, as on GPUs: programs take the low half of a generic address for the address within shared
+// memory.
+
+inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t shared_window = 0x00007e00'00000000;
+inline constexpr std::uint64_t local_window = shared_window + window_bytes;
+inline constexpr std::uint64_t param_window = local_window + window_bytes;
+
+inline constexpr std::uint64_t window_start(Space space) {
+  switch (space) {
+    case Space::shared:
+      return shared_window;
+    case Space::local:
+      return local_window;
+    case Space::param:
+      return param_window;
+    case Space::generic:
+    case Space::global:
+    case Space::constant:
+      return param_window + window_bytes;
+  }
+  return 0;
+}
+
+inline constexpr std::uint64_t window_size(Space space) {
+  return space == Space::shared || space == Space::local || space == Space::param ? window_bytes : ~std::uint64_t{0} - window_start(space);
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/execute/instruction.h>
+#include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/ptx/catalogue/value_type.h>
+#include <warpmat/ptx/program/special_register.h>
+#include <warpmat/ptx/syntax/module.h>
+
+namespace warpmat::code {
+
+// A kernel as the machine executes it: a flat array of operations, decoded once. resolve.h makes it from an entry of a module.
+
+/// How a register lies in a warp's frame: 32 lanes of 32 or 64 bits, of 128 bits as two arrays of 64, or a LaneMask.
+enum class RegisterClass : std::uint8_t { word, wide, quad, predicate };
+
+/// Bytes of a register of that class, and what its place is a multiple of.
+std::size_t bytes(RegisterClass register_class);
+inline constexpr std::size_t register_alignment = 64;
+
+/// Where an operand lies: a byte offset into the frame of the function that executes, or ~offset into the constants.
+using Slot = std::int32_t;
+
+enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
+std::string_view name(Space space);
+
+/// What an atomic operation does with the old value and its sources.
+enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
+
+/// A load, store, atomic or asynchronous copy.
+struct Access {
+  Space space = Space::generic;
+  std::int64_t offset = 0;                             ///< added to the address
+  std::int64_t source_offset = 0;                      ///< cp.async: added to the second address
+  bool narrow_address = false, narrow_source = false;  ///< the address registers have 32 bits
+  bool relative = false;                               ///< the address counts from the executing function's local memory
+  bool uniform = false;                                ///< the address is the same in all lanes: a parameter or variable
+  std::uint8_t bytes = 4;                              ///< of one element
+  std::uint8_t vector = 1;                             ///< elements
+  bool sign_extend = false;                            ///< loads of signed types narrower than the register
+  std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
+  bool ordered = false;                                ///< volatile, relaxed, acquire, release: seen by other blocks in a defined order
+  AtomicOperation atomic = AtomicOperation::add;
+  const catalogue::ValueType* type = nullptr;  ///< of an atomic operation
+  bool flush = false;                          ///< f32 atomics: subnormal numbers are zero
+  bool result_used = true;                     ///< atomics whose result nobody reads act like red
+  std::uint8_t source_bytes = 0;               ///< cp.async: bytes in shared memory, where fewer are read the rest is zero; 0 elsewhere
+  bool has_source_size = false;                ///< cp.async: a source says how many bytes are read
+  bool ignores_source = false;                 ///< cp.async: a predicate says whether only zeros are written
+};
+
+/// bar and barrier.
+struct Barrier {
+  enum class Action : std::uint8_t { sync, arrive, reduce_and, reduce_or, reduce_popc };
+  Action action = Action::sync;
+  bool aligned = true;
+  bool has_count = false;  ///< the second source is the number of threads
+};
+
+/// shfl, vote, match, redux and the like: what they do with the lanes' values.
+enum class WarpOperation : std::uint8_t {
+  shuffle_up,
+  shuffle_down,
+  shuffle_butterfly,
+  shuffle_index,
+  vote_all,
+  vote_any,
+  vote_uniform,
+  vote_ballot,
+  match_any,
+  match_all,
+  reduce_add,
+  reduce_min,
+  reduce_max,
+  reduce_min_signed,
+  reduce_max_signed,
+  reduce_and,
+  reduce_or,
+  reduce_xor,
+  reduce_min_float,
+  reduce_max_float,
+};
+
+struct WarpExchange {
+  WarpOperation operation = WarpOperation::vote_all;
+  bool has_mask = true;        ///< .sync: the last source names the lanes
+  bool second_result = false;  ///< shfl d|p, match.all d|p
+  bool absolute = false;       ///< redux.f32.abs
+  bool nan = false;            ///< redux.f32.NaN
+  bool wide = false;           ///< match.b64
+};
+
+/// A matrix instruction: which slots its operands are.
+struct Matrix {
+  Instruction instruction;
+  std::int64_t offset = 0;      ///< of the address
+  bool generic = false;         ///< the address is a generic one
+  bool narrow_address = false;  ///< its register has 32 bits
+};
+
+/// Bytes that a call copies between the two functions' local memories, in each lane.
+struct ArgumentCopy {
+  std::int32_t caller = 0, callee = 0, bytes = 0;  ///< offsets from the functions' local memories
+};
+
+/// A register that a call hands over.
+struct RegisterCopy {
+  Slot caller = 0, callee = 0;
+  RegisterClass register_class = RegisterClass::word;
+};
+
+struct Call {
+  enum class Target : std::uint8_t { function, indirect, print, assert_fail };
+  Target target = Target::function;
+  int function = -1;  ///< of Program::functions
+  std::vector<ArgumentCopy> arguments{}, returns{};
+  std::vector<RegisterCopy> register_arguments{}, register_returns{};
+};
+
+/// One operation. Its operands are Program::slots from `slots` on: first the results, then the sources.
+struct Operation {
+  catalogue::WarpFunction function = nullptr;
+  catalogue::Semantics semantics = catalogue::Semantics::compute;
+  std::uint8_t results = 0, sources = 0;
+  bool guarded = false, guard_inverted = false;
+  bool joins = false;               ///< lanes that a branch separated meet here
+  std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
+  Slot guard = 0;
+  std::uint32_t slots = 0;
+  std::int32_t target = -1;     ///< branch: an index of Program::operations
+  std::int32_t meets_at = -1;   ///< branch, branch_table: where its lanes meet again, or -1: not before they exit
+  std::uint32_t detail = 0;     ///< an index into the table of its semantics, or a SpecialRegister
+  std::uint32_t statement = 0;  ///< of Program::statements
+
+  RegisterClass result_class(int i) const { return static_cast<RegisterClass>(result_classes >> 2 * i & 3); }
+};
+
+struct Function {
+  std::string_view name;
+  std::int32_t first = 0, last = 0;  ///< operations, `last` excluded
+  std::uint32_t frame_bytes = 0;     ///< of registers
+  std::uint32_t local_bytes = 0;     ///< of a lane's local memory
+};
+
+/// A variable of the module or a shared variable, for layouts and messages.
+struct Variable {
+  std::string_view name;
+  Space space = Space::global;
+  std::uint64_t address = 0;  ///< shared: its address; global and constant: from the start of the module's memory
+  std::uint64_t bytes = 0;
+};
+
+/// 8 bytes of a module's memory or a constant that hold an address which is known when a launch has placed the module's memory.
+struct Relocation {
+  std::size_t at = 0;  ///< byte offset into Program::module_bytes or Program::constants
+  int bytes = 8;
+  std::uint64_t shift = 0;   ///< bits that the address is shifted right by
+  std::uint64_t addend = 0;  ///< what is added to the address of the module's memory
+};
+
+/// A parameter of the entry.
+struct Parameter {
+  std::string_view name;
+  std::uint32_t offset = 0, bytes = 0, alignment = 1;
+  std::string_view type;  ///< "u64", or "b8" for structs
+  bool pointer = false;
+};
+
+struct Limits {
+  std::int64_t max_threads[3] = {0, 0, 0};       ///< .maxntid: their product bounds the block; 0: no limit
+  std::int64_t required_threads[3] = {0, 0, 0};  ///< .reqntid
+};
+
+struct Program {
+  std::shared_ptr<const syntax::Module> module;
+  const Target* target = nullptr;
+  std::string_view entry;
+
+  std::vector<Operation> operations;
+  std::vector<Slot> slots;
+  std::vector<Access> accesses;
+  std::vector<Barrier> barriers;
+  std::vector<WarpExchange> exchanges;
+  std::vector<Matrix> matrices;
+  std::vector<Call> calls;
+  std::vector<std::vector<std::int32_t>> branch_tables;
+  std::vector<Function> functions;  ///< the entry first
+  std::vector<const syntax::Statement*> statements;
+
+  std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
+  std::vector<Relocation> constant_relocations;
+  std::vector<std::uint8_t> module_bytes;  ///< initial contents of the module's .global and .const variables
+  std::vector<Relocation> module_relocations;
+  std::vector<Variable> variables;
+
+  std::vector<Parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t shared_base = 0;     ///< address of the first byte of shared memory
+  std::uint32_t shared_bytes = 0;    ///< of static variables, from shared_base on
+  std::uint32_t dynamic_offset = 0;  ///< where .extern .shared begins, from shared_base on
+  Limits limits;
+  std::vector<std::uint32_t> contracted;  ///< statements (adds) that are executed as part of an fma: `--fmad`'s report
+
+  int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
+};
+
+}  // namespace warpmat::code

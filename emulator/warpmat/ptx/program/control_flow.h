@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include <warpmat/ptx/program/draft.h>
+
+namespace warpmat::code {
+
+/// Operations that run one after another: from `first` to `last`, which is excluded.
+struct Block {
+  int first = 0, last = 0;
+  std::vector<int> next;  ///< blocks that may follow
+  bool leaves = false;    ///< its last operation leaves the function in all lanes
+};
+
+/// The basic blocks of a function, in the order of the text.
+std::vector<Block> find_blocks(const DraftFunction& function);
+
+/// For each block the nearest block that every path from it to the function's end goes through, or -1 where that is the end itself. Paths
+/// that never end (traps, endless loops) do not count.
+std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks);
+
+/// Registers that are needed at the end of each block.
+class Liveness {
+ public:
+  Liveness(const DraftFunction& function, const std::vector<Block>& blocks);
+
+  bool live_out(int block, Value value) const { return bit(out_, block, value); }
+  bool live_in(int block, Value value) const { return bit(in_, block, value); }
+  /// Registers that live across the ends of blocks.
+  const std::vector<Value>& global() const { return global_; }
+
+ private:
+  bool bit(const std::vector<std::vector<bool>>& sets, int block, Value value) const {
+    const int index = index_[static_cast<std::size_t>(value)];
+    return index >= 0 && sets[static_cast<std::size_t>(block)][static_cast<std::size_t>(index)];
+  }
+
+  std::vector<Value> global_;
+  std::vector<int> index_;  ///< by register: its position in global_, or -1
+  std::vector<std::vector<bool>> in_, out_;
+};
+
+/// Calls visit(register) for each register that the operation reads, its guard and what a guarded write keeps included.
+template <typename Visit>
+void for_each_read(const DraftOperation& operation, Visit visit) {
+  for (const Value value : operation.sources)
+    if (!is_constant(value)) visit(value);
+  if (!operation.operation.guarded) return;
+  if (!is_constant(operation.guard)) visit(operation.guard);
+  for (const Value value : operation.results) visit(value);
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+using catalogue::Semantics;
+using Kind = syntax::Operand::Kind;
+
+void FunctionResolver::simple(Semantics semantics) {
+  DraftOperation operation;
+  operation.operation.semantics = semantics;
+  // What a function returns in registers must still be there.
+  if (semantics == Semantics::return_)
+    for (std::size_t i = 0; i < function_.return_registers.size(); ++i)
+      if (function_.return_offsets[i] < 0) operation.sources.push_back(function_.return_registers[i]);
+  add(std::move(operation));
+}
+
+void FunctionResolver::leave() {
+  if (source_.entry) return simple(Semantics::exit);
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::branch;
+  operation.label = end_label_;
+  add(std::move(operation));
+}
+
+int FunctionResolver::find_label(const syntax::Operand& operand) const {
+  for (int scope = scope_; scope >= 0; scope = scope_parents_[static_cast<std::size_t>(scope)])
+    if (const auto found = labels_.find({scope, operand.text}); found != labels_.end()) return found->second;
+  fail(operand, fmt::format("there is no label '{}' here", operand.text));
+}
+
+void FunctionResolver::branch() {
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::branch;
+  operation.label = find_label(operand(0));
+  add(std::move(operation));
+}
+
+/// brx.idx index, list;
+void FunctionResolver::branch_table() {
+  const auto list = target_lists_.find(operand(1).text);
+  if (list == target_lists_.end() || list->second->calls)
+    fail(operand(1), fmt::format("'{}' is no list of .branchtargets", operand(1).text));
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::branch_table;
+  operation.sources = {source(operand(0), *catalogue::find_value_type("u32"))};
+  for (const std::string_view target : list->second->targets) {
+    syntax::Operand label{Kind::name, operand(1).location};
+    label.text = target;
+    operation.table.push_back(find_label(label));
+  }
+  add(std::move(operation));
+}
+
+/// call (results), function, (arguments); a guard becomes a branch around it.
+void FunctionResolver::call() {
+  if (guarded_) {
+    DraftOperation around;
+    around.operation.semantics = Semantics::branch;
+    around.label = static_cast<int>(function_.labels.size());
+    guard_inverted_ = !guard_inverted_;
+    add(std::move(around));
+    guarded_ = false;
+    function_.labels.push_back(0);
+    call();
+    function_.labels[static_cast<std::size_t>(around.label)] = static_cast<int>(function_.operations.size());
+    return;
+  }
+  std::size_t next = 0;
+  const syntax::Operand* returns = nullptr;
+  const syntax::Operand* arguments = nullptr;
+  if (operand(0).kind == Kind::list) returns = &operand(next++);
+  const syntax::Operand& name = operand(next++);
+  if (next < statement_->operands.size() && operand(next).kind == Kind::list) arguments = &operand(next++);
+  if (names_.find(name.text)) fail(name, "calls through registers are not executed yet");
+  const syntax::Function* function = draft_.program.module->find_function(name.text);
+  if (function == nullptr) fail(name, fmt::format("the module has no function '{}'", name.text));
+  if (function->entry) fail(name, fmt::format("'{}' is an entry and cannot be called", name.text));
+  if (function->defined) return call_function(returns, arguments, draft_.function_index(*function), {});
+  if (name.text == "vprintf") return call_function(returns, arguments, draft_.function_index(*function), {.target = Call::Target::print});
+  if (name.text == "__assertfail")
+    return call_function(returns, arguments, draft_.function_index(*function), {.target = Call::Target::assert_fail});
+  fail(name, fmt::format("the function '{}' has no body, and warpmat has none of that name", name.text));
+}
+
+void FunctionResolver::call_function(const syntax::Operand* returns, const syntax::Operand* arguments, int function, Call call) {
+  const DraftFunction& callee = draft_.functions[static_cast<std::size_t>(function)];
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::call;
+  call.function = function;
+  const auto match = [&](const syntax::Operand* given, const std::vector<syntax::Variable>& formal,
+                         const std::vector<std::int32_t>& offsets, const std::vector<std::int32_t>& sizes,
+                         std::vector<ArgumentCopy>& copies, std::vector<Value>& registers, bool result) {
+    const std::size_t count = given == nullptr ? 0 : given->items.size();
+    if (count != formal.size())
+      fail(fmt::format("'{}' has {} {}, {} are given", callee.source->name, formal.size(), result ? "results" : "parameters", count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const syntax::Operand& item = given->items[i];
+      const auto named = item.kind == Kind::name ? names_.find(item.text) : std::nullopt;
+      if (offsets[i] < 0) {
+        const catalogue::ValueType* type = catalogue::find_value_type(formal[i].type);
+        if (type == nullptr) fail(item, fmt::format("no register is .{}", formal[i].type));
+        registers.push_back(result ? this->result(item, *type) : source(item, *type));
+      } else if (named && named->kind == Named::Kind::local) {
+        copies.push_back(
+            {static_cast<std::int32_t>(named->offset), offsets[i], std::min(static_cast<std::int32_t>(named->bytes), sizes[i])});
+      } else {
+        fail(item, fmt::format("'{}' is not a .param variable that is declared here", item.text));
+      }
+    }
+  };
+  match(returns, callee.source->returns, callee.return_offsets, callee.return_bytes, call.returns, operation.results, true);
+  match(arguments, callee.source->parameters, callee.parameter_offsets, callee.parameter_bytes, call.arguments, operation.sources, false);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.calls.size());
+  draft_.program.calls.push_back(std::move(call));
+  add(std::move(operation));
+}
+
+}  // namespace warpmat::code

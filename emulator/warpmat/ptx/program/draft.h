@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::code {
+
+// A program while it is made: operations on registers that have no place yet.
+
+/// A register of a function (its number), or a constant (~its number in Constants).
+using Value = std::int32_t;
+inline constexpr bool is_constant(Value value) {
+  return value < 0;
+}
+
+struct DraftOperation {
+  Operation operation{};  ///< without slots and targets
+  std::vector<Value> results{}, sources{};
+  Value guard = 0;           ///< where operation.guarded
+  int label = -1;            ///< branch: of DraftFunction::labels
+  std::vector<int> table{};  ///< branch_table: labels
+};
+
+struct DraftRegister {
+  RegisterClass register_class = RegisterClass::word;
+  std::uint8_t bits = 32;  ///< 16 for .b16: a word whose upper half is zero
+};
+
+struct DraftFunction {
+  const syntax::Function* source = nullptr;
+  std::vector<DraftOperation> operations;
+  std::vector<DraftRegister> registers;
+  std::vector<int> labels;  ///< the operation before which each stands
+  std::uint32_t local_bytes = 0;
+  std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
+  std::vector<std::int32_t> parameter_bytes, return_bytes;
+  std::vector<Value> parameter_registers, return_registers;  ///< of .reg parameters
+};
+
+/// Which address a constant holds, where it is known only when all functions are: a shared variable, one of the module, a function.
+struct Symbol {
+  enum class Kind : std::uint8_t { none, shared, module, function };
+  Kind kind = Kind::none;
+  int index = -1;
+  friend auto operator<=>(const Symbol&, const Symbol&) = default;
+};
+
+/// The constants of a program, each once.
+class Constants {
+ public:
+  struct Constant {
+    RegisterClass register_class;
+    std::uint64_t low, high;  ///< of a symbol's address: low is added to it
+    Symbol symbol;
+    friend auto operator<=>(const Constant&, const Constant&) = default;
+  };
+
+  Value add(RegisterClass register_class, std::uint64_t low, std::uint64_t high = 0, Symbol symbol = {});
+  const Constant& operator[](Value value) const { return all_[static_cast<std::size_t>(~value)]; }
+  const std::vector<Constant>& all() const { return all_; }
+
+ private:
+  std::vector<Constant> all_;
+  std::map<Constant, Value> index_;
+};
+
+}  // namespace warpmat::code

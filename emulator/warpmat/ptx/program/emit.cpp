@@ -1,0 +1,165 @@
+#include <warpmat/ptx/program/emit.h>
+
+#include <algorithm>
+
+#include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/frame.h>
+
+namespace warpmat::code {
+
+using catalogue::Semantics;
+
+namespace {
+
+class Emitter {
+ public:
+  explicit Emitter(ProgramDraft& draft) : draft_(draft), program_(draft.program) {}
+
+  void emit() {
+    place_constants();
+    for (const DraftFunction& function : draft_.functions) {
+      blocks_.push_back(find_blocks(function));
+      frames_.push_back(place_registers(function, blocks_.back(), Liveness(function, blocks_.back())));
+    }
+    for (std::size_t i = 0; i < draft_.functions.size(); ++i) emit_function(i);
+  }
+
+ private:
+  /// Constants lie one behind the other, in all lanes the same.
+  void place_constants() {
+    const std::vector<std::uint64_t> shared = draft_.symbols.place_shared(program_), module = draft_.symbols.place_module(program_);
+    std::size_t end = 0;  // bytes
+    for (const Constants::Constant& constant : draft_.constants.all()) {
+      constant_slots_.push_back(~static_cast<Slot>(end));
+      const std::size_t size = bytes(constant.register_class), at = end;
+      end = (end + size + register_alignment - 1) / register_alignment * register_alignment;
+      program_.constants.resize(end / 8);
+      std::uint64_t low = constant.low;
+      if (constant.symbol.kind == Symbol::Kind::shared) low += shared[static_cast<std::size_t>(constant.symbol.index)];
+      if (constant.symbol.kind == Symbol::Kind::module) {
+        low += module[static_cast<std::size_t>(constant.symbol.index)];
+        program_.constant_relocations.push_back({at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, low});
+      }
+      fill(at, constant, low);
+    }
+  }
+
+  void fill(std::size_t at, const Constants::Constant& constant, std::uint64_t low) {
+    std::uint64_t* const to = program_.constants.data() + at / 8;
+    switch (constant.register_class) {
+      case RegisterClass::predicate:
+        *to = low & 0xffffffff;
+        break;
+      case RegisterClass::word:
+        std::fill_n(to, lanes / 2, (low & 0xffffffff) << 32 | (low & 0xffffffff));
+        break;
+      case RegisterClass::wide:
+        std::fill_n(to, lanes, low);
+        break;
+      case RegisterClass::quad:
+        std::fill_n(to, lanes, low);
+        std::fill_n(to + lanes, lanes, constant.high);
+        break;
+    }
+  }
+
+  Slot slot(std::size_t function, Value value) const {
+    return is_constant(value) ? constant_slots_[static_cast<std::size_t>(~value)]
+                              : frames_[function].slots[static_cast<std::size_t>(value)];
+  }
+
+  void emit_function(std::size_t index) {
+    const DraftFunction& function = draft_.functions[index];
+    const auto first = static_cast<std::int32_t>(program_.operations.size());
+    const auto size = static_cast<std::int32_t>(function.operations.size());
+    constexpr std::uint32_t local_alignment = 16;
+    program_.functions.push_back({function.source->name, first, first + size, frames_[index].bytes,
+                                  (function.local_bytes + local_alignment - 1) / local_alignment * local_alignment});
+    for (const DraftOperation& draft : function.operations) emit_operation(index, draft, first);
+    add_meetings(index, first);
+    mark_unused_results(index, first);
+  }
+
+  void emit_operation(std::size_t index, const DraftOperation& draft, std::int32_t first) {
+    const DraftFunction& function = draft_.functions[index];
+    Operation operation = draft.operation;
+    operation.results = static_cast<std::uint8_t>(draft.results.size());
+    operation.sources = static_cast<std::uint8_t>(draft.sources.size());
+    operation.slots = static_cast<std::uint32_t>(program_.slots.size());
+    if (operation.guarded) operation.guard = slot(index, draft.guard);
+    for (std::size_t i = 0; i < draft.results.size(); ++i) {
+      program_.slots.push_back(slot(index, draft.results[i]));
+      const RegisterClass register_class = function.registers[static_cast<std::size_t>(draft.results[i])].register_class;
+      if (i < 4) operation.result_classes = static_cast<std::uint8_t>(operation.result_classes | static_cast<int>(register_class) << 2 * i);
+    }
+    for (const Value value : draft.sources) program_.slots.push_back(slot(index, value));
+    if (draft.label >= 0) operation.target = first + function.labels[static_cast<std::size_t>(draft.label)];
+    if (operation.semantics == Semantics::branch_table) {
+      operation.detail = static_cast<std::uint32_t>(program_.branch_tables.size());
+      std::vector<std::int32_t>& table = program_.branch_tables.emplace_back();
+      for (const int label : draft.table) table.push_back(first + function.labels[static_cast<std::size_t>(label)]);
+    }
+    if (operation.semantics == Semantics::call) add_register_copies(index, draft);
+    program_.operations.push_back(operation);
+  }
+
+  void add_register_copies(std::size_t caller, const DraftOperation& draft) {
+    Call& call = program_.calls[draft.operation.detail];
+    const auto callee = static_cast<std::size_t>(call.function);
+    const DraftFunction& function = draft_.functions[callee];
+    const auto pair = [&](const std::vector<Value>& given, const std::vector<Value>& formal, std::vector<RegisterCopy>& copies) {
+      std::size_t next = 0;
+      for (const Value value : formal) {
+        if (is_constant(value)) continue;
+        copies.push_back(
+            {slot(caller, given[next++]), slot(callee, value), function.registers[static_cast<std::size_t>(value)].register_class});
+      }
+    };
+    pair(draft.sources, function.parameter_registers, call.register_arguments);
+    pair(draft.results, function.return_registers, call.register_returns);
+  }
+
+  /// Where the lanes that a branch separates meet again: at the block that all their paths go through.
+  void add_meetings(std::size_t index, std::int32_t first) {
+    const std::vector<Block>& blocks = blocks_[index];
+    const std::vector<int> dominators = immediate_post_dominators(blocks);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      Operation& last = program_.operations[static_cast<std::size_t>(first + blocks[b].last - 1)];
+      const bool divides = (last.semantics == Semantics::branch && last.guarded) || last.semantics == Semantics::branch_table;
+      if (!divides || dominators[b] < 0) continue;
+      last.meets_at = first + blocks[static_cast<std::size_t>(dominators[b])].first;
+      program_.operations[static_cast<std::size_t>(last.meets_at)].joins = true;
+    }
+  }
+
+  /// An atomic operation whose result nobody reads needs no order among others of its kind.
+  void mark_unused_results(std::size_t index, std::int32_t first) {
+    const DraftFunction& function = draft_.functions[index];
+    std::vector<bool> read(function.registers.size());
+    for (const DraftOperation& operation : function.operations) {
+      for (const Value value : operation.sources)
+        if (!is_constant(value)) read[static_cast<std::size_t>(value)] = true;
+      if (operation.operation.guarded && !is_constant(operation.guard)) read[static_cast<std::size_t>(operation.guard)] = true;
+    }
+    for (std::size_t i = 0; i < function.operations.size(); ++i) {
+      const DraftOperation& operation = function.operations[i];
+      if (operation.operation.semantics != Semantics::atomic) continue;
+      Access& access = program_.accesses[program_.operations[static_cast<std::size_t>(first) + i].detail];
+      access.result_used = std::ranges::any_of(operation.results, [&](Value value) { return read[static_cast<std::size_t>(value)]; });
+    }
+  }
+
+  ProgramDraft& draft_;
+  Program& program_;
+  std::vector<Slot> constant_slots_;
+  std::vector<std::vector<Block>> blocks_;
+  std::vector<Frame> frames_;
+};
+
+}  // namespace
+
+void emit(ProgramDraft& draft) {
+  Emitter(draft).emit();
+}
+
+}  // namespace warpmat::code

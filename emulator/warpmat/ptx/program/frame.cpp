@@ -1,0 +1,89 @@
+#include <warpmat/ptx/program/frame.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warpmat::code {
+namespace {
+
+constexpr std::size_t classes = 4;
+
+/// From the first operation to the last one between which a register must keep its value; first > last where nothing names it.
+struct Interval {
+  int first = 1, last = 0;
+  void include(int at) {
+    if (first > last) first = last = at;
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+};
+
+std::vector<Interval> find_intervals(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness) {
+  std::vector<Interval> intervals(function.registers.size());
+  const auto at = [&](Value value) -> Interval& { return intervals[static_cast<std::size_t>(value)]; };
+  for (std::size_t i = 0; i < function.operations.size(); ++i) {
+    const DraftOperation& operation = function.operations[i];
+    for_each_read(operation, [&](Value value) { at(value).include(static_cast<int>(i)); });
+    for (const Value value : operation.results) at(value).include(static_cast<int>(i));
+  }
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (const Value value : liveness.global()) {
+      if (liveness.live_in(static_cast<int>(b), value)) at(value).include(blocks[b].first - (b == 0 ? 1 : 0));
+      if (liveness.live_out(static_cast<int>(b), value)) at(value).include(blocks[b].last - 1);
+    }
+  // What the caller writes is there from the start.
+  for (const std::vector<Value>* registers : {&function.parameter_registers, &function.return_registers})
+    for (const Value value : *registers)
+      if (!is_constant(value)) at(value).include(-1);
+  return intervals;
+}
+
+}  // namespace
+
+Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness) {
+  const std::vector<Interval> intervals = find_intervals(function, blocks, liveness);
+  std::vector<Value> order;
+  for (std::size_t i = 0; i < intervals.size(); ++i)
+    if (intervals[i].first <= intervals[i].last) order.push_back(static_cast<Value>(i));
+  std::ranges::stable_sort(order, {}, [&](Value value) { return intervals[static_cast<std::size_t>(value)].first; });
+
+  // Numbers within each class first: a place is free again behind the last operation that needs it.
+  std::array<std::vector<int>, classes> free;
+  std::array<int, classes> used{};
+  std::vector<int> number(function.registers.size());
+  std::vector<std::vector<Value>> ends(function.operations.size() + 1);
+  int released = 0;
+  for (const Value value : order) {
+    const Interval& interval = intervals[static_cast<std::size_t>(value)];
+    for (; released < interval.first; ++released)
+      for (const Value ended : ends[static_cast<std::size_t>(released)])
+        free[static_cast<std::size_t>(function.registers[static_cast<std::size_t>(ended)].register_class)].push_back(
+            number[static_cast<std::size_t>(ended)]);
+    const auto c = static_cast<std::size_t>(function.registers[static_cast<std::size_t>(value)].register_class);
+    if (free[c].empty()) {
+      number[static_cast<std::size_t>(value)] = used[c]++;
+    } else {
+      number[static_cast<std::size_t>(value)] = free[c].back();
+      free[c].pop_back();
+    }
+    // Zeros that nobody has written are needed from the start: their place is never given to others before.
+    ends[static_cast<std::size_t>(std::max(interval.last, 0))].push_back(value);
+  }
+
+  Frame frame{std::vector<Slot>(function.registers.size()), 0};
+  std::array<std::uint32_t, classes> start{};
+  for (std::size_t c = 0; c < classes; ++c) {
+    start[c] = frame.bytes;
+    const std::size_t size = bytes(static_cast<RegisterClass>(c)) * static_cast<std::size_t>(used[c]);
+    frame.bytes += static_cast<std::uint32_t>((size + register_alignment - 1) / register_alignment * register_alignment);
+  }
+  for (const Value value : order) {
+    const RegisterClass register_class = function.registers[static_cast<std::size_t>(value)].register_class;
+    const auto c = static_cast<std::size_t>(register_class);
+    frame.slots[static_cast<std::size_t>(value)] =
+        static_cast<Slot>(start[c] + static_cast<std::size_t>(number[static_cast<std::size_t>(value)]) * bytes(register_class));
+  }
+  return frame;
+}
+
+}  // namespace warpmat::code

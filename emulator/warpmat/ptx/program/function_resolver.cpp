@@ -1,0 +1,293 @@
+#include <warpmat/ptx/program/function_resolver.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/number.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+
+namespace {
+
+const syntax::Statement empty_body{};  ///< the statement of a function that has none
+
+}  // namespace
+
+const Match* ProgramDraft::find_match(const std::string& opcode) {
+  const auto found = matches.find(opcode);
+  if (found != matches.end()) return found->second ? &*found->second : nullptr;
+  const auto [place, added] = matches.try_emplace(opcode);
+  place->second = catalogue::find_row(place->first);
+  return place->second ? &*place->second : nullptr;
+}
+
+int ProgramDraft::function_index(const syntax::Function& function) {
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].source == &function) return static_cast<int>(i);
+  DraftFunction draft;
+  draft.source = &function;
+  // Results and parameters of a .func lie in its local memory; .reg ones are declared with its registers.
+  const auto place = [&](const syntax::Variable& variable, std::vector<std::int32_t>& offsets, std::vector<std::int32_t>& bytes) {
+    const bool in_register = variable.space == syntax::Space::reg;
+    const auto alignment = in_register ? 1 : static_cast<std::uint32_t>(alignment_of(variable));
+    draft.local_bytes = (draft.local_bytes + alignment - 1) / alignment * alignment;
+    offsets.push_back(in_register ? -1 : static_cast<std::int32_t>(draft.local_bytes));
+    bytes.push_back(in_register ? 0 : static_cast<std::int32_t>(size_of(variable)));
+    draft.local_bytes += static_cast<std::uint32_t>(bytes.back());
+  };
+  if (!function.entry) {
+    for (const syntax::Variable& variable : function.returns) place(variable, draft.return_offsets, draft.return_bytes);
+    for (const syntax::Variable& variable : function.parameters) place(variable, draft.parameter_offsets, draft.parameter_bytes);
+  }
+  functions.push_back(std::move(draft));
+  return static_cast<int>(functions.size() - 1);
+}
+
+FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
+    : draft_(draft),
+      index_(function),
+      function_(std::move(draft.functions[static_cast<std::size_t>(function)])),
+      source_(*function_.source),
+      names_(function_) {
+  draft_.functions[static_cast<std::size_t>(function)].source = &source_;  // others still look it up while this one is resolved
+  draft_.functions[static_cast<std::size_t>(function)].return_offsets = function_.return_offsets;
+  draft_.functions[static_cast<std::size_t>(function)].return_bytes = function_.return_bytes;
+  draft_.functions[static_cast<std::size_t>(function)].parameter_offsets = function_.parameter_offsets;
+  draft_.functions[static_cast<std::size_t>(function)].parameter_bytes = function_.parameter_bytes;
+}
+
+void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
+  constexpr std::size_t most_errors = 100;
+  const std::string& text = *draft_.program.module->text;
+  const auto attempt = [&](auto&& action) {
+    try {
+      action();
+    } catch (const StatementError& error) {
+      if (errors.size() < most_errors) errors.push_back(diagnose(text, error.location, error.message));
+    }
+  };
+  attempt([&] { declare_parameters(); });
+  collect_labels();
+  for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
+  // A body whose last statement is no exit returns; the lanes of a .func meet at its only return.
+  guarded_ = false;
+  function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
+  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&empty_body);
+  simple(source_.entry ? Semantics::exit : Semantics::return_);
+  draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
+}
+
+void FunctionResolver::declare_parameters() {
+  if (source_.entry) {
+    for (const Parameter& parameter : draft_.program.parameters)
+      names_.declare(parameter.name, {.kind = Named::Kind::parameter, .offset = parameter.offset, .bytes = parameter.bytes});
+    return;
+  }
+  const auto declare_all = [&](const std::vector<syntax::Variable>& variables, const std::vector<std::int32_t>& offsets,
+                               std::vector<Value>& registers) {
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      const syntax::Variable& variable = variables[i];
+      if (variable.space == syntax::Space::reg) {
+        names_.declare_registers(variable);
+        registers.push_back(names_.find(variable.name)->value);
+      } else {
+        names_.declare(variable.name, {.kind = Named::Kind::local,
+                                       .offset = static_cast<std::uint32_t>(offsets[i]),
+                                       .bytes = static_cast<std::uint32_t>(size_of(variable))});
+        registers.push_back(~Value{0});  // none
+      }
+    }
+  };
+  declare_all(source_.returns, function_.return_offsets, function_.return_registers);
+  declare_all(source_.parameters, function_.parameter_offsets, function_.parameter_registers);
+}
+
+int FunctionResolver::open_scope(int parent) {
+  scope_parents_.push_back(parent);
+  return static_cast<int>(scope_parents_.size() - 1);
+}
+
+/// Labels and lists of targets may be used before they stand in the text.
+void FunctionResolver::collect_labels() {
+  int scope = open_scope(-1);
+  for (const syntax::Element& e : source_.body) {
+    if (std::holds_alternative<syntax::ScopeBegin>(e)) scope = open_scope(scope);
+    if (std::holds_alternative<syntax::ScopeEnd>(e)) scope = scope_parents_[static_cast<std::size_t>(scope)];
+    if (const auto* label = std::get_if<syntax::Label>(&e)) {
+      labels_.try_emplace({scope, label->name}, static_cast<int>(function_.labels.size()));
+      function_.labels.push_back(0);
+    }
+    if (const auto* list = std::get_if<syntax::TargetList>(&e)) target_lists_[list->name] = list;
+    if (const auto* prototype = std::get_if<syntax::Prototype>(&e)) prototypes_[prototype->name] = prototype;
+  }
+  scope_ = 0;
+  scopes_seen_ = 0;
+  end_label_ = static_cast<int>(function_.labels.size());
+  function_.labels.push_back(0);
+}
+
+void FunctionResolver::element(const syntax::Element& element) {
+  if (const auto* s = std::get_if<syntax::Statement>(&element)) return statement(*s);
+  if (const auto* variable = std::get_if<syntax::Variable>(&element)) return declare(*variable);
+  if (const auto* label = std::get_if<syntax::Label>(&element)) {
+    function_.labels[static_cast<std::size_t>(labels_.at({scope_, label->name}))] = static_cast<int>(function_.operations.size());
+  } else if (std::holds_alternative<syntax::ScopeBegin>(element)) {
+    scope_ = ++scopes_seen_;
+    names_.begin_scope();
+  } else if (std::holds_alternative<syntax::ScopeEnd>(element)) {
+    scope_ = scope_parents_[static_cast<std::size_t>(scope_)];
+    names_.end_scope();
+  }
+}
+
+std::int32_t FunctionResolver::new_local(std::int64_t bytes, std::int64_t alignment) {
+  const std::int64_t at = (function_.local_bytes + alignment - 1) / alignment * alignment;
+  constexpr std::int64_t most_local_bytes = 512 << 10;
+  if (at + bytes > most_local_bytes)
+    throw StatementError{source_.location, fmt::format("'{}' has more than {} bytes of local memory", source_.name, most_local_bytes)};
+  function_.local_bytes = static_cast<std::uint32_t>(at + bytes);
+  return static_cast<std::int32_t>(at);
+}
+
+void FunctionResolver::declare(const syntax::Variable& variable) {
+  switch (variable.space) {
+    case syntax::Space::reg:
+      return names_.declare_registers(variable);
+    case syntax::Space::shared:
+      return names_.declare(variable.name, {.kind = Named::Kind::shared, .index = draft_.symbols.add_shared(variable)});
+    case syntax::Space::local:
+    case syntax::Space::param: {
+      const std::int64_t bytes = size_of(variable);
+      const std::int32_t offset = new_local(bytes, alignment_of(variable));
+      return names_.declare(
+          variable.name,
+          {.kind = Named::Kind::local, .offset = static_cast<std::uint32_t>(offset), .bytes = static_cast<std::uint32_t>(bytes)});
+    }
+    case syntax::Space::global:
+    case syntax::Space::constant:
+      throw StatementError{variable.location, fmt::format("a .{} variable is declared outside of functions", syntax::name(variable.space))};
+  }
+}
+
+void FunctionResolver::statement(const syntax::Statement& statement) {
+  statement_ = &statement;
+  statement_index_ = static_cast<std::uint32_t>(draft_.program.statements.size());
+  draft_.program.statements.push_back(&statement);
+  extensions_.clear();
+  guarded_ = statement.guard.has_value();
+  if (guarded_) {
+    const auto named = names_.find(statement.guard->predicate);
+    if (!named || named->kind != Named::Kind::register_ || class_of(named->value) != RegisterClass::predicate)
+      fail(fmt::format("the guard '{}' is not a predicate register", statement.guard->predicate));
+    guard_ = named->value;
+    guard_inverted_ = statement.guard->inverted;
+  }
+  const std::string_view mnemonic = std::string_view(statement.opcode).substr(0, statement.opcode.find('.'));
+  if (mnemonic.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic));
+  if (is_matrix_mnemonic(mnemonic)) return matrix();
+  const bool vectors =
+      std::ranges::any_of(statement.operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
+  if (mnemonic == "mov" && vectors) return pack();
+  const Match* match = draft_.find_match(statement.opcode);
+  if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
+  if (const auto rule = unmet(match->pattern->row.requirement, *draft_.program.target, draft_.program.module->version))
+    fail(fmt::format("{} {}", statement.opcode, *rule));
+  by_semantics(*match);
+}
+
+void FunctionResolver::by_semantics(const Match& match) {
+  const Semantics semantics = match.pattern->row.semantics;
+  switch (semantics) {
+    case Semantics::compute:
+      return compute(match);
+    case Semantics::compare:
+      return compare(match);
+    case Semantics::load:
+      return load(match);
+    case Semantics::store:
+      return store(match);
+    case Semantics::atomic:
+      return atomic(match);
+    case Semantics::cp_async:
+      return cp_async(match);
+    case Semantics::cp_async_wait:
+      return wait_group(match);
+    case Semantics::branch:
+      return branch();
+    case Semantics::branch_table:
+      return branch_table();
+    case Semantics::call:
+      return call();
+    case Semantics::barrier:
+      return barrier(match);
+    case Semantics::exchange:
+      return exchange(match);
+    case Semantics::address_space:
+      return address_space(match);
+    case Semantics::return_:
+      return leave();
+    case Semantics::exit:
+    case Semantics::trap:
+    case Semantics::cp_async_commit:
+    case Semantics::nothing:
+      return simple(semantics);
+    case Semantics::warp_barrier:
+    case Semantics::active_mask:
+    case Semantics::elect:
+    case Semantics::fence:
+    case Semantics::sleep: {
+      DraftOperation operation;
+      operation.operation.semantics = semantics;
+      // Only what other blocks can see needs an order between blocks.
+      operation.operation.detail = match.has(".gpu") || match.has(".sys") || match.has(".gl") || match.has(".cluster");
+      read_operands(match, operation);
+      return add(std::move(operation));
+    }
+    case Semantics::special:
+    case Semantics::matrix:
+      break;
+  }
+  fail(fmt::format("'{}' is not executed", statement_->opcode));
+}
+
+void FunctionResolver::prepare(DraftOperation operation) {
+  operation.operation.statement = statement_index_;
+  function_.operations.push_back(std::move(operation));
+}
+
+void FunctionResolver::add(DraftOperation operation) {
+  const auto append = [&](DraftOperation o) {
+    o.operation.statement = statement_index_;
+    o.operation.guarded = guarded_;
+    o.operation.guard_inverted = guard_inverted_;
+    o.guard = guard_;
+    function_.operations.push_back(std::move(o));
+  };
+  append(std::move(operation));
+  for (const Extension& extension : extensions_) append(row(extension.opcode, {extension.to}, {extension.from}));
+  extensions_.clear();
+}
+
+DraftOperation FunctionResolver::row(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources) {
+  const Match* match = draft_.find_match(opcode);
+  if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", statement_->opcode, opcode));
+  DraftOperation operation;
+  operation.operation.function = match->pattern->row.function;
+  operation.results = std::move(results);
+  operation.sources = std::move(sources);
+  return operation;
+}
+
+void FunctionResolver::fail(const std::string& message) const {
+  throw StatementError{statement_->location, message};
+}
+
+void FunctionResolver::fail(const syntax::Operand& operand, const std::string& message) const {
+  throw StatementError{operand.location, message};
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/program/draft.h>
+#include <warpmat/ptx/program/module_symbols.h>
+#include <warpmat/ptx/program/names.h>
+#include <warpmat/ptx/token_reader.h>
+
+namespace warpmat::code {
+
+/// What the functions of one program share while they are resolved.
+struct ProgramDraft {
+  Program program;
+  Constants constants;
+  ModuleSymbols symbols;
+  std::vector<DraftFunction> functions;                                      ///< by the order in which calls reach them; the entry first
+  std::unordered_map<std::string, std::optional<catalogue::Match>> matches;  ///< by opcode; their qualifiers point into the keys
+
+  /// The row that spells `opcode`, or nullptr.
+  const catalogue::Match* find_match(const std::string& opcode);
+  /// The number of the function of that name, which is resolved later if it is new.
+  int function_index(const syntax::Function& function);
+};
+
+/// Turns the body of one function into operations. An error in a statement does not stop it: all are reported.
+class FunctionResolver {
+ public:
+  FunctionResolver(ProgramDraft& draft, int function);
+
+  /// Appends to `errors` what is wrong.
+  void resolve(std::vector<Diagnostic>& errors);
+
+ private:
+  // The frame of the function: function_resolver.cpp
+  void declare_parameters();
+  void collect_labels();
+  int open_scope(int parent);
+  void element(const syntax::Element& element);
+  void declare(const syntax::Variable& variable);
+  void statement(const syntax::Statement& statement);
+  void by_semantics(const catalogue::Match& match);
+  int find_label(const syntax::Operand& operand) const;
+  std::int32_t new_local(std::int64_t bytes, std::int64_t alignment);
+
+  // Operands: operands.cpp
+  const syntax::Operand& operand(std::size_t index) const;
+  Value source(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
+  /// The register of a result; where it is wider than the type, a temporary that `extensions_` widens afterwards.
+  Value result(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
+  Value named_register(const syntax::Operand& operand);
+  Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const catalogue::ValueType& type);
+  /// Reads the operands as the row lays down.
+  void read_operands(const catalogue::Match& match, DraftOperation& operation);
+  void read_operand(const catalogue::Match& match, const catalogue::OperandPattern& pattern, const syntax::Operand& operand,
+                    DraftOperation& operation);
+  Value number(const syntax::Operand& operand, const catalogue::ValueType& type);
+  std::uint64_t immediate(const syntax::Operand& operand) const;
+  Value address_of(const syntax::Operand& operand, const Named& named, RegisterClass register_class);
+  Value temporary(RegisterClass register_class) { return names_.new_register(register_class, 0); }
+  int bits_of(Value value) const;
+  RegisterClass class_of(Value value) const;
+  /// A place in memory: the value that holds the address, and what is added to it.
+  struct Place {
+    Value base = 0;
+    std::int64_t offset = 0;
+    std::optional<Space> space;  ///< of a variable
+  };
+  Place place(const syntax::Operand& operand);
+  std::vector<Value> group(const syntax::Operand& operand, const catalogue::ValueType& type, bool result, std::size_t count);
+
+  // Scalar statements: scalar_statements.cpp
+  void compute(const catalogue::Match& match);
+  void compare(const catalogue::Match& match);
+  void pack();
+  void address_space(const catalogue::Match& match);
+
+  // Memory: memory_statements.cpp
+  void load(const catalogue::Match& match);
+  void store(const catalogue::Match& match);
+  void atomic(const catalogue::Match& match);
+  void cp_async(const catalogue::Match& match);
+  void wait_group(const catalogue::Match& match);
+  void add_access(DraftOperation operation, Access access, const Place& place);
+
+  // Control: control_statements.cpp
+  void branch();
+  void branch_table();
+  void call();
+  void call_function(const syntax::Operand* returns, const syntax::Operand* arguments, int function, Call call);
+  void simple(catalogue::Semantics semantics);
+  void leave();
+
+  // What lanes or warps do together: warp_statements.cpp
+  void barrier(const catalogue::Match& match);
+  void exchange(const catalogue::Match& match);
+
+  // Matrix instructions: matrix_statements.cpp
+  void matrix();
+
+  /// Appends an operation with the statement's guard, and what widens its results.
+  void add(DraftOperation operation);
+  /// Appends an operation that only prepares an operand: it needs no guard.
+  void prepare(DraftOperation operation);
+  /// The row `opcode`, which exists, as an operation.
+  DraftOperation row(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources);
+  [[noreturn]] void fail(const std::string& message) const;
+  [[noreturn]] void fail(const syntax::Operand& operand, const std::string& message) const;
+
+  ProgramDraft& draft_;
+  int index_;
+  DraftFunction function_;
+  const syntax::Function& source_;
+  Names names_;
+
+  const syntax::Statement* statement_ = nullptr;  ///< the one that is being resolved
+  std::uint32_t statement_index_ = 0;
+  bool guarded_ = false, guard_inverted_ = false;
+  Value guard_ = 0;
+
+  struct Extension {
+    Value from, to;
+    std::string opcode;
+  };
+  std::vector<Extension> extensions_;
+  std::optional<Value> carry_;  ///< the register behind .cc
+
+  // Labels belong to the scope that they stand in: inline assembly repeats them.
+  std::vector<int> scope_parents_;
+  std::map<std::pair<int, std::string_view>, int> labels_;
+  std::map<std::string_view, const syntax::TargetList*> target_lists_;
+  std::map<std::string_view, const syntax::Prototype*> prototypes_;
+  int scope_ = 0, scopes_seen_ = 0;
+  int end_label_ = 0;  ///< before the only return of a .func
+};
+
+}  // namespace warpmat::code

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+using catalogue::Semantics;
+using catalogue::ValueType;
+using Kind = syntax::Operand::Kind;
+
+/// ldmatrix, stmatrix, movmatrix and mma: their operands are those of the form (tables/form.h), in its order.
+void FunctionResolver::matrix() {
+  const Form* form = find_form(statement_->opcode);
+  if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));
+  if (const auto reason = unavailable(*form, *draft_.program.target, draft_.program.module->version)) fail(*reason);
+  Matrix matrix{.instruction = Instruction(*form, *draft_.program.target, draft_.program.module->version)};
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::matrix;
+  if (statement_->operands.size() != form->operands.size())
+    fail(fmt::format("{} takes {} operands", statement_->opcode, form->operands.size()));
+  for (std::size_t i = 0; i < form->operands.size(); ++i) {
+    const Operand& wanted = form->operands[i];
+    const syntax::Operand& given = operand(i);
+    switch (wanted.kind) {
+      case OperandKind::address: {
+        const Place where = place(given);
+        const bool shared = statement_->opcode.find(".shared") != std::string::npos;
+        matrix.generic = !shared && where.space != Space::shared;
+        matrix.offset = where.offset;
+        matrix.narrow_address = class_of(where.base) == RegisterClass::word;
+        operation.sources.push_back(where.base);
+        break;
+      }
+      case OperandKind::selector: {
+        const std::uint64_t value = immediate(given);
+        if (value >= static_cast<std::uint64_t>(wanted.choices))
+          fail(given, fmt::format("the selector is a number from 0 to {}", wanted.choices - 1));
+        operation.sources.push_back(draft_.constants.add(RegisterClass::word, value));
+        break;
+      }
+      case OperandKind::ids:
+        for (const Value value : group(given, *catalogue::find_value_type("b16"), false, 2)) operation.sources.push_back(value);
+        break;
+      case OperandKind::fragment: {
+        const bool wide = wanted.fragment.register_bits == 64;
+        const ValueType& type = *catalogue::find_value_type(wide ? "f64" : wanted.format == Format::f32 ? "f32" : "b32");
+        std::vector<Value>& values = wanted.written ? operation.results : operation.sources;
+        for (const Value value : group(given, type, wanted.written, static_cast<std::size_t>(wanted.registers()))) values.push_back(value);
+        break;
+      }
+    }
+  }
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.matrices.size());
+  draft_.program.matrices.push_back(std::move(matrix));
+  add(std::move(operation));
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,175 @@
+#include <warpmat/ptx/program/module_symbols.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/catalogue/value_type.h>
+#include <warpmat/ptx/number.h>
+#include <warpmat/ptx/token_reader.h>
+#include <warpmat/ptx/types.h>
+
+namespace warpmat::code {
+namespace {
+
+constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
+
+const catalogue::ValueType& type_of(const syntax::Variable& variable) {
+  const catalogue::ValueType* type = catalogue::find_value_type(variable.type);
+  if (type == nullptr || type->is_predicate())
+    throw StatementError{variable.location, fmt::format("a variable cannot be .{}", variable.type)};
+  return *type;
+}
+
+std::uint64_t round_up(std::uint64_t value, std::int64_t alignment) {
+  const auto a = static_cast<std::uint64_t>(alignment);
+  return (value + a - 1) / a * a;
+}
+
+std::uint64_t number_bits(const syntax::Initialiser& value, const catalogue::ValueType& type, Location location) {
+  const DataType* data_type = find_data_type(type.name);
+  auto bits = data_type == nullptr ? std::nullopt : parse_number(value.number, value.negative, *data_type);
+  if (!bits) bits = parse_integer(value.number);  // integers of another sign or of 16-bit formats
+  if (!bits) throw StatementError{location, fmt::format("'{}' is not a number that fits .{}", value.number, type.name)};
+  return value.negative && data_type == nullptr ? ~*bits + 1 : *bits;
+}
+
+}  // namespace
+
+std::int64_t size_of(const syntax::Variable& variable) {
+  std::int64_t bytes = type_of(variable).bytes() * variable.vector;
+  for (const std::int64_t extent : variable.extents) {
+    if (extent < 0) {
+      if (variable.values.empty()) return 0;
+      bytes *= static_cast<std::int64_t>(variable.values.size());
+    } else {
+      bytes *= extent;
+    }
+    if (bytes > largest_variable)
+      throw StatementError{variable.location, fmt::format("'{}' is larger than {} bytes", variable.name, largest_variable)};
+  }
+  return bytes;
+}
+
+std::int64_t alignment_of(const syntax::Variable& variable) {
+  const std::int64_t alignment = variable.alignment != 0 ? variable.alignment : type_of(variable).bytes() * variable.vector;
+  if (alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(alignment)) || alignment > 1 << 20)
+    throw StatementError{variable.location, fmt::format("the alignment {} is not a power of two", alignment)};
+  return alignment;
+}
+
+ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
+  for (const syntax::Variable& variable : module.variables) {
+    if (variable.space == syntax::Space::shared) {
+      names_[variable.name] = {.kind = Named::Kind::shared, .index = static_cast<int>(shared_.size())};
+      shared_.push_back({&variable, false});
+    } else {
+      // A definition takes the place of a declaration.
+      const auto [place, added] =
+          names_.try_emplace(variable.name, Named{.kind = Named::Kind::module, .index = static_cast<int>(variables_.size())});
+      if (added) {
+        variables_.push_back(&variable);
+      } else if (!variable.external) {
+        variables_[static_cast<std::size_t>(place->second.index)] = &variable;
+      }
+    }
+  }
+}
+
+std::optional<Named> ModuleSymbols::find(std::string_view name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+int ModuleSymbols::add_shared(const syntax::Variable& variable) {
+  shared_.push_back({&variable, true});
+  return static_cast<int>(shared_.size() - 1);
+}
+
+std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
+  std::vector<std::uint64_t> addresses(shared_.size());
+  program.shared_base = program.target->number >= 90 ? 0x400 : 0;
+  std::uint64_t end = 0, dynamic_alignment = 1;
+  for (const bool dynamic : {false, true}) {
+    if (dynamic) {
+      program.shared_bytes = static_cast<std::uint32_t>(end);
+      for (const Shared& shared : shared_)
+        if (shared.used && shared.variable->external)
+          dynamic_alignment = std::max(dynamic_alignment, static_cast<std::uint64_t>(alignment_of(*shared.variable)));
+      end = round_up(end, static_cast<std::int64_t>(dynamic_alignment));
+      program.dynamic_offset = static_cast<std::uint32_t>(end);
+    }
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+      const syntax::Variable& variable = *shared_[i].variable;
+      if (!shared_[i].used || variable.external != dynamic) continue;
+      if (!dynamic) end = round_up(end, alignment_of(variable));
+      addresses[i] = program.shared_base + end;
+      const auto bytes = static_cast<std::uint64_t>(size_of(variable));
+      program.variables.push_back({variable.name, Space::shared, addresses[i], bytes});
+      if (!dynamic) end += bytes;
+    }
+  }
+  return addresses;
+}
+
+std::vector<std::uint64_t> ModuleSymbols::place_module(Program& program) const {
+  std::vector<std::uint64_t> addresses(variables_.size());
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const syntax::Variable& variable = *variables_[i];
+    end = round_up(end, std::max<std::int64_t>(alignment_of(variable), 16));
+    addresses[i] = end;
+    const auto bytes = static_cast<std::uint64_t>(size_of(variable));
+    program.variables.push_back({variable.name, variable.space == syntax::Space::constant ? Space::constant : Space::global, end, bytes});
+    end += bytes;
+  }
+  program.module_bytes.assign(end, 0);
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const syntax::Variable& variable = *variables_[i];
+    const catalogue::ValueType& type = type_of(variable);
+    const auto element = static_cast<std::size_t>(type.bytes());
+    std::size_t at = addresses[i];
+    const std::size_t last = at + static_cast<std::size_t>(size_of(variable));
+    for (const syntax::Initialiser& value : variable.values) {
+      if (at + element > last)
+        throw StatementError{variable.location, fmt::format("'{}' has more initial values than elements", variable.name)};
+      std::uint64_t bits = 0;
+      if (value.symbol.empty()) {
+        bits = number_bits(value, type, variable.location);
+      } else {
+        const auto named = find(value.symbol);
+        if (!named || named->kind != Named::Kind::module)
+          throw StatementError{
+              variable.location,
+              fmt::format("'{}' is initialised with the address of '{}', which is no variable of the module", variable.name, value.symbol)};
+        const int shift = value.byte_mask == 0 ? 0 : std::countr_zero(value.byte_mask);
+        bits = (addresses[static_cast<std::size_t>(named->index)] + static_cast<std::uint64_t>(value.offset));
+        program.module_relocations.push_back({at, static_cast<int>(std::min<std::size_t>(element, 8)), static_cast<std::uint64_t>(shift)});
+        // Until the module has a place, the element's relocation finds the whole address here.
+        program.module_relocations.back().addend = bits;
+        bits = 0;
+      }
+      std::memcpy(program.module_bytes.data() + at, &bits, std::min<std::size_t>(element, 8));
+      at += element;
+    }
+  }
+  return addresses;
+}
+
+void place_parameters(const syntax::Function& entry, Program& program) {
+  std::uint64_t end = 0;
+  for (const syntax::Variable& variable : entry.parameters) {
+    if (variable.space != syntax::Space::param) throw StatementError{variable.location, "the parameters of an entry are .param"};
+    const std::int64_t alignment = alignment_of(variable);
+    end = round_up(end, alignment);
+    const auto bytes = static_cast<std::uint32_t>(size_of(variable));
+    program.parameters.push_back(
+        {variable.name, static_cast<std::uint32_t>(end), bytes, static_cast<std::uint32_t>(alignment), variable.type, variable.pointer});
+    end += bytes;
+  }
+  program.parameter_bytes = static_cast<std::uint32_t>(end);
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/program/names.h>
+
+namespace warpmat::code {
+
+/// The variables of a module, and the shared variables of its functions, while a program is made.
+class ModuleSymbols {
+ public:
+  struct Shared {
+    const syntax::Variable* variable;
+    bool used;
+  };
+
+  explicit ModuleSymbols(const syntax::Module& module);
+
+  std::optional<Named> find(std::string_view name) const;
+  /// A shared variable that a function declares.
+  int add_shared(const syntax::Variable& variable);
+  void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
+
+  /// Places the shared variables that are used as ptxas does: in the order of their declaration, each at its declared alignment; .extern
+  /// arrays behind all others (measured, ptxas 13.0). Fills the program's shared memory and variables, and returns their addresses.
+  std::vector<std::uint64_t> place_shared(Program& program) const;
+  /// Places the module's .global and .const variables and writes their initial contents.
+  std::vector<std::uint64_t> place_module(Program& program) const;
+
+ private:
+  const syntax::Module& module_;
+  std::vector<Shared> shared_;
+  std::vector<const syntax::Variable*> variables_;  ///< .global and .const
+  std::map<std::string_view, Named> names_;
+};
+
+/// Bytes of a variable in memory, and what its address is a multiple of. Throws StatementError for an unknown type; an array without a
+/// number of elements has none.
+std::int64_t size_of(const syntax::Variable& variable);
+std::int64_t alignment_of(const syntax::Variable& variable);
+
+/// Fills the entry's parameters: each at its natural or declared alignment, in order.
+void place_parameters(const syntax::Function& entry, Program& program);
+
+}  // namespace warpmat::code

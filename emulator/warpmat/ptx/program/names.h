@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/program/draft.h>
+
+namespace warpmat::code {
+
+/// What a name of a function's body stands for.
+struct Named {
+  enum class Kind : std::uint8_t { register_, shared, module, local, parameter, function };
+  Kind kind = Kind::register_;
+  Value value = 0;           ///< of a register
+  int index = 0;             ///< of the shared variable, the module's variable or function
+  std::uint32_t offset = 0;  ///< in local memory, or of the entry's parameter
+  std::uint32_t bytes = 0;
+};
+
+/// The names that are visible at a place of a function: scopes in braces hide outer ones.
+class Names {
+ public:
+  explicit Names(DraftFunction& function) : function_(function) { begin_scope(); }
+
+  void begin_scope();
+  void end_scope() { open_.pop_back(); }
+
+  /// Declares the registers of a .reg declaration. Throws StatementError.
+  void declare_registers(const syntax::Variable& variable);
+  void declare(std::string_view name, const Named& named);
+
+  std::optional<Named> find(std::string_view name) const;
+
+  /// A new register without a name.
+  Value new_register(RegisterClass register_class, int bits);
+
+ private:
+  struct Range {
+    Value first;
+    std::int64_t count;
+  };
+  struct Scope {
+    std::map<std::string_view, Named> names;
+    std::map<std::string_view, Range> ranges;  ///< by what stands before the number
+  };
+
+  DraftFunction& function_;
+  std::vector<Scope> open_;
+};
+
+/// The class of a register that holds `bits`, 1 for a predicate.
+RegisterClass register_class_of(int bits);
+
+}  // namespace warpmat::code

@@ -1,0 +1,105 @@
+#include <warpmat/ptx/program/resolve.h>
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/ptx/program/contraction.h>
+#include <warpmat/ptx/program/emit.h>
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+namespace {
+
+const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const syntax::Function& function : module.functions) {
+    if (!function.entry || !function.defined) continue;
+    if (function.name == name) return function;
+    names.push_back(function.name);
+  }
+  if (names.empty()) throw std::invalid_argument("the module has no .entry");
+  throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, fmt::join(names, ", ")));
+}
+
+/// PTX runs on its own target and on later ones, but what needs one architecture or family runs only there.
+const Target& find_run_target(const syntax::Module& module, const Target* wanted) {
+  const Target* own = module.target.empty() ? nullptr : find_target(module.target);
+  if (!module.target.empty() && own == nullptr)
+    throw std::invalid_argument(fmt::format("warpmat knows no target '{}', which the module names", module.target));
+  if (wanted == nullptr && own == nullptr) throw std::invalid_argument("the module has no .target: name one");
+  if (wanted == nullptr || own == nullptr) return wanted != nullptr ? *wanted : *own;
+  const bool fits = own->features == Target::Features::baseline ? wanted->number >= own->number
+                    : own->features == Target::Features::family ? wanted->number / 10 == own->number / 10 && wanted->number >= own->number
+                                                                : wanted->number == own->number;
+  if (!fits) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", own->name, wanted->name));
+  return own->features == Target::Features::baseline || wanted->number != own->number ? *wanted : *own;
+}
+
+void read_limits(const syntax::Function& entry, Limits& limits) {
+  const auto read = [](const syntax::Directive* directive, std::int64_t* to) {
+    if (directive == nullptr) return;
+    for (std::size_t i = 0; i < 3; ++i) to[i] = i < directive->numbers.size() ? directive->numbers[i] : 1;
+  };
+  read(entry.find_directive(".maxntid"), limits.max_threads);
+  read(entry.find_directive(".reqntid"), limits.required_threads);
+}
+
+}  // namespace
+
+std::size_t bytes(RegisterClass register_class) {
+  switch (register_class) {
+    case RegisterClass::word:
+      return 4 * lanes;
+    case RegisterClass::wide:
+      return 8 * lanes;
+    case RegisterClass::quad:
+      return 16 * lanes;
+    case RegisterClass::predicate:
+      return 4;
+  }
+  return 0;
+}
+
+std::string_view name(Space space) {
+  switch (space) {
+    case Space::generic:
+      return "generic";
+    case Space::global:
+      return "global";
+    case Space::constant:
+      return "const";
+    case Space::shared:
+      return "shared";
+    case Space::local:
+      return "local";
+    case Space::param:
+      return "param";
+  }
+  return "";
+}
+
+Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target, const ResolveOptions& options) {
+  const syntax::Function& function = find_entry(*module, entry);
+  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .matches = {}};
+  draft.program.module = module;
+  draft.program.target = &find_run_target(*module, target);
+  draft.program.entry = function.name;
+  std::vector<Diagnostic> errors;
+  try {
+    place_parameters(function, draft.program);
+    read_limits(function, draft.program.limits);
+    draft.function_index(function);
+    for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
+    if (errors.empty() && options.contract)
+      for (DraftFunction& f : draft.functions) contract(f, draft);
+    if (errors.empty()) emit(draft);
+  } catch (const StatementError& error) {
+    errors.push_back(diagnose(*module->text, error.location, error.message));
+  }
+  if (!errors.empty()) throw SyntaxError(std::move(errors));
+  return std::move(draft.program);
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::code {
+
+struct ResolveOptions {
+  bool contract = true;  ///< as ptxas does unless it is called with --fmad=false: see contraction.h
+};
+
+/// The program of an entry. `target` is the GPU to be, or nullptr for the module's own .target; PTX for an older target runs on a newer
+/// one. Throws SyntaxError with every statement that cannot be executed, std::invalid_argument where there is no such entry or the target
+/// does not fit.
+Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target = nullptr,
+                const ResolveOptions& options = {});
+
+}  // namespace warpmat::code

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace warpmat::code {
+
+/// The special registers (PTX ISA 9.1 chapter 10), and two values of the machine that are read in the same way.
+enum class SpecialRegister : std::uint8_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
+  total_smem_size,
+  aggr_smem_size,
+  dynamic_smem_size,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  is_explicit_cluster,
+  environment,    ///< %envreg0 to %envreg31: zero
+  local_address,  ///< not in PTX: the address of the executing function's local memory
+};
+
+struct SpecialRegisterName {
+  SpecialRegister special_register;
+  int bits;
+};
+
+/// The special register of that name ("%tid.x"), if there is one.
+std::optional<SpecialRegisterName> find_special_register(std::string_view name);
+
+}  // namespace warpmat::code

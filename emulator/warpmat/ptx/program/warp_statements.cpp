@@ -1,0 +1,94 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+
+/// bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, {!}c; bar.red.and.pred p, a{, b}, {!}c.
+void FunctionResolver::barrier(const Match& match) {
+  const auto& u32 = *catalogue::find_value_type("u32");
+  const auto& predicate = *catalogue::find_value_type("pred");
+  Barrier barrier;
+  barrier.aligned = match.pattern->mnemonic == "bar" || match.has(".aligned");
+  std::size_t next = 0, last = statement_->operands.size();
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::barrier;
+  if (match.has(".arrive")) barrier.action = Barrier::Action::arrive;
+  const bool reduces = match.has(".red");
+  if (reduces) {
+    barrier.action = match.has(".popc")  ? Barrier::Action::reduce_popc
+                     : match.has(".and") ? Barrier::Action::reduce_and
+                                         : Barrier::Action::reduce_or;
+    operation.results = {result(operand(next++), barrier.action == Barrier::Action::reduce_popc ? u32 : predicate)};
+    if (last < 3) fail(fmt::format("{} needs more operands", statement_->opcode));
+    --last;
+  }
+  operation.sources = {source(operand(next++), u32)};
+  barrier.has_count = next < last;
+  if (barrier.has_count) operation.sources.push_back(source(operand(next++), u32));
+  if (next < last) fail(operand(next), fmt::format("{} takes fewer operands", statement_->opcode));
+  if (reduces) operation.sources.push_back(source(operand(last), predicate));
+  if (barrier.action == Barrier::Action::arrive && !barrier.has_count)
+    fail(fmt::format("{} needs the number of threads", statement_->opcode));
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.barriers.size());
+  draft_.program.barriers.push_back(barrier);
+  add(std::move(operation));
+}
+
+/// shfl, vote, match and redux.
+void FunctionResolver::exchange(const Match& match) {
+  using enum WarpOperation;
+  struct Row {
+    std::string_view mnemonic, qualifier, type;
+    WarpOperation operation;
+  };
+  constexpr std::array rows{
+      Row{"shfl", ".up", "", shuffle_up},
+      Row{"shfl", ".down", "", shuffle_down},
+      Row{"shfl", ".bfly", "", shuffle_butterfly},
+      Row{"shfl", ".idx", "", shuffle_index},
+      Row{"vote", ".all", "", vote_all},
+      Row{"vote", ".any", "", vote_any},
+      Row{"vote", ".uni", "", vote_uniform},
+      Row{"vote", ".ballot", "", vote_ballot},
+      Row{"match", ".any", "", match_any},
+      Row{"match", ".all", "", match_all},
+      Row{"redux", ".add", "", reduce_add},
+      Row{"redux", ".min", "u32", reduce_min},
+      Row{"redux", ".max", "u32", reduce_max},
+      Row{"redux", ".min", "s32", reduce_min_signed},
+      Row{"redux", ".max", "s32", reduce_max_signed},
+      Row{"redux", ".and", "", reduce_and},
+      Row{"redux", ".or", "", reduce_or},
+      Row{"redux", ".xor", "", reduce_xor},
+      Row{"redux", ".min", "f32", reduce_min_float},
+      Row{"redux", ".max", "f32", reduce_max_float},
+  };
+  WarpExchange exchange;
+  bool found = false;
+  for (const Row& row : rows) {
+    if (row.mnemonic != match.pattern->mnemonic || !match.has(row.qualifier) || (!row.type.empty() && match.types.back()->name != row.type))
+      continue;
+    exchange.operation = row.operation;
+    found = true;
+  }
+  if (!found) fail(fmt::format("'{}' is not executed", statement_->opcode));
+  exchange.has_mask = match.has(".sync");
+  exchange.absolute = match.has(".abs");
+  exchange.nan = match.has(".NaN");
+  exchange.wide = match.has(".b64");
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::exchange;
+  read_operands(match, operation);
+  exchange.second_result = operation.results.size() == 2;
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.exchanges.size());
+  draft_.program.exchanges.push_back(exchange);
+  add(std::move(operation));
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,41 @@
+#include <warpmat/ptx/syntax/module.h>
+
+#include <algorithm>
+
+namespace warpmat::syntax {
+
+std::string_view name(Space space) {
+  switch (space) {
+    case Space::reg:
+      return "reg";
+    case Space::global:
+      return "global";
+    case Space::constant:
+      return "const";
+    case Space::shared:
+      return "shared";
+    case Space::local:
+      return "local";
+    case Space::param:
+      return "param";
+  }
+  return "";
+}
+
+const Directive* Function::find_directive(std::string_view directive) const {
+  const auto found = std::ranges::find(directives, directive, &Directive::name);
+  return found == directives.end() ? nullptr : &*found;
+}
+
+const Function* Module::find_function(std::string_view name) const {
+  if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
+  const Function* declared = nullptr;
+  for (const Function& function : functions) {
+    if (function.name != name) continue;
+    if (function.defined) return &function;
+    declared = &function;
+  }
+  return declared;
+}
+
+}  // namespace warpmat::syntax

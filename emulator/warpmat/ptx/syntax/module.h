@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/tables/target.h>
+
+namespace warpmat::syntax {
+
+// The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11). It knows no instruction: an opcode is a text, operands
+// are what stands between commas. Names and numbers point into Module::text.
+
+/// An operand of a statement.
+struct Operand {
+  enum class Kind : std::uint8_t {
+    name,     ///< %r1, %tid.x, variable+4, LABEL, _
+    number,   ///< 12, -1, 0f3F800000
+    vector,   ///< {a, b}
+    address,  ///< [a+4]; items: the base, and what follows a comma (coordinates)
+    pair,     ///< p|q
+    list,     ///< (a, b) of a call
+  };
+
+  Kind kind;
+  Location location{};
+  std::string_view text{};  ///< of a name, with its .x; of a number, without its sign
+  bool inverted = false;    ///< !p
+  bool negative = false;    ///< -1
+  std::int64_t offset = 0;  ///< of a name outside of brackets, or of an address
+  std::vector<Operand> items{};
+};
+
+/// @p or @!p.
+struct Guard {
+  std::string_view predicate{};
+  bool inverted{};
+};
+
+/// Where a statement comes from, as the last .loc before it says.
+struct SourceLine {
+  int file = 0, line = 0, column = 0;
+};
+
+struct Statement {
+  Location location{};
+  std::optional<Guard> guard{};
+  std::string opcode{};  ///< mnemonic and qualifiers: "ld.global.v4.u32"
+  std::vector<Operand> operands{};
+  int source_line = -1;  ///< an index of Module::source_lines, or -1
+};
+
+struct Label {
+  Location location{};
+  std::string_view name{};
+};
+
+enum class Space : std::uint8_t { reg, global, constant, shared, local, param };
+
+/// The directive of a space without its dot: "const".
+std::string_view name(Space space);
+
+/// One value of an initialiser: a number, or the address of a variable or function.
+struct Initialiser {
+  std::string_view number{};  ///< its spelling, empty for an address
+  bool negative = false;
+  std::string_view symbol{};
+  bool generic = false;  ///< generic(symbol)
+  std::int64_t offset = 0;
+  std::uint64_t byte_mask = 0;  ///< 0xFF00(symbol): the bytes of the address that this element holds; 0 for all
+};
+
+/// A declared variable, register or parameter.
+struct Variable {
+  Location location{};
+  Space space = Space::reg;
+  std::string_view type{};              ///< "b32"
+  std::string_view name{};              ///< empty for the unnamed parameters of a prototype
+  int vector = 1;                       ///< .v2, .v4
+  std::int64_t alignment = 0;           ///< bytes, 0 where .align is not written
+  std::int64_t registers = 0;           ///< of %r<82>: 82, names %r0 to %r81
+  std::vector<std::int64_t> extents{};  ///< of arrays; -1 for []
+  std::vector<Initialiser> values{};
+  bool external = false;             ///< .extern
+  bool pointer = false;              ///< a parameter with .ptr
+  std::string_view pointer_space{};  ///< of .ptr: "global", "shared", ... or empty
+  std::int64_t pointer_alignment = 0;
+};
+
+struct ScopeBegin {};
+struct ScopeEnd {};
+
+/// NAME: .branchtargets or .calltargets A, B;
+struct TargetList {
+  Location location{};
+  std::string_view name{};
+  bool calls{};
+  std::vector<std::string_view> targets{};
+};
+
+/// NAME: .callprototype (returns) _ (parameters);
+struct Prototype {
+  Location location{};
+  std::string_view name{};
+  std::vector<Variable> returns{}, parameters{};
+};
+
+using Element = std::variant<Statement, Label, Variable, ScopeBegin, ScopeEnd, TargetList, Prototype>;
+
+/// .maxntid 128, 1, 1
+struct Directive {
+  Location location{};
+  std::string_view name{};  ///< with its dot
+  std::vector<std::int64_t> numbers{};
+};
+
+/// An .entry or a .func.
+struct Function {
+  Location location{};
+  bool entry = false;
+  std::string_view name{};
+  std::vector<Variable> returns{}, parameters{};
+  std::vector<Directive> directives{};
+  bool defined = false;  ///< has a body; else it is only declared
+  std::vector<Element> body{};
+
+  const Directive* find_directive(std::string_view directive) const;
+};
+
+struct Module {
+  std::shared_ptr<const std::string> text{};
+  PtxVersion version = newest_ptx;
+  std::string_view target{};  ///< the first name of .target; empty where there is none
+  int address_size = 64;
+  std::vector<Variable> variables{};
+  std::vector<Function> functions{};
+  std::map<int, std::string_view> files{};                 ///< of .file
+  std::vector<SourceLine> source_lines{};                  ///< of .loc
+  std::map<std::string_view, std::string_view> aliases{};  ///< of .alias: the other name of a function
+
+  /// The definition of that name, else its declaration, else nullptr. Follows aliases.
+  const Function* find_function(std::string_view name) const;
+};
+
+/// Parses a module. Throws SyntaxError with every place that is not PTX.
+Module parse_module(std::string text);
+
+}  // namespace warpmat::syntax
