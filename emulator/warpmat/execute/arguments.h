@@ -8,6 +8,8 @@
 
 namespace warpmat {
 
+class Events;
+
 /// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first.
 using RegisterList = std::span<Register* const>;
 using ConstRegisterList = std::span<const Register* const>;
@@ -33,6 +35,7 @@ struct Arguments {
   SharedMemory* shared = nullptr;                        ///< for ldmatrix and stmatrix
   std::int64_t offset = 0;                               ///< added to each address of p: the [register+offset] of PTX
   Undefined undefined = Undefined::trap;
+  Events* events = nullptr;                              ///< where the reference counts what happens (numeric/events.h)
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
