@@ -84,7 +84,7 @@ class Ladder {
     if (!counts || (rung == Rung::rest && !small_rest_) || is_zero_line()) return sign;
     if (rung == canceller()) return opposite_of_largest();
     if (rung == boundary() && end_ != End::neither) return sign | power_of_two(f, factor_at_end());
-    if (infinite_ && random.one_in(4)) return sign | (f.specials == Specials::ieee && random.one_in(2) ? infinity_code(f) : 0);
+    if (infinite_ && f.specials == Specials::ieee && random.one_in(3)) return sign | (random.one_in(4) ? 0 : infinity_code(f));
     const uint64_t code = power_of_two(f, exponent(s_.role, rung));
     const bool normal = f.has_zero && code >> exponent_position(f) != 0;
     if (!fractions_ || !normal || rung == Rung::largest) return sign | code;
@@ -94,23 +94,31 @@ class Ladder {
   uint64_t accumulator() const {
     Random random(s_.key);
     const uint64_t sign = random_sign(c_, random);
-    const int largest = exponent(Role::multiplicand_a, Rung::largest) + exponent(Role::multiplicand_b, Rung::largest);
     if (infinite_ && random.one_in(4)) return sign | infinity_code(c_);
     if (end_ == End::largest && random.one_in(2)) return sign | largest_number(c_);
+    const int largest = exponent(Role::multiplicand_a, Rung::largest) + exponent(Role::multiplicand_b, Rung::largest);
+    uint64_t code = 0;
     switch (c_choice_) {
       case 0:
-        return sign | power_of_two(c_, least_power(c_) + random.between(0, 2));
+        code = power_of_two(c_, random.between(least_power(c_), min_exponent(c_)));
+        break;
       case 1:
-        return sign | power_of_two(c_, largest);
+        code = power_of_two(c_, largest);
+        break;
       case 2:
-        return sign | power_of_two(c_, largest + random.between(1, most_distance));
+        code = power_of_two(c_, largest + random.between(1, most_distance));
+        break;
       case 3:
-        return sign | power_of_two(c_, largest - random.between(0, most_distance));
+        code = power_of_two(c_, largest - random.between(0, most_distance));
+        break;
       case 4:
-        return sign | power_of_two(c_, largest - last_bit());
+        code = power_of_two(c_, largest - last_bit());
+        break;
       default:
         return sign;
     }
+    if (random.one_in(4)) code |= uint64_t{1} << random.below(static_cast<uint64_t>(c_.fraction_bits));  // a second bit
+    return sign | code;
   }
 
  private:

@@ -80,12 +80,19 @@ struct Facts {
     if (form.scale_vector != 0) lowest += 2 * (min_exponent(row_of(OperandName::scale_a)) - row_of(OperandName::scale_a).fraction_bits);
     return lowest;
   }
-  /// Of all terms of a step. In split products C is not one of them, but a step's result is, which lies among the products.
-  Range terms() const {
-    Range all = products();
-    if (arithmetic == split) return all;
-    return {std::min(all.least, exponents(d()).least), std::max(all.largest, exponents(d()).largest)};
+  /// The exponent of C as a term; in split products C is none, but a step's result is, which lies among the products.
+  Range accumulator() const {
+    if (arithmetic == split) return products();
+    const Range of_c = exponents(row_of(OperandName::c));
+    return c_becomes_wider() ? Range{of_c.least - row_of(OperandName::c).fraction_bits, of_c.largest} : of_c;
   }
+  /// How far below E a term can lie. Only one is C.
+  int most_distance() const {
+    const Range p = products(), c = accumulator();
+    return std::max(p.largest - std::min(p.least, c.least), c.largest - p.least);
+  }
+  /// m8n8k4 with an f16 C and an f32 result.
+  bool c_becomes_wider() const { return row_of(OperandName::c).bits < d().bits; }
   int smallest_result() const { return min_exponent(d()) - d().fraction_bits; }
   bool infinite(OperandName name) const { return row_of(name).specials == Specials::ieee; }
   bool infinite_factor() const { return infinite(OperandName::a) || infinite(OperandName::b); }
@@ -117,7 +124,7 @@ Why floor_cuts(const Facts& f) {
 }
 
 Why cut_range(const Facts& f, int distance) {
-  return unless(f.terms().largest - f.terms().least >= distance, "exponents do not lie so far apart");
+  return unless(f.most_distance() >= distance, "exponents do not lie so far apart");
 }
 
 /// Whether a sum has bits below those of the result: a unit that keeps few, with an f32 result, has none.
@@ -135,8 +142,12 @@ Why overflow(const Facts& f) {
                 "beside so large a C the products are cut whole");
 }
 
+Why if_c_as_wide(const Facts& f) {
+  return unless(!f.c_becomes_wider(), "C is a normal number of f32 that f16 holds");
+}
+
 Why largest_result_why(const Facts& f) {
-  if (f.arithmetic == chain_f32) return unless(f.f16_result() || f.row_of(OperandName::c).bits == f.d().bits, "no f16 is so large");
+  if (f.c_becomes_wider()) return if_c_as_wide(f);
   if (f.arithmetic & chains || f.f16_result()) return {};
   return unless(f.model().result_fraction_bits == f.d().fraction_bits, "the unit does not keep its last bits");
 }
@@ -218,7 +229,7 @@ using enum Event;
 constexpr Rule rules[] = {
     {subnormal_a, floats & ~grouped, always, [](const Facts& f) { return subnormal_factor(f, O::a); }},
     {subnormal_b, floats & ~grouped, always, [](const Facts& f) { return subnormal_factor(f, O::b); }},
-    {subnormal_c, floats},
+    {subnormal_c, floats, always, [](const Facts& f) { return f.arithmetic == unit ? if_c_as_wide(f) : Why(); }},
     {dropped_bits, unit, drops_bits},
 
     {e_above_floor, units},
@@ -233,7 +244,7 @@ constexpr Rule rules[] = {
     {term_cut_in_part, units, always, [](const Facts& f) { return cut_range(f, f.model().fraction_bits); }},
     {term_cut_whole, units, always, [](const Facts& f) { return cut_range(f, f.model().fraction_bits + 1); }},
     {cut_by_floor, units, always, floor_cuts},
-    {product_of_two_or_more, unit | split},
+    {product_of_two_or_more, units},
     {subnormal_product, units | chain_f64, always,
      [](const Facts& f) { return unless(f.lowest_bit() < min_exponent(f.d()), "no product is so small"); }},
 
@@ -256,8 +267,7 @@ constexpr Rule rules[] = {
     {zero_of_negative, floats, always, [](const Facts& f) { return rounds_to_zero(f, true); }},
     {negative_zero, chains, always,
      [](const Facts& f) { return unless(f.arithmetic == chain_f64 || f.f16_result(), "the chain begins with +0"); }},
-    {subnormal_result, floats, always,
-     [](const Facts& f) { return unless(f.arithmetic != chain_f32 || f.row_of(O::c).bits == f.d().bits, "no f16 is so small"); }},
+    {subnormal_result, floats, always, if_c_as_wide},
     {largest_result, floats, always, largest_result_why},
     {overflow_by_sum, floats, always, overflow},
     {overflow_by_rounding, floats, always, overflow_by_rounding_why},
