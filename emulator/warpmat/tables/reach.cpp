@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/tables/metadata.h>
 
 namespace warpmat {
@@ -24,15 +23,29 @@ enum Arithmetic : unsigned {
 constexpr unsigned units = unit | grouped | split, chains = chain_f64 | chain_f32, floats = units | chains, whole = integers | bits;
 
 Arithmetic arithmetic_of(const Lowering& lowering) {
-  const Execute e = lowering.execute;
-  if (e == execute_dot || e == execute_volta_dot) return unit;
-  if (e == execute_grouped_dot) return grouped;
-  if (e == execute_split_dot) return split;
-  if (e == execute_f64) return chain_f64;
-  if (e == execute_volta_fma) return chain_f32;
-  if (e == execute_integer_dot) return integers;
-  if (e == execute_bit_dot) return bits;
-  return e == execute_movmatrix ? moves : rows;
+  switch (lowering.semantics) {
+    case Semantics::ldmatrix:
+    case Semantics::stmatrix:
+      return rows;
+    case Semantics::movmatrix:
+      return moves;
+    case Semantics::dot:
+    case Semantics::m8n8k4_dot:
+      return unit;
+    case Semantics::split_dot:
+      return split;
+    case Semantics::grouped_dot:
+      return grouped;
+    case Semantics::f64_chain:
+      return chain_f64;
+    case Semantics::m8n8k4_fma:
+      return chain_f32;
+    case Semantics::integer_dot:
+      return integers;
+    case Semantics::bit_dot:
+      return bits;
+  }
+  return moves;
 }
 
 struct Range {
