@@ -63,7 +63,8 @@ class Ladder {
     in_part_ = random.next();
     split_ = random.next();
     cancels_ = random.one_in(2);
-    end_ = random.one_in(4) ? End::subnormal : random.one_in(3) ? End::largest : End::neither;
+    constexpr End ends[] = {End::subnormal, End::largest, End::bottom, End::bottom, End::neither, End::neither, End::neither, End::neither};
+    end_ = ends[random.below(std::size(ends))];
     fractions_ = random.one_in(4);
     small_rest_ = random.one_in(4);
     beyond_last_bit_ = random.between(0, 2);
@@ -82,6 +83,7 @@ class Ladder {
         s_.role == Role::multiplicand_b || static_cast<uint64_t>(s_.in_part) == in_part_ % static_cast<uint64_t>(s_.part_size);
     const Rung rung = rung_of(s_.part);
     if (!counts || (rung == Rung::rest && !small_rest_) || is_zero_line()) return sign;
+    if (end_ == End::bottom) return sign | factor_at_bottom(rung);
     if (rung == canceller()) return opposite_of_largest();
     if (rung == boundary() && end_ != End::neither) return sign | power_of_two(f, factor_at_end());
     if (infinite_ && f.specials == Specials::ieee && random.one_in(3)) return sign | (random.one_in(4) ? 0 : infinity_code(f));
@@ -98,6 +100,7 @@ class Ladder {
     if (end_ == End::largest && random.one_in(2)) return sign | largest_number(c_);
     const int largest = exponent(Role::multiplicand_a, Rung::largest) + exponent(Role::multiplicand_b, Rung::largest);
     uint64_t code = 0;
+    if (end_ == End::bottom && c_choice_ != 0) return sign;
     switch (c_choice_) {
       case 0:
         code = power_of_two(c_, random.between(least_power(c_), min_exponent(c_)));
@@ -123,7 +126,7 @@ class Ladder {
 
  private:
   /// Where in the range of results the boundary lies: beside the largest product, or at an end of the range.
-  enum class End : std::uint8_t { subnormal, largest, neither };
+  enum class End : std::uint8_t { subnormal, largest, bottom, neither };
 
   Rung boundary() const { return cancels_ ? Rung::fifth : Rung::fourth; }
   Rung canceller() const { return cancels_ ? Rung::fourth : Rung::rest; }
@@ -163,6 +166,28 @@ class Ladder {
     int least = least_power(f);
     if (random.one_in(2)) least += std::max({share(role, Rung::second), share(role, Rung::remainder), share(role, boundary())});
     return random.between(std::min(least, largest_power(f)), largest_power(f)) - share(role, rung);
+  }
+
+  /// The last bit of the smallest result, or one of the next two bits, as a sum that a remainder of any distance below it disturbs: nothing
+  /// else is as large. The factors share the exponent, so that they are normal numbers if any are.
+  uint64_t factor_at_bottom(Rung rung) const {
+    constexpr int most_share = 14;
+    const int product = least_power(c_) - beyond_last_bit_, of_a = product / 2 + static_cast<int>(split_ % 3) - 1;
+    int exponent = s_.role == Role::multiplicand_a ? of_a : product - of_a;
+    switch (rung) {
+      case Rung::largest:
+        break;
+      case Rung::second:
+        if (second_ % 2 == 0) return 0;
+        exponent += s_.role == Role::multiplicand_a ? 1 : 0;
+        break;
+      case Rung::remainder:
+        exponent -= Random(combine(line_key(s_, s_.role), 98)).between(0, most_share);
+        break;
+      default:
+        return 0;
+    }
+    return power_of_two(*s_.format, exponent);
   }
 
   /// One row of A of eight, and one column of B, are zero.

@@ -19,6 +19,7 @@ std::uint64_t powers(const ElementSite& site);
 ///   boundary   the last bit of the result, the half or the quarter of that; in half of the warps, of a subnormal or of the largest result
 ///   canceller  in half of the warps the opposite of the largest, so that the others remain (then the boundary has a part in larger forms
 ///   only)
+/// In a quarter of the warps there is no more than the last bit of the smallest result, or one of the next two, and a remainder below it.
 /// One row of A of eight is zero, and one column of B. In one warp of eight some factors are infinite or zero, and some of C are infinite.
 /// C is zero of either sign, tiny, as large as the largest product, far above, below it at any distance, a boundary
 /// itself, or the largest number.
