@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "command.h"
+#include "paths.h"
 #include "tools/library/coverage_page.h"
 #include "tools/library/form_selection.h"
 
@@ -40,7 +41,7 @@ TEST_CASE("a region that nothing reaches is a fault, and so is one that should n
 }
 
 TEST_CASE("docs/coverage.md is what 'warpmat coverage --page' writes", "[tools][coverage]") {
-  const std::string page = std::string(WARPMAT_SOURCE_DIR) + "/docs/coverage.md";
+  const std::string page = source_path("docs/coverage.md");
   if (read_text(page) != coverage_page())
     FAIL("docs/coverage.md is stale; build/release/warpmat coverage --page --output docs/coverage.md renews it");
 }
