@@ -8,6 +8,7 @@ namespace warpmat {
 // an std::exception whose message is one sentence.
 
 void add_check(CLI::App& app);
+void add_coverage(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_evidence(CLI::App& app);
 void add_exec(CLI::App& app);

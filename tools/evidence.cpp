@@ -65,7 +65,7 @@ std::string other_evidence(const Form& form, const std::map<std::string, ByForm>
   for (const Offer& o : offers(form)) {
     const auto hardware = compared.find(std::string(name(o.hardware)));
     if (hardware != compared.end() && hardware->second.contains(form.opcode)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(o.hardware), name(o.lowering->evidence));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(o.hardware), evidence_label(o));
   }
   return text;
 }

@@ -22,6 +22,7 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_replay,
     warpmat::add_evidence,
     warpmat::add_support,
+    warpmat::add_coverage,
 };
 
 int fail(std::string message, int status) {

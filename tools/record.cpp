@@ -91,7 +91,9 @@ class Output {
 std::vector<Answers> record_form(Runner& runner, const Form& form, const Target& target, const Options& options) {
   std::vector<Answers> answers;
   for (const OperandClass& operand_class : operand_classes())
-    if (applies(operand_class, form)) answers.push_back(record(runner, form, target, operand_class, options.seed, options.size));
+    if (applies(operand_class, form))
+      for (const int variant : recorded_variants(form, operand_class))
+        answers.push_back(record(runner, form, target, operand_class, options.seed, options.size, variant));
   return answers;
 }
 

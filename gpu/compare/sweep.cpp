@@ -21,6 +21,7 @@ constexpr std::size_t batch_warps = 4096;
 struct Batch {
   std::size_t row;
   std::size_t first, count;
+  int variant;  ///< of program_for
 };
 
 /// What a batch ended with.
@@ -33,8 +34,12 @@ struct Finished {
 
 std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, std::size_t cases) {
   std::vector<Batch> batches;
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t first = 0; first < cases; first += batch_warps) batches.push_back({row, first, std::min(batch_warps, cases - first)});
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto programs = static_cast<std::size_t>(variants(*rows[row].form));
+    const std::size_t most = std::clamp(cases / programs, std::size_t{1}, batch_warps);
+    int variant = 0;
+    for (std::size_t first = 0; first < cases; first += most) batches.push_back({row, first, std::min(most, cases - first), variant++});
+  }
   return batches;
 }
 
@@ -143,7 +148,7 @@ class Sweep {
 
   Finished execute(const Batch& batch) {
     const SweepRow& row = rows_[batch.row];
-    Program program = program_for(*row.form, *plan_.target, *row.operand_class);
+    Program program = program_for(*row.form, *plan_.target, *row.operand_class, batch.variant);
     WarpStates initial = make_case(program, *row.form, *row.operand_class, plan_.seed, batch.first, batch.count, shared_base_);
     WarpStates expected = initial, found = initial;
     devices_.run(program, found);

@@ -126,8 +126,10 @@ Json to_json(const Provenance& p) {
 Json to_json(const Answers& a) {
   Json examples = Json::array();
   for (const auto& example : a.examples) examples.push_back(hex(example));
-  return {{"form", a.opcode}, {"class", a.operand_class}, {"program", a.program_digest}, {"operands", a.operands_digest},
-          {"warps", a.warps}, {"block", a.block_warps},   {"digests", a.digests},        {"examples", examples}};
+  Json json{{"form", a.opcode}, {"class", a.operand_class}, {"program", a.program_digest}, {"operands", a.operands_digest},
+            {"warps", a.warps}, {"block", a.block_warps},   {"digests", a.digests},        {"examples", examples}};
+  if (a.variant != class_variant) json["variant"] = a.variant;
+  return json;
 }
 
 Provenance provenance_of(const Json& j) {
@@ -141,13 +143,22 @@ Provenance provenance_of(const Json& j) {
 
 void check(const Answers& a) {
   constexpr std::size_t most_warps = std::size_t{1} << 24;
+  if (a.variant < class_variant) throw std::runtime_error("a variant is negative");
   if (a.warps == 0 || a.warps > most_warps || a.block_warps == 0 || a.block_warps > a.warps || a.examples.size() > a.warps)
     throw std::runtime_error("impossible numbers of warps");
   if (a.digests.size() != (a.warps + a.block_warps - 1) / a.block_warps) throw std::runtime_error("wrong number of digests");
 }
 
 Answers answers_of(const Json& j) {
-  Answers a{j.at("form"), j.at("class"), j.at("program"), j.at("operands"), j.at("warps"), j.at("block"), j.at("digests"), {}};
+  Answers a{.opcode = j.at("form"),
+            .operand_class = j.at("class"),
+            .variant = j.value("variant", class_variant),
+            .program_digest = j.at("program"),
+            .operands_digest = j.at("operands"),
+            .warps = j.at("warps"),
+            .block_warps = j.at("block"),
+            .digests = j.at("digests"),
+            .examples = {}};
   for (const Json& example : j.at("examples")) a.examples.push_back(words_of(example.get<std::string>()));
   check(a);
   return a;
@@ -264,13 +275,21 @@ std::string recording_file_name(const Form& form) {
   return name + std::string(file_ending);
 }
 
+std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class) {
+  if (!operand_class.directed) return {class_variant};
+  std::vector<int> all;
+  for (int variant = 0; variant < variants(form); ++variant) all.push_back(variant);
+  return all;
+}
+
 Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
-               const RecordingSize& size) {
-  const Program program = program_for(form, target, operand_class);
+               const RecordingSize& size, int variant) {
+  const Program program = program_for(form, target, operand_class, variant);
   WarpStates states = make_case(program, form, operand_class, seed, 0, size.warps, runner.shared_base());
   runner.run(program, states);
   Answers answers{.opcode = form.opcode,
                   .operand_class = std::string(operand_class.name),
+                  .variant = variant,
                   .program_digest = digest(print(program)),
                   .operands_digest = {},
                   .warps = size.warps,
@@ -295,7 +314,7 @@ Replayed replay(Runner& runner, const Provenance& provenance, const Answers& ans
   if (operand_class == nullptr)
     return not_compared(unknown_class, fmt::format("this build has no operand class {}", answers.operand_class));
 
-  const Program program = program_for(*form, *target, *operand_class);
+  const Program program = program_for(*form, *target, *operand_class, answers.variant);
   const auto states_of = [&](std::size_t warps, std::uint32_t base) {
     return make_case(program, *form, *operand_class, provenance.seed, 0, warps, base);
   };

@@ -37,6 +37,7 @@ struct Provenance {
 /// The answers to the cases of one form and class.
 struct Answers {
   std::string opcode, operand_class;
+  int variant = class_variant;                       ///< of program_for
   std::string program_digest;                        ///< of the program's PTX text
   std::string operands_digest;                       ///< of the states of the first block before the run, with shared memory at address 0
   std::size_t warps = 0;                             ///< from warp 0 on
@@ -78,9 +79,12 @@ struct RecordingSize {
   std::size_t examples = 2;
 };
 
+/// The variants of program_for to record for a form and class: all where the class is directed at what distinguishes them, else its own.
+std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class);
+
 /// Runs the cases of a form and class on `runner`, whose answers are taken as true.
 Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
-               const RecordingSize& size = {});
+               const RecordingSize& size = {}, int variant = class_variant);
 
 /// What became of comparing recorded answers with a runner's.
 struct Replayed {

@@ -131,15 +131,11 @@ struct Operands {
 
 // ---- What each hardware must do -----------------------------------------------------------------------------------------------------
 
-struct Unit {
-  int step_bytes, fraction_bits, result_fraction_bits = 23;
-  friend auto operator<=>(const Unit&, const Unit&) = default;
-};
-
 /// From measurements and publications, not from the emulator's tables.
-Unit unit_of(const Form& form, Hardware hardware) {
-  if (bits_of(form, OperandName::a) == 8 && hardware == Hardware::sm_89) return {16, 13, 13};
-  return hardware < Hardware::sm_90 ? Unit{16, 24} : Unit{32, 25};
+oracle::Unit unit_of(const Form& form, Hardware hardware) {
+  const int bits = bits_of(form, OperandName::a);
+  if (bits == 8 && hardware == Hardware::sm_89) return oracle::ada_fp8_unit(128 / bits);
+  return hardware < Hardware::sm_90 ? oracle::ampere_unit(128 / bits) : oracle::hopper_unit(256 / bits);
 }
 
 /// A, B and C as logical matrices.
@@ -155,13 +151,12 @@ bool is_float(const Form& form) {
   return !is_integer(row(format_of(form, OperandName::a)));
 }
 
-Matrix float_results(const Form& form, const Unit& unit, const Inputs& in) {
+Matrix float_results(const Form& form, const oracle::Unit& unit, const Inputs& in) {
   const Format a = format_of(form, OperandName::a), b = format_of(form, OperandName::b), d = format_of(form, OperandName::d);
   Matrix out = matrix_of(form, OperandName::d);
   for (int i = 0; i < out.rows; ++i)
     for (int j = 0; j < out.columns; ++j)
-      out.at(i, j) = oracle::float_dot({unit.step_bytes * 8 / bits_of(form, OperandName::a), unit.fraction_bits, unit.result_fraction_bits},
-                                       *oracle_format(a), *oracle_format(b), *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
+      out.at(i, j) = oracle::float_dot(unit, *oracle_format(a), *oracle_format(b), *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
   return out;
 }
 
@@ -268,9 +263,9 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
     for (const OperandClass operand_class : operand_classes)
       for (std::size_t i = 0; i < case_count(wide ? 20 : 10); ++i) {
         const Inputs in = float_inputs(*form, operand_class, random);
-        std::map<Unit, Matrix> expected;  // hardware with the same unit has the same results
+        std::map<oracle::Unit, Matrix> expected;  // hardware with the same unit has the same results
         for (const Hardware hardware : all) {
-          const Unit unit = unit_of(*form, hardware);
+          const oracle::Unit unit = unit_of(*form, hardware);
           if (!expected.contains(unit)) expected.emplace(unit, float_results(*form, unit, in));
           compare(tally, Instruction(*form, target_of(*form, hardware)), name(operand_class), in, expected.at(unit));
           ++compared;

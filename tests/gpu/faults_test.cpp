@@ -89,7 +89,7 @@ void compute_all(const Operands& operands, Compute compute) {
 struct Unit {
   int step = 16;  ///< elements
   int fraction_bits = 25;
-  int least_exponent = -133;  ///< of what terms are aligned to
+  int floor_f32 = -133, floor_f16 = -21;  ///< the least exponent that terms are aligned to, by format of the result
   Rounding rounding = Rounding::toward_zero;
   Overflow overflow = Overflow::infinity;
   bool keeps_payload = false, keeps_negative_zero = false, adds_c_last = false, flushes_subnormals = false, renormalises = false;
@@ -139,7 +139,7 @@ std::uint64_t sum(const Unit& unit, Format accumulator, const std::vector<Value>
   if (is_nan && unit.keeps_payload && decode(accumulator, c).kind == nan) return c;
   if (is_nan || (positive && negative)) return canonical_nan(accumulator);
   if (positive || negative) return warpmat::infinity(accumulator, negative);
-  largest = std::max(largest, unit.least_exponent);
+  largest = std::max(largest, accumulator == Format::f16 ? unit.floor_f16 : unit.floor_f32);
   std::int64_t total = 0;
   for (const Value& term : terms) total += aligned(unit, term, largest - unit.fraction_bits);
   const std::uint64_t sign = std::uint64_t{1} << (row(accumulator).bits - 1);
@@ -300,7 +300,15 @@ std::vector<Fault> faults() {
       {"products renormalised before they are aligned", f16_to_f32, "sm_90a", with_unit({.renormalises = true})},
       {"overflow to the largest number", f16_to_f16, "sm_90a", with_unit({.overflow = Overflow::saturate})},
       {"the 13 low bits of tf32 used", tf32_to_f32, "sm_90a", with_unit({.step = 8, .keeps_dropped_bits = true})},
-      {"no least exponent to align to", tf32_to_f32, "sm_90a", with_unit({.step = 8, .least_exponent = -10'000})},
+      {"no floor of the alignment", tf32_to_f32, "sm_90a", with_unit({.step = 8, .floor_f32 = -10'000})},
+      {"a floor of one less", tf32_to_f32, "sm_90a", with_unit({.step = 8, .floor_f32 = -134})},
+      {"a floor of one more", tf32_to_f32, "sm_90a", with_unit({.step = 8, .floor_f32 = -132})},
+      {"no floor of the alignment, in f16", f16_to_f16, "sm_90a", with_unit({.floor_f16 = -10'000})},
+      {"the floor of f32 in f16", f16_to_f16, "sm_90a", with_unit({.floor_f16 = -133})},
+      {"a floor of one less, in f16", f16_to_f16, "sm_90a", with_unit({.floor_f16 = -22})},
+      {"a floor of one more, in f16", f16_to_f16, "sm_90a", with_unit({.floor_f16 = -20})},
+      {"one fraction bit more, in f16", f16_to_f16, "sm_90a", with_unit({.fraction_bits = 26})},
+      {"one fraction bit less, in f16", f16_to_f16, "sm_90a", with_unit({.fraction_bits = 24})},
       {"saturation at each product", s8_clamped, "sm_90a",
        [](const Program& program, WarpStates& states) {
          for (std::size_t warp = 0; warp < states.warps; ++warp) compute_all(Operands(program, states, warp), saturating_dot);
@@ -350,7 +358,7 @@ TEST_CASE("a sweep reports nothing where there is no fault", "[gpu][faults]") {
   };
   none(f16_to_f32, "sm_90a", with_unit({}));
   none(f16_to_f16, "sm_90a", with_unit({}));
-  none(f16_to_f32, "sm_80", with_unit({.step = 8, .fraction_bits = 24, .least_exponent = -10'000}));
+  none(f16_to_f32, "sm_80", with_unit({.step = 8,   .fraction_bits = 24, .floor_f32 = -132}));
   none(tf32_to_f32, "sm_90a", with_unit({.step = 8}));
   for (const char* opcode : {s8_clamped, u8_wrapped, load_x2_trans, store_x2, transpose}) none(opcode, "sm_90a", emulate);
 }

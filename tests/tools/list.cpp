@@ -1,4 +1,5 @@
 #include <warpmat/execute/instruction.h>
+#include <warpmat/tables/floor.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -61,6 +62,9 @@ TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
       CHECK(lowering.at("machine") == machine_name(form, *wanted));
       CHECK(lowering.at("evidence") == name(wanted->evidence));
       CHECK(lowering.at("source") == wanted->source);
+      const auto floor = find_floor(form, t.hardware);
+      CHECK(lowering.at("floor").is_null() == !floor);
+      if (floor) CHECK(lowering.at("floor").at("evidence") == name(floor->evidence));
     }
   }
 }

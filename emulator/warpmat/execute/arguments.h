@@ -8,6 +8,8 @@
 
 namespace warpmat {
 
+class Events;
+
 /// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each points to the words of lanes 0
 /// to 31, one behind the other; they may lie wherever a 32-bit word may.
 using RegisterList = std::span<std::uint32_t* const>;
@@ -39,6 +41,7 @@ struct Arguments {
   RegisterList destination;                              ///< d, or r of ldmatrix
   SharedMemory* shared = nullptr;                        ///< for ldmatrix and stmatrix
   std::int64_t offset = 0;                               ///< added to each address of p: the [register+offset] of PTX
+  Events* events = nullptr;                              ///< where the reference counts what happens (numeric/events.h)
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }

@@ -90,7 +90,7 @@ struct FloatPlan {
   bool split = false;            ///< two steps from zero, with elements 0 and 1 of each four, then 2 and 3; C is added at the end
   int fraction_bits = 0;         ///< see DotModel
   int result_fraction_bits = 0;  ///< see DotModel
-  int least_exponent = 0;        ///< see DotModel; the usual case never comes near it
+  int floor = no_floor;          ///< see DotModel; that of D's format
   bool f16_accumulator = false;
   std::uint32_t padding_a = 0, padding_b = 0;  ///< bits of a word that belong to no element; they must be zero
   bool sparse = false;
@@ -124,6 +124,7 @@ struct VoltaPlan {
   bool f16_c = false, f16_d = false;
   std::uint32_t nan = 0;     ///< D's
   int fraction_bits = 0;     ///< see DotModel
+  int floor = no_floor;      ///< see DotModel; that of D's format
   int least_exponent = 0;    ///< of numbers of A and B
   int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
 };

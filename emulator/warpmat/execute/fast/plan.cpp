@@ -29,9 +29,9 @@ bool fits(const Form& form, int a_words, int b_words) {
          b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
-/// Whether the kernels that are not of execute_dot know all that the model asks for.
-bool is_basic(const DotModel& model) {
-  return model.least_exponent == no_least_exponent && model.result_fraction_bits == row(Format::f32).fraction_bits;
+/// Whether an f32 result keeps all its bits: what kernels expect that are not of execute_dot.
+bool keeps_all_bits(const DotModel& model) {
+  return model.result_fraction_bits == row(Format::f32).fraction_bits;
 }
 
 BitPlace bit_place(const Fragment& fragment, const Element& element) {
@@ -109,7 +109,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   plan.fraction_bits = lowering.model->fraction_bits;
   plan.result_fraction_bits = lowering.model->result_fraction_bits;
   if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // known of fp8 alone
-  plan.least_exponent = lowering.model->least_exponent;
+  plan.floor = lowering.model->floor(form.format(OperandName::d));
   plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
   plan.padding_a = padding_bits(a.fragment);
   plan.padding_b = padding_bits(b.fragment);
@@ -124,7 +124,8 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
 }
 
 std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering) {
-  if (lowering.semantics != Semantics::grouped_dot || !is_basic(*lowering.model)) return std::nullopt;
+  if (lowering.semantics != Semantics::grouped_dot || !keeps_all_bits(*lowering.model)) return std::nullopt;
+  if (lowering.model->floor(form.format(OperandName::d)) != no_floor) return std::nullopt;
   const Format format = form.format(OperandName::a);
   GroupedPlan plan;
   plan.a_words = form.stored_k() * row(format).bits / 32;
@@ -145,7 +146,7 @@ std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& loweri
 
 std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) {
   const bool fused = lowering.semantics == Semantics::m8n8k4_fma;
-  const bool in_unit = lowering.semantics == Semantics::m8n8k4_dot && is_basic(*lowering.model);
+  const bool in_unit = lowering.semantics == Semantics::m8n8k4_dot && keeps_all_bits(*lowering.model);
   if (!in_unit && !fused) return std::nullopt;
   const Format result = form.format(OperandName::d);
   return VoltaPlan{.fused = fused,
@@ -155,6 +156,7 @@ std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) 
                    .f16_d = result == Format::f16,
                    .nan = static_cast<std::uint32_t>(canonical_nan(result)),
                    .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
+                   .floor = fused ? no_floor : lowering.model->floor(result),
                    .least_exponent = min_exponent(row(form.format(OperandName::a))),
                    .least_c_exponent = min_exponent(row(result))};
 }

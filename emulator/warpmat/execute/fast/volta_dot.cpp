@@ -227,7 +227,7 @@ class VoltaDot {
     const I32 d;
     Floats products[k];
     auto special = c;  // infinite or NaN if the sum is; numbers do not overflow where the CPU rounds toward zero
-    auto exponent = hn::Max(exponents(c, plan_.least_c_exponent, no_exponent), hn::Set(d, least_f32_exponent));
+    auto exponent = hn::Max(exponents(c, plan_.least_c_exponent, no_exponent), hn::Set(d, HWY_MAX(plan_.floor, least_f32_exponent)));
     for (int i = 0; i < k; ++i) {
       products[i] = hn::Mul(a.elements[i], b.elements[i]);
       special = hn::Add(special, products[i]);

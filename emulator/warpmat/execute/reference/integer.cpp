@@ -3,6 +3,7 @@
 
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/numeric/events.h>
 #include <warpmat/numeric/value.h>
 
 namespace warpmat {
@@ -19,6 +20,17 @@ std::uint32_t clamp_to_s32(std::int64_t sum) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()));
 }
 
+/// A sum of products as it grows, C first.
+void count_sums(Events& counts, std::int64_t c, std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  std::int64_t sum = c, least = c, largest = c;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    sum += a[k] * b[k];
+    least = std::min(least, sum);
+    largest = std::max(largest, sum);
+  }
+  count_integer(counts, sum, least, largest);
+}
+
 }  // namespace
 
 void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
@@ -27,6 +39,7 @@ void execute_integer_dot(const Form& form, const Lowering& lowering, const Argum
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::int64_t sum = decode_whole(Format::s32, c);
     for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+    if (arguments.events != nullptr) count_sums(*arguments.events, decode_whole(Format::s32, c), a, b);
     return form.satfinite ? clamp_to_s32(sum) : static_cast<std::uint32_t>(sum);
   });
 }
@@ -38,6 +51,10 @@ void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments
     auto sum = static_cast<std::uint32_t>(c);
     for (std::size_t k = 0; k < a.size(); ++k)
       sum += static_cast<std::uint32_t>(form.bit_operation == BitOperation::bit_xor ? a[k] ^ b[k] : a[k] & b[k]);
+    if (arguments.events != nullptr) {
+      const std::int64_t start = decode_whole(Format::s32, c), total = start + static_cast<std::uint32_t>(sum - static_cast<std::uint32_t>(c));
+      count_integer(*arguments.events, total, start, total);
+    }
     return sum;
   });
 }

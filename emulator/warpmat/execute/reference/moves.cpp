@@ -4,6 +4,7 @@
 #include <array>
 
 #include <warpmat/tables/capacity.h>
+#include <warpmat/numeric/events.h>
 
 namespace warpmat {
 namespace {
@@ -26,6 +27,8 @@ std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int 
 template <typename Visit>
 void for_each_element(const Form& form, const Arguments& arguments, Visit visit) {
   const auto rows = addressed_rows(arguments, form.rows_in_memory());
+  if (arguments.events != nullptr)
+    for (int lane = 0; lane < form.rows_in_memory(); ++lane) arguments.events->add(Event::row_address, static_cast<std::size_t>(lane));
   for (int matrix = 0; matrix < form.number; ++matrix)
     for (int row = 0; row < form.shape.m; ++row)
       for (int column = 0; column < form.shape.n; ++column) {
