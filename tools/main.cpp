@@ -20,6 +20,8 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_fuzz,
     warpmat::add_record,
     warpmat::add_replay,
+    warpmat::add_mutants,
+    warpmat::add_distinguish,
     warpmat::add_evidence,
     warpmat::add_support,
     warpmat::add_coverage,

@@ -45,6 +45,7 @@ const std::vector<Room> rooms = {
     {"gpu/runners", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
+    {"gpu/mutants", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
     {"tools/library", {"emulator", "gpu"}},
     {"tools", {"emulator", "gpu", "tools/library"}},
