@@ -4,28 +4,12 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/declarations.h>
+#include <warpmat/ptx/excerpt.h>
 #include <warpmat/ptx/operand_parser.h>
 #include <warpmat/ptx/slots.h>
 
 namespace warpmat {
 namespace {
-
-constexpr std::size_t max_excerpt_bytes = 200;
-
-/// The line that `rest` begins with and a caret under the column; of a very long line only the part around it.
-std::string excerpt(std::string_view rest, int column) {
-  auto caret_at = static_cast<std::size_t>(column - 1);
-  std::string_view line = rest.substr(0, rest.find('\n'));
-  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (line.size() > max_excerpt_bytes) {
-    const std::size_t begin = std::min(caret_at - std::min(caret_at, max_excerpt_bytes / 2), line.size() - max_excerpt_bytes);
-    line = line.substr(begin, max_excerpt_bytes);
-    caret_at -= begin;
-  }
-  std::string caret;
-  for (std::size_t i = 0; i < caret_at; ++i) caret += i < line.size() && line[i] == '\t' ? '\t' : ' ';
-  return std::string(line) + '\n' + caret + '^';
-}
 
 /// Parses the statements; directives and operands have parsers of their own.
 class Parser {
