@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "gpu/cuda/gpu_runner.h"
+#include "tools/library/interruption.h"
 
 namespace {
 
@@ -71,6 +72,9 @@ int main(int argc, char** argv) {
   } catch (const warpmat::NoGpu& e) {
     fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
     return warpmat::skipped_status;
+  } catch (const warpmat::Interrupted& e) {
+    fmt::print(stderr, "warpmat: interrupted: {}\n", e.what());
+    return e.exit_status();
   } catch (const std::exception& e) {
     return fail(e.what(), 1);
   }

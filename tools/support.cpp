@@ -47,7 +47,7 @@ std::string section_of(const Form& form) {
 /// Forms that agree in what a line says besides the opcode.
 struct Line {
   std::string rest;
-  std::vector<Pattern> patterns;
+  std::vector<std::string> opcodes;
 };
 
 struct Section {
@@ -67,7 +67,7 @@ std::vector<Section> sections() {
   for (const Form& form : forms()) {
     const std::string rest = fmt::format("{} | {} | {}", target_text(form.requirement), to_string(form.requirement.ptx), lowerings_text(form));
     Section& section = found_or_added(all, &Section::title, section_of(form));
-    found_or_added(section.lines, &Line::rest, rest).patterns.push_back(pattern_of(form.opcode));
+    found_or_added(section.lines, &Line::rest, rest).opcodes.push_back(form.opcode);
   }
   return all;
 }
@@ -75,8 +75,8 @@ std::vector<Section> sections() {
 std::string section_text(const Section& section) {
   std::string text = fmt::format("\n## {}\n\n| opcode | forms | needs | PTX | machine instruction, and how its bits are known |\n|---|---|---|---|---|\n", section.title);
   for (const Line& line : section.lines)
-    for (const Pattern& pattern : collapse(line.patterns))
-      text += fmt::format("| `{}` | {} | {} |\n", pattern_text(pattern), opcodes_of(pattern), line.rest);
+    for (const OpcodePattern& pattern : opcode_patterns(line.opcodes))
+      text += fmt::format("| `{}` | {} | {} |\n", pattern.text, pattern.opcodes, line.rest);
   return text;
 }
 

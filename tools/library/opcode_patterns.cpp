@@ -91,4 +91,12 @@ std::size_t opcodes_of(const Pattern& pattern) {
   return count;
 }
 
+std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcodes) {
+  std::vector<Pattern> patterns;
+  for (const std::string& opcode : opcodes) patterns.push_back(pattern_of(opcode));
+  std::vector<OpcodePattern> texts;
+  for (const Pattern& pattern : collapse(patterns)) texts.push_back({pattern_text(pattern), opcodes_of(pattern)});
+  return texts;
+}
+
 }  // namespace warpmat

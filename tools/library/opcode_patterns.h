@@ -27,4 +27,13 @@ std::string pattern_text(const Pattern& pattern);
 /// How many opcodes a pattern stands for.
 std::size_t opcodes_of(const Pattern& pattern);
 
+/// A pattern as a text, and how many opcodes it stands for.
+struct OpcodePattern {
+  std::string text;
+  std::size_t opcodes;
+};
+
+/// Few patterns for `opcodes`, as texts.
+std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcodes);
+
 }  // namespace warpmat

@@ -1,19 +1,13 @@
-#include "paths.h"
-#include "vectors_published.h"
+#include "compressed_table.h"
 
 #include <zlib.h>
 
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
 
 namespace {
-
-std::string path_of(const std::string& file) {
-  return published_vectors_path() + "/" + file;
-}
 
 std::string uncompressed(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
@@ -28,10 +22,6 @@ std::string uncompressed(const std::string& path) {
 
 }  // namespace
 
-bool has_vectors(const std::string& name) {
-  return std::filesystem::exists(path_of(name));
-}
-
 std::vector<std::string> read_compressed_lines(const std::string& path) {
   std::vector<std::string> result;
   std::istringstream lines(uncompressed(path));
@@ -39,16 +29,12 @@ std::vector<std::string> read_compressed_lines(const std::string& path) {
   return result;
 }
 
-Table read_vectors(const std::string& file) {
+Table read_table(const std::string& path) {
   Table table;
-  for (const std::string& line : read_compressed_lines(path_of(file))) {
+  for (const std::string& line : read_compressed_lines(path)) {
     std::istringstream fields(line);
     table.emplace_back();
     for (std::string field; std::getline(fields, field, '\t');) table.back().push_back(field);
   }
   return table;
-}
-
-std::string no_vectors(const std::string& name) {
-  return "skipped: no vectors at " + path_of(name) + " (set WARPMAT_VECTORS)";
 }
