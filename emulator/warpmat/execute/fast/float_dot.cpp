@@ -4,7 +4,7 @@
 // usual_float_dot-inl.h and any_float_dot-inl.h.
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/float_dot.cpp"

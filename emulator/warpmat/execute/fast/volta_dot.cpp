@@ -8,7 +8,7 @@
 // CPU rounds toward zero there, to nearest where the hardware uses f32 operations.
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/volta_dot.cpp"

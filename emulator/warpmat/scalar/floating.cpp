@@ -1,0 +1,150 @@
+// Kernels of f32 and f64 arithmetic, compiled once for each instruction set.
+
+#include <warpmat/scalar/floating.h>
+#include <warpmat/scalar/half.h>
+#include <warpmat/scalar/kernels.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/scalar/floating.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/scalar/round-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::scalar::HWY_NAMESPACE {
+namespace {
+
+/// A source of arithmetic in T: of type T itself, or a half that widens to it exactly.
+template <typename T, typename Source>
+HWY_INLINE T read(const void* words, int lane, bool ftz) {
+  if constexpr (std::is_same_v<T, Source>) {
+    const T x = load<T>(words, lane);
+    return ftz ? flush(x) : x;
+  } else {
+    return widen(load<Source>(words, lane));
+  }
+}
+
+/// One pass over the lanes. `plain`: neither .ftz nor .sat, which is what most statements are.
+template <bool plain, typename T, typename Call>
+HWY_INLINE void pass(void* result, const Modifiers& m, Call call) {
+  const bool ftz = !plain && m.ftz;
+  WARPMAT_EACH_LANE {
+    T x = call(lane, ftz);
+    if (ftz) x = flush(x);
+    if constexpr (std::is_floating_point_v<T>)
+      if (!plain && m.saturate) x = saturate_to_one(x);
+    store<T>(result, lane, x);
+  }
+}
+
+/// results[0] = f(sources...), rounded as the modifiers say. `Sources` are the types of the registers.
+template <auto f, typename... Sources>
+struct Arithmetic;
+
+template <typename T, typename... A, T (*f)(A...), typename... Sources>
+struct Arithmetic<f, Sources...> {
+  template <std::size_t... i>
+  static HWY_INLINE void run(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
+    const void* const s[] = {sources[i]...};
+    const auto call = [&](int lane, bool ftz) HWY_ATTR { return f(read<T, Sources>(s[i], lane, ftz)...); };
+    const RoundingMode mode(mode_of(m.rounding));
+    if (m.ftz || m.saturate)
+      pass<false, T>(result, m, call);
+    else
+      pass<true, T>(result, m, call);
+  }
+
+  static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+    const Modifiers m = modifiers;  // a copy, which no store to a result can change
+    run(results[0], sources, m, std::index_sequence_for<A...>());
+  }
+};
+
+template <auto f>
+struct SameSources;
+template <typename T, typename... A, T (*f)(A...)>
+struct SameSources<f> {
+  using Type = Arithmetic<f, A...>;
+};
+
+/// Registers of f's own types.
+template <auto f>
+constexpr Function arithmetic = SameSources<f>::Type::run;
+
+/// Registers of the types `Sources`.
+template <auto f, typename... Sources>
+constexpr Function mixed = Arithmetic<f, Sources...>::run;
+
+using P = FloatPair;
+
+constexpr Kernel kernels[] = {
+    {"add.f32", arithmetic<float_add<float>>},
+    {"sub.f32", arithmetic<float_subtract<float>>},
+    {"mul.f32", arithmetic<float_multiply<float>>},
+    {"fma.f32", arithmetic<float_multiply_add<float>>},
+    {"div.f32", arithmetic<float_divide<float>>},
+    {"rcp.f32", arithmetic<float_reciprocal<float>>},
+    {"sqrt.f32", arithmetic<float_square_root<float>>},
+    {"neg.f32", arithmetic<negate_f32>},
+    {"abs.f32", arithmetic<absolute_f32>},
+    {"add.f64", arithmetic<float_add<double>>},
+    {"sub.f64", arithmetic<float_subtract<double>>},
+    {"mul.f64", arithmetic<float_multiply<double>>},
+    {"fma.f64", arithmetic<float_multiply_add<double>>},
+    {"div.f64", arithmetic<float_divide<double>>},
+    {"rcp.f64", arithmetic<float_reciprocal<double>>},
+    {"sqrt.f64", arithmetic<float_square_root<double>>},
+    {"neg.f64", each_lane<negate_f64>},
+    {"abs.f64", each_lane<absolute_f64>},
+    {"add.f32x2", arithmetic<on_pair<float_add<float>, P, P>>},
+    {"sub.f32x2", arithmetic<on_pair<float_subtract<float>, P, P>>},
+    {"mul.f32x2", arithmetic<on_pair<float_multiply<float>, P, P>>},
+    {"fma.f32x2", arithmetic<on_pair<float_multiply_add<float>, P, P, P>>},
+    {"add.f32.f16", mixed<float_add<float>, F16, float>},
+    {"add.f32.bf16", mixed<float_add<float>, Bf16, float>},
+    {"sub.f32.f16", mixed<float_subtract<float>, F16, float>},
+    {"sub.f32.bf16", mixed<float_subtract<float>, Bf16, float>},
+    {"fma.f32.f16", mixed<float_multiply_add<float>, F16, F16, float>},
+    {"fma.f32.bf16", mixed<float_multiply_add<float>, Bf16, Bf16, float>},
+    {"min.f32", each_lane<OrderF32::pick<true>>},
+    {"max.f32", each_lane<OrderF32::pick<false>>},
+    {"min3.f32", each_lane<OrderF32::pick3<true>>},
+    {"max3.f32", each_lane<OrderF32::pick3<false>>},
+    {"min.f64", each_lane<OrderF64::pick<true>>},
+    {"max.f64", each_lane<OrderF64::pick<false>>},
+    {"copysign.f32", each_lane<copy_sign<std::uint32_t>>},
+    {"copysign.f64", each_lane<copy_sign<std::uint64_t>>},
+    {"testp.finite.f32", each_lane<test_finite<float>>},
+    {"testp.infinite.f32", each_lane<test_infinite<float>>},
+    {"testp.number.f32", each_lane<test_number<float>>},
+    {"testp.notanumber.f32", each_lane<test_not_a_number<float>>},
+    {"testp.normal.f32", each_lane<test_normal<float>>},
+    {"testp.subnormal.f32", each_lane<test_subnormal<float>>},
+    {"testp.finite.f64", each_lane<test_finite<double>>},
+    {"testp.infinite.f64", each_lane<test_infinite<double>>},
+    {"testp.number.f64", each_lane<test_number<double>>},
+    {"testp.notanumber.f64", each_lane<test_not_a_number<double>>},
+    {"testp.normal.f64", each_lane<test_normal<double>>},
+    {"testp.subnormal.f64", each_lane<test_subnormal<double>>},
+};
+
+std::span<const Kernel> float_kernels_here() {
+  return kernels;
+}
+
+}  // namespace
+}  // namespace warpmat::scalar::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat::scalar {
+
+HWY_EXPORT(float_kernels_here);
+
+std::span<const Kernel> float_kernels() {
+  return HWY_DYNAMIC_DISPATCH(float_kernels_here)();
+}
+
+}  // namespace warpmat::scalar
+#endif
