@@ -22,17 +22,26 @@ constexpr T same(T a) {
   return a;
 }
 
-/// lop3.BoolOp: the predicate says whether the result differs from 0, combined with the last source.
+/// The table is a number in the text, the same in all lanes.
+void look_up_lanes(void* const* results, const void* const* sources, const Modifiers&) {
+  const auto table = load<uint32_t>(sources[3], 0);
+  WARPMAT_EACH_LANE store(results[0], lane, look_up(load<uint32_t>(sources[0], lane), load<uint32_t>(sources[1], lane), load<uint32_t>(sources[2], lane), table));
+}
+
+/// lop3.BoolOp: the second result says whether the first differs from 0, combined with the last source.
 void look_up_predicate(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
-  alignas(64) uint32_t result[32];
-  WARPMAT_EACH_LANE {
-    result[lane] = look_up(load<uint32_t>(sources[0], lane), load<uint32_t>(sources[1], lane), load<uint32_t>(sources[2], lane), m);
-    store(results[0], lane, result[lane]);
-  }
-  const uint32_t differs = mask_of([&](int lane) HWY_ATTR { return result[lane] != 0; });
-  const uint32_t condition = *static_cast<const uint32_t*>(sources[3]);
-  *static_cast<uint32_t*>(results[1]) = m.combine == Combine::conjunction ? differs & condition : differs | condition;
+  const bool conjunction = modifiers.combine == Combine::conjunction;
+  const std::uint32_t condition = *static_cast<const uint32_t*>(sources[4]);
+  look_up_lanes(results, sources, modifiers);
+  const uint32_t differs = mask_of([&](int lane) HWY_ATTR { return load<uint32_t>(results[0], lane) != 0; });
+  *static_cast<uint32_t*>(results[1]) = conjunction ? differs & condition : differs | condition;
+}
+
+/// Both halves of a 128-bit register.
+void copy_128(void* const* results, const void* const* sources, const Modifiers&) {
+  const auto* const from = static_cast<const uint64_t*>(sources[0]);
+  auto* const to = static_cast<uint64_t*>(results[0]);
+  for (int i = 0; i < 64; ++i) to[i] = from[i];
 }
 
 /// mov.bN d, {a, b, ...}: a in the lowest bits. `Part` is the type of one source.
@@ -61,6 +70,7 @@ constexpr Kernel kernels[] = {
     {"mov.b16", each_lane<same<uint16_t>>},
     {"mov.b32", each_lane<same<uint32_t>>},
     {"mov.b64", each_lane<same<uint64_t>>},
+    {"mov.b128", copy_128},
     {"mov.pack.b16.b8", pack<std::uint8_t, 2>},
     {"mov.pack.b32.b8", pack<std::uint8_t, 4>},
     {"mov.pack.b32.b16", pack<uint16_t, 2>},
@@ -86,7 +96,7 @@ constexpr Kernel kernels[] = {
     {"cnot.b16", each_lane<logical_not<uint16_t>>},
     {"cnot.b32", each_lane<logical_not<uint32_t>>},
     {"cnot.b64", each_lane<logical_not<uint64_t>>},
-    {"lop3.b32", each_lane<look_up>},
+    {"lop3.b32", look_up_lanes},
     {"lop3.predicate.b32", look_up_predicate},
     {"shl.b16", each_lane<shift_left<uint16_t>>},
     {"shl.b32", each_lane<shift_left<uint32_t>>},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include <warpmat/scalar/integer.h>
 #include <warpmat/scalar/kernel.h>
@@ -22,9 +23,9 @@ constexpr T bitwise_not(T a) { return static_cast<T>(~a); }
 template <typename T>
 constexpr T logical_not(T a) { return a == 0 ? 1 : 0; }
 
-/// Bit for bit, the table's entry at place 4a + 2b + c: the entry is selected by a among two, then by b, then by c.
-constexpr std::uint32_t look_up(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
-  const auto entry = [&](int place) { return (m.immediate >> place & 1) != 0 ? ~0u : 0u; };
+/// Bit for bit, `table`'s entry at place 4a + 2b + c: the entry is selected by a among two, then by b, then by c.
+constexpr std::uint32_t look_up(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
+  const auto entry = [&](int place) { return (table >> place & 1) != 0 ? ~0u : 0u; };
   const auto select = [](std::uint32_t by, std::uint32_t zero, std::uint32_t one) { return zero ^ (by & (zero ^ one)); };
   const auto by_a = [&](int place) { return select(a, entry(place), entry(place + 4)); };
   return select(c, select(b, by_a(0), by_a(2)), select(b, by_a(1), by_a(3)));
@@ -104,10 +105,16 @@ constexpr std::uint32_t find_leading_shift(T a) {
   return place == ~0u ? place : static_cast<std::uint32_t>(bits_of<T>) - 1 - place;
 }
 
-/// `length` bits of a from place `position` on, both modulo 256; a signed field repeats its last bit, which is at most a's own.
+/// Where a bit field begins, or how long it is. Of 32-bit fields the lower 8 bits count, as the PTX ISA has it; of 64-bit ones all [H200].
+template <typename T>
+constexpr std::uint32_t field_operand(std::uint32_t x) {
+  return std::min<std::uint32_t>(sizeof(T) == 8 ? x : x & 255, 255);
+}
+
+/// `length` bits of a from place `position` on; a signed field repeats its last bit, which is at most a's own.
 template <typename T>
 constexpr T extract_bits(T a, std::uint32_t position, std::uint32_t length) {
-  const std::uint32_t first = position & 255, count = length & 255, width = bits_of<T>;
+  const std::uint32_t first = field_operand<T>(position), count = field_operand<T>(length), width = bits_of<T>;
   const auto field = static_cast<Unsigned<T>>(shift_right<T>(a, first));
   const Unsigned<T> inside = count >= width ? static_cast<Unsigned<T>>(~Unsigned<T>{0}) : static_cast<Unsigned<T>>(shift_left<Unsigned<T>>(1, count) - 1);
   if constexpr (!std::is_signed_v<T>) return static_cast<T>(field & inside);
@@ -116,10 +123,10 @@ constexpr T extract_bits(T a, std::uint32_t position, std::uint32_t length) {
   return static_cast<T>(sign ? field | static_cast<Unsigned<T>>(~inside) : field & inside);
 }
 
-/// b with the low `length` bits of a at place `position`, both modulo 256.
+/// b with the low `length` bits of a at place `position`.
 template <typename T>
 constexpr T insert_bits(T a, T b, std::uint32_t position, std::uint32_t length) {
-  const std::uint32_t first = position & 255, count = length & 255, width = bits_of<T>;
+  const std::uint32_t first = field_operand<T>(position), count = field_operand<T>(length), width = bits_of<T>;
   const T inside = count >= width ? static_cast<T>(~T{0}) : static_cast<T>(shift_left<T>(1, count) - 1);
   const T mask = shift_left<T>(inside, first);
   return static_cast<T>((b & ~mask) | (shift_left<T>(a, first) & mask));
@@ -140,7 +147,9 @@ constexpr T extend_bits(T a, std::uint32_t b, const Modifiers& m) {
 }
 
 /// The place of the |offset|-th one of `mask` from place `base` on, upwards or downwards; 0xffffffff if there is none.
+/// `base` should be at most 31: above, nothing is found. An offset of -2^31, whose absolute value does not fit, gives 0 [H200].
 constexpr std::uint32_t find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
+  if (offset == std::numeric_limits<std::int32_t>::min()) return 0;
   if (base > 31) return ~0u;
   if (offset == 0) return (mask >> base & 1) != 0 ? base : ~0u;
   std::uint32_t left = offset > 0 ? static_cast<std::uint32_t>(offset) : 0u - static_cast<std::uint32_t>(offset);

@@ -25,15 +25,29 @@ HWY_INLINE T read(const void* words, int lane, bool ftz) {
   }
 }
 
-/// One pass over the lanes. `plain`: neither .ftz nor .sat, which is what most statements are.
-template <bool plain, typename T, typename Call>
-HWY_INLINE void pass(void* result, const Modifiers& m, Call call) {
-  const bool ftz = !plain && m.ftz;
+/// The lanes' results as the CPU rounds.
+template <typename T, typename Call>
+HWY_INLINE void pass(T* results, Rounding rounding, bool ftz, Call call) {
+  const RoundingMode mode(mode_of(rounding));
+  asm volatile("" : : "r"(results) : "memory");  // the array is memory, which RoundingMode's fences hold
+  WARPMAT_EACH_LANE results[lane] = call(lane, ftz);
+}
+
+/// Results of .ftz and .sat. What is below the smallest normal number before it is rounded becomes zero, even if it is rounded up to that
+/// number [H200]: where a result is that number, the result toward zero tells.
+template <typename T, typename Call>
+HWY_INLINE void flushed_or_saturated(void* result, const Modifiers& m, Call call) {
+  alignas(64) T nearest[32], toward_zero[32];
+  pass(nearest, m.rounding, m.ftz, call);
+  if (m.ftz) {
+    const bool any_smallest = mask_of([&](int lane) HWY_ATTR { return is_smallest_normal(nearest[lane]); }) != 0;
+    const T* below = nearest;
+    if (any_smallest) pass(toward_zero, Rounding::toward_zero, true, call), below = toward_zero;
+    WARPMAT_EACH_LANE nearest[lane] = flush_below(nearest[lane], below[lane]);
+  }
   WARPMAT_EACH_LANE {
-    T x = call(lane, ftz);
-    if (ftz) x = flush(x);
-    if constexpr (std::is_floating_point_v<T>)
-      if (!plain && m.saturate) x = saturate_to_one(x);
+    T x = nearest[lane];
+    if constexpr (std::is_floating_point_v<T>) x = m.saturate ? saturate_to_one(x) : x;
     store<T>(result, lane, x);
   }
 }
@@ -48,11 +62,9 @@ struct Arithmetic<f, Sources...> {
   static HWY_INLINE void run(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
     const void* const s[] = {sources[i]...};
     const auto call = [&](int lane, bool ftz) HWY_ATTR { return f(read<T, Sources>(s[i], lane, ftz)...); };
+    if (m.ftz || m.saturate) return flushed_or_saturated<T>(result, m, call);
     const RoundingMode mode(mode_of(m.rounding));
-    if (m.ftz || m.saturate)
-      pass<false, T>(result, m, call);
-    else
-      pass<true, T>(result, m, call);
+    WARPMAT_EACH_LANE store<T>(result, lane, call(lane, false));
   }
 
   static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
@@ -86,8 +98,8 @@ constexpr Kernel kernels[] = {
     {"div.f32", arithmetic<float_divide<float>>},
     {"rcp.f32", arithmetic<float_reciprocal<float>>},
     {"sqrt.f32", arithmetic<float_square_root<float>>},
-    {"neg.f32", arithmetic<negate_f32>},
-    {"abs.f32", arithmetic<absolute_f32>},
+    {"neg.f32", arithmetic<float_negate<float>>},
+    {"abs.f32", arithmetic<float_absolute<float>>},
     {"add.f64", arithmetic<float_add<double>>},
     {"sub.f64", arithmetic<float_subtract<double>>},
     {"mul.f64", arithmetic<float_multiply<double>>},
@@ -95,8 +107,8 @@ constexpr Kernel kernels[] = {
     {"div.f64", arithmetic<float_divide<double>>},
     {"rcp.f64", arithmetic<float_reciprocal<double>>},
     {"sqrt.f64", arithmetic<float_square_root<double>>},
-    {"neg.f64", each_lane<negate_f64>},
-    {"abs.f64", each_lane<absolute_f64>},
+    {"neg.f64", arithmetic<float_negate<double>>},
+    {"abs.f64", arithmetic<float_absolute<double>>},
     {"add.f32x2", arithmetic<on_pair<float_add<float>, P, P>>},
     {"sub.f32x2", arithmetic<on_pair<float_subtract<float>, P, P>>},
     {"mul.f32x2", arithmetic<on_pair<float_multiply<float>, P, P>>},
@@ -111,8 +123,8 @@ constexpr Kernel kernels[] = {
     {"max.f32", each_lane<OrderF32::pick<false>>},
     {"min3.f32", each_lane<OrderF32::pick3<true>>},
     {"max3.f32", each_lane<OrderF32::pick3<false>>},
-    {"min.f64", each_lane<OrderF64::pick<true>>},
-    {"max.f64", each_lane<OrderF64::pick<false>>},
+    {"min.f64", each_lane<pick_f64<true>>},
+    {"max.f64", each_lane<pick_f64<false>>},
     {"copysign.f32", each_lane<copy_sign<std::uint32_t>>},
     {"copysign.f64", each_lane<copy_sign<std::uint64_t>>},
     {"testp.finite.f32", each_lane<test_finite<float>>},

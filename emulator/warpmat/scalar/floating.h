@@ -43,6 +43,15 @@ constexpr T flush(T x) {
   return std::bit_cast<T>(magnitude(x) < FloatBits<T>::smallest_normal ? bits & FloatBits<T>::sign : bits);
 }
 
+template <typename T>
+constexpr bool is_smallest_normal(T x) { return magnitude(x) == FloatBits<T>::smallest_normal; }
+
+/// x, or a zero of its sign where `toward_zero`, the same result rounded toward zero, is subnormal.
+template <typename T>
+constexpr T flush_below(T x, T toward_zero) {
+  return magnitude(toward_zero) < FloatBits<T>::smallest_normal ? std::bit_cast<T>(std::bit_cast<Bits<T>>(x) & FloatBits<T>::sign) : x;
+}
+
 /// .sat: to [+0, 1]; NaN becomes +0.
 template <typename T>
 constexpr T saturate_to_one(T x) { return x > T{0} ? (x < T{1} ? x : T{1}) : T{0}; }
@@ -67,13 +76,13 @@ constexpr double with_nan(double result, std::initializer_list<double> sources_b
 template <typename T>
 T float_add(T a, T b) { return with_nan(a + b, {b, a}); }
 template <typename T>
-T float_subtract(T a, T b) { return with_nan(a - b, {-b, a}); }
+T float_subtract(T a, T b) { return with_nan(a - b, {b, a}); }
 template <typename T>
 T float_multiply(T a, T b) { return with_nan(a * b, {b, a}); }
 template <typename T>
 T float_multiply_add(T a, T b, T c) { return with_nan(std::fma(a, b, c), {b, c, a}); }
 template <typename T>
-T float_divide(T a, T b) { return with_nan(a / b, {b, a}); }
+T float_divide(T a, T b) { return with_nan(a / b, {a, b}); }
 template <typename T>
 T float_reciprocal(T a) { return with_nan(T{1} / a, {a}); }
 template <typename T>
@@ -85,6 +94,10 @@ struct FloatPair {
 };
 
 constexpr FloatPair flush(FloatPair x) { return {flush(x.low), flush(x.high)}; }
+constexpr bool is_smallest_normal(FloatPair x) { return is_smallest_normal(x.low) || is_smallest_normal(x.high); }
+constexpr FloatPair flush_below(FloatPair x, FloatPair toward_zero) {
+  return {flush_below(x.low, toward_zero.low), flush_below(x.high, toward_zero.high)};
+}
 
 template <auto f, typename... Pair>
 FloatPair on_pair(Pair... x) { return {f(x.low...), f(x.high...)}; }
@@ -133,11 +146,18 @@ struct Order {
 using OrderF32 = Order<std::uint32_t, 0x7f800000, 0x00800000, 0x7fffffff>;
 using OrderF64 = Order<std::uint64_t, 0x7ff0000000000000, 0x0010000000000000, 0x7fffffffffffffff>;
 
-/// neg and abs in f32 are additions on the hardware, so a NaN becomes the canonical one; in f64 only the sign changes.
-constexpr float negate_f32(float a) { return with_nan(-a, {}); }
-constexpr float absolute_f32(float a) { return with_nan(std::bit_cast<float>(magnitude(a)), {}); }
-constexpr std::uint64_t negate_f64(std::uint64_t a) { return a ^ FloatBits<double>::sign; }
-constexpr std::uint64_t absolute_f64(std::uint64_t a) { return a & ~FloatBits<double>::sign; }
+/// neg and abs are additions on the hardware: a NaN becomes the canonical one in f32, and keeps its sign in f64 [H200].
+template <typename T>
+constexpr T float_negate(T a) { return is_nan(a) ? with_nan(a, {a}) : -a; }
+template <typename T>
+constexpr T float_absolute(T a) { return is_nan(a) ? with_nan(a, {a}) : std::bit_cast<T>(magnitude(a)); }
+
+/// min and max in f64: of two NaNs the second, made quiet [H200].
+template <bool smaller>
+constexpr double pick_f64(double a, double b, const Modifiers& m) {
+  const double picked = std::bit_cast<double>(OrderF64::pick<smaller>(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b), m));
+  return is_nan(picked) ? quiet(b) : picked;
+}
 
 // ---- testp (PTX ISA 9.1 section 9.7.3.1) -------------------------------------------------------------------------------------------------
 

@@ -30,32 +30,34 @@ uint32_t two(uint32_t a, uint32_t b, const Modifiers& m) {
 }
 
 /// An f16 or bf16 source that fma.oob looks for: the NaN that stands for an element outside a tensor.
-constexpr uint16_t out_of_bounds_nan = 0x7fff;
+constexpr uint16_t out_of_bounds_nan = 0x7ff7;  // of either sign, in f16 and in bf16 [H200]
 
-/// fma of `halves` values a lane. The sum is rounded to f32 toward zero and upward; where the two differ it is inexact, and the former with
-/// its last bit set is the sum rounded to odd, from which the half is rounded correctly: f32 has more than two bits more.
-template <typename H, int halves>
+/// fma of `halves` values a lane. The sum is rounded to f32 downward and upward; where the two differ it is inexact, and the one nearer to
+/// zero with its last bit set is the sum rounded to odd, from which the half is rounded correctly: f32 has more than two bits more.
+template <typename H, std::size_t halves>
 void multiply_add(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
-  alignas(64) float s[3][halves][32];
-  for (int i = 0; i < 3; ++i)
-    for (int half = 0; half < halves; ++half) {
-      WARPMAT_EACH_LANE s[i][half][lane] = widen(source(H{static_cast<uint16_t>(load<uint32_t>(sources[i], lane) >> (16 * half))}, m));
+  alignas(64) float s[3][halves * 32];
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t half = 0; half < halves; ++half) {
+      float* const values = s[i] + 32 * half;
+      WARPMAT_EACH_LANE values[lane] = widen(source(H{static_cast<uint16_t>(load<uint32_t>(sources[i], lane) >> (16 * half))}, m));
     }
-  alignas(64) float toward_zero[halves * 32], upward[halves * 32];
+  alignas(64) float downward[halves * 32], upward[halves * 32];
   const auto sums = [&](RoundingMode::Mode rounding, float* sum) HWY_ATTR {
     asm volatile("" : : "r"(s), "r"(sum) : "memory");  // the arrays are memory, which RoundingMode's fences hold
     const RoundingMode mode(rounding);
-    for (int i = 0; i < halves * 32; ++i) sum[i] = std::fma(s[0][0][i], s[1][0][i], s[2][0][i]);
+    for (std::size_t i = 0; i < halves * 32; ++i) sum[i] = std::fma(s[0][i], s[1][i], s[2][i]);
   };
-  sums(RoundingMode::toward_zero, toward_zero);
+  sums(RoundingMode::down, downward);
   sums(RoundingMode::up, upward);
   const auto half_of = [&](int i, int lane) HWY_ATTR {
-    const auto low = std::bit_cast<uint32_t>(toward_zero[i * 32 + lane]);
-    const bool inexact = low != std::bit_cast<uint32_t>(upward[i * 32 + lane]);
-    H x = finish(narrow<H>(std::bit_cast<float>(low | static_cast<uint32_t>(inexact))), m);
+    const float low = (downward + 32 * i)[lane], high = (upward + 32 * i)[lane];
+    const bool exact = low == high;  // a zero that is exact is the upper one's, +0 unless both terms are -0
+    const auto nearer = std::bit_cast<uint32_t>(low < 0 || exact ? high : low);
+    H x = finish<H>(std::bit_cast<float>(nearer | static_cast<uint32_t>(!exact)), m);
     if (m.out_of_bounds) {
-      const auto is_outside = [&](int k) { return static_cast<uint16_t>(load<uint32_t>(sources[k], lane) >> (16 * i)) == out_of_bounds_nan; };
+      const auto is_outside = [&](std::size_t k) { return (load<uint32_t>(sources[k], lane) >> (16 * i) & 0x7fff) == out_of_bounds_nan; };
       if (is_outside(0) || is_outside(1)) x.bits = 0;
     }
     return static_cast<uint32_t>(x.bits);

@@ -66,10 +66,16 @@ constexpr H flush(H x) requires(sizeof(H) == 2) {
   return {static_cast<std::uint16_t>((x.bits & 0x7fff) < H::smallest_normal ? x.bits & half_sign : x.bits)};
 }
 
-/// What .ftz, .sat and .relu make of a result.
+/// The smallest normal number of H as an f32.
 template <typename H>
-constexpr H finish(H x, const Modifiers& m) {
-  if (m.ftz) x = flush(x);
+constexpr float smallest_normal() { return widen(H{H::smallest_normal}); }
+
+/// A result of .ftz, .sat and .relu. What is below the smallest normal number before it is rounded becomes zero, even if it is rounded up to
+/// that number [H200].
+template <typename H>
+constexpr H finish(float exact, const Modifiers& m) {
+  H x = narrow<H>(exact);
+  if (m.ftz && std::abs(exact) < smallest_normal<H>()) x.bits &= half_sign;
   const bool negative = (x.bits & half_sign) != 0, nan = is_nan(x);
   if (m.saturate) x.bits = nan || negative ? 0 : x.bits > H::one ? H::one : x.bits;
   if (m.relu) x.bits = negative && !nan ? 0 : x.bits;
@@ -80,22 +86,22 @@ template <typename H>
 constexpr H source(H x, const Modifiers& m) { return m.ftz ? flush(x) : x; }
 
 template <typename H>
-H half_add(H a, H b, const Modifiers& m) { return finish(narrow<H>(widen(source(a, m)) + widen(source(b, m))), m); }
+H half_add(H a, H b, const Modifiers& m) { return finish<H>(widen(source(a, m)) + widen(source(b, m)), m); }
 template <typename H>
-H half_subtract(H a, H b, const Modifiers& m) { return finish(narrow<H>(widen(source(a, m)) - widen(source(b, m))), m); }
+H half_subtract(H a, H b, const Modifiers& m) { return finish<H>(widen(source(a, m)) - widen(source(b, m)), m); }
 template <typename H>
-H half_multiply(H a, H b, const Modifiers& m) { return finish(narrow<H>(widen(source(a, m)) * widen(source(b, m))), m); }
+H half_multiply(H a, H b, const Modifiers& m) { return finish<H>(widen(source(a, m)) * widen(source(b, m)), m); }
 
-/// Sign changes keep NaN's fraction [H200].
+/// Every NaN becomes the canonical one, as in additions [H200].
 template <typename H>
 constexpr H half_negate(H a, const Modifiers& m) {
   const H x = source(a, m);
-  return {static_cast<std::uint16_t>(x.bits ^ half_sign)};
+  return {static_cast<std::uint16_t>(is_nan(x) ? half_nan : x.bits ^ half_sign)};
 }
 template <typename H>
 constexpr H half_absolute(H a, const Modifiers& m) {
   const H x = source(a, m);
-  return {static_cast<std::uint16_t>(x.bits & ~half_sign)};
+  return {static_cast<std::uint16_t>(is_nan(x) ? half_nan : x.bits & ~half_sign)};
 }
 
 template <typename H>

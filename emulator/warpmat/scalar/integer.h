@@ -144,16 +144,16 @@ T divide(T a, T b) {
   }
 }
 
-/// a - b * (a / b). By zero: a [H200].
+/// a - b * (a / b). By zero: all ones [H200].
 template <typename T>
 T remainder(T a, T b) {
   if constexpr (sizeof(T) == 8) {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~T{0});
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return 0;
     return static_cast<T>(a % b);
   } else {
-    return subtract(a, multiply_low(divide(a, b), b));
+    return b == 0 ? static_cast<T>(~T{0}) : subtract(a, multiply_low(divide(a, b), b));
   }
 }
 

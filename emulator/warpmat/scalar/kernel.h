@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <span>
 #include <vector>
 
 // The exact scalar instructions of PTX, for the 32 lanes of a warp at a time. This room knows bits, not spelling: rows of the catalogue
@@ -30,6 +31,7 @@ struct SmallFloat {
   std::uint32_t overflow = 0;  ///< the code of what is larger: infinity; `largest` where the format has none
   std::uint32_t nan = 0;       ///< the canonical NaN, or what stands for it
   std::uint32_t sign = 0;      ///< the sign's bit; 0 where there is none
+  int unused_low_bits = 0;     ///< of the word below the code: 13 of tf32
 };
 
 /// The video instructions' choices (PTX ISA 9.1 section 9.7.18).
@@ -53,7 +55,9 @@ struct Video {
 struct Modifiers {
   Rounding rounding = Rounding::nearest_even;
   bool ftz = false;            ///< subnormal sources and results become zeros
-  bool saturate = false;       ///< .sat: to [0, 1] or to the integer type's range; .satfinite: to the largest finite number
+  bool saturate = false;       ///< .sat: floating-point results are clamped to [+0, 1], NaN becomes +0
+  bool finite = false;         ///< .satfinite: infinities become the largest finite number
+  bool integral = false;       ///< .rni, .rzi, .rmi, .rpi: the result is a whole number
   bool relu = false;           ///< negative results become +0
   bool nan = false;            ///< min, max: a NaN source makes the result NaN
   bool absolute = false;       ///< min, max: .abs
@@ -64,7 +68,7 @@ struct Modifiers {
   bool wrap = false;           ///< shf, szext, bmsk, vshl, vshr: .wrap; else .clamp
   std::uint8_t outcomes = 0;   ///< setp, set: a union of Outcome
   Combine combine = Combine::none;
-  std::uint8_t immediate = 0;  ///< lop3: the look-up table
+  std::uint32_t true_value = 0;  ///< set: what a comparison that holds gives, in one element of the result
   SmallFloat format;           ///< cvt: the small format
   Video video;
 };

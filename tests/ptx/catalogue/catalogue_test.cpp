@@ -3,6 +3,7 @@
 #include <array>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/executable.h>
 #include <warpmat/warp/lane_mask.h>
 #include <warpmat/warp/warp.h>
 
@@ -48,7 +49,8 @@ TEST_CASE("a row that is found has the statement's types and runs", "[catalogue]
   const LaneMask p = 0xa5a50f33;
   void* const results[] = {d.data()};
   const void* const sources[] = {a.data(), b.data(), &p};
-  match->pattern->row.function(results, sources);
+  const Executable selection = executable(*match);
+  selection.function(results, sources, selection.modifiers);
   for (std::size_t i = 0; i < lanes; ++i) CHECK(d[i] == ((p >> i & 1) != 0 ? a[i] : b[i]));
 }
 
@@ -61,8 +63,8 @@ TEST_CASE("every row's operands and types can be resolved, and every row has a f
     const std::optional<Match> match = find_row(opcode);
     REQUIRE(match);
     for (const OperandPattern& operand : match->pattern->operands) CHECK(match->type_of(operand).bits > 0);
-    const bool computes = pattern.row.semantics == Semantics::compute || pattern.row.semantics == Semantics::compare;
-    CHECK((pattern.row.function != nullptr) == computes);
+    CHECK(pattern.row.kernel.empty() == (pattern.row.semantics != Semantics::compute));
+    if (!pattern.row.kernel.empty()) CHECK(executable(*match).function != nullptr);
   }
 }
 

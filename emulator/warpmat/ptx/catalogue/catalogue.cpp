@@ -1,13 +1,10 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <mutex>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <hwy/targets.h>
 
 #include <warpmat/ptx/catalogue/rows.h>
 
@@ -100,20 +97,21 @@ struct Index {
   Index() {
     std::vector<Row> rows;
     add_basic_rows(rows);
+    add_integer_rows(rows);
+    add_float_rows(rows);
+    add_compare_rows(rows);
+    add_convert_rows(rows);
+    add_video_rows(rows);
     add_machine_rows(rows);
     for (Row& row : rows) patterns.emplace_back(std::move(row));
     for (const Pattern& pattern : patterns) by_mnemonic[pattern.mnemonic].push_back(&pattern);
   }
 };
 
-/// One index for each instruction set that somebody has chosen; none is ever destroyed.
+/// Made at first use, never destroyed.
 const Index& index() {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& indices = *new std::map<std::int64_t, const Index*>;
-  const std::lock_guard lock(mutex);
-  const Index*& found = indices[hwy::SupportedTargets()];
-  if (found == nullptr) found = new Index;
-  return *found;
+  static const Index& made = *new Index;
+  return made;
 }
 
 /// Whether every qualifier finds a place and every place that is not optional is filled.
