@@ -7,6 +7,8 @@
 #include <mutex>
 #include <span>
 
+#include "gpu/cases/scalar_operands.h"
+
 namespace warpmat {
 namespace {
 
@@ -97,7 +99,7 @@ std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std:
                                             const std::function<void(std::size_t cases_done)>& progress) {
   std::vector<std::future<std::unique_ptr<ScalarOperands>>> drawn;
   for (int c = 0; c < scalar_classes; ++c)
-    drawn.push_back(std::async(std::launch::async, [&, c] { return std::make_unique<ScalarOperands>(static_cast<ScalarClass>(c), sweep.count); }));
+    drawn.push_back(std::async(std::launch::async, [&, c] { return std::make_unique<ScalarOperands>(draw_scalar_operands(static_cast<ScalarClass>(c), sweep.count)); }));
   std::vector<std::unique_ptr<ScalarOperands>> operands;
   for (auto& one : drawn) operands.push_back(one.get());
 

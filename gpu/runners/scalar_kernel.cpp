@@ -64,7 +64,7 @@ class Entry {
     std::string separator;
     for (std::size_t i = 0; i < case_.results.size(); ++i) {
       if (case_.results[i].carry) continue;
-      text += fmt::format("{}%d{}", case_.results[i].paired ? "|" : separator, i);
+      text += fmt::format("{}%d{}{}", case_.results[i].paired ? "|" : separator, i, behind(i));
       separator = ", ";
     }
     for (std::size_t i = 0; i < case_.sources.size();) {
@@ -74,12 +74,18 @@ class Entry {
         continue;
       }
       std::string registers;
-      for (std::size_t k = 0; k < count; ++k) registers += fmt::format("{}%s{}", k == 0 ? "" : ", ", i + k);
+      for (std::size_t k = 0; k < count; ++k) registers += fmt::format("{}{}%s{}{}", k == 0 ? "" : ", ", before(i + k), i + k, behind(case_.results.size() + i + k));
       if (!case_.immediate.empty() && i == case_.immediate_place) registers = case_.immediate;
       text += ", " + (count > 1 ? "{" + registers + "}" : registers);
       i += count;
     }
     return text + ";";
+  }
+
+  std::string_view behind(std::size_t operand) const { return operand < case_.behind.size() ? case_.behind[operand] : std::string_view(); }
+  std::string_view before(std::size_t source) const {
+    const std::size_t operand = case_.results.size() + source;
+    return operand < case_.before.size() ? case_.before[operand] : std::string_view();
   }
 
   void store(std::size_t i) {

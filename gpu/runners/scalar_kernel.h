@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "gpu/cases/scalar_cases.h"
+#include "gpu/runners/scalar_case.h"
 
 namespace warpmat {
 

@@ -69,12 +69,12 @@ void run_warp(const ScalarCase& shown, const ScalarOperands& operands, std::size
 
 }  // namespace
 
-ScalarOperands::ScalarOperands(ScalarClass operand_class, std::size_t count) : count_(count) {
+ScalarOperands::ScalarOperands(std::size_t count, const Draw& draw) : count_(count) {
   std::vector<std::uint64_t> values(count);
   for (int k = 0; k < value_kinds; ++k) {
     const auto kind = static_cast<ValueKind>(k);
     for (std::size_t operand = 0; operand < most_operands; ++operand) {
-      fill_operand(kind, operand_class, operand, 0, values);
+      draw(kind, operand, values);
       auto& narrow = narrow_[static_cast<std::size_t>(k)][operand];
       auto& wide = wide_[static_cast<std::size_t>(k)][operand];
       if (is_used_wide(kind))

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/cases/scalar_cases.h"
+#include "gpu/runners/scalar_case.h"
 
 namespace warpmat {
 
@@ -15,8 +15,10 @@ class ScalarOperands {
  public:
   static constexpr std::size_t most_operands = 5;
 
-  /// `count` must be a multiple of 32.
-  ScalarOperands(ScalarClass operand_class, std::size_t count);
+  using Draw = std::function<void(ValueKind kind, std::size_t operand, std::span<std::uint64_t> values)>;
+
+  /// `count`, a multiple of 32, elements of what `draw` gives. gpu/cases/scalar_operands.h draws the classes.
+  ScalarOperands(std::size_t count, const Draw& draw);
 
   std::size_t count() const { return count_; }
   /// The elements of operand number `operand`, which has the kind of `shown`: count() words of 4 bytes, or of 8 where it is wide.

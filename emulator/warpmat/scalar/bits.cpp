@@ -1,4 +1,4 @@
-// Kernels of logic, shifts, bit fields and moves, compiled once for each instruction set.
+// Kernels of logic, shifts and bit fields, compiled once for each instruction set.
 
 #include <warpmat/scalar/bits.h>
 #include <warpmat/scalar/kernel.h>
@@ -17,11 +17,6 @@ namespace {
 
 using std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t;
 
-template <typename T>
-constexpr T same(T a) {
-  return a;
-}
-
 /// The table is a number in the text, the same in all lanes.
 void look_up_lanes(void* const* results, const void* const* sources, const Modifiers&) {
   const auto table = load<uint32_t>(sources[3], 0);
@@ -37,50 +32,7 @@ void look_up_predicate(void* const* results, const void* const* sources, const M
   *static_cast<uint32_t*>(results[1]) = conjunction ? differs & condition : differs | condition;
 }
 
-/// Both halves of a 128-bit register.
-void copy_128(void* const* results, const void* const* sources, const Modifiers&) {
-  const auto* const from = static_cast<const uint64_t*>(sources[0]);
-  auto* const to = static_cast<uint64_t*>(results[0]);
-  for (int i = 0; i < 64; ++i) to[i] = from[i];
-}
-
-/// mov.bN d, {a, b, ...}: a in the lowest bits. `Part` is the type of one source.
-template <typename Part, std::size_t count>
-void pack(void* const* results, const void* const* sources, const Modifiers&) {
-  using Whole = UnsignedOf<sizeof(Part) * count>;
-  WARPMAT_EACH_LANE {
-    Whole whole = 0;
-    for (std::size_t i = 0; i < count; ++i) whole = static_cast<Whole>(whole | static_cast<Whole>(load<Part>(sources[i], lane)) << (sizeof(Part) * 8 * i));
-    store<Whole>(results[0], lane, whole);
-  }
-}
-
-/// mov.bN {d, e, ...}, a. The source may be one of the results, so it is read first.
-template <typename Part, std::size_t count>
-void unpack(void* const* results, const void* const* sources, const Modifiers&) {
-  using Whole = UnsignedOf<sizeof(Part) * count>;
-  alignas(64) Whole whole[32];
-  WARPMAT_EACH_LANE whole[lane] = load<Whole>(sources[0], lane);
-  for (std::size_t i = 0; i < count; ++i) {
-    WARPMAT_EACH_LANE store<Part>(results[i], lane, static_cast<Part>(whole[lane] >> (sizeof(Part) * 8 * i)));
-  }
-}
-
 constexpr Kernel kernels[] = {
-    {"mov.b16", each_lane<same<uint16_t>>},
-    {"mov.b32", each_lane<same<uint32_t>>},
-    {"mov.b64", each_lane<same<uint64_t>>},
-    {"mov.b128", copy_128},
-    {"mov.pack.b16.b8", pack<std::uint8_t, 2>},
-    {"mov.pack.b32.b8", pack<std::uint8_t, 4>},
-    {"mov.pack.b32.b16", pack<uint16_t, 2>},
-    {"mov.pack.b64.b16", pack<uint16_t, 4>},
-    {"mov.pack.b64.b32", pack<uint32_t, 2>},
-    {"mov.unpack.b16.b8", unpack<std::uint8_t, 2>},
-    {"mov.unpack.b32.b8", unpack<std::uint8_t, 4>},
-    {"mov.unpack.b32.b16", unpack<uint16_t, 2>},
-    {"mov.unpack.b64.b16", unpack<uint16_t, 4>},
-    {"mov.unpack.b64.b32", unpack<uint32_t, 2>},
     {"and.b16", each_lane<bitwise_and<uint16_t>>},
     {"and.b32", each_lane<bitwise_and<uint32_t>>},
     {"and.b64", each_lane<bitwise_and<uint64_t>>},

@@ -96,11 +96,6 @@ void set_pair(void* const* results, const void* const* sources, const Modifiers&
 }
 
 template <typename T>
-constexpr T select(T a, T b, bool c) {
-  return c ? a : b;
-}
-
-template <typename T>
 constexpr T select_by_integer(T a, T b, int32_t c) {
   return c >= 0 ? a : b;
 }
@@ -110,29 +105,7 @@ constexpr T select_by_float(T a, T b, float c, const Modifiers& m) {
   return (m.ftz ? flush(c) : c) >= 0 ? a : b;
 }
 
-/// Predicates are masks of lanes: their logic needs no loop.
-template <uint32_t (*f)(uint32_t, uint32_t)>
-void logic(void* const* results, const void* const* sources, const Modifiers&) {
-  *static_cast<uint32_t*>(results[0]) = f(*static_cast<const uint32_t*>(sources[0]), *static_cast<const uint32_t*>(sources[1]));
-}
-
-template <uint32_t (*f)(uint32_t)>
-void unary_logic(void* const* results, const void* const* sources, const Modifiers&) {
-  *static_cast<uint32_t*>(results[0]) = f(*static_cast<const uint32_t*>(sources[0]));
-}
-
-constexpr uint32_t both(uint32_t a, uint32_t b) { return a & b; }
-constexpr uint32_t either(uint32_t a, uint32_t b) { return a | b; }
-constexpr uint32_t one_only(uint32_t a, uint32_t b) { return a ^ b; }
-constexpr uint32_t opposite(uint32_t a) { return ~a; }
-constexpr uint32_t same(uint32_t a) { return a; }
-
 constexpr Kernel kernels[] = {
-    {"mov.pred", unary_logic<same>},
-    {"not.pred", unary_logic<opposite>},
-    {"and.pred", logic<both>},
-    {"or.pred", logic<either>},
-    {"xor.pred", logic<one_only>},
     {"setp.b16", set_predicate<uint16_t>},
     {"setp.s16", set_predicate<int16_t>},
     {"setp.b32", set_predicate<uint32_t>},
@@ -157,9 +130,6 @@ constexpr Kernel kernels[] = {
     {"set.bf16", set<Bf16>},
     {"set.f16x2", set_pair<F16>},
     {"set.bf16x2", set_pair<Bf16>},
-    {"selp.b16", each_lane<select<uint16_t>>},
-    {"selp.b32", each_lane<select<uint32_t>>},
-    {"selp.b64", each_lane<select<uint64_t>>},
     {"slct.b16.s32", each_lane<select_by_integer<uint16_t>>},
     {"slct.b32.s32", each_lane<select_by_integer<uint32_t>>},
     {"slct.b64.s32", each_lane<select_by_integer<uint64_t>>},

@@ -70,6 +70,7 @@ constexpr std::uint32_t video_multiply_add(std::uint32_t a, std::uint32_t b, std
   // Up to 66 bits: two's complement in 128.
   uint128 sum = static_cast<uint128>(x) * static_cast<uint128>(y);
   if (v.negate_product) sum = 0 - sum;
+  // c has the sign of the product; a minus before it makes the sum signed, but c itself is extended as the sum is.
   const auto third = static_cast<uint128>(video_part(c, 0, 32, v.signed_result));
   sum += (v.negate_c ? 0 - third : third) + (v.plus_one ? 1 : 0);
   // Shifted to the right, of which the lower 64 bits count.

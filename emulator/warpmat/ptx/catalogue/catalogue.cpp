@@ -1,10 +1,13 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <hwy/targets.h>
 
 #include <warpmat/ptx/catalogue/rows.h>
 
@@ -108,10 +111,14 @@ struct Index {
   }
 };
 
-/// Made at first use, never destroyed.
+/// One index for each instruction set that somebody has chosen; none is ever destroyed.
 const Index& index() {
-  static const Index& made = *new Index;
-  return made;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& indices = *new std::map<std::int64_t, const Index*>;
+  const std::lock_guard lock(mutex);
+  const Index*& found = indices[hwy::SupportedTargets()];
+  if (found == nullptr) found = new Index;
+  return *found;
 }
 
 /// Whether every qualifier finds a place and every place that is not optional is filled.

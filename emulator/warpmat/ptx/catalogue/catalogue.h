@@ -50,7 +50,7 @@ struct Match {
   const ValueType& type_of(const OperandPattern& operand) const;
 };
 
-/// Every row.
+/// Every row, with functions for the instruction set that Highway has chosen. Made at first use, never destroyed.
 std::span<const Pattern> patterns();
 
 /// The first row that spells `opcode`.

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
 namespace warpmat::catalogue {
@@ -23,13 +24,13 @@ const std::vector<Comparison> comparisons{
 
 
 /// set and setp exist with and without a combination with a predicate.
-void add_pair(std::vector<Row>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types, const std::string& results,
+void add_pair(std::vector<KernelRow>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types, const std::string& results,
               const std::string& sources, const std::string& kernel, const Requirement& requirement) {
   rows.push_back({mnemonic + comparison + types, results + " = " + sources, kernel, requirement});
   rows.push_back({mnemonic + comparison + combinations + types, results + " = " + sources + ", c", kernel, requirement});
 }
 
-void add_setp(std::vector<Row>& rows) {
+void add_setp(std::vector<KernelRow>& rows) {
   const auto add = [&](const std::string& comparison, const std::string& types, const std::string& results, const Requirement& requirement) {
     add_pair(rows, "setp", comparison, types, results, "a:T, b:T", "setp.T", requirement);
   };
@@ -41,7 +42,7 @@ void add_setp(std::vector<Row>& rows) {
   add(of_floats, ".bf16x2", "p|q", sm90);
 }
 
-void add_set(std::vector<Row>& rows) {
+void add_set(std::vector<KernelRow>& rows) {
   const auto add = [&](const std::string& comparison, const std::string& results, const std::string& sources, const Requirement& requirement) {
     add_pair(rows, "set", comparison, results + sources, "d:T", "a:U, b:U", "set.U", requirement);
   };
@@ -64,14 +65,13 @@ void add_set(std::vector<Row>& rows) {
 }  // namespace
 
 void add_compare_rows(std::vector<Row>& rows) {
-  add_setp(rows);
-  add_set(rows);
-  rows.push_back({"selp(.b16|.u16|.s16)", "d:T = a:T, b:T, p", "selp.b16"});
-  rows.push_back({"selp(.b32|.u32|.s32|.f32)", "d:T = a:T, b:T, p", "selp.b32"});
-  rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", "selp.b64"});
+  std::vector<KernelRow> table;
+  add_setp(table);
+  add_set(table);
   const std::string types = "(.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)";
-  rows.push_back({"slct" + types + ".s32", "d:T = a:T, b:T, c:s32", "slct.T.s32"});
-  rows.push_back({"slct(.ftz)?" + types + ".f32", "d:T = a:T, b:T, c:f32", "slct.T.f32"});
+  table.push_back({"slct" + types + ".s32", "d:T = a:T, b:T, c:s32", "slct.T.s32"});
+  table.push_back({"slct(.ftz)?" + types + ".f32", "d:T = a:T, b:T, c:f32", "slct.T.f32"});
+  add_kernel_rows(rows, table);
 }
 
 }  // namespace warpmat::catalogue

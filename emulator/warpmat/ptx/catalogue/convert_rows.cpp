@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
 namespace warpmat::catalogue {
@@ -14,7 +15,7 @@ constexpr Requirement blackwell_91{.families = {100, 110, 120}, .ptx = {9, 1}}, 
 
 const std::string integers = "(.u8|.s8|.u16|.s16|.u32|.s32|.u64|.s64)", to_whole = "(.rni|.rzi|.rmi|.rpi)", rounded = "(.rn|.rz|.rm|.rp)";
 
-const std::vector<Row> with_integers{
+const std::vector<KernelRow> with_integers{
     {"cvt" + integers + integers, "d:T+ = a:U+", "cvt.T.U"},
     // Only where a source can lie outside the result's range.
     {"cvt.sat.u8(.s8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
@@ -34,7 +35,7 @@ const std::vector<Row> with_integers{
     {"cvt" + rounded + ".bf16" + integers, "d:T = a:U", "cvt.small.U", sm90},
 };
 
-const std::vector<Row> between_floats{
+const std::vector<KernelRow> between_floats{
     {"cvt(.ftz)?(.sat)?.f32.f16", "d:T+ = a:U+", "cvt.T.U"},
     {"cvt(.ftz)?.f32.bf16", "d:T = a:U", "cvt.T.U", sm80_wide},
     {"cvt" + rounded + "(.ftz)?(.sat)?.f32.f64", "d:T+ = a:U+", "cvt.T.U"},
@@ -60,7 +61,7 @@ const std::vector<Row> between_floats{
     {"cvt" + to_whole + "?.bf16.bf16", "d:T = a:U", "cvt.same.U", sm90},
 };
 
-const std::vector<Row> packed{
+const std::vector<KernelRow> packed{
     {"cvt(.rn|.rz)(.relu)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm80},
     {"cvt(.rn|.rz)(.relu)?.satfinite(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm80_finite},
     {"cvt.rs(.relu)?(.satfinite)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U, rbits:b32", "cvt.rs.pair.U", stochastic},
@@ -88,7 +89,7 @@ const std::vector<Row> packed{
 }  // namespace
 
 void add_convert_rows(std::vector<Row>& rows) {
-  for (const std::vector<Row>* subject : {&with_integers, &between_floats, &packed}) rows.insert(rows.end(), subject->begin(), subject->end());
+  for (const std::vector<KernelRow>* table : {&with_integers, &between_floats, &packed}) add_kernel_rows(rows, *table);
 }
 
 }  // namespace warpmat::catalogue

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/numeric/format.h>
+#include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/small_float.h>
 
 namespace warpmat::catalogue {
@@ -136,6 +137,7 @@ Executable executable(const Match& match) {
     if (const auto known = std::ranges::find(qualifiers, qualifier, &Qualifier::name); known != qualifiers.end()) known->apply(found.modifiers);
   const std::string_view mnemonic = match.pattern->mnemonic;
   found.modifiers.carry_in = mnemonic == "addc" || mnemonic == "subc" || mnemonic == "madc";
+  if (is_video(match)) found.modifiers.video = video_modifiers(match);
   if (mnemonic == "set") found.modifiers.true_value = true_value(match.types.front()->name);
   if (mnemonic == "cvt") found.modifiers.format = conversion_format(match);
   return found;

@@ -5,9 +5,9 @@
 
 namespace warpmat::catalogue {
 
-/// What a statement of a row with a kernel executes.
+/// What a statement of a row with a kernel executes: function(results, sources, modifiers).
 struct Executable {
-  WarpFunction function = nullptr;  ///< for the instruction set that Highway has chosen
+  scalar::Function function = nullptr;  ///< for the instruction set that Highway has chosen
   scalar::Modifiers modifiers;
 };
 

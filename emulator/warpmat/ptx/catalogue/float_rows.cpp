@@ -1,5 +1,6 @@
 // Floating-point arithmetic: PTX ISA 9.1 sections 9.7.3 (f32, f64), 9.7.4 (halves) and 9.7.5 (mixed).
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
 namespace warpmat::catalogue {
@@ -10,7 +11,7 @@ constexpr Requirement sm53_abs = since(53, {6, 5}), sm80 = since(80, {7, 0}), sm
 constexpr Requirement sm90 = since(90, {7, 8}), sm90_oob = since(90, {8, 1});
 constexpr Requirement sm100 = since(100, {8, 6}), sm100_three = since(100, {8, 8});
 
-const std::vector<Row> single_and_double{
+const std::vector<KernelRow> single_and_double{
     {"add(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "add.T"},
     {"add(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "add.T"},
     {"add(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "add.T", sm100},
@@ -54,7 +55,7 @@ const std::vector<Row> single_and_double{
     {"testp.subnormal(.f32|.f64)", "p = a:T", "testp.subnormal.T", sm20},
 };
 
-const std::vector<Row> halves{
+const std::vector<KernelRow> halves{
     {"add(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "add.T", sm53},
     {"add(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "add.T", sm90},
     {"sub(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "sub.T", sm53},
@@ -79,7 +80,7 @@ const std::vector<Row> halves{
     {"max(.NaN)?.xorsign.abs(.bf16|.bf16x2)", "d:T = a:T, b:T", "max.T", sm86},
 };
 
-const std::vector<Row> mixed{
+const std::vector<KernelRow> mixed{
     {"add(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", "add.T.U", sm100},
     {"sub(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", "sub.T.U", sm100},
     {"fma(.rn|.rz|.rm|.rp)(.sat)?.f32(.f16|.bf16)", "d:T = a:U, b:U, c:T", "fma.T.U", sm100},
@@ -88,7 +89,7 @@ const std::vector<Row> mixed{
 }  // namespace
 
 void add_float_rows(std::vector<Row>& rows) {
-  for (const std::vector<Row>* subject : {&single_and_double, &halves, &mixed}) rows.insert(rows.end(), subject->begin(), subject->end());
+  for (const std::vector<KernelRow>* table : {&single_and_double, &halves, &mixed}) add_kernel_rows(rows, *table);
 }
 
 }  // namespace warpmat::catalogue

@@ -1,5 +1,6 @@
 // Integers, logic, shifts and bit fields: PTX ISA 9.1 sections 9.7.1, 9.7.2 and 9.7.8, and prmt (9.7.9.7).
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
 namespace warpmat::catalogue {
@@ -10,7 +11,7 @@ constexpr Requirement carry_32 = since(1, {1, 2}), carry_64 = since(20, {4, 3}),
 constexpr Requirement sm30 = since(30, {6, 0}), sm61 = since(61, {5, 0}), sm70 = since(70, {7, 6});
 constexpr Requirement sm90 = since(90, {8, 0});
 
-const std::vector<Row> arithmetic{
+const std::vector<KernelRow> arithmetic{
     {"add(.u16|.u32|.u64|.s16|.s32|.s64)", "d:T = a:T, b:T", "add.T"},
     {"add.sat.s32", "d:T = a:T, b:T", "add.sat.s32"},
     {"add(.u16x2|.s16x2)", "d:T = a:T, b:T", "add.b16x2", sm90},
@@ -50,7 +51,7 @@ const std::vector<Row> arithmetic{
     {"dp2a.hi(.u32|.s32)(.u32|.s32)", "d:b32 = a:T, b:U, c:b32", "dp2a.hi.T.U", sm61},
 };
 
-const std::vector<Row> carries{
+const std::vector<KernelRow> carries{
     {"add.cc(.u32|.s32)", "d:T, cc = a:T, b:T", "addc.T", carry_32},
     {"add.cc(.u64|.s64)", "d:T, cc = a:T, b:T", "addc.T", carry_64},
     {"addc(.u32|.s32)", "d:T = a:T, b:T, cc", "addc.T", carry_32},
@@ -77,7 +78,7 @@ const std::vector<Row> carries{
     {"madc.hi.cc(.u64|.s64)", "d:T, cc = a:T, b:T, c:T, cc", "madc.hi.T", carry_64},
 };
 
-const std::vector<Row> bits{
+const std::vector<KernelRow> bits{
     {"and(.b16|.b32|.b64)", "d:T = a:T, b:T", "and.T"},
     {"or(.b16|.b32|.b64)", "d:T = a:T, b:T", "or.T"},
     {"xor(.b16|.b32|.b64)", "d:T = a:T, b:T", "xor.T"},
@@ -111,7 +112,7 @@ const std::vector<Row> bits{
 }  // namespace
 
 void add_integer_rows(std::vector<Row>& rows) {
-  for (const std::vector<Row>* subject : {&arithmetic, &carries, &bits}) rows.insert(rows.end(), subject->begin(), subject->end());
+  for (const std::vector<KernelRow>* table : {&arithmetic, &carries, &bits}) add_kernel_rows(rows, *table);
 }
 
 }  // namespace warpmat::catalogue

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/scalar/kernel.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat::catalogue {
@@ -12,15 +11,15 @@ namespace warpmat::catalogue {
 // The catalogue has one row an instruction; adding a scalar instruction is adding a row. Rows of one subject are made by one function,
 // `void add_..._rows(std::vector<Row>& rows)`, declared in rows.h.
 //
-//     {"add(.u32|.s32)",         "d:T = a:T, b:T",               "add.T"},
-//     {"mul.wide.s32",           "d:s64 = a:s32, b:s32",         "mul.wide.s32"},
-//     {"cvt.rn(.ftz)?.f16.f32",  "d:f16 = a:f32",                "cvt.small.U"},
-//     {"setp(.lt|.ge).s32",      "p[|q] = a:s32, b:s32",         "setp.T"},
-//     {"addc.cc.u32",            "d:u32, cc = a:u32, b:u32, cc", "addc.T"},
+//     rows.push_back({"add(.u32|.s32)",          "d:T = a:T, b:T",               each_lane<add_u32>});
+//     rows.push_back({"mul.wide.s32",            "d:s64 = a:s32, b:s32",         each_lane<multiply_wide_s32>});
+//     rows.push_back({"cvt.rn(.ftz)?.f16.f32",   "d:f16 = a:f32",                each_lane<...>});   // one function for both spellings
+//     rows.push_back({"setp.lt.s32",             "p = a:s32, b:s32",             each_lane<less_s32>, Semantics::compare});
+//     rows.push_back({"addc.cc.u32",             "d:u32, cc = a:u32, b:u32, cc", each_lane<add_with_carry>});
 //
 // Opcode: the mnemonic and its qualifiers. `(.a|.b)` is one of several, `?` behind a qualifier or a group makes it optional. A statement
 // may write qualifiers in any order, as ptxas takes them, but those that fit the same place of the row go there in the order of the text.
-// All spellings of a row have one kernel; qualifiers that it does not choose by become modifiers (executable.h).
+// All spellings of a row have one function; where a qualifier changes what is computed, there are several rows.
 //
 // Operands: results = sources, in the order of the text, each `name:type`. A type is PTX's ("u32", "f16x2", "e4m3x2", "pred", "b128") or T,
 // U: the first and second type among the statement's qualifiers. `p` alone is `p:pred`.
@@ -28,17 +27,27 @@ namespace warpmat::catalogue {
 //     d|p       two results of one place, as setp and shfl write them; [|p] where the second is optional
 //     cc        the carry of .cc instructions, a predicate that the text does not write
 //
-// Kernel: what executes the instruction in all 32 lanes, by its name in scalar/kernel.h, whose contract it keeps; T and U stand for the types'
-// names. results[i] and sources[i] are the operands in the row's order; an optional one that the text leaves out is a null pointer. A result
-// narrower than its register is extended by the machine, with the sign where its type is signed. Numbers in the text are sources like
-// registers, in all lanes the same. Lanes that do not execute the statement hold arbitrary values: no function traps, the machine drops
-// their results.
-using WarpFunction = scalar::Function;
+// Function: executes the instruction in all 32 lanes. results[i] and sources[i] are the operands in the row's order, each
+//     up to 32 bits   std::uint32_t[32], aligned to 64 bytes: the value in the low bits;
+//     64 bits         std::uint64_t[32], aligned to 64 bytes;
+//     128 bits        two std::uint64_t[32], one behind the other, low halves first;
+//     pred            one LaneMask.
+// Sources narrower than 32 bits: bits above the type are arbitrary, the function ignores them. Results narrower than 32 bits: the function
+// writes the bits above the type as zero; the machine extends the sign where a signed result goes to a wider register. Numbers in the text
+// are sources like registers, in all lanes the same. A result may be the very same array as a source, never one that overlaps it in part:
+// read lane i before you write lane i, in one loop over the lanes. Lanes that do not execute the statement hold arbitrary values: no
+// function traps, the machine drops their results. No allocation, no state.
+using WarpFunction = void (*)(void* const* results, const void* const* sources);
 
-/// What the machine has to do for a row. Rows with `compute` are complete by their kernel; the others are executed by the
+// Kernel: instead of a function, the name of a kernel of scalar/kernel.h, where T and U stand for the types' names: "add.T". A kernel is
+// called with the operands as a function is, an optional result that the text leaves out being a null pointer, and with what the statement's
+// qualifiers say; executable() gives both. Such rows are written as tables of KernelRow (kernel_row.h).
+
+/// What the machine has to do for a row. Rows with `compute` and `compare` are complete by their function; the others are executed by the
 /// machine (machine/), which finds what it needs in the statement's qualifiers.
 enum class Semantics : std::uint8_t {
-  compute,  ///< the kernel, and nothing else
+  compute,  ///< the function, and nothing else
+  compare,  ///< setp: the function's results are the comparison's; combining with c (.and, .or, .xor) and the second result come on top
   special,  ///< a special register into all lanes
   pack,     ///< mov between a vector in braces and one register
   load,
@@ -68,17 +77,13 @@ enum class Semantics : std::uint8_t {
   matrix,   ///< a form of the matrix instructions (tables/form.h)
 };
 
-/// sm_`baseline` and every later target.
-constexpr Requirement since(int baseline, PtxVersion ptx) { return {.baseline = baseline, .ptx = ptx}; }
-
-inline constexpr Requirement any_target = since(1, {1, 0});
-
 struct Row {
   std::string opcode;
   std::string operands;
-  std::string kernel = {};  ///< empty where the machine executes the row
-  Requirement requirement = any_target;  ///< the targets that have it
+  WarpFunction function = nullptr;
   Semantics semantics = Semantics::compute;
+  Requirement requirement{.baseline = 1, .ptx = {1, 0}};  ///< the targets that have it
+  std::string kernel = {};  ///< see Kernel above; empty where there is a function, or the machine executes the row
 };
 
 }  // namespace warpmat::catalogue

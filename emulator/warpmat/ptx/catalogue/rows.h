@@ -6,7 +6,7 @@
 
 namespace warpmat::catalogue {
 
-// Each adds the rows of its subject.
+// Each adds the rows of its subject, with functions for the instruction set that Highway has chosen.
 
 void add_basic_rows(std::vector<Row>& rows);    ///< moves, predicates and what the machine itself needs: basic_rows.cpp
 void add_integer_rows(std::vector<Row>& rows);  ///< PTX ISA 9.1 sections 9.7.1, 9.7.2 and 9.7.8, and prmt

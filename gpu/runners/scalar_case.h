@@ -48,6 +48,7 @@ struct ScalarCase {
   std::string immediate;  ///< a number in the text that stands for the operand of that place, where there is one: lop3's table
   std::size_t immediate_place = 0;  ///< among the sources
   std::vector<ScalarOperand> results, sources;
+  std::vector<std::string> before, behind;  ///< of the operands, results first: vmad's minus, and the video instructions' selectors ".h1"
   catalogue::Executable executable;
 
   /// The opcode, and the immediate where there is one: the name in tables and recordings.
@@ -56,9 +57,5 @@ struct ScalarCase {
 
 /// All cases that `target` has, in the order of the catalogue.
 std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version);
-
-/// The numbers of elements `first` on of operand number `operand` (0 for a) as a register's bits; of narrow types the bits above are
-/// arbitrary. They depend on the arguments and nothing else. Predicates are bit 0.
-void fill_operand(ValueKind kind, ScalarClass operand_class, std::size_t operand, std::uint64_t first, std::span<std::uint64_t> values);
 
 }  // namespace warpmat

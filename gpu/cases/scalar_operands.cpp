@@ -1,90 +1,13 @@
-#include "gpu/cases/scalar_cases.h"
+#include "gpu/cases/scalar_operands.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <set>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include "gpu/cases/random.h"
 
 namespace warpmat {
-namespace {
-
-using catalogue::Match;
-using catalogue::OperandPattern;
-using catalogue::Pattern;
-
-ValueKind kind_of(const catalogue::ValueType& type) {
-  using enum catalogue::ValueType::Class;
-  if (type.is_predicate()) return ValueKind::predicate;
-  if (type.name.starts_with("f16")) return ValueKind::f16;
-  if (type.name.starts_with("bf16")) return ValueKind::bf16;
-  if (type.name == "f32" || type.name == "tf32") return ValueKind::f32;
-  if (type.name == "f64") return ValueKind::f64;
-  if (type.bits == 8 || type.type_class == floating) return ValueKind::i8;  // packed small formats too
-  if (type.bits == 16 || type.name.ends_with("16x2")) return ValueKind::i16;
-  return type.bits == 64 ? ValueKind::i64 : ValueKind::i32;
-}
-
-ScalarOperand operand(const Match& match, const OperandPattern& pattern) {
-  const catalogue::ValueType& type = match.type_of(pattern);
-  // Where a wider register is allowed it is taken: the GPU then shows how it is filled.
-  const int bits = type.is_predicate() ? 1 : pattern.may_be_wider ? std::max(type.bits, 32) : type.bits;
-  return {&type, kind_of(type), bits, pattern.implicit, pattern.paired, pattern.count};
-}
-
-/// Calls `use` with every spelling of a pattern.
-template <typename Use>
-void for_each_spelling(const Pattern& pattern, std::size_t place, const std::string& opcode, Use use) {
-  if (place == pattern.places.size()) return use(opcode);
-  if (pattern.places[place].optional) for_each_spelling(pattern, place + 1, opcode, use);
-  for (const std::string& qualifier : pattern.places[place].alternatives) for_each_spelling(pattern, place + 1, opcode + qualifier, use);
-}
-
-/// Tables of lop3 that tell every wrong one apart together with random operands: each entry alone, each missing, and usual ones.
-constexpr std::array<int, 20> tables{0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xfe, 0xfd, 0xfb, 0xf7, 0xef, 0xdf, 0xbf, 0x7f, 0x96, 0xe8, 0xca, 0x1a};
-
-}  // namespace
-
-std::string_view name(ScalarClass operand_class) {
-  constexpr std::array<std::string_view, scalar_classes> names{"random", "special", "ordinary", "extreme", "exhaustive"};
-  return names[static_cast<std::size_t>(operand_class)];
-}
-
-std::string ScalarCase::title() const { return immediate.empty() ? opcode : fmt::format("{} {}", opcode, immediate); }
-
-std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version) {
-  std::vector<ScalarCase> cases;
-  std::set<std::string> seen;
-  const auto add = [&](const Pattern& pattern, const std::string& opcode) {
-    const std::optional<Match> match = catalogue::find_row(opcode);
-    if (!match || match->pattern != &pattern || !seen.insert(opcode).second) return;
-    ScalarCase made{opcode, {}, 0, {}, {}, catalogue::executable(*match)};
-    std::optional<std::size_t> table;
-    for (const OperandPattern& p : pattern.operands) {
-      auto& list = p.result ? made.results : made.sources;
-      if (p.name == "lut") table = list.size();
-      for (int i = 0; i < p.count; ++i) list.push_back(operand(*match, p));
-    }
-    if (!table) return cases.push_back(std::move(made));
-    made.immediate_place = *table;
-    for (const int value : tables) {
-      made.immediate = fmt::format("{:#04x}", value);
-      cases.push_back(made);
-    }
-  };
-  for (const Pattern& pattern : catalogue::patterns()) {
-    if (pattern.row.kernel.empty() || unmet(pattern.row.requirement, target, version)) continue;
-    if (std::ranges::any_of(pattern.operands, [](const OperandPattern& p) { return p.type != nullptr && p.type->bits == 128; })) continue;
-    for_each_spelling(pattern, 0, pattern.mnemonic, [&](const std::string& opcode) { add(pattern, opcode); });
-  }
-  return cases;
-}
-
-// ---- Numbers ----------------------------------------------------------------------------------------------------------------------------
-
 namespace {
 
 /// The fields of a floating-point kind.
@@ -218,6 +141,10 @@ std::uint64_t value(ValueKind kind, ScalarClass operand_class, std::size_t opera
 
 void fill_operand(ValueKind kind, ScalarClass operand_class, std::size_t operand, std::uint64_t first, std::span<std::uint64_t> values) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(kind, operand_class, operand, first + i);
+}
+
+ScalarOperands draw_scalar_operands(ScalarClass operand_class, std::size_t count) {
+  return {count, [&](ValueKind kind, std::size_t operand, std::span<std::uint64_t> values) { fill_operand(kind, operand_class, operand, 0, values); }};
 }
 
 }  // namespace warpmat
