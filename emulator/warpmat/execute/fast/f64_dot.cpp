@@ -8,7 +8,7 @@
 
 #include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/numeric/ieee.h>
 
 #undef HWY_TARGET_INCLUDE

@@ -10,7 +10,7 @@
 
 #include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/grouped_dot.cpp"
