@@ -1,3 +1,4 @@
+#include "gpu/mutants/refute.h"
 #include "tools/library/coverage_page.h"
 
 #include <fmt/format.h>
@@ -169,6 +170,7 @@ std::string coverage_page() {
     text += coverage_text(cover(coverage_plan(t)), t);
   }
   while (text.ends_with("\n\n")) text.pop_back();
+  text += "\n## Mutants\n\n" + known_limits_markdown();
   return text;
 }
 
