@@ -1,3 +1,4 @@
+#include "gpu/mutants/refute.h"
 #include "tools/library/coverage_page.h"
 
 #include <fmt/format.h>
@@ -173,6 +174,7 @@ std::string coverage_page(std::span<const CoveragePart> parts) {
     text += coverage_text(part.rows, *part.plan.target);
   }
   while (text.ends_with("\n\n")) text.pop_back();
+  text += "\n## Mutants\n\n" + known_limits_markdown();
   return text;
 }
 
