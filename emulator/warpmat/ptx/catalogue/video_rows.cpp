@@ -10,13 +10,12 @@ namespace {
 
 constexpr Requirement sm20 = since(20, {2, 0}), sm30 = since(30, {3, 0});
 
-const std::string type = "(.u32|.s32)", second = "(.add|.min|.max)?", comparison = "(.eq|.ne|.lt|.le|.gt|.ge)";
-// c is there where a second operation or a selector of d needs it.
-const std::string scalar_operands = "d:b32 = a:b32, b:b32[, c:b32]", simd_operands = "d:b32 = a:b32, b:b32, c:b32";
-
 }  // namespace
 
 void add_video_rows(std::vector<Row>& rows) {
+  const std::string type = "(.u32|.s32)", second = "(.add|.min|.max)?", comparison = "(.eq|.ne|.lt|.le|.gt|.ge)";
+  // c is there where a second operation or a selector of d needs it.
+  const std::string scalar_operands = "d:b32 = a:b32, b:b32[, c:b32]", simd_operands = "d:b32 = a:b32, b:b32, c:b32";
   std::vector<KernelRow> table;
   for (const std::string mnemonic : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"}) {
     table.push_back({mnemonic + type + type + type + "(.sat)?" + second, scalar_operands, mnemonic, sm20});
