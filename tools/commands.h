@@ -11,6 +11,7 @@ void add_check(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_evidence(CLI::App& app);
 void add_exec(CLI::App& app);
+void add_exhaust(CLI::App& app);
 void add_fuzz(CLI::App& app);
 void add_layout(CLI::App& app);
 void add_list(CLI::App& app);

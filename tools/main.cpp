@@ -20,6 +20,7 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_fuzz,
     warpmat::add_record,
     warpmat::add_replay,
+    warpmat::add_exhaust,
     warpmat::add_evidence,
     warpmat::add_support,
 };
