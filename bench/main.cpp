@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 
 #include "report.h"
 #include "tools/library/output_file.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/ptx/run.h>
 
 #include "eigen_product.h"
@@ -60,7 +60,7 @@ void time_single(benchmark::State& state, const Workload& workload, std::string_
   Warp warp(workload.program());
   load_first_warp(workload, warp);
   const Statement& statement = workload.program().statements.front();
-  std::vector<std::vector<Register*>> words;
+  std::vector<std::vector<std::uint32_t*>> words;
   for (const OperandText& operand : statement.operands) words.push_back(warp.words(operand));
   Arguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -11,5 +11,5 @@ std::string source_path(const std::string& name);
 std::string command_path();
 std::string pretend_path();
 
-/// The folder of published results and layouts, WARPMAT_VECTORS of the configuration; it need not exist.
+/// The folder with the full set of published results, WARPMAT_VECTORS of the configuration; it need not exist.
 std::string published_vectors_path();

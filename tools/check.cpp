@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <warpmat/ptx/program.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "commands.h"
 #include "tools/library/ptx_file.h"
@@ -12,7 +14,15 @@ namespace {
 
 struct Options {
   std::string file, target;
+  bool all_errors = false;
 };
+
+void print_errors(const std::vector<Diagnostic>& errors, const Options& options) {
+  constexpr std::size_t most = 20;
+  const std::size_t shown = options.all_errors ? errors.size() : std::min(most, errors.size());
+  for (std::size_t i = 0; i < shown; ++i) fmt::print(stderr, "{}\n", errors[i].format(options.file));
+  if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
+}
 
 void check(const Options& options) {
   const std::string text = read_ptx(options.file);
@@ -20,7 +30,7 @@ void check(const Options& options) {
     const Program program = parse(text, options.target);
     fmt::print("{}: {} statements, no errors for {}\n", options.file, program.statements.size(), program.target->name);
   } catch (const SyntaxError& e) {
-    for (const Diagnostic& error : e.errors) fmt::print(stderr, "{}\n", error.format(options.file));
+    print_errors(e.errors, options);
     throw CLI::RuntimeError(1);
   }
 }
@@ -32,8 +42,10 @@ void add_check(CLI::App& app) {
   CLI::App* command = app.add_subcommand("check", "Report every error of a program");
   command->add_option("FILE", options->file, "PTX statements, with or without .version, .target, .reg and .shared")->required();
   command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
+  command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
   command->footer(
       "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"
+      "Control bytes and what is no UTF-8 are shown as \\xNN.\n"
       "\n"
       "Examples:\n"
       "  warpmat check kernel.ptx\n"

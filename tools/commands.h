@@ -8,12 +8,15 @@ namespace warpmat {
 // an std::exception whose message is one sentence.
 
 void add_check(CLI::App& app);
+void add_coverage(CLI::App& app);
 void add_diff(CLI::App& app);
+void add_distinguish(CLI::App& app);
 void add_evidence(CLI::App& app);
 void add_exec(CLI::App& app);
 void add_fuzz(CLI::App& app);
 void add_layout(CLI::App& app);
 void add_list(CLI::App& app);
+void add_mutants(CLI::App& app);
 void add_record(CLI::App& app);
 void add_replay(CLI::App& app);
 void add_run(CLI::App& app);

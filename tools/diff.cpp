@@ -1,12 +1,10 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -25,23 +23,25 @@
 #include "gpu/compare/random_states.h"
 #include "gpu/compare/self_contained.h"
 #include "gpu/compare/sweep.h"
+#include "tools/library/interruption.h"
 #include "tools/library/mismatch_text.h"
 #include "tools/library/output_file.h"
 #include "tools/library/progress.h"
 #include "tools/library/ptx_file.h"
+#include "tools/library/shard_option.h"
+#include "tools/library/sweep_file.h"
 #include "tools/library/table.h"
 #include "tools/library/warp_place.h"
 
 namespace warpmat {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Options {
   std::string file, target, forms, json, keep = ".";
   std::vector<std::string> in;
   std::size_t warps = 1024, cases = 4096, shared_bytes = 0;
   std::uint64_t seed = 1;
+  Shard shard;
   int gpus = 0;
   bool paths = false;  ///< fast path against reference
   std::string instruction_set;
@@ -171,6 +171,7 @@ struct Findings {
   std::vector<SweepRow> rows;
   double seconds = 0;
   std::optional<std::string> error;  ///< why it ended early
+  std::optional<int> interrupted;    ///< by which signal
 
   std::size_t outputs() const { return sum(&SweepRow::outputs); }
   std::size_t mismatches() const { return sum(&SweepRow::mismatches); }
@@ -223,13 +224,18 @@ Findings run_sweep(Runner& emulator, std::span<Runner* const> gpus, const SweepP
     report.add(fmt::format("{}, class {}, seed {}, case {}", m.row.form->opcode, m.row.operand_class->name, plan.seed, m.case_number),
                m.program, m.initial, m.expected, m.found, m.comparison, emulator.shared_base());
   };
+  observer.stop = [] { return interruption() != 0; };
   const Clock clock;
+  catch_interruptions();
   try {
     sweep(emulator, gpus, plan, observer);
   } catch (const std::exception& e) {
     findings.error = e.what();
   }
   findings.seconds = clock.seconds();
+  const auto compared = [&](const SweepRow& row) { return row.cases == plan.cases; };
+  const bool complete = static_cast<std::size_t>(std::ranges::count_if(findings.rows, compared)) == planned.size();
+  if (interruption() != 0 && !complete) findings.interrupted = interruption();
   return findings;
 }
 
@@ -243,72 +249,34 @@ void print_table(const Findings& findings) {
 
 void print_summary(const Findings& findings, const SweepPlan& plan, const std::string& where) {
   const double rate = findings.seconds > 0 ? static_cast<double>(findings.outputs()) / findings.seconds : 0;
-  fmt::print("{} forms for {}, {} in {:.1f} s ({:.3g} a second)\n{}\nseed {}, {} cases a class\n", plan.forms.size(), plan.target->name,
-             outputs_text(findings.outputs(), findings.mismatches()), findings.seconds, rate, where, plan.seed, plan.cases);
+  fmt::print("{} forms for {}, {} in {:.1f} s ({:.3g} a second)\n{}\nseed {}, {} cases a class{}{}\n", plan.forms.size(), plan.target->name,
+             outputs_text(findings.outputs(), findings.mismatches()), findings.seconds, rate, where, plan.seed, plan.cases,
+             plan.first_case == 0 ? "" : fmt::format(" from {} on", plan.first_case), findings.error || findings.interrupted ? "; incomplete" : "");
 }
 
-Json gpus_json(const GpuRunner& gpu) {
-  Json all = Json::array();
-  for (const GpuInfo& info : gpu.gpus())
-    all.push_back({{"card", info.card},
-                   {"compute_capability", info.compute_capability},
-                   {"driver", info.driver},
-                   {"cuda", info.cuda},
-                   {"assembler", info.assembler}});
-  return all;
+SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Options& options, const GpuRunner& gpu) {
+  SweepFile sweep{.source = run_source(gpu, *plan.target, plan.seed, options.shard), .generator = case_generator_version, .cases_per_class = options.cases};
+  sweep.source.seconds = findings.seconds;
+  sweep.source.complete = !findings.error && !findings.interrupted;
+  sweep.source.error = findings.interrupted ? "interrupted" : findings.error.value_or("");
+  for (const Form* form : plan.forms) sweep.forms.push_back(form->opcode);
+  for (const SweepRow& row : findings.rows)
+    sweep.rows.push_back({row.form->opcode, std::string(row.operand_class->name), row.cases, row.outputs, row.mismatches});
+  return sweep;
 }
 
-Json counts_json(std::size_t cases, std::size_t outputs, std::size_t mismatches) {
-  return {{"cases", cases}, {"outputs", outputs}, {"mismatches", mismatches}};
+/// The part of the sweep that the options ask for.
+SweepPlan sweep_plan(const Target& target, const Options& options) {
+  const auto [first, count] = options.shard.of(options.cases);
+  if (count == 0) throw std::runtime_error(fmt::format("--shard {}: {} cases cannot be shared by so many", to_string(options.shard), options.cases));
+  return {select_forms(target, options.forms), &target, count, options.seed, first};
 }
 
-/// Sums over the classes, in the plan's order; a form of which no class was completed has zeros.
-Json forms_json(const Findings& findings, const SweepPlan& plan) {
-  Json all = Json::array();
-  for (const Form* form : plan.forms) {
-    SweepRow sum;
-    std::size_t classes = 0;
-    for (const SweepRow& row : findings.rows) {
-      if (row.form != form) continue;
-      ++classes;
-      sum.cases += row.cases;
-      sum.outputs += row.outputs;
-      sum.mismatches += row.mismatches;
-    }
-    Json entry = {{"form", form->opcode}, {"classes", classes}};
-    entry.update(counts_json(sum.cases, sum.outputs, sum.mismatches));
-    all.push_back(entry);
-  }
-  return all;
-}
-
-Json rows_json(const Findings& findings) {
-  Json all = Json::array();
-  for (const SweepRow& row : findings.rows) {
-    Json entry = {{"form", row.form->opcode}, {"class", row.operand_class->name}};
-    entry.update(counts_json(row.cases, row.outputs, row.mismatches));
-    all.push_back(entry);
-  }
-  return all;
-}
-
-std::string sweep_json(const Findings& findings, const SweepPlan& plan, const GpuRunner& gpu) {
-  Json json = {{"warpmat", WARPMAT_VERSION},
-               {"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))},
-               {"target", plan.target->name},
-               {"hardware", name(plan.target->hardware)},
-               {"gpus", gpus_json(gpu)},
-               {"seed", plan.seed},
-               {"case_generator_version", case_generator_version},
-               {"cases_per_class", plan.cases},
-               {"seconds", findings.seconds},
-               {"complete", !findings.error},
-               {"outputs", findings.outputs()},
-               {"mismatches", findings.mismatches()}};
-  if (findings.error) json["error"] = *findings.error;
-  json["forms"] = forms_json(findings, plan);
-  json["rows"] = rows_json(findings);
-  return json.dump(1) + "\n";
+/// Throws where the sweep broke off, was interrupted or found a difference, what was found having been told.
+void fail_if_wrong(const Findings& findings) {
+  if (findings.interrupted) throw Interrupted(*findings.interrupted, fmt::format("{}; the rest was not compared", outputs_text(findings.outputs(), findings.mismatches())));
+  if (findings.error) throw std::runtime_error(*findings.error);
+  fail_on(findings.mismatches(), findings.outputs());
 }
 
 void diff_forms(const Options& options) {
@@ -321,28 +289,26 @@ void diff_forms(const Options& options) {
   const GpuRunner& gpu = *gpus.front();
   EmulatorRunner emulator(gpu.shared_base(), 1);
   const Target& target = options.target.empty() ? gpu.target() : warpmat::target(options.target);
-  const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
+  const SweepPlan plan = sweep_plan(target, options);
   const Findings findings = run_sweep(emulator, devices, plan, options);
   print_table(findings);
   print_summary(findings, plan, gpu.description());
-  if (!options.json.empty()) write_file(options.json, {sweep_json(findings, plan, gpu)});
-  if (findings.error) throw std::runtime_error(*findings.error);
-  fail_on(findings.mismatches(), findings.outputs());
+  if (!options.json.empty()) write_file(options.json, {to_json(sweep_file(findings, plan, options, gpu)).dump(1), "\n"});
+  fail_if_wrong(findings);
 }
 
 /// Holds the fast path against the reference, without a GPU.
 void diff_paths(const Options& options) {
   const Target& target = warpmat::target(options.target);
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
-  EmulatorRunner reference(0, 1, Path::reference), fast(0, 1, Path::fast);
+  EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
   const std::vector<Runner*> devices(std::max(1u, std::thread::hardware_concurrency()), &fast);
-  const SweepPlan plan{select_forms(target, options.forms), &target, options.cases, options.seed};
+  const SweepPlan plan = sweep_plan(target, options);
   const Findings findings = run_sweep(reference, devices, plan, options);
   print_table(findings);
   print_summary(findings, plan,
                 fmt::format("fast path against reference, {}", options.instruction_set.empty() ? instruction_sets().front() : options.instruction_set));
-  if (findings.error) throw std::runtime_error(*findings.error);
-  fail_on(findings.mismatches(), findings.outputs());
+  fail_if_wrong(findings);
 }
 
 constexpr const char* footer =
@@ -350,11 +316,13 @@ constexpr const char* footer =
 Row addresses that --in names count from the beginning of shared memory.
 At a mismatch warpmat prints the element, its lane and register and both values, and writes a program that shows it again without any input.
 The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU of the target's hardware.
+Interrupted by SIGINT or SIGTERM, a sweep prints and writes what it has compared, marked incomplete, and ends with 130 or 143.
 
 Examples:
   warpmat diff kernel.ptx --warps 100000
   warpmat diff kernel.ptx --in 0.a=iota --in tile:f16=tile.npy
   warpmat diff --cases 20000 --json sweep.json
+  warpmat diff --cases 20000 --shard 2/8 --json sweep_2.json
   warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7
   warpmat diff --paths --target sm_90a --cases 2000)";
 
@@ -381,6 +349,7 @@ void add_diff(CLI::App& app) {
   command->add_option("--cases", options->cases, "Without FILE: warps for each form and class (default: 4096)")
       ->excludes(file)
       ->check(CLI::Range(std::size_t{1}, most_cases));
+  add_shard_option(*command, options->shard)->excludes(file);
   command->add_option("--json", options->json, "Without FILE: write the table and where it comes from to this file")
       ->excludes(file)
       ->type_name("FILE.json");

@@ -1,111 +1,161 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
 
 #include "commands.h"
-#include "tools/library/offers.h"
+#include "gpu/recordings/vectors.h"
+#include "gpu/runners/emulator_runner.h"
+#include "tools/library/evidence_page.h"
+#include "tools/library/fuzz_file.h"
+#include "tools/library/merge_shards.h"
+#include "tools/library/progress.h"
+#include "tools/library/sweep_file.h"
+#include "tools/library/upgrade_report.h"
 
 namespace warpmat {
 namespace {
 
-using Json = nlohmann::json;
+namespace fs = std::filesystem;
 
 struct Options {
-  std::vector<std::string> sweeps;
+  std::vector<std::string> files;
 };
 
-/// What the sweeps compared of one form on one hardware.
-struct Compared {
-  std::uint64_t outputs = 0, mismatches = 0;
-  int classes = 0;
-};
+bool holds_recordings(const std::string& file) { return file.ends_with(".jsonl.gz") || fs::is_directory(file); }
 
-using ByForm = std::map<std::string, Compared>;  ///< by opcode
+// ---- Runs of diff and fuzz --------------------------------------------------------------------------------------------------------------
 
-Json read_sweep(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path));
-  try {
-    return Json::parse(file);
-  } catch (const Json::exception&) {
-    throw std::runtime_error(fmt::format("{} is not the JSON of a sweep; warpmat diff --json writes it", path));
+/// The whole runs that `files`, read from the files of the same numbers in `names`, are the parts of.
+template <typename File>
+std::vector<File> whole_runs(const std::vector<File>& files, const std::vector<std::string>& names) {
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < files.size(); ++i) parts.push_back(part_of(files[i], names[i]));
+  std::vector<File> runs;
+  for (const std::vector<std::size_t>& run : runs_of(parts)) {
+    std::vector<const File*> of_run;
+    for (const std::size_t i : run) of_run.push_back(&files[i]);
+    runs.push_back(merged(of_run));
   }
+  return runs;
 }
 
-void add(const Json& sweep, std::map<std::string, ByForm>& by_hardware) {
-  ByForm& forms = by_hardware[sweep.at("hardware")];
-  for (const Json& form : sweep.at("forms")) {
-    Compared& compared = forms[form.at("form")];
-    compared.outputs += form.at("outputs").get<std::uint64_t>();
-    compared.mismatches += form.at("mismatches").get<std::uint64_t>();
-    compared.classes = std::max(compared.classes, form.at("classes").get<int>());
+void print_page(const std::vector<std::string>& files) {
+  std::vector<SweepFile> sweeps;
+  std::vector<FuzzFile> fuzz_runs;
+  std::vector<std::string> sweep_names, fuzz_names;
+  for (const std::string& name : files) {
+    const nlohmann::ordered_json json = read_json(name);
+    try {
+      const bool is_fuzz = json.is_object() && json.contains("fuzz");
+      if (is_fuzz) fuzz_runs.push_back(fuzz_of(json));
+      if (!is_fuzz) sweeps.push_back(sweep_of(json));
+      (is_fuzz ? fuzz_names : sweep_names).push_back(name);
+    } catch (const std::exception& e) {
+      throw std::runtime_error(fmt::format("{} is not what 'warpmat diff --json' or 'warpmat fuzz --json' writes: {}", name, e.what()));
+    }
   }
+  fmt::print("{}", evidence_page(whole_runs(sweeps, sweep_names), whole_runs(fuzz_runs, fuzz_names)));
 }
 
-/// "4 x NVIDIA H200 | sm_90a | …": a line for the sweep, whose GPUs are all of one hardware.
-void print_sweep(const Json& sweep) {
-  const Json& gpus = sweep.at("gpus");
-  const Json& first = gpus.at(0);
-  std::string cards = first.at("card").get<std::string>();
-  if (gpus.size() > 1) cards = fmt::format("{} x {}", gpus.size(), cards);
-  fmt::print("| {} | {} | {}, assembler {} | {} | {} | {} | {} | {} s |\n", cards, sweep.at("target").get<std::string>(),
-             first.at("driver").get<std::string>(), first.at("assembler").get<std::string>(), sweep.at("date").get<std::string>(),
-             sweep.at("seed").get<std::uint64_t>(), sweep.at("outputs").get<std::uint64_t>(), sweep.at("mismatches").get<std::uint64_t>(),
-             static_cast<int>(sweep.at("seconds").get<double>()));
+// ---- Recorded answers -------------------------------------------------------------------------------------------------------------------
+
+/// What merging has to know of a file that holds what a run of `record` wrote, or a part of it.
+Part part_of(const Recording& recording, const std::string& file) {
+  const Provenance& p = recording.provenance;
+  Part part{.file = file, .shard = p.shard, .complete = p.complete, .range = {0, 1}};
+  part.cases = {{"target", p.target},
+                {"GPU", fmt::format("{}, driver {}, assembler {}", p.card, p.driver, p.assembler)},
+                {"seed", fmt::format("{}", p.seed)},
+                {"version of the generator", fmt::format("{}", p.generator)},
+                {"version of warpmat", p.version}};
+  part.run = part.cases;
+  part.run.emplace_back("number of parts", fmt::format("{}", p.shard.count));
+  part.run.emplace_back("forms", fmt::format("{}", p.forms));
+  if (!recording.answers.empty()) part.run.emplace_back("warps of each class", fmt::format("{}", recording.answers.front().warps));
+  for (const Answers& answers : recording.answers)
+    if (part.items.empty() || part.items.back() != answers.opcode) part.items.push_back(answers.opcode);
+  return part;
 }
 
-/// "sm_75 published, sm_80 replayed": how a form's bits are known where this project has not compared them.
-std::string other_evidence(const Form& form, const std::map<std::string, ByForm>& compared) {
-  std::string text;
-  for (const Offer& o : offers(form)) {
-    const auto hardware = compared.find(std::string(name(o.hardware)));
-    if (hardware != compared.end() && hardware->second.contains(form.opcode)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(o.hardware), name(o.lowering->evidence));
+/// The recordings of one card together, and those of a run's parts.
+std::vector<Recording> recordings(const std::vector<std::string>& files) {
+  std::vector<Recording> of_forms, of_runs;  // files of one form each; files of a run
+  std::vector<Part> parts;
+  for (const std::string& name : files)
+    for (const fs::path& path : recording_files(name)) {
+      Recording recording = read_recording(path);
+      if (recording.provenance.forms == 0) {
+        of_forms.push_back(std::move(recording));
+      } else {
+        parts.push_back(part_of(recording, path.string()));
+        of_runs.push_back(std::move(recording));
+      }
+    }
+  std::vector<Recording> all;
+  for (const std::vector<std::size_t>& run : runs_of(parts)) {
+    Recording& whole = all.emplace_back(of_runs[run.front()]);
+    whole.provenance.shard = {};
+    for (const std::size_t i : std::vector(run.begin() + 1, run.end()))
+      whole.answers.insert(whole.answers.end(), of_runs[i].answers.begin(), of_runs[i].answers.end());
   }
-  return text;
+  for (const Recording& form : of_forms) {
+    const auto same = [&](const Recording& other) { return other.provenance == form.provenance; };
+    auto known = std::ranges::find_if(all, same);
+    if (known == all.end()) known = all.insert(all.end(), {form.provenance, {}});
+    known->answers.insert(known->answers.end(), form.answers.begin(), form.answers.end());
+  }
+  return all;
 }
 
-void print_forms(const std::map<std::string, ByForm>& by_hardware) {
-  for (const Form& form : forms()) {
-    std::string compared;
-    for (const auto& [hardware, found] : by_hardware)
-      if (const auto it = found.find(form.opcode); it != found.end())
-        compared += fmt::format("{}{}: {} in {} classes, {} mismatches", compared.empty() ? "" : "; ", hardware, it->second.outputs, it->second.classes,
-                                it->second.mismatches);
-    fmt::print("| `{}` | {} | {} |\n", form.opcode, compared.empty() ? "never" : compared, other_evidence(form, by_hardware));
+void print_upgrades(const std::vector<std::string>& files) {
+  const std::vector<Recording> all = recordings(files);
+  if (all.empty()) throw std::runtime_error(fmt::format("{} holds no file that ends with .jsonl.gz", files.front()));
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  for (const Recording& recording : all) {
+    std::vector<Replayed> results;
+    {
+      Progress progress(recording.answers.size());
+      const auto emulator = [] { return std::make_unique<EmulatorRunner>(0, 1); };
+      results = replay_all(emulator, recording, threads, ~std::size_t{0}, [&] { progress.advance(); });
+    }
+    fmt::print("{}{}", &recording == &all.front() ? "" : "\n", upgrade_report(recording, results));
   }
 }
 
 void print_evidence(const Options& options) {
-  std::map<std::string, ByForm> by_hardware;
-  std::vector<Json> sweeps;
-  for (const std::string& path : options.sweeps) sweeps.push_back(read_sweep(path));
-  try {
-    for (const Json& sweep : sweeps) add(sweep, by_hardware);
-    fmt::print("# Evidence\n\nWritten by `warpmat evidence` from the JSON of `warpmat diff`; do not edit. A sweep runs every form of a target on a GPU and on the\n"
-               "emulator, over classes of operands, and compares every register.\n\n"
-               "| card | target | driver | date | seed | outputs compared | mismatches | time |\n|---|---|---|---|---|---|---|---|\n");
-    for (const Json& sweep : sweeps) print_sweep(sweep);
-  } catch (const Json::exception& e) {
-    throw std::runtime_error(fmt::format("not the JSON of a sweep: {}", e.what()));
-  }
-  fmt::print("\nFor each form, what was compared by this project, and how the bits are known on the hardware that it never ran on.\n\n"
-             "| form | compared | elsewhere |\n|---|---|---|\n");
-  print_forms(by_hardware);
+  const auto recorded = std::ranges::count_if(options.files, holds_recordings);
+  if (recorded == 0) return print_page(options.files);
+  if (static_cast<std::size_t>(recorded) != options.files.size())
+    throw std::runtime_error("recorded answers and the JSON of diff or fuzz have different pages: name only files of one kind");
+  print_upgrades(options.files);
 }
+
+constexpr const char* footer =
+    R"(Of the JSON of diff and fuzz it makes docs/evidence.md. The parts of a run that several machines shared (--shard) are put together; a part
+that is missing, there twice, incomplete or of another run is refused.
+Of recorded answers it says what they would upgrade: which rows of 'warpmat list' they prove, and where the card contradicts the emulator.
+
+Examples:
+  warpmat evidence sweep.json fuzz.json > docs/evidence.md
+  warpmat evidence sweep_*.json > docs/evidence.md
+  warpmat evidence my_card.jsonl.gz)";
 
 }  // namespace
 
 void add_evidence(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("evidence", "Write docs/evidence.md from sweeps");
-  command->add_option("SWEEP.json", options->sweeps, "What warpmat diff --json wrote")->required();
-  command->footer("Examples:\n  warpmat evidence sweep.json > docs/evidence.md");
+  CLI::App* command = app.add_subcommand("evidence", "Write docs/evidence.md from sweeps, or say what recorded answers prove");
+  command->add_option("FILE", options->files, "What diff --json and fuzz --json wrote, or what record wrote")->required();
+  command->footer(footer);
   command->callback([options] { print_evidence(*options); });
 }
 

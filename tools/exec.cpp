@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/execution_flags.h"
 #include "tools/library/npy.h"
 #include "tools/library/progress.h"
-#include "tools/library/reference_flag.h"
 #include "tools/library/register_array.h"
 
 namespace warpmat {
@@ -112,8 +112,7 @@ struct Options {
   std::string opcode, target;
   std::map<std::string, std::string> paths;  ///< by option; empty where not given
   std::map<std::string, std::optional<std::uint32_t>> numbers;  ///< by option
-  bool hardware = false;  ///< undefined behaviour as measured instead of a trap
-  Path path = Path::fast;
+  ExecutionOptions execution;
   unsigned jobs = 0;
 
   const std::string& file(const FileRole& role) const { return paths.at(role.option); }
@@ -248,7 +247,6 @@ class Chunk {
         of(number.operand)[number.word].fill(work.options.numbers.at(number.option).value_or(0));
     batch_.shared = memory_.data();
     batch_.shared_bytes = batch_.shared_stride = work.inputs.memory_bytes;
-    batch_.undefined = work.options.hardware ? Undefined::hardware : Undefined::trap;
   }
 
   Chunk(const Chunk&) = delete;
@@ -272,7 +270,7 @@ class Chunk {
  private:
   void execute(std::size_t first, std::size_t count) {
     try {
-      work_.instruction.execute(batch_, count, work_.options.path);
+      work_.instruction.execute(batch_, count, work_.options.execution);
     } catch (const Trap& trap) {
       throw Trap(trap.lane, trap.address, trap.reason, fmt::format("case {}", first + trap.warp));
     }
@@ -364,9 +362,7 @@ void add_exec(CLI::App& app) {
     command->add_option("--" + number.option, options->numbers[number.option],
                         fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
         ->type_name("N");
-  command->add_flag("--undefined-as-hardware", options->hardware,
-                    "Where the ISA leaves behaviour undefined, do what the target's hardware was measured to do, instead of a trap");
-  add_reference_flag(*command, options->path);
+  add_execution_flags(*command, options->execution);
   options->jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
       ->type_name("N")

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,9 +22,13 @@
 #include "gpu/cases/fuzz_program.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/compare/self_contained.h"
+#include "tools/library/fuzz_file.h"
+#include "tools/library/interruption.h"
 #include "tools/library/mismatch_text.h"
 #include "tools/library/output_file.h"
 #include "tools/library/progress.h"
+#include "tools/library/run_source.h"
+#include "tools/library/shard_option.h"
 
 namespace warpmat {
 namespace {
@@ -30,7 +37,14 @@ struct Options {
   std::size_t programs = 1000, warps = 32;
   std::uint64_t seed = 1, first = 0;
   FuzzOptions fuzz;
-  std::string target, keep = ".";
+  Shard shard;
+  std::string target, keep = ".", json;
+
+  /// Numbers of the programs that this part of the run has.
+  Shard::Range range() const {
+    const Shard::Range part = shard.of(programs);
+    return {first + part.first, part.count};
+  }
 };
 
 /// A program with what it starts from and what the emulator made of that.
@@ -65,36 +79,61 @@ std::string commented(const std::string& text) {
   return result;
 }
 
-struct Tally {
-  std::size_t programs = 0, statements = 0, outputs = 0, mismatches = 0;
+std::string counts_text(const FuzzFile::Counts& counts) {
+  return fmt::format("{} programs, {} statements, {} outputs compared, {} program{} differ", counts.programs, counts.statements, counts.outputs,
+                     counts.differing_programs, counts.differing_programs == 1 ? "" : "s");
+}
+
+/// Where stderr is no terminal, and so has no progress bar: a line there after each tenth of the programs, and at least every half minute.
+class ProgressLines {
+ public:
+  explicit ProgressLines(std::uint64_t programs) : programs_(programs), shown_(isatty(STDERR_FILENO) == 0) {}
+
+  void advance(const FuzzFile::Counts& counts) {
+    constexpr std::chrono::seconds pause{30};
+    const auto now = std::chrono::steady_clock::now();
+    const std::uint64_t tenth = counts.programs * 10 / programs_;
+    if (!shown_ || (tenth == tenth_ && now - last_ < pause)) return;
+    tenth_ = tenth;
+    last_ = now;
+    const std::chrono::duration<double> elapsed = now - start_;
+    fmt::print(stderr, "{:7.1f} s  of {} programs: {}\n", elapsed.count(), programs_, counts_text(counts));
+  }
+
+ private:
+  std::uint64_t programs_;
+  bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
+  std::uint64_t tenth_ = 0;
 };
 
 /// What all threads have found, and which program is next.
 class Findings {
  public:
-  explicit Findings(const Options& options) : options_(options), progress_(options.programs) {}
+  explicit Findings(const Options& options) : range_(options.range()), progress_(range_.count), lines_(range_.count) {}
 
-  /// The number of a program that nobody has run; none once enough were run, or differ.
+  /// The number of a program that nobody has run; none once enough were run, or differ, or a signal asks for the end.
   std::optional<std::uint64_t> next() {
     constexpr std::size_t enough = 10;
     const std::lock_guard lock(mutex_);
-    if (begun_ == options_.programs || tally_.mismatches >= enough) return std::nullopt;
-    return options_.first + begun_++;
+    if (begun_ == range_.count || counts_.differing_programs >= enough || interruption() != 0) return std::nullopt;
+    return range_.first + begun_++;
   }
 
   void add(const Prepared& prepared, const Comparison& comparison) {
     const std::lock_guard lock(mutex_);
-    ++tally_.programs;
-    tally_.statements += prepared.program.statements.size();
-    tally_.outputs += comparison.outputs;
-    tally_.mismatches += comparison.mismatches != 0;
+    ++counts_.programs;
+    counts_.statements += prepared.program.statements.size();
+    counts_.outputs += comparison.outputs;
+    counts_.differing_programs += comparison.mismatches != 0;
     progress_.advance();
+    lines_.advance(counts_);
   }
 
   /// Nobody shall begin another program.
   void stop() {
     const std::lock_guard lock(mutex_);
-    begun_ = options_.programs;
+    begun_ = range_.count;
   }
 
   /// Prints `text` in one piece.
@@ -103,14 +142,16 @@ class Findings {
     fmt::print("{}", text);
   }
 
-  const Tally& tally() const { return tally_; }
+  const FuzzFile::Counts& counts() const { return counts_; }
+  bool complete() const { return counts_.programs == range_.count; }
 
  private:
-  const Options& options_;
+  Shard::Range range_;
   Progress progress_;
+  ProgressLines lines_;
   std::mutex mutex_;
-  std::size_t begun_ = 0;
-  Tally tally_;
+  std::uint64_t begun_ = 0;
+  FuzzFile::Counts counts_;
 };
 
 /// Runs programs on one thread, with a runner of its own.
@@ -174,31 +215,69 @@ void run_all(const Options& options, const GpuOptions& gpus, const Target& targe
   for (std::future<void>& thread : threads) thread.get();
 }
 
+/// What decides which programs are drawn, beside target and seed.
+std::string kind(const FuzzOptions& options) {
+  return fmt::format("at most {} statements{}{}", options.max_statements, options.repeated_destinations ? ", repeated destinations" : "",
+                     options.assembler_faults ? ", assembler faults" : "");
+}
+
+/// What the options ask for, nothing having been run.
+FuzzFile planned(const Options& options, const GpuRunner& gpu, const Target& target) {
+  return {.source = run_source(gpu, target, options.seed, options.shard),
+          .first = options.first,
+          .programs = options.programs,
+          .warps = options.warps,
+          .kind = kind(options.fuzz),
+          .counts = {}};
+}
+
+/// Prints and writes what was found, whether or not the run is complete.
+void report(const FuzzFile& found, const Options& options, const std::string& description) {
+  fmt::print("{} in {:.1f} s{}\n{}\nseed {}, {} warps each, programs from {} on\n", counts_text(found.counts), found.source.seconds,
+             found.source.complete ? "" : "; incomplete", description, options.seed, options.warps, options.range().first);
+  if (!options.json.empty()) write_file(options.json, {to_json(found).dump(1), "\n"});
+}
+
 void fuzz(const Options& options) {
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
+  if (!options.json.empty()) check_output_place(options.json);
+  if (options.range().count == 0) throw std::runtime_error(fmt::format("--shard {}: {} programs cannot be shared by so many", to_string(options.shard), options.programs));
   GpuOptions gpus;
   gpus.target = options.target.empty() ? nullptr : &target(options.target);
   const std::unique_ptr<GpuRunner> gpu = open_gpus(gpus);
   const Target& target = gpus.target != nullptr ? *gpus.target : gpu->target();
+  FuzzFile found = planned(options, *gpu, target);
   const auto start = std::chrono::steady_clock::now();
   Findings findings(options);
-  run_all(options, gpus, target, findings);
+  catch_interruptions();
+  std::exception_ptr failure;
+  try {
+    run_all(options, gpus, target, findings);
+  } catch (const std::exception& e) {
+    failure = std::current_exception();
+    found.source.error = e.what();
+  }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const Tally& tally = findings.tally();
-  fmt::print(
-      "{} programs, {} statements, {} warps each: {} outputs compared, {} program{} differ in {:.1f} s\n{}\nseed {}, programs from {} on\n",
-      tally.programs, tally.statements, options.warps, tally.outputs, tally.mismatches, tally.mismatches == 1 ? "" : "s", seconds.count(),
-      gpu->description(), options.seed, options.first);
-  if (tally.mismatches != 0) throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", tally.mismatches));
+  found.source.seconds = seconds.count();
+  found.source.complete = !failure && findings.complete();
+  if (!found.source.complete && !failure) found.source.error = interruption() != 0 ? "interrupted" : "ended after enough programs that differ";
+  found.counts = findings.counts();
+  report(found, options, gpu->description());
+  if (failure) std::rethrow_exception(failure);
+  if (!found.source.complete) throw_if_interrupted(counts_text(found.counts) + "; the rest was not run");
+  if (found.counts.differing_programs != 0)
+    throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", found.counts.differing_programs));
 }
 
 constexpr const char* footer =
     R"(A program that differs is shortened as long as it does, and written to a file that shows it without any input. After ten the run ends.
 A program depends on the seed and its number alone: --first 123 --programs 1 runs number 123 again.
 The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU.
+Interrupted by SIGINT or SIGTERM, it prints and writes what was run, marked incomplete, and ends with 130 or 143.
 
 Examples:
   warpmat fuzz --programs 10000
+  warpmat fuzz --programs 1000000 --shard 2/8 --json fuzz_2.json
   warpmat fuzz --seed 7 --max-statements 8)";
 
 }  // namespace
@@ -222,6 +301,8 @@ void add_fuzz(CLI::App& app) {
   command->add_flag("--assembler-faults", options->fuzz.assembler_faults,
                     "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
+  add_shard_option(*command, options->shard);
+  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")->type_name("FILE.json");
   command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
   command->footer(footer);
   command->callback([options] { fuzz(*options); });

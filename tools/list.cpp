@@ -38,6 +38,20 @@ std::string operands_text(const Form& form) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// Who says how the bits come about, and of the floor who says that.
+std::string source_text(const Offer& offer) {
+  std::string text(offer.lowering->source);
+  if (offer.floor && offer.floor->source != text) text += fmt::format("; floor: {}", offer.floor->source);
+  return text;
+}
+
+/// Null where no operands reach a floor.
+Json floor_json(const std::optional<Floor>& floor) {
+  if (!floor) return nullptr;
+  const Json exponent = floor->exponent == no_floor ? Json(nullptr) : Json(floor->exponent);
+  return {{"exponent", exponent}, {"evidence", name(floor->evidence)}, {"source", floor->source}};
+}
+
 std::string list_text(const Target* only) {
   std::vector<std::string> header{"opcode", "needs", "PTX", "operands: registers, format"};
   if (only == nullptr)
@@ -53,7 +67,7 @@ std::string list_text(const Target* only) {
       row.push_back(evidence_text(found));
     } else {
       const Lowering& l = *found.front().lowering;
-      row.insert(row.end(), {machine_name(form, l), std::string(name(l.evidence)), std::string(l.source)});
+      row.insert(row.end(), {machine_name(form, l), evidence_label(found.front()), source_text(found.front())});
     }
     table.add(std::move(row));
   }
@@ -84,7 +98,8 @@ Json form_json(const Form& form, const std::vector<Offer>& found) {
     lowerings.push_back({{"hardware", name(o.hardware)},
                          {"machine", machine_name(form, *o.lowering)},
                          {"evidence", name(o.lowering->evidence)},
-                         {"source", o.lowering->source}});
+                         {"source", o.lowering->source},
+                         {"floor", floor_json(o.floor)}});
   const Json requires_json{{"target", target_text(form.requirement)}, {"ptx", to_string(form.requirement.ptx)}};
   return {{"opcode", form.opcode}, {"requires", requires_json}, {"operands", std::move(operands)}, {"lowerings", std::move(lowerings)}};
 }

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "gpu/cuda/gpu_runner.h"
+#include "tools/library/interruption.h"
 
 namespace {
 
@@ -20,8 +21,11 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_fuzz,
     warpmat::add_record,
     warpmat::add_replay,
+    warpmat::add_mutants,
+    warpmat::add_distinguish,
     warpmat::add_evidence,
     warpmat::add_support,
+    warpmat::add_coverage,
 };
 
 int fail(std::string message, int status) {
@@ -68,6 +72,9 @@ int main(int argc, char** argv) {
   } catch (const warpmat::NoGpu& e) {
     fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
     return warpmat::skipped_status;
+  } catch (const warpmat::Interrupted& e) {
+    fmt::print(stderr, "warpmat: interrupted: {}\n", e.what());
+    return e.exit_status();
   } catch (const std::exception& e) {
     return fail(e.what(), 1);
   }

@@ -1,20 +1,26 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <ctime>
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
 #include "tools/library/form_selection.h"
 #include "gpu/cuda/gpu_runner.h"
+#include "gpu/recordings/limit.h"
 #include "gpu/recordings/vectors.h"
+#include "gpu/runners/emulator_runner.h"
+#include "tools/library/interruption.h"
 #include "tools/library/output_file.h"
 #include "tools/library/progress.h"
+#include "tools/library/run_source.h"
+#include "tools/library/shard_option.h"
 
 namespace warpmat {
 namespace {
@@ -23,12 +29,22 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string out, forms, target;
+  bool all = false;
+  std::uint64_t limit = 0;  ///< bytes of the file; 0: none
   RecordingSize size;
   std::uint64_t seed = 1;
+  Shard shard;
 };
 
-bool is_file(const Options& options) {
-  return options.out.ends_with(".jsonl.gz");
+constexpr std::string_view file_ending = ".jsonl.gz";
+
+/// "warpmat_sm_90_NVIDIA_H200.jsonl.gz": the file of --all, for the card's GPU and, with --shard, the part.
+std::string file_name(const GpuRunner& gpu, const Options& options) {
+  std::string name = fmt::format("warpmat_{}_{}", warpmat::name(gpu.target().hardware), gpu.gpus().front().card);
+  if (!options.shard.whole()) name += fmt::format("_{}_of_{}", options.shard.number, options.shard.count);
+  const auto odd = [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9'); };
+  std::ranges::replace_if(name, odd, '_');
+  return name + std::string(file_ending);
 }
 
 Provenance provenance(const GpuRunner& gpu, const Target& target, std::uint64_t seed) {
@@ -38,43 +54,62 @@ Provenance provenance(const GpuRunner& gpu, const Target& target, std::uint64_t 
           .driver = info.driver,
           .assembler = info.assembler,
           .target = std::string(target.name),
-          .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))),
+          .date = today(),
           .seed = seed};
+}
+
+/// The forms of this part: every N-th, so that the parts take equally long.
+std::vector<const Form*> part_of(const std::vector<const Form*>& forms, const Shard& shard) {
+  std::vector<const Form*> part;
+  for (std::size_t i = shard.number - 1; i < forms.size(); i += shard.count) part.push_back(forms[i]);
+  return part;
 }
 
 /// Where answers go: into one file at the end, or into a file for each form as soon as that is complete.
 class Output {
  public:
-  Output(const Options& options, Provenance provenance) : options_(options) {
+  /// `out` ends with .jsonl.gz, or is a directory. Of the provenance, what concerns the whole run is kept in one file alone.
+  Output(std::string out, Provenance provenance) : out_(std::move(out)), one_file_(out_.ends_with(file_ending)) {
     all_.provenance = std::move(provenance);
-    std::error_code error;
-    if (is_file(options)) {
-      check_output_place(options.out);
-    } else {
-      fs::create_directories(options.out, error);
+    if (one_file_) {
+      check_output_place(out_);
+      return;
     }
-    if (error) throw std::runtime_error(fmt::format("cannot make the directory {}: {}", options.out, error.message()));
+    all_.provenance.forms = 0;
+    std::error_code error;
+    fs::create_directories(out_, error);
+    if (error) throw std::runtime_error(fmt::format("cannot make the directory {}: {}", out_, error.message()));
   }
 
   void add(const Form& form, std::vector<Answers> answers) {
     ++forms_;
     classes_ += answers.size();
-    if (is_file(options_)) {
+    differing_ += static_cast<std::size_t>(std::ranges::count_if(answers, [](const Answers& a) { return !a.example_warps.empty(); }));
+    if (one_file_) {
       all_.answers.insert(all_.answers.end(), answers.begin(), answers.end());
     } else {
-      write(fs::path(options_.out) / recording_file_name(form), {all_.provenance, std::move(answers)});
+      write(fs::path(out_) / recording_file_name(form), {all_.provenance, std::move(answers)});
     }
   }
 
-  /// Writes what is not written yet. Called also after a failure, so that nothing is lost.
-  void finish() {
-    if (is_file(options_) && forms_ > 0) write(options_.out, all_);
+  /// Writes what is not written yet. Called also after a failure or an interruption, so that nothing is lost.
+  void finish(bool complete, std::uint64_t limit) {
+    complete_ = complete;
+    if (!one_file_ || forms_ == 0) return;
+    all_.provenance.complete = complete;
+    if (limit != 0) left_out_examples_ = limit_size(all_, limit);
+    write(out_, all_);
   }
 
   std::string text() const {
-    return fmt::format("{} forms in {} classes, {} warps each, {} bytes in {}", forms_, classes_, options_.size.warps, bytes_,
-                       options_.out);
+    std::string text = fmt::format("{} forms in {} classes, {} bytes in {}{}", forms_, classes_, bytes_, out_, complete_ ? "" : "; incomplete");
+    if (left_out_examples_ != 0) text += fmt::format("\n{} examples left out to keep the limit; every digest is there", left_out_examples_);
+    if (differing_ == 0) return text + "\nthe emulator gives the same answers";
+    return text + fmt::format("\nthe emulator gives other answers in {} classes; the file holds what shows that", differing_);
   }
+
+  bool complete() const { return complete_; }
+  std::string done_text() const { return fmt::format("{} forms recorded; the others were not", forms_); }
 
  private:
   void write(const fs::path& path, const Recording& recording) {
@@ -83,38 +118,46 @@ class Output {
     write_file(path, {bytes});
   }
 
-  const Options& options_;
+  std::string out_;
+  bool one_file_;
   Recording all_;
-  std::size_t forms_ = 0, classes_ = 0, bytes_ = 0;
+  bool complete_ = true;
+  std::size_t forms_ = 0, classes_ = 0, differing_ = 0, bytes_ = 0, left_out_examples_ = 0;
 };
 
 std::vector<Answers> record_form(Runner& runner, const Form& form, const Target& target, const Options& options) {
+  EmulatorRunner emulator(runner.shared_base());
   std::vector<Answers> answers;
   for (const OperandClass& operand_class : operand_classes())
-    if (applies(operand_class, form)) answers.push_back(record(runner, form, target, operand_class, options.seed, options.size));
+    if (applies(operand_class, form))
+      for (const int variant : recorded_variants(form, operand_class))
+        answers.push_back(record(runner, form, target, operand_class, options.seed, options.size, variant, &emulator));
   return answers;
 }
 
-/// Records each form. One that the driver cannot assemble is left out with a message; returns how many. A lost GPU ends the run.
+/// Records each form until a signal asks for the end. One that the driver cannot assemble is left out with a message; returns how many. A
+/// lost GPU ends the run.
 std::size_t record_forms(GpuRunner& gpu, const std::vector<const Form*>& forms, const Target& target, const Options& options,
                          Output& output) {
-  std::size_t left_out = 0;
+  std::size_t left_out = 0, done = 0;
   Progress progress(forms.size());
   for (const Form* form : forms) {
+    if (interruption() != 0) break;
     std::optional<std::vector<Answers>> answers;
     try {
       answers = record_form(gpu, *form, target, options);
     } catch (const GpuLost&) {
-      output.finish();
+      output.finish(false, options.limit);
       throw;
     } catch (const std::runtime_error& e) {
       ++left_out;
       fmt::print(stderr, "not recorded: {}: {}\n", form->opcode, e.what());
     }
     if (answers) output.add(*form, std::move(*answers));
+    ++done;
     progress.advance();
   }
-  output.finish();
+  output.finish(done == forms.size(), options.limit);
   return left_out;
 }
 
@@ -123,21 +166,39 @@ void record_all(const Options& options) {
   wanted.target = options.target.empty() ? nullptr : &target(options.target);
   const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
   const Target& target = wanted.target != nullptr ? *wanted.target : gpu->target();
-  const std::vector<const Form*> forms = select_forms(target, options.forms);
-  Output output(options, provenance(*gpu, target, options.seed));
+  const std::vector<const Form*> selected = select_forms(target, options.forms), forms = part_of(selected, options.shard);
+  if (forms.empty()) throw std::runtime_error(fmt::format("--shard {}: {} forms cannot be shared by so many", to_string(options.shard), selected.size()));
+  Provenance source = provenance(*gpu, target, options.seed);
+  source.version = WARPMAT_VERSION;
+  source.forms = selected.size();
+  source.shard = options.shard;
+  Output output(options.out.empty() ? file_name(*gpu, options) : options.out, source);
+  catch_interruptions();
+  const auto start = std::chrono::steady_clock::now();
   const std::size_t left_out = record_forms(*gpu, forms, target, options, output);
-  fmt::print("{}\n{}\n", gpu->description(), output.text());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  fmt::print("{}\n{}\n{} warps a class, {:.1f} s\n", gpu->description(), output.text(), options.size.warps, seconds.count());
+  if (interruption() != 0 && !output.complete()) throw Interrupted(interruption(), output.done_text());
   if (left_out != 0) throw std::runtime_error(fmt::format("{} of {} forms were not recorded", left_out, forms.size()));
+}
+
+void check(const Options& options) {
+  if (options.out.empty() && !options.all) throw CLI::RequiredError("--out, or --all,");
+  if (options.limit != 0 && !options.out.empty() && !options.out.ends_with(file_ending))
+    throw CLI::ValidationError("--limit", "is for one file: a place that ends with .jsonl.gz");
 }
 
 constexpr const char* footer =
     R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
-docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine.
-The exit status is 77 without a GPU.
+docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
+The exit status is 77 without a GPU. Interrupted by SIGINT or SIGTERM, the forms that are done are written, marked incomplete, and the
+status is 130 or 143.
 
 Examples:
+  warpmat record --all --limit 2MB
   warpmat record --out my_card.jsonl.gz
-  warpmat record --out tests/vectors/sm_90 --forms 'mma.*f16')";
+  warpmat record --out tests/vectors/sm_90 --forms 'mma.*f16'
+  warpmat record --all --shard 2/8)";
 
 }  // namespace
 
@@ -145,15 +206,23 @@ void add_record(CLI::App& app) {
   constexpr std::size_t most_warps = std::size_t{1} << 20;
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("record", "Write down what a GPU makes of generated operands");
-  command->add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz")->required()->type_name("PLACE");
-  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")->type_name("REGEX");
+  command->add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz")->type_name("PLACE");
+  CLI::Option* all = command->add_flag("--all", options->all, "Every form in one file, here and named after the card where --out names none");
+  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")->type_name("REGEX")->excludes(all);
+  command->add_option("--limit", options->limit, "Leave out examples until the file is no larger than this, for example 2MB")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(true));
+  add_shard_option(*command, options->shard);
   command->add_option("--cases", options->size.warps, "Warps for each form and class (default: 256)")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, most_warps));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)")->type_name("S");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
   command->footer(footer);
-  command->callback([options] { record_all(*options); });
+  command->callback([options] {
+    check(*options);
+    record_all(*options);
+  });
 }
 
 }  // namespace warpmat

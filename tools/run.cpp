@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/execution_flags.h"
 #include "tools/library/npy.h"
 #include "tools/library/output_file.h"
 #include "tools/library/ptx_file.h"
-#include "tools/library/reference_flag.h"
 #include "tools/library/warp_place.h"
 
 namespace warpmat {
@@ -20,7 +20,7 @@ struct Options {
   std::string file, target;
   std::size_t shared_bytes = 0;
   std::vector<std::string> in, print, out;
-  Path path = Path::fast;
+  ExecutionOptions execution;
 };
 
 void run_program(const Options& options) {
@@ -33,7 +33,7 @@ void run_program(const Options& options) {
 
   Warp warp(program, options.shared_bytes);
   for (const Assignment& input : inputs) input.place.fill(warp, input.what);
-  run(warp, options.path);
+  run(warp, options.execution);
   for (const WarpPlace& place : shown) fmt::print("{}\n", place.show(warp));
   for (const Assignment& output : outputs) write_npy(output.what, output.place.array(warp));
 }
@@ -50,7 +50,7 @@ void add_run(CLI::App& app) {
   command->add_option("--out", options->out, "PLACE=FILE.npy: write a place after the run; may be repeated")->allow_extra_args(false);
   command->add_option("--shared-bytes", options->shared_bytes, "Shared memory beyond the program's variables: this many bytes in all")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
-  add_reference_flag(*command, options->path);
+  add_execution_flags(*command, options->execution);
   command->footer(
       "A PLACE is NAME[:FORMAT[:COLUMNS]], where NAME is\n"
       "  a shared variable      tile:f16:8   its elements read as f16, 8 in a printed row\n"

@@ -51,10 +51,12 @@ std::string declaration(const Operand& operand) {
 /// The values of the selector that the ISA defines: ptxas takes more of some forms.
 int defined_selectors(const Form& form) { return form.operand(OperandName::e).fragment.matrices(); }
 
+/// How many byte-ids the form's scale vector allows.
+int byte_ids(const Form& form) { return 4 / form.scale_vector; }
+
 /// {byte-id, thread-id}: number `variant` of those that the form's scale vector allows.
 std::string ids_text(const Form& form, const Operand& operand, int variant) {
-  const int byte_ids = 4 / form.scale_vector;
-  return fmt::format("{{{}, {}}}", variant % byte_ids * form.scale_vector, variant / byte_ids % operand.choices);
+  return fmt::format("{{{}, {}}}", variant % byte_ids(form) * form.scale_vector, variant / byte_ids(form) % operand.choices);
 }
 
 std::string operand_text(const Form& form, const Operand& operand, int variant) {
@@ -126,6 +128,9 @@ class ElementFiller {
     site_.format = &row(*operand.format);
     site_.role = role_of(operand.name);
     site_.neighbours = neighbours(form);
+    const int group = form.sparsity == Sparsity::dense ? 1 : metadata_group(form);  // elements of K that belong together
+    site_.parts = form.shape.k / group;
+    site_.part_size = along_rows() || group == 1 ? group : group / 2;
     find_places();
   }
 
@@ -139,6 +144,11 @@ class ElementFiller {
       site_.key = combine(operand_key, element.index);
       site_.neighbours_key = combine(operand_key, element.neighbours_index);
       site_.neighbour = element.neighbour;
+      site_.row = element.row;
+      site_.column = element.column;
+      const int k = along_rows() ? element.row % fragment_.rows() : element.column % fragment_.columns();
+      site_.part = k / site_.part_size;
+      site_.in_part = k % site_.part_size;
       const uint64_t bits = class_.element(site_) << (element.bit + static_cast<std::size_t>(fragment_.payload_shift));
       (*words[element.word])[element.lane] |= static_cast<std::uint32_t>(bits);
       if (fragment_.register_bits == 64) (*words[element.word + 1])[element.lane] |= static_cast<std::uint32_t>(bits >> 32);
@@ -150,6 +160,7 @@ class ElementFiller {
     std::size_t word, lane, bit;
     uint64_t index, neighbours_index;  ///< place_index of the element, and of the first of its neighbours along K
     int neighbour;
+    int row, column;  ///< in its matrix; those of further matrices are counted on
   };
 
   void find_places() {
@@ -159,8 +170,10 @@ class ElementFiller {
         for (int bit = 0; bit + fragment_.element_bits <= fragment_.register_bits; bit += fragment_.element_bits) {
           const Place place{lane, reg, bit};
           const auto [first, neighbour] = first_neighbour(place);
+          const Element element = fragment_.element(place);
+          const int row = element.row + element.matrix * fragment_.rows(), column = element.column + element.matrix * fragment_.columns();
           elements_.push_back({static_cast<std::size_t>(reg) * words_a_register, static_cast<std::size_t>(lane),
-                               static_cast<std::size_t>(bit), index_of(place), index_of(first), neighbour});
+                               static_cast<std::size_t>(bit), index_of(place), index_of(first), neighbour, row, column});
         }
   }
 
@@ -264,12 +277,21 @@ class WarpFiller {
 
 }  // namespace
 
-Program program_for(const Form& form, const Target& target, const OperandClass& operand_class) {
+int variants(const Form& form) {
+  int most = 1;
+  for (const Operand& operand : form.operands) {
+    if (operand.kind == OperandKind::selector) most = std::max(most, defined_selectors(form));
+    if (operand.kind == OperandKind::ids) most = std::max(most, byte_ids(form) * operand.choices);
+  }
+  return most;
+}
+
+Program program_for(const Form& form, const Target& target, const OperandClass& operand_class, int variant) {
   if (const auto reason = unavailable(form, target)) throw std::invalid_argument(*reason);
   const PtxVersion version = std::max(form.requirement.ptx, target.since);
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
   if (addresses_memory(form)) text += fmt::format(".shared .align {} .b8 memory[{}];\n", row_bytes, row_bytes * memory_rows);
-  const int variant = static_cast<int>(&operand_class - operand_classes().data());
+  if (variant == class_variant) variant = static_cast<int>(&operand_class - operand_classes().data());
   std::vector<std::string> operands;
   for (const Operand& operand : form.operands) {
     text += declaration(operand);

@@ -14,13 +14,19 @@ namespace warpmat {
 // Test cases of single instructions, derived from their forms: no form is named here.
 
 /// The version of what make_case draws. It changes whenever some case does, because recorded answers belong to the old one.
-inline constexpr int case_generator_version = 2;
+inline constexpr int case_generator_version = 3;
+
+/// How many programs it takes until what PTX writes as a number (the selector of sparse metadata, the ids of block scales) had every value that
+/// the ISA defines: 1 for most forms.
+int variants(const Form& form);
+
+inline constexpr int class_variant = -1;  ///< the number of the operand class among all classes
 
 /// A program of one statement, `form` with a register for everything that takes one, in PTX's oldest version that has the form. Programs
-/// of instructions with row addresses declare the memory that these point to. What PTX writes as a number (the selector of sparse metadata,
-/// the ids of block scales) depends on the operand class, so that a form's classes together meet every value. Throws std::invalid_argument
-/// where `target` lacks the form.
-Program program_for(const Form& form, const Target& target, const OperandClass& operand_class = operand_classes().front());
+/// of instructions with row addresses declare the memory that these point to. `variant`, any number from 0 on, chooses what PTX writes as a
+/// number: variants(form) of them in a row meet every value. Throws std::invalid_argument where `target` lacks the form.
+Program program_for(const Form& form, const Target& target, const OperandClass& operand_class = operand_classes().front(),
+                    int variant = class_variant);
 
 /// Whether cases of `form` with operands of this class differ from those of other classes.
 bool applies(const OperandClass& operand_class, const Form& form);

@@ -2,40 +2,15 @@
 
 #include <algorithm>
 
+#include "gpu/cases/directed_classes.h"
+#include "gpu/cases/element_codes.h"
+
 namespace warpmat {
 namespace {
 
 using std::uint64_t;
 
-constexpr uint64_t low_mask(int bits) {
-  return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-}
-
 // ---- Fields of a floating-point element ---------------------------------------------------------------------------------------------
-
-/// Where the exponent field begins.
-int exponent_position(const FormatRow& f) {
-  return f.fraction_bits + f.ignored_low_bits;
-}
-
-uint64_t sign_bit(const FormatRow& f) {
-  return f.is_signed ? uint64_t{1} << (f.bits - 1) : 0;
-}
-
-/// The largest exponent field of a finite number; fields begin at 0.
-int largest_field(const FormatRow& f) {
-  return max_exponent(f) + bias(f);
-}
-
-/// The element with that exponent field; sign, fraction and ignored bits are taken from `bits`. Never a NaN for a field that is not above
-/// largest_field.
-uint64_t with_field(const FormatRow& f, int field, uint64_t bits) {
-  const int position = exponent_position(f);
-  uint64_t code = (bits & (sign_bit(f) | low_mask(position))) | static_cast<uint64_t>(field) << position;
-  const uint64_t magnitude = low_mask(f.exponent_bits + position);
-  if (f.specials == Specials::one_nan && (code & magnitude) == magnitude) code ^= uint64_t{1} << f.ignored_low_bits;
-  return code;
-}
 
 /// A normal number of the given exponent, or the nearest that the format has.
 uint64_t with_exponent(const FormatRow& f, int exponent, Random& random) {
@@ -54,13 +29,6 @@ uint64_t any_magnitude(const FormatRow& f, Random& random) {
   const int bits = random.between(0, f.bits - (f.is_signed ? 1 : 0));
   const uint64_t magnitude = random.next() & low_mask(bits);
   return (f.is_signed && random.one_in(2) ? ~magnitude : magnitude) & low_mask(f.bits);
-}
-
-uint64_t largest_integer(const FormatRow& f) {
-  return low_mask(f.bits - (f.is_signed ? 1 : 0));
-}
-uint64_t smallest_integer(const FormatRow& f) {
-  return f.is_signed ? uint64_t{1} << (f.bits - 1) : 0;
 }
 
 uint64_t special_integer(const FormatRow& f, Random& random) {
@@ -328,6 +296,8 @@ constexpr OperandClass classes[] = {
     {"limits", "C at the limits of the integer accumulator", integers, limits},
     {"tiny", "products about as small as the accumulator's smallest number, C zero or subnormal", small_products, tiny},
     {"zeros", "most elements zero of either sign, whole rows and columns too; C zero, tiny, or about 1", floating, zeros},
+    {"powers", "powers of two and zeros over the whole range of the formats, C mostly zero", more_than_one_bit, powers, true},
+    {"ladder", "few products at chosen distances, on boundaries of the rounding and one unit beside; integers at their limits", everything, ladder, true},
 };
 
 }  // namespace

@@ -35,6 +35,10 @@ struct ElementSite {
   std::uint64_t neighbours_key;  ///< multiplicands: of the first element of the group of neighbours along K that this one belongs to
   int neighbour;                 ///< multiplicands: which of its group this is
   int neighbours;                ///< multiplicands: the group's size: 2; more in B where A is sparse
+  int row = 0, column = 0;       ///< of the element in its matrix; of several matrices, counted on
+  int part = 0;                  ///< multiplicands: the part of K that this belongs to. Elements of A meet those of B of the same part
+  int parts = 4;                 ///< multiplicands: as many as there are: K, a half or a quarter of it; at least 4
+  int in_part = 0, part_size = 1;  ///< multiplicands: which of its part this is, and how many elements of this operand the part has
 };
 
 /// A named generator of elements.
@@ -43,6 +47,7 @@ struct OperandClass {
   std::string_view summary;                           ///< what it draws: "exponents within a few binades of each other"
   bool (*applies)(const ProductFormats& product);     ///< whether it differs from another class for such a product
   std::uint64_t (*element)(const ElementSite& site);  ///< the low format->bits bits
+  bool directed = false;                              ///< at regions of the arithmetic (gpu/cases/directed_classes.h)
 };
 
 /// All classes. The first, "random", is the one for instructions that only move bits.

@@ -21,6 +21,7 @@ constexpr std::size_t batch_warps = 4096;
 struct Batch {
   std::size_t row;
   std::size_t first, count;
+  int variant;  ///< of program_for
 };
 
 /// What a batch ended with.
@@ -31,10 +32,15 @@ struct Finished {
   Comparison comparison;
 };
 
-std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, std::size_t cases) {
+std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, const SweepPlan& plan) {
   std::vector<Batch> batches;
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t first = 0; first < cases; first += batch_warps) batches.push_back({row, first, std::min(batch_warps, cases - first)});
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto programs = static_cast<std::size_t>(variants(*rows[row].form));
+    const std::size_t most = std::clamp(plan.cases / programs, std::size_t{1}, batch_warps);
+    int variant = 0;
+    for (std::size_t done = 0; done < plan.cases; done += most)
+      batches.push_back({row, plan.first_case + done, std::min(most, plan.cases - done), variant++});
+  }
   return batches;
 }
 
@@ -91,11 +97,12 @@ class Sweep {
         plan_(plan),
         observer_(observer),
         rows_(rows_of(plan)),
-        batches_(batches_of(rows_, plan.cases)) {
+        batches_(batches_of(rows_, plan)) {
     assert(reference.shared_base() == shared_base_);
   }
 
-  /// After a failure nobody begins another batch, but those that were begun are reported: all before the one that failed are among them.
+  /// After a failure, or when the observer says stop, nobody begins another batch, but those that were begun are reported: all before the one
+  /// that failed are among them.
   void run() {
     const std::size_t threads = std::min<std::size_t>(std::max(2u, std::thread::hardware_concurrency()), batches_.size());
     std::vector<std::jthread> workers;
@@ -108,12 +115,14 @@ class Sweep {
           report(*outcome->finished);
         else if (!failure)
           failure = outcome->failure;
-        if (failure) next_ = batches_.size();
+        if (failure || observer_.stop()) next_ = batches_.size();
       }
     } catch (...) {
       next_ = batches_.size();
       throw;
     }
+    for (const SweepRow& row : rows_)
+      if (row.cases > 0 && row.cases < plan_.cases) observer_.row(row);
     if (failure) std::rethrow_exception(failure);
   }
 
@@ -143,7 +152,7 @@ class Sweep {
 
   Finished execute(const Batch& batch) {
     const SweepRow& row = rows_[batch.row];
-    Program program = program_for(*row.form, *plan_.target, *row.operand_class);
+    Program program = program_for(*row.form, *plan_.target, *row.operand_class, batch.variant);
     WarpStates initial = make_case(program, *row.form, *row.operand_class, plan_.seed, batch.first, batch.count, shared_base_);
     WarpStates expected = initial, found = initial;
     devices_.run(program, found);

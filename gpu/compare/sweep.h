@@ -19,6 +19,7 @@ struct SweepPlan {
   const Target* target = nullptr;  ///< has all of them
   std::size_t cases = 0;           ///< warps of each form and class
   std::uint64_t seed = 0;
+  std::size_t first_case = 0;  ///< number of the first of them: parts of one sweep begin at different ones
 };
 
 /// What came out for one form and one operand class.
@@ -45,7 +46,9 @@ struct SweepMismatch {
 struct SweepObserver {
   std::function<void(std::size_t cases)> advanced = [](std::size_t) {};
   std::function<void(const SweepMismatch&)> mismatch = [](const SweepMismatch&) {};
-  std::function<void(const SweepRow&)> row = [](const SweepRow&) {};  ///< once for each form and class, when it is complete
+  /// Once for each form and class, when it is complete; where the sweep ends early, at its end for those that are not, if any case was done.
+  std::function<void(const SweepRow&)> row = [](const SweepRow&) {};
+  std::function<bool()> stop = [] { return false; };  ///< asked after each batch: whether no other shall begin
 };
 
 /// The forms that `target` has.
@@ -56,7 +59,7 @@ std::vector<SweepRow> rows_of(const SweepPlan& plan);
 
 /// Runs all cases of `plan` on the reference and on some device of `devices`, and compares every bit they end with. All cores take part: each
 /// thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; all must have the
-/// same shared_base(). Throws what a runner throws; the rows reported before are complete.
+/// same shared_base(). Throws what a runner throws, after all that was compared has been reported.
 void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer = {});
 void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer = {});
 

@@ -11,10 +11,6 @@
 namespace warpmat {
 namespace {
 
-// The names that cuda.h gives the functions are macros for versioned ones.
-#define WARPMAT_SPELL(name) #name
-#define WARPMAT_SYMBOL(name) WARPMAT_SPELL(name)
-
 std::string reason(const Driver& driver, CUresult result) {
   const char* name = nullptr;
   const char* text = nullptr;
@@ -45,35 +41,35 @@ void Driver::find(Function& function, const char* name) {
 
 Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   if (library_ == nullptr) throw NoGpu("no GPU: this machine has no CUDA driver (libcuda.so.1)");
-  find(init, WARPMAT_SYMBOL(cuInit));
-  find(get_error_name, WARPMAT_SYMBOL(cuGetErrorName));
-  find(get_error_string, WARPMAT_SYMBOL(cuGetErrorString));
-  find(driver_get_version, WARPMAT_SYMBOL(cuDriverGetVersion));
-  find(device_get_count, WARPMAT_SYMBOL(cuDeviceGetCount));
-  find(device_get, WARPMAT_SYMBOL(cuDeviceGet));
-  find(device_get_name, WARPMAT_SYMBOL(cuDeviceGetName));
-  find(device_get_attribute, WARPMAT_SYMBOL(cuDeviceGetAttribute));
-  find(primary_context_retain, WARPMAT_SYMBOL(cuDevicePrimaryCtxRetain));
-  find(primary_context_release, WARPMAT_SYMBOL(cuDevicePrimaryCtxRelease));
-  find(context_set_current, WARPMAT_SYMBOL(cuCtxSetCurrent));
-  find(module_load_data, WARPMAT_SYMBOL(cuModuleLoadDataEx));
-  find(module_get_function, WARPMAT_SYMBOL(cuModuleGetFunction));
-  find(module_unload, WARPMAT_SYMBOL(cuModuleUnload));
-  find(link_create, WARPMAT_SYMBOL(cuLinkCreate));
-  find(link_add_data, WARPMAT_SYMBOL(cuLinkAddData));
-  find(link_complete, WARPMAT_SYMBOL(cuLinkComplete));
-  find(link_destroy, WARPMAT_SYMBOL(cuLinkDestroy));
-  find(function_set_attribute, WARPMAT_SYMBOL(cuFuncSetAttribute));
-  find(launch_kernel, WARPMAT_SYMBOL(cuLaunchKernel));
-  find(event_create, WARPMAT_SYMBOL(cuEventCreate));
-  find(event_record, WARPMAT_SYMBOL(cuEventRecord));
-  find(event_query, WARPMAT_SYMBOL(cuEventQuery));
-  find(event_destroy, WARPMAT_SYMBOL(cuEventDestroy));
-  find(memory_allocate, WARPMAT_SYMBOL(cuMemAlloc));
-  find(memory_free, WARPMAT_SYMBOL(cuMemFree));
-  find(copy_to_device, WARPMAT_SYMBOL(cuMemcpyHtoD));
-  find(copy_from_device, WARPMAT_SYMBOL(cuMemcpyDtoH));
-  find(copy_rows, WARPMAT_SYMBOL(cuMemcpy2D));
+  find(init, "cuInit");
+  find(get_error_name, "cuGetErrorName");
+  find(get_error_string, "cuGetErrorString");
+  find(driver_get_version, "cuDriverGetVersion");
+  find(device_get_count, "cuDeviceGetCount");
+  find(device_get, "cuDeviceGet");
+  find(device_get_name, "cuDeviceGetName");
+  find(device_get_attribute, "cuDeviceGetAttribute");
+  find(primary_context_retain, "cuDevicePrimaryCtxRetain");
+  find(primary_context_release, "cuDevicePrimaryCtxRelease_v2");
+  find(context_set_current, "cuCtxSetCurrent");
+  find(module_load_data, "cuModuleLoadDataEx");
+  find(module_get_function, "cuModuleGetFunction");
+  find(module_unload, "cuModuleUnload");
+  find(link_create, "cuLinkCreate_v2");
+  find(link_add_data, "cuLinkAddData_v2");
+  find(link_complete, "cuLinkComplete");
+  find(link_destroy, "cuLinkDestroy");
+  find(function_set_attribute, "cuFuncSetAttribute");
+  find(launch_kernel, "cuLaunchKernel");
+  find(event_create, "cuEventCreate");
+  find(event_record, "cuEventRecord");
+  find(event_query, "cuEventQuery");
+  find(event_destroy, "cuEventDestroy_v2");
+  find(memory_allocate, "cuMemAlloc_v2");
+  find(memory_free, "cuMemFree_v2");
+  find(copy_to_device, "cuMemcpyHtoD_v2");
+  find(copy_from_device, "cuMemcpyDtoH_v2");
+  find(copy_rows, "cuMemcpy2D_v2");
   const CUresult result = init(0);
   if (result != CUDA_SUCCESS) throw NoGpu(fmt::format("no GPU: the CUDA driver does not start: {}", reason(*this, result)));
 }

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cuda.h>
-
+#include <cstddef>
 #include <stdexcept>
 #include <string>
+
+#include "gpu/cuda/driver_api.h"
 
 namespace warpmat {
 
@@ -22,35 +23,37 @@ class Driver {
   /// The loaded and initialized driver. Throws NoGpu where there is none, or no GPU; the same every time.
   static const Driver& get();
 
-  decltype(&::cuInit) init;
-  decltype(&::cuGetErrorName) get_error_name;
-  decltype(&::cuGetErrorString) get_error_string;
-  decltype(&::cuDriverGetVersion) driver_get_version;
-  decltype(&::cuDeviceGetCount) device_get_count;
-  decltype(&::cuDeviceGet) device_get;
-  decltype(&::cuDeviceGetName) device_get_name;
-  decltype(&::cuDeviceGetAttribute) device_get_attribute;
-  decltype(&::cuDevicePrimaryCtxRetain) primary_context_retain;
-  decltype(&::cuDevicePrimaryCtxRelease) primary_context_release;
-  decltype(&::cuCtxSetCurrent) context_set_current;
-  decltype(&::cuModuleLoadDataEx) module_load_data;
-  decltype(&::cuModuleGetFunction) module_get_function;
-  decltype(&::cuModuleUnload) module_unload;
-  decltype(&::cuLinkCreate) link_create;
-  decltype(&::cuLinkAddData) link_add_data;
-  decltype(&::cuLinkComplete) link_complete;
-  decltype(&::cuLinkDestroy) link_destroy;
-  decltype(&::cuFuncSetAttribute) function_set_attribute;
-  decltype(&::cuLaunchKernel) launch_kernel;
-  decltype(&::cuEventCreate) event_create;
-  decltype(&::cuEventRecord) event_record;
-  decltype(&::cuEventQuery) event_query;
-  decltype(&::cuEventDestroy) event_destroy;
-  decltype(&::cuMemAlloc) memory_allocate;
-  decltype(&::cuMemFree) memory_free;
-  decltype(&::cuMemcpyHtoD) copy_to_device;
-  decltype(&::cuMemcpyDtoH) copy_from_device;
-  decltype(&::cuMemcpy2D) copy_rows;
+  CUresult (*init)(unsigned flags);
+  CUresult (*get_error_name)(CUresult error, const char** name);
+  CUresult (*get_error_string)(CUresult error, const char** text);
+  CUresult (*driver_get_version)(int* version);
+  CUresult (*device_get_count)(int* count);
+  CUresult (*device_get)(CUdevice* device, int number);
+  CUresult (*device_get_name)(char* name, int size, CUdevice device);
+  CUresult (*device_get_attribute)(int* value, CUdevice_attribute attribute, CUdevice device);
+  CUresult (*primary_context_retain)(CUcontext* context, CUdevice device);
+  CUresult (*primary_context_release)(CUdevice device);
+  CUresult (*context_set_current)(CUcontext context);
+  CUresult (*module_load_data)(CUmodule* module, const void* image, unsigned options, CUjit_option* names, void** values);
+  CUresult (*module_get_function)(CUfunction* function, CUmodule module, const char* name);
+  CUresult (*module_unload)(CUmodule module);
+  CUresult (*link_create)(unsigned options, CUjit_option* names, void** values, CUlinkState* state);
+  CUresult (*link_add_data)(CUlinkState state, CUjitInputType type, void* data, std::size_t size, const char* name, unsigned options,
+                            CUjit_option* names, void** values);
+  CUresult (*link_complete)(CUlinkState state, void** image, std::size_t* size);
+  CUresult (*link_destroy)(CUlinkState state);
+  CUresult (*function_set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);
+  CUresult (*launch_kernel)(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                            unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters, void** extra);
+  CUresult (*event_create)(CUevent* event, unsigned flags);
+  CUresult (*event_record)(CUevent event, CUstream stream);
+  CUresult (*event_query)(CUevent event);
+  CUresult (*event_destroy)(CUevent event);
+  CUresult (*memory_allocate)(CUdeviceptr* address, std::size_t bytes);
+  CUresult (*memory_free)(CUdeviceptr address);
+  CUresult (*copy_to_device)(CUdeviceptr to, const void* from, std::size_t bytes);
+  CUresult (*copy_from_device)(void* to, CUdeviceptr from, std::size_t bytes);
+  CUresult (*copy_rows)(const CUDA_MEMCPY2D* copy);
 
  private:
   Driver();

@@ -1,7 +1,6 @@
 #include "gpu/recordings/vectors.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include <xxhash.h>
 
 #include "gpu/compare/compare.h"
+#include "gpu/recordings/gzip.h"
 
 namespace warpmat {
 namespace {
@@ -53,46 +53,6 @@ std::string digest_of_answers(const Program& program, const WarpStates& states, 
   return digest(bytes);
 }
 
-// ---- Compression --------------------------------------------------------------------------------------------------------------------
-
-constexpr int gzip_window = 15 + 16;  // zlib's code for the gzip format
-constexpr std::size_t largest_text = std::size_t{1} << 30;
-
-std::string compress(std::string_view text) {
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window, 9, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
-  std::string bytes(deflateBound(&stream, static_cast<uLong>(text.size())) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<uInt>(bytes.size());
-  deflate(&stream, Z_FINISH);  // cannot fail: the buffer is large enough
-  bytes.resize(stream.total_out);
-  deflateEnd(&stream);
-  return bytes;
-}
-
-std::string uncompress(std::string_view bytes) {
-  z_stream stream{};
-  if (inflateInit2(&stream, gzip_window) != Z_OK) throw std::bad_alloc();
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  std::string text;
-  std::array<char, 1 << 16> buffer;
-  int status = Z_OK;
-  while (status == Z_OK && text.size() < largest_text) {
-    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-    stream.avail_out = static_cast<uInt>(buffer.size());
-    status = inflate(&stream, Z_NO_FLUSH);
-    text.append(buffer.data(), buffer.size() - stream.avail_out);
-  }
-  const bool whole = status == Z_STREAM_END && stream.avail_in == 0;
-  inflateEnd(&stream);
-  if (status == Z_BUF_ERROR) throw std::runtime_error("the file is cut short");
-  if (!whole) throw std::runtime_error("the file is damaged, or no gzip file");
-  return text;
-}
-
 // ---- JSON ---------------------------------------------------------------------------------------------------------------------------
 
 std::string hex(std::span<const std::uint32_t> words) {
@@ -112,22 +72,27 @@ std::vector<std::uint32_t> words_of(const std::string& hex_digits) {
 }
 
 Json to_json(const Provenance& p) {
-  return {{"warpmat_answers", format_version},
-          {"card", p.card},
-          {"compute_capability", p.compute_capability},
-          {"driver", p.driver},
-          {"assembler", p.assembler},
-          {"target", p.target},
-          {"date", p.date},
-          {"seed", p.seed},
-          {"generator", p.generator}};
+  Json json = {{"warpmat_answers", format_version},
+               {"card", p.card},
+               {"compute_capability", p.compute_capability},
+               {"driver", p.driver},
+               {"assembler", p.assembler},
+               {"target", p.target},
+               {"date", p.date},
+               {"seed", p.seed},
+               {"generator", p.generator}};
+  if (p.forms != 0) json.update({{"warpmat", p.version}, {"forms", p.forms}, {"shard", to_string(p.shard)}, {"complete", p.complete}});
+  return json;
 }
 
 Json to_json(const Answers& a) {
   Json examples = Json::array();
   for (const auto& example : a.examples) examples.push_back(hex(example));
-  return {{"form", a.opcode}, {"class", a.operand_class}, {"program", a.program_digest}, {"operands", a.operands_digest},
-          {"warps", a.warps}, {"block", a.block_warps},   {"digests", a.digests},        {"examples", examples}};
+  Json json{{"form", a.opcode}, {"class", a.operand_class}, {"program", a.program_digest}, {"operands", a.operands_digest},
+            {"warps", a.warps}, {"block", a.block_warps},   {"digests", a.digests},        {"examples", examples}};
+  if (a.variant != class_variant) json["variant"] = a.variant;
+  if (!a.example_warps.empty()) json["example_warps"] = a.example_warps;
+  return json;
 }
 
 Provenance provenance_of(const Json& j) {
@@ -135,19 +100,42 @@ Provenance provenance_of(const Json& j) {
   const int version = j.at("warpmat_answers").get<int>();
   if (version != format_version)
     throw std::runtime_error(fmt::format("the file has format {}; this build reads format {}", version, format_version));
-  return {j.at("card"), j.at("compute_capability"), j.at("driver"), j.at("assembler"), j.at("target"), j.at("date"),
-          j.at("seed"), j.at("generator")};
+  return {.card = j.at("card"),
+          .compute_capability = j.at("compute_capability"),
+          .driver = j.at("driver"),
+          .assembler = j.at("assembler"),
+          .target = j.at("target"),
+          .date = j.at("date"),
+          .seed = j.at("seed"),
+          .generator = j.at("generator"),
+          .version = j.value("warpmat", ""),
+          .forms = j.value("forms", std::size_t{0}),
+          .shard = parse_shard(j.value("shard", "1/1")),
+          .complete = j.value("complete", true)};
 }
 
 void check(const Answers& a) {
   constexpr std::size_t most_warps = std::size_t{1} << 24;
+  if (a.variant < class_variant) throw std::runtime_error("a variant is negative");
   if (a.warps == 0 || a.warps > most_warps || a.block_warps == 0 || a.block_warps > a.warps || a.examples.size() > a.warps)
     throw std::runtime_error("impossible numbers of warps");
   if (a.digests.size() != (a.warps + a.block_warps - 1) / a.block_warps) throw std::runtime_error("wrong number of digests");
+  const auto beyond = [&](std::size_t warp) { return warp >= a.warps; };
+  if (!a.example_warps.empty() && (a.example_warps.size() != a.examples.size() || std::ranges::any_of(a.example_warps, beyond)))
+    throw std::runtime_error("wrong numbers of the examples' warps");
 }
 
 Answers answers_of(const Json& j) {
-  Answers a{j.at("form"), j.at("class"), j.at("program"), j.at("operands"), j.at("warps"), j.at("block"), j.at("digests"), {}};
+  Answers a{.opcode = j.at("form"),
+            .operand_class = j.at("class"),
+            .variant = j.value("variant", class_variant),
+            .program_digest = j.at("program"),
+            .operands_digest = j.at("operands"),
+            .warps = j.at("warps"),
+            .block_warps = j.at("block"),
+            .digests = j.at("digests"),
+            .examples = {}};
+  a.example_warps = j.value("example_warps", std::vector<std::size_t>{});
   for (const Json& example : j.at("examples")) a.examples.push_back(words_of(example.get<std::string>()));
   check(a);
   return a;
@@ -163,6 +151,15 @@ auto read_line(std::string_view line, std::size_t number, Read read) {
   } catch (const std::runtime_error& e) {
     throw std::runtime_error(fmt::format("line {}: {}", number, e.what()));
   }
+}
+
+/// The first warps, `most` at most, in which `expected` gives other answers than those that `found` holds.
+std::vector<std::size_t> differing_warps(const Program& program, WarpStates initial, const WarpStates& found, Runner& expected, std::size_t most) {
+  expected.run(program, initial);
+  std::vector<std::size_t> warps;
+  for (std::size_t warp = 0; warp < found.warps && warps.size() < most; ++warp)
+    if (answer_words(program, initial, warp) != answer_words(program, found, warp)) warps.push_back(warp);
+  return warps;
 }
 
 // ---- Replay -------------------------------------------------------------------------------------------------------------------------
@@ -183,9 +180,11 @@ std::string place_text(const Program& program, std::size_t word) {
 
 /// The first word of an example that differs, in a sentence; empty where none does.
 std::string first_difference(const Program& program, const Answers& answers, const WarpStates& states) {
-  for (std::size_t warp = 0; warp < std::min(answers.examples.size(), states.warps); ++warp) {
+  for (std::size_t example = 0; example < answers.examples.size(); ++example) {
+    const std::size_t warp = answers.example_warp(example);
+    if (warp >= states.warps) continue;
     const std::vector<std::uint32_t> computed = answer_words(program, states, warp);
-    const std::vector<std::uint32_t>& recorded = answers.examples[warp];
+    const std::vector<std::uint32_t>& recorded = answers.examples[example];
     if (computed.size() != recorded.size())
       return fmt::format("warp {}: {} words recorded, {} computed", warp, recorded.size(), computed.size());
     const auto [left, right] = std::ranges::mismatch(computed, recorded);
@@ -264,23 +263,35 @@ std::string recording_file_name(const Form& form) {
   return name + std::string(file_ending);
 }
 
+std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class) {
+  if (!operand_class.directed) return {class_variant};
+  std::vector<int> all;
+  for (int variant = 0; variant < variants(form); ++variant) all.push_back(variant);
+  return all;
+}
+
 Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
-               const RecordingSize& size) {
-  const Program program = program_for(form, target, operand_class);
-  WarpStates states = make_case(program, form, operand_class, seed, 0, size.warps, runner.shared_base());
+               const RecordingSize& size, int variant, Runner* expected) {
+  const Program program = program_for(form, target, operand_class, variant);
+  const WarpStates initial = make_case(program, form, operand_class, seed, 0, size.warps, runner.shared_base());
+  WarpStates states = initial;
   runner.run(program, states);
   Answers answers{.opcode = form.opcode,
                   .operand_class = std::string(operand_class.name),
+                  .variant = variant,
                   .program_digest = digest(print(program)),
                   .operands_digest = {},
                   .warps = size.warps,
                   .block_warps = std::min(size.block_warps, size.warps),
                   .digests = {},
-                  .examples = {}};
+                  .examples = {},
+                  .example_warps = {}};
   answers.operands_digest = digest_of_states(make_case(program, form, operand_class, seed, 0, answers.block_warps, 0));
   for (std::size_t first = 0; first < size.warps; first += answers.block_warps)
     answers.digests.push_back(digest_of_answers(program, states, first, std::min(answers.block_warps, size.warps - first)));
-  for (std::size_t warp = 0; warp < std::min(size.examples, size.warps); ++warp) answers.examples.push_back(answer_words(program, states, warp));
+  if (expected != nullptr) answers.example_warps = differing_warps(program, initial, states, *expected, size.examples);
+  const std::size_t examples = answers.example_warps.empty() ? std::min(size.examples, size.warps) : answers.example_warps.size();
+  for (std::size_t i = 0; i < examples; ++i) answers.examples.push_back(answer_words(program, states, answers.example_warp(i)));
   return answers;
 }
 
@@ -295,7 +306,7 @@ Replayed replay(Runner& runner, const Provenance& provenance, const Answers& ans
   if (operand_class == nullptr)
     return not_compared(unknown_class, fmt::format("this build has no operand class {}", answers.operand_class));
 
-  const Program program = program_for(*form, *target, *operand_class);
+  const Program program = program_for(*form, *target, *operand_class, answers.variant);
   const auto states_of = [&](std::size_t warps, std::uint32_t base) {
     return make_case(program, *form, *operand_class, provenance.seed, 0, warps, base);
   };

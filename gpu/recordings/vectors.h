@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu/cases/cases.h"
+#include "gpu/cases/shard.h"
 #include "gpu/runners/runner.h"
 
 namespace warpmat {
@@ -18,7 +19,7 @@ namespace warpmat {
 // file and the generator for other programs.
 //
 // Operands are not stored: make_case draws them again from (form, class, seed). Of the results, those of a few warps are stored in full,
-// and of all warps a digest for each block of them, so that a difference is found in any warp and shown in one of the first.
+// and of all warps a digest for each block of them, so that a difference is found in any warp and shown in one of the few.
 
 /// Where recorded answers come from.
 struct Provenance {
@@ -31,19 +32,28 @@ struct Provenance {
   std::uint64_t seed = 0;
   int generator = case_generator_version;
 
+  // Of a file that holds all that a run recorded, or a part of it:
+  std::string version{};  ///< of warpmat: "0.1.0"
+  std::size_t forms = 0;  ///< that the run was to record, all its parts together; 0 in a file of one form
+  Shard shard{};          ///< of those forms
+  bool complete = true;   ///< whether all forms of the part are there, but for those that the driver cannot assemble
+
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
 /// The answers to the cases of one form and class.
 struct Answers {
   std::string opcode, operand_class;
+  int variant = class_variant;                       ///< of program_for
   std::string program_digest;                        ///< of the program's PTX text
   std::string operands_digest;                       ///< of the states of the first block before the run, with shared memory at address 0
   std::size_t warps = 0;                             ///< from warp 0 on
   std::size_t block_warps = 0;                       ///< of each block but the last
   std::vector<std::string> digests;                  ///< of the answer_words() of each block's warps
-  std::vector<std::vector<std::uint32_t>> examples;  ///< answer_words() of the first warps
+  std::vector<std::vector<std::uint32_t>> examples;  ///< answer_words() of some warps
+  std::vector<std::size_t> example_warps;            ///< their numbers; empty: the first ones
 
+  std::size_t example_warp(std::size_t example) const { return example_warps.empty() ? example : example_warps[example]; }
   friend bool operator==(const Answers&, const Answers&) = default;
 };
 
@@ -78,9 +88,13 @@ struct RecordingSize {
   std::size_t examples = 2;
 };
 
-/// Runs the cases of a form and class on `runner`, whose answers are taken as true.
+/// The variants of program_for to record for a form and class: all where the class is directed at what distinguishes them, else its own.
+std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class);
+
+/// Runs the cases of a form and class on `runner`, whose answers are taken as true. Examples are the first warps; where `expected` gives other
+/// answers in some warps, which are the ones worth looking at, the first of these. Both runners have the same shared_base().
 Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
-               const RecordingSize& size = {});
+               const RecordingSize& size = {}, int variant = class_variant, Runner* expected = nullptr);
 
 /// What became of comparing recorded answers with a runner's.
 struct Replayed {

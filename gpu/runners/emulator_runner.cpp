@@ -53,10 +53,10 @@ void store(const Warp& warp, WarpStates& states, std::size_t index) {
   std::ranges::copy(warp.shared().bytes(), states.shared_of(index).begin());
 }
 
-void execute(Warp& warp, std::size_t index, Path path) {
+void execute(Warp& warp, std::size_t index, const ExecutionOptions& options) {
   for (const Statement& statement : warp.program().statements) {
     try {
-      warp.execute(statement, path);
+      warp.execute(statement, options);
     } catch (const Trap& trap) {
       throw std::runtime_error(
           fmt::format("warp {}: line {}: {}: {}", index, statement.location.line, trap.what(), print(warp.program(), statement)));
@@ -66,8 +66,8 @@ void execute(Warp& warp, std::size_t index, Path path) {
 
 }  // namespace
 
-EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads, Path path)
-    : shared_base_(shared_base), threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())), path_(path) {}
+EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads, const ExecutionOptions& options)
+    : shared_base_(shared_base), threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())), options_(options) {}
 
 void EmulatorRunner::run(const Program& program, WarpStates& states) {
   assert(states.words == static_cast<std::size_t>(program.named_words));
@@ -83,7 +83,7 @@ void EmulatorRunner::run(const Program& program, WarpStates& states) {
       for (std::size_t index = begin; index < std::min(begin + slice, states.warps); ++index) {
         try {
           load(warp, states, index, masks);
-          execute(warp, index, path_);
+          execute(warp, index, options_);
           store(warp, finished, index);
         } catch (...) {
           failure.add(index, std::current_exception());
@@ -101,7 +101,7 @@ void EmulatorRunner::run(const Program& program, WarpStates& states) {
 }
 
 std::string EmulatorRunner::description() const {
-  return fmt::format("emulator{} on {} threads", path_ == Path::reference ? " (reference)" : "", threads_);
+  return fmt::format("emulator{} on {} threads", options_.path == Path::reference ? " (reference)" : "", threads_);
 }
 
 }  // namespace warpmat

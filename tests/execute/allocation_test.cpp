@@ -83,7 +83,7 @@ TEST_CASE("executing a batch allocates nothing") {
     batch.shared_bytes = memory.size();
     for (const Path path : {Path::fast, Path::reference}) {
       const std::size_t before = allocations;
-      instruction.execute(batch, count, path);
+      instruction.execute(batch, count, {.path = path});
       const std::size_t after = allocations;
       CAPTURE(form.opcode, path == Path::fast);
       CHECK(after == before);

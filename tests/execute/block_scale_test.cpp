@@ -149,7 +149,7 @@ std::uint64_t expected(const Form& form, const Matrices& x, const Codes& scales_
   for (const int k : x.columns[size(i)]) met.push_back(x.b[size(j)][size(k)]);
   const std::uint64_t c = x.c[size(i)][size(j)];
   if (form.kind == Kind::mxf8f6f4)
-    return oracle::scaled_dot({32, 25, 23}, *oracle_format(form.format(OperandName::a)), *oracle_format(form.format(OperandName::b)), a, met,
+    return oracle::scaled_dot(oracle::hopper_unit(32), *oracle_format(form.format(OperandName::a)), *oracle_format(form.format(OperandName::b)), a, met,
                               scales_a[0], scales_b[0], c);
   const bool powers = form.format(OperandName::scale_a) == Format::ue8m0;
   return oracle::grouped_dot(powers ? oracle::ScaleFormat::ue8m0 : oracle::ScaleFormat::ue4m3, a, met, scales_a, scales_b, c);

@@ -1,4 +1,5 @@
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/execute/instruction.h>
 
 #include <map>
@@ -28,7 +29,7 @@ std::vector<const Target*> richest_targets() {
 
 /// Words that differ between the two paths in `cases` warps of every form and class of `target`.
 std::size_t mismatches(const Target& target, std::size_t cases, std::string& first) {
-  EmulatorRunner reference(0, 1, Path::reference), fast(0, 1, Path::fast);
+  EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
   std::size_t count = 0;
   SweepObserver observer;
   observer.row = [&](const SweepRow& row) {

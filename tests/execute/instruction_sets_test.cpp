@@ -1,4 +1,4 @@
-#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/execute/instruction.h>
 
 #include <algorithm>

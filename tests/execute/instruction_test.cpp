@@ -2,8 +2,10 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "catch.h"
+#include "execute/warp_arrays.h"
 
 using namespace warpmat;
 
@@ -42,6 +44,91 @@ TEST_CASE("an instruction that does not exist cannot be made, and the reason say
   CHECK_THROWS_AS(Instruction(*find_form("movmatrix.sync.aligned.m8n8.trans.b16"), target("sm_90"), PtxVersion{7, 7}),
                   std::invalid_argument);
   CHECK_NOTHROW(Instruction(*find_form("movmatrix.sync.aligned.m8n8.trans.b16"), target("sm_90"), PtxVersion{7, 8}));
+}
+
+TEST_CASE("an instruction does not depend on the Form and the Target that it was made from") {
+  // One place for a copy of one form after another: an instruction of the first must not answer for the second.
+  std::optional<Form> form;
+  std::optional<Target> on;
+  std::vector<Instruction> made;
+  const char* const opcodes[] = {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"};
+  for (const char* opcode : opcodes) {
+    form.emplace(*find_form(opcode));
+    on.emplace(target("sm_90a"));
+    made.emplace_back(*form, *on);
+  }
+  form.reset();
+  on.reset();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const Instruction& mma = made[i];
+    CHECK(mma == Instruction(opcodes[i], "sm_90a"));
+    CHECK(&mma.form() == find_form(opcodes[i]));
+    CHECK(&mma.target() == find_target("sm_90a"));
+    WarpArrays warps(mma.form(), 2, std::nullopt, 7);
+    WarpArrays expected = warps;
+    expected.execute_each(Instruction(opcodes[i], "sm_90a"), 0, 2);
+    mma.execute(warps.batch(), 2);
+    CHECK(warps == expected);
+  }
+}
+
+TEST_CASE("a Form or a Target that was changed is refused") {
+  Form form = *find_form("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
+  CHECK_NOTHROW(Instruction(form, target("sm_90")));
+  CHECK(listed(form) == find_form(form.opcode));
+  form.rounding = Rounding::up;
+  CHECK(listed(form) == nullptr);
+  CHECK_THROWS_AS(Instruction(form, target("sm_90")), std::invalid_argument);
+  Target on = target("sm_80");
+  on.hardware = Hardware::sm_90;
+  CHECK_THROWS_AS(Instruction(*find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), on), std::invalid_argument);
+}
+
+TEST_CASE("what is missing in a call is named") {
+  const Instruction mma("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "sm_90");
+  FormRegisters registers(mma.form());
+  const Arguments complete = registers.arguments();
+  CHECK(mma.problem(complete) == std::nullopt);
+  const auto problem_with = [&](auto change) {
+    Arguments changed = complete;
+    change(changed);
+    return mma.problem(changed).value_or("");
+  };
+  const std::string opcode = mma.form().opcode + ": ";
+  CHECK(problem_with([](Arguments& x) { x.source(OperandName::a) = x.source(OperandName::a).first(3); }) ==
+        opcode + "operand a has 4 registers of 32 bits; 3 given");
+  CHECK(problem_with([](Arguments& x) { x.destination = {}; }) == opcode + "operand d has 4 registers of 32 bits; 0 given");
+  CHECK(problem_with([](Arguments& x) { x.source(OperandName::selector) = {}; }) == opcode + "operand selector has 1 registers of 32 bits; 0 given");
+  const std::uint32_t* const one_null[] = {registers[OperandName::c][0].data(), nullptr, registers[OperandName::c][2].data(),
+                                           registers[OperandName::c][3].data()};
+  CHECK(problem_with([&](Arguments& x) { x.source(OperandName::c) = one_null; }) == opcode + "register 1 of operand c is null");
+  const auto* between = reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(registers[OperandName::e][0].data()) + 2);
+  CHECK(problem_with([&](Arguments& x) { x.source(OperandName::e) = {&between, 1}; }) ==
+        opcode + "register 0 of operand e does not lie at a multiple of 4 bytes");
+}
+
+TEST_CASE("what is missing in a batch is named, and memory where it is addressed") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x4.b16", "sm_90");
+  WarpArrays warps(load.form(), 2, std::nullopt, 8);
+  const Batch complete = warps.batch();
+  CHECK(load.problem(complete, 2) == std::nullopt);
+  CHECK(load.problem(Batch(), 0) == std::nullopt);
+  const std::string opcode = load.form().opcode + ": ";
+  Batch batch = complete;
+  batch.destination = nullptr;
+  CHECK(load.problem(batch, 2) == opcode + "register 0 of operand r is null");
+  batch = complete;
+  batch.shared = nullptr;
+  CHECK(load.problem(batch, 2) == opcode + "operand p addresses memory of 1024 bytes, which is null");
+  FormRegisters registers(load.form());
+  Arguments arguments = registers.arguments();
+  CHECK(load.problem(arguments) == opcode + "operand p addresses memory; none given");
+  SharedMemory memory(512);
+  arguments.shared = &memory;
+  CHECK(load.problem(arguments) == std::nullopt);
+  const std::uint32_t* const wide[] = {registers[OperandName::p][0].data(), registers[OperandName::p][0].data()};
+  arguments.source(OperandName::p) = wide;
+  CHECK(load.problem(arguments) == std::nullopt);
 }
 
 TEST_CASE("machine instructions have their names") {

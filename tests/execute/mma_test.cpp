@@ -131,15 +131,11 @@ struct Operands {
 
 // ---- What each hardware must do -----------------------------------------------------------------------------------------------------
 
-struct Unit {
-  int step_bytes, fraction_bits, result_fraction_bits = 23;
-  friend auto operator<=>(const Unit&, const Unit&) = default;
-};
-
 /// From measurements and publications, not from the emulator's tables.
-Unit unit_of(const Form& form, Hardware hardware) {
-  if (bits_of(form, OperandName::a) == 8 && hardware == Hardware::sm_89) return {16, 13, 13};
-  return hardware < Hardware::sm_90 ? Unit{16, 24} : Unit{32, 25};
+oracle::Unit unit_of(const Form& form, Hardware hardware) {
+  const int bits = bits_of(form, OperandName::a);
+  if (bits == 8 && hardware == Hardware::sm_89) return oracle::ada_fp8_unit(128 / bits);
+  return hardware < Hardware::sm_90 ? oracle::ampere_unit(128 / bits) : oracle::hopper_unit(256 / bits);
 }
 
 /// A, B and C as logical matrices.
@@ -155,13 +151,12 @@ bool is_float(const Form& form) {
   return !is_integer(row(format_of(form, OperandName::a)));
 }
 
-Matrix float_results(const Form& form, const Unit& unit, const Inputs& in) {
+Matrix float_results(const Form& form, const oracle::Unit& unit, const Inputs& in) {
   const Format a = format_of(form, OperandName::a), b = format_of(form, OperandName::b), d = format_of(form, OperandName::d);
   Matrix out = matrix_of(form, OperandName::d);
   for (int i = 0; i < out.rows; ++i)
     for (int j = 0; j < out.columns; ++j)
-      out.at(i, j) = oracle::float_dot({unit.step_bytes * 8 / bits_of(form, OperandName::a), unit.fraction_bits, unit.result_fraction_bits},
-                                       *oracle_format(a), *oracle_format(b), *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
+      out.at(i, j) = oracle::float_dot(unit, *oracle_format(a), *oracle_format(b), *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
   return out;
 }
 
@@ -268,9 +263,9 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
     for (const OperandClass operand_class : operand_classes)
       for (std::size_t i = 0; i < case_count(wide ? 20 : 10); ++i) {
         const Inputs in = float_inputs(*form, operand_class, random);
-        std::map<Unit, Matrix> expected;  // hardware with the same unit has the same results
+        std::map<oracle::Unit, Matrix> expected;  // hardware with the same unit has the same results
         for (const Hardware hardware : all) {
-          const Unit unit = unit_of(*form, hardware);
+          const oracle::Unit unit = unit_of(*form, hardware);
           if (!expected.contains(unit)) expected.emplace(unit, float_results(*form, unit, in));
           compare(tally, Instruction(*form, target_of(*form, hardware)), name(operand_class), in, expected.at(unit));
           ++compared;
@@ -379,20 +374,20 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
       for (const Operand& operand : form.operands) x[operand.name].set(untouched[operand.name].values());
       Registers &a = x[OperandName::a], &b = x[OperandName::b], &c = x[OperandName::c], &d = x[OperandName::d];
       // The registers of the source in reverse, then, where it has too few, d's own.
-      std::vector<Register*> candidates;
+      std::vector<std::uint32_t*> candidates;
       const auto add = [&](Registers& r) {
-        for (std::size_t i = r.size(); i-- > 0;) candidates.push_back(&r[i]);
+        for (std::size_t i = r.size(); i-- > 0;) candidates.push_back(r[i].data());
       };
       if (source == "c") add(c);
       if (source == "a") add(a);
       if (source == "b") add(b);
-      if (source == "mixed") candidates = {&c[c.size() - 1], &a[0], &b[0], &c[0]};
+      if (source == "mixed") candidates = {c[c.size() - 1].data(), a[0].data(), b[0].data(), c[0].data()};
       if (candidates.size() > d.size()) candidates.resize(d.size());
-      for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(&d[i]);
+      for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(d[i].data());
       Arguments arguments = x.arguments();
       arguments.destination = candidates;
       mma.execute(arguments);
-      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(*candidates[i] == clean[OperandName::d][i]);
+      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(std::ranges::equal(std::span(candidates[i], lanes), clean[OperandName::d][i]));
     }
   });
 }
@@ -402,7 +397,7 @@ TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is 
   FormRegisters x(mma.form());  // A and B are zero: D is C
   for (std::size_t i = 0; i < 4; ++i) x[OperandName::c][i].fill(0x3F800000u + static_cast<std::uint32_t>(i));
   Arguments arguments = x.arguments();
-  std::vector<const Register*> c{&x[OperandName::c][0], &x[OperandName::d][0], &x[OperandName::d][3], &x[OperandName::c][3]};
+  std::vector<const std::uint32_t*> c{x[OperandName::c][0].data(), x[OperandName::d][0].data(), x[OperandName::d][3].data(), x[OperandName::c][3].data()};
   x[OperandName::d][3].fill(0x40000000u);
   arguments.source(OperandName::c) = c;
   mma.execute(arguments);
@@ -419,7 +414,7 @@ TEST_CASE("one register may be several sources") {
   for (Registers* r : {&clean.a, &clean.b, &clean.c})
     for (std::size_t i = 0; i < r->size(); ++i) (*r)[i] = same;
   clean.execute(mma);
-  const std::array<const Register*, 4> all{&same, &same, &same, &same};
+  const std::array<const std::uint32_t*, 4> all{same.data(), same.data(), same.data(), same.data()};
   Registers d(4);
   execute(mma, all, std::span(all).first(2), all, d.list());
   CHECK(d.values() == clean.d.values());
@@ -430,18 +425,18 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
     mma.execute(clean.arguments());
     Registers& d = clean[OperandName::d];
     const std::size_t count = d.size();
-    const auto execute_to = [&](const std::vector<Register*>& destination) {
+    const auto execute_to = [&](const std::vector<std::uint32_t*>& destination) {
       Arguments arguments = clean.arguments();
       arguments.destination = destination;
       mma.execute(arguments);
     };
     Register once{};
-    execute_to(std::vector<Register*>(count, &once));
+    execute_to(std::vector<std::uint32_t*>(count, once.data()));
     CHECK(once == d[count - 1]);
     if (count < 4) return;
     Register first{}, last{};
-    std::vector<Register*> halves(count, &first);
-    std::fill(halves.begin() + static_cast<std::ptrdiff_t>(count / 2), halves.end(), &last);
+    std::vector<std::uint32_t*> halves(count, first.data());
+    std::fill(halves.begin() + static_cast<std::ptrdiff_t>(count / 2), halves.end(), last.data());
     execute_to(halves);
     CHECK(first == d[count / 2 - 1]);
     CHECK(last == d[count - 1]);

@@ -62,7 +62,7 @@ Register distinct_rows(std::mt19937_64& random) {
 
 void load(const Instruction& instruction, SharedMemory& memory, const Register& addresses, RegisterList destination,
           std::int64_t offset = 0) {
-  const Register* const p = &addresses;
+  const std::uint32_t* const p = addresses.data();
   Arguments arguments{.sources = {}, .destination = destination, .shared = &memory, .offset = offset};
   arguments.source(OperandName::p) = {&p, 1};
   instruction.execute(arguments);
@@ -70,7 +70,7 @@ void load(const Instruction& instruction, SharedMemory& memory, const Register& 
 
 void store(const Instruction& instruction, SharedMemory& memory, const Register& addresses, ConstRegisterList source,
            std::int64_t offset = 0) {
-  const Register* const p = &addresses;
+  const std::uint32_t* const p = addresses.data();
   Arguments arguments{.sources = {}, .destination = {}, .shared = &memory, .offset = offset};
   arguments.source(OperandName::p) = {&p, 1};
   arguments.source(OperandName::r) = source;
@@ -78,8 +78,8 @@ void store(const Instruction& instruction, SharedMemory& memory, const Register&
 }
 
 void move(const Instruction& instruction, Register& destination, const Register& source) {
-  const Register* const a = &source;
-  Register* const d = &destination;
+  const std::uint32_t* const a = source.data();
+  std::uint32_t* const d = destination.data();
   Arguments arguments{.sources = {}, .destination = {&d, 1}};
   arguments.source(OperandName::a) = {&a, 1};
   instruction.execute(arguments);
@@ -478,7 +478,7 @@ TEST_CASE("of a register that ldmatrix lists twice, the later matrix stays") {
   const Register addresses = distinct_rows(random);
   Registers plain(2), r(1);
   load(ldmatrix(2, false), memory, addresses, plain.list());
-  Register* const twice[] = {&r[0], &r[0]};
+  std::uint32_t* const twice[] = {r[0].data(), r[0].data()};
   load(ldmatrix(2, false), memory, addresses, twice);
   CHECK(r[0] == plain[1]);
 }

@@ -34,10 +34,8 @@ TEST_CASE("padding that is not zero traps in every byte container, whatever is a
           const bool padding = (element_bits(form.format(name)) >> bit % 8 & 1) == 0;
           const std::uint32_t before = registers[reg][lane];
           registers[reg][lane] ^= 1u << bit;
-          Arguments arguments = x.arguments();
-          arguments.undefined = undefined;
           const std::vector<Register> d = x[OperandName::d].values();
-          const auto trap = trap_of([&] { mma.execute(arguments); });
+          const auto trap = trap_of([&] { mma.execute(x.arguments(), {.undefined = undefined}); });
           CAPTURE(form.opcode, reg, lane, bit);
           REQUIRE(trap.has_value() == padding);
           if (trap) {

@@ -14,7 +14,7 @@
 class Registers {
  public:
   explicit Registers(int count) : words_(static_cast<std::size_t>(count)) {
-    for (Register& r : words_) pointers_.push_back(&r);
+    for (Register& r : words_) pointers_.push_back(r.data());
   }
   Registers(const Registers&) = delete;
   Registers& operator=(const Registers&) = delete;
@@ -38,7 +38,7 @@ class Registers {
  private:
   using Register = warpmat::Register;
   std::vector<Register> words_;
-  std::vector<Register*> pointers_;
+  std::vector<std::uint32_t*> pointers_;
 };
 
 /// The Trap that `action` raises, or nothing.

@@ -37,7 +37,7 @@ inline std::uint64_t oracle_split_fp8_dot(oracle::FloatFormat a, oracle::FloatFo
       x.push_back(oracle_f16_of_fp8(a, a_bits[k]));
       y.push_back(oracle_f16_of_fp8(b, b_bits[k]));
     }
-    sum = oracle::float_dot({16, 25, 23}, oracle::f16, oracle::f16, accumulator, x, y, sum);
+    sum = oracle::float_dot(oracle::hopper_unit(16), oracle::f16, oracle::f16, accumulator, x, y, sum);
   }
   return oracle_sum(accumulator, sum, c);
 }

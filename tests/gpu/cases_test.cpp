@@ -1,5 +1,7 @@
 #include "gpu/cases/cases.h"
 
+#include <warpmat/ptx/run.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -39,6 +41,27 @@ const OperandText& operand_text(const Program& program, const Form& form, Operan
 }
 
 }  // namespace
+
+TEST_CASE("the variants of a form's program meet every selector and every id of scale factors", "[gpu]") {
+  for (const Form& form : forms()) {
+    CAPTURE(form.opcode);
+    std::map<OperandName, std::set<std::vector<std::uint32_t>>> values;
+    for (int variant = 0; variant < variants(form); ++variant) {
+      const Program program = program_for(form, newest_target(form), operand_classes().front(), variant);
+      Warp warp(program);
+      for (const Operand& operand : form.operands) {
+        std::vector<std::uint32_t> numbers;
+        for (const Register* word : warp.words(operand_text(program, form, operand.name))) numbers.push_back((*word)[0]);
+        values[operand.name].insert(numbers);
+      }
+    }
+    for (const Operand& operand : form.operands) {
+      const std::size_t met = values[operand.name].size();
+      if (operand.kind == OperandKind::selector) CHECK(met == static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices()));
+      if (operand.kind == OperandKind::ids) CHECK(met == static_cast<std::size_t>(4 / form.scale_vector * operand.choices));
+    }
+  }
+}
 
 TEST_CASE("every form on every target that has it is one statement", "[gpu]") {
   Tally tally;

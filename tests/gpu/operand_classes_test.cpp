@@ -60,13 +60,28 @@ const FormatRow& format_of(const ProductFormats& p, Role role) {
 /// `count` elements of a warp as make_case draws them, neighbours side by side.
 std::vector<std::uint64_t> draw(const OperandClass& operand_class, const ProductFormats& p, Role role, std::uint64_t warp,
                                 std::size_t count, int neighbours = 2) {
+  constexpr int parts = 16;
   const auto group = static_cast<std::size_t>(neighbours);
   const std::uint64_t warp_key = combine(7, warp);
   const std::uint64_t operand_key = combine(warp_key, static_cast<std::uint64_t>(role));
   std::vector<std::uint64_t> codes;
-  for (std::size_t i = 0; i < count; ++i)
-    codes.push_back(operand_class.element({&p, &format_of(p, role), role, warp_key, combine(operand_key, i),
-                                           combine(operand_key, i / group * group), static_cast<int>(i % group), neighbours}));
+  for (std::size_t i = 0; i < count; ++i) {
+    const int line = static_cast<int>(i) / parts, k = static_cast<int>(i) % parts;
+    codes.push_back(operand_class.element({.product = &p,
+                                           .format = &format_of(p, role),
+                                           .role = role,
+                                           .warp_key = warp_key,
+                                           .key = combine(operand_key, i),
+                                           .neighbours_key = combine(operand_key, i / group * group),
+                                           .neighbour = static_cast<int>(i % group),
+                                           .neighbours = neighbours,
+                                           .row = role == Role::multiplicand_b ? k : line,
+                                           .column = role == Role::multiplicand_a ? k : line,
+                                           .part = k,
+                                           .parts = parts,
+                                           .in_part = 0,
+                                           .part_size = 1}));
+  }
   return codes;
 }
 
@@ -387,5 +402,96 @@ TEST_CASE("class limits: C so near to a limit that products reach beyond", "[gpu
     CHECK(*distances.begin() == 0);
     CHECK(*distances.rbegin() < std::int64_t{1} << (p.formats.a->bits + p.formats.b->bits + 8));
     CHECK(distances.size() > 100);
+  }
+}
+
+TEST_CASE("class powers: powers of two and zeros over the whole range, C mostly zero", "[gpu]") {
+  for (const NamedProduct& p : products_of(named("powers"))) {
+    if (is_integer(*p.formats.a)) continue;
+    CAPTURE(p.name);
+    std::set<int> exponents;
+    std::size_t zeros = 0, zero_c = 0;
+    bool powers_only = true;
+    for_each_warp(named("powers"), p.formats, [&](std::size_t, Role role, const std::vector<Value>& values) {
+      for (const Value& v : values) {
+        powers_only = powers_only && (v.kind == Value::Kind::zero || (v.kind == Value::Kind::finite && std::has_single_bit(v.significand)));
+        if (role == Role::accumulator) zero_c += v.kind == Value::Kind::zero;
+        if (role != Role::multiplicand_a) continue;
+        zeros += v.kind == Value::Kind::zero;
+        if (v.kind == Value::Kind::finite)
+          exponents.insert(v.exponent - v.fraction_bits + static_cast<int>(std::bit_width(v.significand)) - 1);
+      }
+    });
+    CHECK(powers_only);
+    const FormatRow& a = *p.formats.a;
+    const auto range = static_cast<std::size_t>(max_exponent(a) - min_exponent(a) + a.fraction_bits + 1);
+    CHECK(exponents.size() >= range * 95 / 100);
+    CHECK(*exponents.begin() == min_exponent(a) - a.fraction_bits);
+    CHECK(zeros * 8 > warps * elements);
+    CHECK(zero_c * 2 > warps * elements);
+  }
+}
+
+TEST_CASE("class ladder: at most five products that are not zero, and terms at every distance from the largest", "[gpu]") {
+  for (const NamedProduct& p : products_of(named("ladder"))) {
+    if (is_integer(*p.formats.a)) continue;
+    CAPTURE(p.name);
+    std::set<int> distances, largest;
+    std::size_t cancelling = 0, few = 0;
+    for (std::size_t warp = 0; warp < warps; ++warp) {
+      const auto a = decode_all(*p.formats.a, draw(named("ladder"), p.formats, Role::multiplicand_a, warp, 16));
+      const auto b = decode_all(*p.formats.b, draw(named("ladder"), p.formats, Role::multiplicand_b, warp, 16));
+      std::vector<Value> terms;
+      double sum = 0, size = 0;
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        if (a[k].kind == Value::Kind::zero || b[k].kind == Value::Kind::zero) continue;
+        terms.push_back({Value::Kind::finite, a[k].negative != b[k].negative, a[k].exponent + b[k].exponent,
+                         a[k].fraction_bits + b[k].fraction_bits, a[k].significand * b[k].significand});
+        const double term =
+            std::ldexp(static_cast<double>(terms.back().significand), std::max(-900, terms.back().exponent - terms.back().fraction_bits));
+        sum += terms.back().negative ? -term : term;
+        size = std::max(size, term);
+      }
+      few += terms.size() <= 5;
+      cancelling += std::abs(sum) < size / 2;
+      int highest = -10'000;
+      for (const Value& term : terms) highest = std::max(highest, term.exponent);
+      for (const Value& term : terms) distances.insert(highest - term.exponent);
+      if (!terms.empty()) largest.insert(highest);
+    }
+    CHECK(few * 2 > warps);
+    CHECK(cancelling * 8 > warps);
+    const int reach = max_exponent(*p.formats.a) - min_exponent(*p.formats.a) + max_exponent(*p.formats.b) - min_exponent(*p.formats.b);
+    CHECK(distances.size() >= static_cast<std::size_t>(std::min(64, reach)) * 3 / 4);
+    CHECK(largest.size() >= static_cast<std::size_t>(std::min(100, reach)) / 2);
+  }
+}
+
+TEST_CASE("class ladder of integers: sums on both limits of s32, one beside, and beyond", "[gpu]") {
+  const auto whole = [](const Value& v) { return static_cast<std::int64_t>(v.significand) * (v.negative ? -1 : 1); };
+  for (const NamedProduct& p : products_of(named("ladder"))) {
+    if (!is_integer(*p.formats.a)) continue;
+    CAPTURE(p.name);
+    std::set<std::int64_t> beside_highest, beside_lowest;
+    std::size_t returning = 0;
+    for (std::size_t warp = 0; warp < warps; ++warp) {
+      const auto a = decode_all(*p.formats.a, draw(named("ladder"), p.formats, Role::multiplicand_a, warp, 16));
+      const auto b = decode_all(*p.formats.b, draw(named("ladder"), p.formats, Role::multiplicand_b, warp, 16));
+      const auto c = decode_all(*p.formats.accumulator, draw(named("ladder"), p.formats, Role::accumulator, warp, 1));
+      constexpr std::int64_t highest = 0x7fffffff, lowest = -highest - 1;
+      std::int64_t sum = whole(c[0]), most = sum, least = sum;
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        sum += whole(a[k]) * whole(b[k]);
+        most = std::max(most, sum);
+        least = std::min(least, sum);
+      }
+      if (std::abs(sum - highest) <= 1) beside_highest.insert(sum - highest);
+      if (std::abs(sum - lowest) <= 1) beside_lowest.insert(sum - lowest);
+      returning += sum <= highest && sum >= lowest && (most > highest || least < lowest);
+    }
+    CHECK(beside_highest == std::set<std::int64_t>{-1, 0, 1});
+    const bool has_signs = p.formats.a->is_signed || p.formats.b->is_signed;
+    CHECK(beside_lowest == (has_signs ? std::set<std::int64_t>{-1, 0, 1} : std::set<std::int64_t>{0, 1}));
+    CHECK((returning > 0) == has_signs);
   }
 }

@@ -102,6 +102,45 @@ TEST_CASE("a sweep notices a changed source register and a changed neighbour in 
   CHECK(seen.mismatched_cases == std::vector<std::size_t>{1});
 }
 
+TEST_CASE("a part of a sweep runs the cases from its first one on", "[gpu]") {
+  const Program program = program_for(product(), target("sm_90a"));
+  SweepPlan plan = plan_of({&product()}, 3);
+  for (const std::size_t first : {0u, 3u, 5000u}) {
+    plan.first_case = first;
+    FaultyRunner wrong_in_the_last([](const Program&, WarpStates& states) { states.registers_of(states.warps - 1)[0][0] ^= 1; });
+    const Seen seen = observe(wrong_in_the_last, plan);
+    for (const std::size_t number : seen.mismatched_cases) CHECK(number == first + 2);
+    CHECK(seen.mismatched_cases.size() == rows_of(plan).size());
+  }
+  plan.first_case = 7;
+  bool as_made = false;
+  const WarpStates made = make_case(program, product(), operand_classes().front(), plan.seed, 7, 3, 1024);
+  FaultyRunner looks([&](const Program& run, WarpStates& states) {
+    const auto a0 = static_cast<std::size_t>(run.find_register("%a0")->slot);
+    bool same = states.warps == made.warps;
+    for (std::size_t warp = 0; same && warp < made.warps; ++warp) same = states.registers_of(warp)[a0] == made.registers_of(warp)[a0];
+    if (same) as_made = true;
+  });
+  observe(looks, plan);
+  CHECK(as_made);
+}
+
+TEST_CASE("a sweep that is stopped reports what it has compared, and begins nothing more", "[gpu]") {
+  EmulatorRunner reference(1024), device(1024);
+  const SweepPlan plan = plan_of({&product()}, 40'000);
+  std::size_t advanced = 0, reported = 0;
+  std::vector<SweepRow> rows;
+  SweepObserver observer;
+  observer.advanced = [&](std::size_t cases) { advanced += cases; };
+  observer.row = [&](const SweepRow& row) { rows.push_back(row), reported += row.cases; };
+  observer.stop = [&] { return advanced > 0; };
+  sweep(reference, device, plan, observer);
+  CHECK(advanced > 0);
+  CHECK(advanced < rows_of(plan).size() * plan.cases);
+  CHECK(reported == advanced);
+  for (const SweepRow& row : rows) CHECK(row.outputs == row.cases * 4 * 32);
+}
+
 TEST_CASE("a runner that fails ends the sweep, and the rows before stand", "[gpu]") {
   const Form& load = *find_form("ldmatrix.sync.aligned.m8n8.x1.shared.b16");
   FaultyRunner device([](const Program& program, WarpStates&) {

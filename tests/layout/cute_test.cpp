@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "paths.h"
 #include "tally.h"
-#include "vectors_published.h"
+#include "compressed_table.h"
 
 using namespace warpmat;
 
@@ -92,14 +93,10 @@ Element held(const Form& form, const Line& x, const std::map<int, int>& quad_pai
 }  // namespace
 
 TEST_CASE("fragments agree with CUTLASS's thread-value layouts", "[vectors]") {
-  constexpr auto file = "cute_mma_layouts.tsv.gz";
-  if (!has_vectors(file)) {
-    WARN(no_vectors(file));
-    return;
-  }
+  const std::string file = source_path("tests/vectors/cute/mma_layouts.tsv.gz");
   std::map<int, int> quad_pair;  // lanes of a product of Volta, by the atom's thread
   std::map<std::string, std::vector<Line>> by_atom;
-  for (const auto& fields : read_vectors(file)) {
+  for (const auto& fields : read_table(file)) {
     REQUIRE(fields.size() == 5);
     const int thread = std::stoi(fields[2]), value = std::stoi(fields[3]), index = std::stoi(fields[4]);
     if (fields[1] == "ThrID")
@@ -131,5 +128,4 @@ TEST_CASE("fragments agree with CUTLASS's thread-value layouts", "[vectors]") {
   CHECK(tally.failures() == "");
   CHECK(lines == 36296);  // the whole file
   CHECK(layouts.size() == 64);
-  WARN(fmt::format("compared {} lines of {} layouts with CUTLASS, {} places in all", lines, layouts.size(), tally.comparisons()));
 }

@@ -97,7 +97,7 @@ TEST_CASE("ldmatrix reads packed rows: every element comes to its byte, of every
       SharedMemory memory(pack_rows(packing, format, matrix));
       Register addresses;
       for (std::uint32_t lane = 0; lane < 32; ++lane) addresses[lane] = 16 * lane;
-      const Register* const p = &addresses;
+      const std::uint32_t* const p = addresses.data();
       Registers r(form.operand(OperandName::r).words());
       Arguments arguments{.sources = {}, .destination = r.list(), .shared = &memory};
       arguments.source(OperandName::p) = {&p, 1};

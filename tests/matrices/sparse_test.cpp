@@ -28,7 +28,7 @@ std::uint64_t expected(const Form& form, Semantics semantics, const Codes& a, co
     return oracle::integer_dot(bits, row(a_format).is_signed, row(b_format).is_signed, form.satfinite, a, b, static_cast<std::uint32_t>(c));
   if (semantics == Semantics::split_dot)
     return oracle_split_fp8_dot(*oracle_format(a_format), *oracle_format(b_format), *oracle_format(d), a, b, c);
-  return oracle::float_dot({256 / bits, 25, 23}, *oracle_format(a_format), *oracle_format(b_format), *oracle_format(d), a, b, c);
+  return oracle::float_dot(oracle::hopper_unit(256 / bits), *oracle_format(a_format), *oracle_format(b_format), *oracle_format(d), a, b, c);
 }
 
 void put(const Operand& operand, Registers& registers, OperandClass operand_class, std::mt19937_64& random) {

@@ -246,6 +246,25 @@ TEST_CASE("a step's elements follow from its bytes") {
   CHECK(step_elements(hopper, Format::e5m2) == 32);
 }
 
+TEST_CASE("with f16 results no term is aligned to less than a unit's floor") {
+  // A tie in f16 between 0 and 2^-24, and a product above it that the floor, less the bits that the unit keeps, cuts or not.
+  const auto beside_tie = [](const DotModel& model, int exponent, std::uint64_t c) {
+    return f16_to_f16(model, {{0x1p-12, 0x1p-13}, {0x1p-24, std::ldexp(1.0, exponent + 24)}}, c);
+  };
+  struct Row {
+    const DotModel& model;
+    int lowest;  ///< the exponent of the smallest product that counts
+  };
+  for (const Row& r : {Row{volta, -42}, Row{ampere, -44}, Row{hopper, -46}}) {
+    CAPTURE(r.model.name);
+    for (const std::uint64_t zero : {std::uint64_t{0}, std::uint64_t{0x8000}}) {
+      CHECK(beside_tie(r.model, r.lowest, zero) == Hex{1});
+      CHECK(beside_tie(r.model, r.lowest - 1, zero) == Hex{0});
+      CHECK(beside_tie(r.model, -48, zero) == Hex{0});  // hopper: measured on an H200, 2^-12 · 2^-13 + 2^-24 · 2^-24
+    }
+  }
+}
+
 TEST_CASE("beside tiny products a hopper unit keeps bits down to 2^-158, or 2^-151 where C is not zero") {
   // 2^-149 - 2^-below, truncated to a multiple of 2^-149: nothing, unless the second product was lost.
   const auto left = [](int below, std::uint64_t c) {

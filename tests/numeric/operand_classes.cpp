@@ -36,6 +36,23 @@ std::uint64_t special_code(const oracle::FloatFormat& f, std::mt19937_64& random
   return codes[below(std::size(codes), random)] | (random() & sign_of(f));
 }
 
+/// 2^(its place among the format's powers of two, 0 for the smallest), with a random sign.
+std::uint64_t power(const oracle::FloatFormat& f, std::uint64_t place, std::mt19937_64& random) {
+  const auto subnormal = static_cast<std::uint64_t>(f.fraction_bits);
+  const std::uint64_t rank = place < subnormal ? std::uint64_t{1} << place : (place - subnormal + 1) << f.fraction_bits;
+  return rank << f.dropped_low_bits | (random() & sign_of(f));
+}
+
+std::uint64_t powers_of(const oracle::FloatFormat& f) {
+  return (std::uint64_t{1} << f.exponent_bits) - (f.has_infinity ? 2 : 1) + static_cast<std::uint64_t>(f.fraction_bits);
+}
+
+/// A power of two of one of the lowest `end` places, or one time in four a zero.
+std::uint64_t power_or_zero(const oracle::FloatFormat& f, std::uint64_t end, std::mt19937_64& random) {
+  if (random() % 4 == 0) return random() & sign_of(f);
+  return power(f, below(end, random), random);
+}
+
 }  // namespace
 
 std::string_view name(OperandClass operand_class) {
@@ -52,6 +69,8 @@ std::string_view name(OperandClass operand_class) {
       return "cancelling sums";
     case OperandClass::specials:
       return "specials";
+    case OperandClass::powers:
+      return "powers";
   }
   return "";
 }
@@ -72,6 +91,8 @@ std::uint64_t draw_code(OperandClass operand_class, Format format, std::mt19937_
       return random() % 3 != 0 ? with_field(f, 0, random) : with_field(f, below(fields - 1, random), random);
     case OperandClass::specials:
       return random() % 4 == 0 ? special_code(f, random) : with_field(f, below(fields - 1, random), random);
+    case OperandClass::powers:
+      return power_or_zero(f, powers_of(f), random);
   }
   return 0;
 }
@@ -101,6 +122,13 @@ DotOperands draw_operands(OperandClass operand_class, Format a, Format b, Format
     }
     out.a[random() % length] = special_code(*oracle_format(a), random);
     out.c = draw_code(OperandClass::wide_exponents, accumulator, random);
+  }
+  if (operand_class == OperandClass::powers) {
+    const oracle::FloatFormat &f = *oracle_format(a), &g = *oracle_format(b), &h = *oracle_format(accumulator);
+    const std::uint64_t end_a = 1 + below(powers_of(f), random), end_b = 1 + below(powers_of(g), random);
+    for (std::uint64_t& code : out.a) code = power_or_zero(f, end_a, random);
+    for (std::uint64_t& code : out.b) code = power_or_zero(g, end_b, random);
+    if (random() % 4 != 0) out.c &= sign_of(h);
   }
   if (operand_class != OperandClass::cancelling) return out;
 

@@ -16,10 +16,12 @@ enum class OperandClass : std::uint8_t {
   subnormals,        ///< subnormal numbers, against numbers of any size
   cancelling,        ///< sums that come near zero, or reach it
   specials,          ///< zeros, infinities, NaNs and the ends of the range among other numbers
+  powers,            ///< powers of two and zeros, none above a power that is any; C mostly zero
 };
 
 inline constexpr OperandClass operand_classes[] = {OperandClass::random_bits, OperandClass::narrow_exponents, OperandClass::wide_exponents,
-                                                   OperandClass::subnormals,  OperandClass::cancelling,       OperandClass::specials};
+                                                   OperandClass::subnormals,  OperandClass::cancelling,       OperandClass::specials,
+                                                   OperandClass::powers};
 
 std::string_view name(OperandClass operand_class);
 

@@ -161,10 +161,10 @@ std::vector<Term> nonzero_terms(const Formats& formats, const Step& step) {
   return terms;
 }
 
-// Every term loses what lies more than fraction_bits below the largest exponent; the rest is added exactly. Units with 25 bits lose what lies
-// below 2^-158 in any case (measured on an H200).
-Dyadic truncated_sum(const std::vector<Term>& terms, int fraction_bits) {
-  int largest = fraction_bits == 25 ? -133 : std::numeric_limits<int>::min();
+// Every term loses what lies more than fraction_bits below the largest exponent, or below the lowest one that counts; the rest is added
+// exactly.
+Dyadic truncated_sum(const std::vector<Term>& terms, int fraction_bits, std::optional<int> lowest) {
+  int largest = lowest.value_or(std::numeric_limits<int>::min());
   for (const Term& term : terms) largest = std::max(largest, term.exponent);
   Dyadic sum;
   for (const Term& term : terms) sum = sum + term.number.truncated(largest - fraction_bits);
@@ -187,7 +187,8 @@ std::uint64_t encode(const Unit& unit, FloatFormat accumulator, const Dyadic& su
 
 std::uint64_t float_step(const Unit& unit, const Formats& formats, const Step& step) {
   if (const auto special = special_result(formats, step)) return *special;
-  return encode(unit, formats.accumulator, truncated_sum(nonzero_terms(formats, step), unit.fraction_bits));
+  const std::optional<int> lowest = formats.accumulator.bits == f16.bits ? unit.lowest_f16 : unit.lowest_f32;
+  return encode(unit, formats.accumulator, truncated_sum(nonzero_terms(formats, step), unit.fraction_bits, lowest));
 }
 
 // Measured: ascending k, and the encoded result of a step is the c of the next.
@@ -333,7 +334,7 @@ std::uint64_t grouped_dot(ScaleFormat scale, std::span<const std::uint64_t> a_bi
     terms.push_back({sum * a.number * b.number, a.exponent + b.exponent});
   }
   std::erase_if(terms, [](const Term& term) { return term.number.is_zero(); });
-  return encode({0, 0, 23}, f32, truncated_sum(terms, 35));
+  return encode({0, 0, 23}, f32, truncated_sum(terms, 35, std::nullopt));
 }
 
 // PTX ISA 9.7.14.5.14: without .satfinite the sum wraps, with it it is clamped; once, at the end (measured).

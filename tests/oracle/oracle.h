@@ -3,7 +3,9 @@
 // layouts from the piecewise formulas of the PTX ISA. It includes nothing but the C++ standard library.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "wide.h"
@@ -57,7 +59,27 @@ struct Unit {
   int step_elements;         // products added in one step
   int fraction_bits;         // kept below the largest exponent of the step
   int result_fraction_bits;  // of an f32 result: 23, or 13 for fp8 on sm_89
+  // The largest exponent counts as this one where it is less, for results of f32 and of f16; nothing where it may be as small as it likes.
+  std::optional<int> lowest_f32 = std::nullopt;
+  std::optional<int> lowest_f16 = std::nullopt;
+
+  friend auto operator<=>(const Unit&, const Unit&) = default;
 };
+
+// The units of sm_70 (no limit for f32: V100), sm_80 to sm_89 for 16- and 19-bit formats (A100, A30, A2, L40S), sm_89 for fp8, and from
+// sm_90 on (measured on an H200). The limits of the first two were published with MATLAB-tensor-core v0.5; -133 and -21 were measured.
+constexpr Unit volta_unit(int step_elements) {
+  return {step_elements, 23, 23, std::nullopt, -19};
+}
+constexpr Unit ampere_unit(int step_elements) {
+  return {step_elements, 24, 23, -132, -20};
+}
+constexpr Unit ada_fp8_unit(int step_elements) {
+  return {step_elements, 13, 13, std::nullopt, std::nullopt};
+}
+constexpr Unit hopper_unit(int step_elements) {
+  return {step_elements, 25, 23, -133, -21};
+}
 
 // One element of D = A * B + C for floating-point types: a row of A, a column of B, and an element of C whose format, f32 or f16, is also
 // that of the result. The last step may be a short one.

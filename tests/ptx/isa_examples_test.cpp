@@ -69,8 +69,8 @@ void clear_padding(Warp& warp, const Statement& statement) {
   const std::vector<Operand>& operands = statement.matrix()->form().operands;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].kind != OperandKind::fragment) continue;
-    for (Register* reg : warp.words(statement.operands[i]))
-      for (std::uint32_t& lane : *reg) lane &= ~padding_bits(operands[i].fragment);
+    for (std::uint32_t* reg : warp.words(statement.operands[i]))
+      for (std::uint32_t& lane : std::span(reg, lanes)) lane &= ~padding_bits(operands[i].fragment);
   }
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
        "ld.global.b32 a, [b];",
        {1, 1},
        "no such form of ld; the nearest is ld.shared.b32: the same without .global and with .shared"},
-      {"sm_90a", "ld.shared.b128 a, [b];", {1, 1}, "no such form of ld; the nearest is ld.shared.b8: the same without .b128 and with .b8"},
+      {"sm_90a", "ld.shared.b128 a, [b];", {1, 1}, "no such form of ld; the nearest is ld.shared.b64: the same without .b128 and with .b64"},
       {"sm_90a", "st.shared.v4.b64 [b], {c, d, e, f};", {1, 1}, "no such form of st; the nearest is st.shared.b64: the same without .v4"},
       {"sm_90a", "mul.wide.u32 a, b, c;", {1, 1}, "no such form of mul; the nearest is mul.lo.u32: the same without .wide and with .lo"},
       {"sm_90a", "mul.u32.lo a, b, c;", {1, 1}, "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32"},
@@ -169,12 +169,12 @@ TEST_CASE("parser: every error, with its place and what would be right") {
        "cvt.rn.f32.f16 a, b;",
        {1, 1},
        "no such form of cvt; the nearest is cvt.rn.f16x2.f32: the same without .f16 and with .f16x2"},
-      {"sm_90a", "mov.u8 a, 1;", {1, 1}, "no such form of mov; the nearest is mov.b16: the same without .u8 and with .b16"},
+      {"sm_90a", "mov.u8 a, 1;", {1, 1}, "no such form of mov; the nearest is mov.u16: the same without .u8 and with .u16"},
       {"sm_90a", "mov a, 1;", {1, 1}, "no such form of mov; the nearest is mov.b16: the same with .b16"},
       {"sm_90a",
        "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {a}, [b];",
        {1, 1},
-       "no such form of ldmatrix; the nearest is ldmatrix.sync.aligned.m8n8.x1.shared.b16: the same without .x3 and with .x1"},
+       "no such form of ldmatrix; the nearest is ldmatrix.sync.aligned.m8n8.x4.shared.b16: the same without .x3 and with .x4"},
       {"sm_90a",
        "ldmatrix.sync.aligned.m8n8.x1.global.b16 {a}, [b];",
        {1, 1},
@@ -372,6 +372,35 @@ TEST_CASE("parser: a diagnostic prints as compilers do, its caret under the plac
     const std::string what = error.what();
     CHECK(what.starts_with("ptx:1:1: error: unknown instruction 'bad'"));
     CHECK(what.find("\nptx:2:1: error: unknown instruction 'worse'") != std::string::npos);
+  }
+}
+
+TEST_CASE("parser: an excerpt shows control bytes and what is no UTF-8 escaped, the caret still under the place") {
+  struct Case {
+    std::string before, shown;
+  };
+  const Case cases[] = {
+      {"/*\x1b[31m*/ ", "/*\\x1b[31m*/ "},                               // would colour a terminal
+      {std::string("/*\0*/", 5), "/*\\x00*/"},                           // ends a C string
+      {"/*\r\b\x7f*/", "/*\\x0d\\x08\\x7f*/"},                           // would overwrite what stands before
+      {"/*\xff\xfe*/", "/*\\xff\\xfe*/"},                               // no UTF-8
+      {"/*\xc3*/", "/*\\xc3*/"},                                        // a character cut short
+      {"/*\xc0\x80*/", "/*\\xc0\\x80*/"},                               // a code that is longer than need be
+      {"/*\xed\xa0\x80*/", "/*\\xed\\xa0\\x80*/"},                      // a surrogate
+      {"/*\xf4\x90\x80\x80*/", "/*\\xf4\\x90\\x80\\x80*/"},             // beyond the last code
+      {"/*\xe2\x80\xae*/", "/*\\xe2\\x80\\xae*/"},                      // would turn the line around
+      {"/*\xc2\x9b*/", "/*\\xc2\\x9b*/"},                               // a control sequence of one character
+      {"/*\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80*/\t", "/*\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80*/\t"},  // letters stay
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.shown);
+    const std::vector<Diagnostic> found = diagnostics(c.before + "bad a;");
+    REQUIRE(found.size() == 1);
+    std::string caret;  // a column a character
+    for (const char byte : c.shown)
+      if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) caret += byte == '\t' ? '\t' : ' ';
+    CHECK(found[0].excerpt == c.shown + "bad a;\n" + caret + "^");
+    CHECK(found[0].location.column == static_cast<int>(c.before.size()) + 1);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace warpmat {
@@ -134,6 +135,26 @@ TEST_CASE("run: mma takes numbers and %laneid beside registers") {
   CHECK(warp.reg("d2")[21] == 0xbf800000);
   CHECK(warp.reg("e1")[21] == 0x40000000);
   CHECK(warp.reg("e0")[21] == 0);
+}
+
+TEST_CASE("run: a warp refers to its program, so that it cannot be made from one that goes at once") {
+  static_assert(std::is_constructible_v<Warp, Program&> && std::is_constructible_v<Warp, const Program&>);
+  static_assert(!std::is_constructible_v<Warp, Program> && !std::is_constructible_v<Warp, const Program>);
+  static_assert(!std::is_constructible_v<Warp, Program, std::size_t>);
+}
+
+TEST_CASE("run: what the ISA leaves undefined traps, or does what was measured, on both paths") {
+  const Program program = parse(
+      "mov.b32 one, 0x3c003c00; mov.b32 c, 0;\n"
+      "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, 0;",
+      "sm_90");  // metadata of 0: both of two stored elements meet the first element of B
+  for (const Path path : {Path::fast, Path::reference}) {
+    Warp trapping(program), executing(program);
+    CHECK_THROWS_AS(run(trapping, {.path = path}), Trap);
+    CHECK(trapping.reg("d0")[0] == 0);
+    run(executing, {.path = path, .undefined = Undefined::hardware});
+    CHECK(executing.reg("d0")[0] == 0x41800000);
+  }
 }
 
 TEST_CASE("run: the destination may be the source") {

@@ -293,7 +293,14 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
       {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.f32", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "without .f32"}},
       {"mma.sync.aligned.m16n8k16.row.col.satfinite.f32.bf16.bf16.f32", {"m16n8k16.row.col.f32.bf16.bf16.f32", "without .satfinite"}},
       {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinit", {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", "without .satfinit"}},
-      {"mma.sync.aligned.m16n8k31.row.col.s32.s8.s8.s32", {"row.col.s32.s8.s8.s32", "without .m16n8k31"}},
+      {"mma.sync.aligned.m16n8k31.row.col.s32.s8.s8.s32", {"nearest is mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32:", "without .m16n8k31"}},
+      {"mma.sync.aligned.m16n8k15.row.col.f32.f16.f16.f32",
+       {"nearest is mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32:", "without .m16n8k15 and with .m16n8k16"}},
+      {"mma.sync.aligned.m16n8k9.row.col.f32.tf32.tf32.f32", {"nearest is mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32:"}},
+      {"mma.sync.aligned.m8n8k5.row.col.f32.f16.f16.f32", {"nearest is mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32:"}},
+      {"mma.sync.aligned.m16n16k16.row.col.f32.f16.f16.f32", {"nearest is mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32:"}},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f32.f32.f32", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
+      {"mma.sync.aligned.m16n8k99999999999999999999999999999999.row.col.f32.f16.f16.f32", {"nearest is mma.sync.aligned.m16n8k"}},
   };
   for (const Row& r : rows) {
     const std::string text = explain_unknown_opcode(r.opcode);

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "paths.h"
 #include "tables/assembler.h"
-#include "vectors_published.h"
+#include "compressed_table.h"
 
 // Accept and reject as ptxas 13.0 does: every statement of a recorded table, for every target and PTX version. Where ptxas is installed, the
 // table itself is held against it.

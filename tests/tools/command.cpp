@@ -22,9 +22,11 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-Outcome run(const char* program, const std::vector<std::string>& arguments) {
+Outcome run(const char* program, const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
   const TemporaryDirectory directory;
-  std::string line = quoted(program);
+  std::string line = "env";
+  for (const std::string& variable : environment) line += ' ' + quoted(variable);
+  line += ' ' + quoted(program);
   for (const std::string& argument : arguments) line += ' ' + quoted(argument);
   line += fmt::format(" >{} 2>{} </dev/null", quoted(directory.path("out")), quoted(directory.path("err")));
   const int status = std::system(line.c_str());
@@ -53,7 +55,9 @@ std::vector<std::string> TemporaryDirectory::files() const {
 }
 
 Outcome run_command(const std::vector<std::string>& arguments) { return run(command_path().c_str(), arguments); }
-Outcome run_pretending(const std::vector<std::string>& arguments) { return run(pretend_path().c_str(), arguments); }
+Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+  return run(pretend_path().c_str(), arguments, environment);
+}
 
 std::string read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

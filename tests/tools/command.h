@@ -32,8 +32,10 @@ struct Outcome {
 /// Runs the command warpmat with `arguments` and waits for it.
 Outcome run_command(const std::vector<std::string>& arguments);
 
-/// The same with an emulator in place of the GPU (pretend_gpu.cpp).
-Outcome run_pretending(const std::vector<std::string>& arguments);
+/// The same with an emulator in place of the GPU (pretend_gpu.cpp), and with variables of the environment: "NAME=value".
+Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
+
+inline constexpr auto no_faults = "WARPMAT_PRETEND_FAULTS=none";  ///< for run_pretending: the GPU is as the emulator
 
 std::string read_text(const std::filesystem::path& path);
 void write_text(const std::filesystem::path& path, const std::string& text);

@@ -2,6 +2,13 @@
 // in place of gpu_runner.cpp into the program warpmat_pretend.
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/cuda/gpu_runner.h"
@@ -9,10 +16,26 @@
 namespace warpmat {
 namespace {
 
-/// An sm_90a whose every 100th warp, the 43rd first, has the lowest bit of its first register in lane 17 wrong; stmatrix stops it.
+bool is_set(const char* variable, std::string_view value) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && text == value;
+}
+
+/// Sends the process a signal in the run that WARPMAT_PRETEND_SIGNAL names, as "INT 3" or "TERM 10": the third or tenth of all GPUs.
+void send_signal() {
+  static std::atomic<int> runs{0};
+  const int number = ++runs;
+  for (const auto& [name, signal] : {std::pair{"INT", SIGINT}, {"TERM", SIGTERM}})
+    if (is_set("WARPMAT_PRETEND_SIGNAL", fmt::format("{} {}", name, number))) kill(getpid(), signal);
+}
+
+/// An sm_90a whose every 100th warp, the 43rd first, has the lowest bit of its first register in lane 17 wrong; stmatrix stops it. With
+/// WARPMAT_PRETEND_FAULTS=none it is as the emulator.
 class PretendGpu : public GpuRunner {
  public:
   void run(const Program& program, WarpStates& states) override {
+    send_signal();
+    if (is_set("WARPMAT_PRETEND_FAULTS", "none")) return emulator_.run(program, states);
     for (const Statement* statement : program.matrix_statements())
       if (statement->matrix()->form().mnemonic == Mnemonic::stmatrix)
         throw GpuLost(fmt::format("stopped at '{}'", print(program, *statement)));

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <warpmat/execute/instruction.h>
+#include <warpmat/tables/floor.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@ namespace warpmat {
 struct Offer {
   Hardware hardware;
   const Lowering* lowering;
+  std::optional<Floor> floor;
 };
 
 /// From the strongest on.
@@ -26,7 +29,10 @@ std::vector<Offer> offers(const Form& form, const Target* only = nullptr);
 /// The targets that meet `requirement`, as "sm_80" for it and all later ones, "sm_100a/f" or "sm_120a".
 std::string target_text(const Requirement& requirement);
 
-/// "measured sm_90; replayed sm_80 sm_86": the strongest evidence first.
+/// "replayed", or "replayed (floor published)" where the floor of the alignment is not as well known as the rest.
+std::string evidence_label(const Offer& offer);
+
+/// "measured sm_90; replayed (floor published) sm_80 sm_86": the strongest evidence first.
 std::string evidence_text(const std::vector<Offer>& found);
 
 }  // namespace warpmat

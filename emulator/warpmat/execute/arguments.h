@@ -8,9 +8,12 @@
 
 namespace warpmat {
 
-/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first.
-using RegisterList = std::span<Register* const>;
-using ConstRegisterList = std::span<const Register* const>;
+class Events;
+
+/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each points to the words of lanes 0
+/// to 31, one behind the other; they may lie wherever a 32-bit word may.
+using RegisterList = std::span<std::uint32_t* const>;
+using ConstRegisterList = std::span<const std::uint32_t* const>;
 
 /// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of range,
 /// padding of 6- and 4-bit elements that is not zero.
@@ -25,14 +28,20 @@ enum class Path : std::uint8_t {
   reference,  ///< the execute functions alone (execute/reference/execute.h)
 };
 
-/// One warp's registers and memory for one instruction. Sources and destination may be the same registers: an instruction reads everything
+/// How instructions are executed: what every way in takes, an Instruction's, a program's and the runners'.
+struct ExecutionOptions {
+  Path path = Path::fast;
+  Undefined undefined = Undefined::trap;
+};
+
+/// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way: an instruction reads everything
 /// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot).
 struct Arguments {
   std::array<ConstRegisterList, operand_names> sources;  ///< by OperandName; empty where the form has no such operand
   RegisterList destination;                              ///< d, or r of ldmatrix
   SharedMemory* shared = nullptr;                        ///< for ldmatrix and stmatrix
   std::int64_t offset = 0;                               ///< added to each address of p: the [register+offset] of PTX
-  Undefined undefined = Undefined::trap;
+  Events* events = nullptr;                              ///< where the reference counts what happens (numeric/events.h)
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }

@@ -1,13 +1,15 @@
 #include <warpmat/execute/instruction.h>
 
 #include <array>
-#include <cassert>
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/tables/capacity.h>
 
 namespace warpmat {
 namespace {
@@ -17,21 +19,44 @@ const Form& known_form(std::string_view opcode) {
   throw std::invalid_argument(explain_unknown_opcode(opcode));
 }
 
+/// The row of the table that `row`, a Form or a Target, is or was copied from.
+template <typename Row>
+const Row& listed_row(const Row& row, std::string_view name) {
+  if (const Row* found = listed(row)) return *found;
+  throw std::invalid_argument(fmt::format("{} is no row of the table: it was changed after it had been copied", name));
+}
+
+/// Where assertions are compiled in: ends the process if a caller's arguments have a problem.
+template <typename FindProblem>
+void assert_no_problem([[maybe_unused]] FindProblem find_problem) {
+#ifndef NDEBUG
+  if (const std::optional<std::string> problem = find_problem()) {
+    fmt::print(stderr, "warpmat: {}\n", *problem);
+    std::abort();
+  }
+#endif
+}
+
 }  // namespace
 
 Instruction::Instruction(std::string_view opcode, std::string_view target_name)
     : Instruction(known_form(opcode), warpmat::target(target_name)) {}
 
 Instruction::Instruction(const Form& form, const Target& target, PtxVersion version)
-    : form_(&form), target_(&target), lowering_(find_lowering(form, target.hardware)), fast_(nullptr) {
-  if (const auto reason = unavailable(form, target, version)) throw std::invalid_argument(*reason);
-  assert(lowering_ != nullptr);  // the lowering table has a row for every form of a target
-  fast_ = find_fast_path(form, *lowering_);
+    : form_(&listed_row(form, form.opcode)),
+      target_(&listed_row(target, target.name)),
+      lowering_(find_lowering(*form_, target_->hardware)),
+      fast_(nullptr) {
+  if (const auto reason = unavailable(*form_, *target_, version)) throw std::invalid_argument(*reason);
+  if (lowering_ == nullptr)
+    throw std::logic_error(fmt::format("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
+  fast_ = find_fast_path(*form_, *lowering_);
 }
 
-void Instruction::execute(const Arguments& arguments, Path path) const {
-  if (path == Path::fast && fast_ != nullptr && fast_->execute(Warps{arguments}) == 1) return;
-  warpmat::execute(*form_, *lowering_, arguments);
+void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
+  assert_no_problem([&] { return problem(arguments); });
+  if (options.path == Path::fast && fast_ != nullptr && fast_->execute(Warps{arguments}) == 1) return;
+  warpmat::execute(*form_, *lowering_, arguments, options);
 }
 
 namespace {
@@ -40,7 +65,7 @@ namespace {
 class BatchWarp {
  public:
   BatchWarp(const Form& form, const Batch& batch) : form_(form), batch_(batch) {
-    Register** next = registers_.data();
+    std::uint32_t** next = registers_.data();
     for (const Operand& operand : form.operands) {
       const auto count = static_cast<std::size_t>(operand.words());
       if (operand.written)
@@ -51,20 +76,19 @@ class BatchWarp {
     }
     arguments_.shared = &memory_;
     arguments_.offset = batch.offset;
-    arguments_.undefined = batch.undefined;
   }
   BatchWarp(const BatchWarp&) = delete;
   BatchWarp& operator=(const BatchWarp&) = delete;
 
   /// Everything of warp `index`.
   const Arguments& arguments(std::size_t index) {
-    Register** next = registers_.data();
+    std::uint32_t** next = registers_.data();
     for (const Operand& operand : form_.operands) {
       const BatchOperand& source = batch_.source(operand.name);
       // Sources are only read: their pointers are not const because lists of registers share one type.
       std::uint32_t* words = operand.written ? batch_.destination + index * batch_.destination_stride
                                              : const_cast<std::uint32_t*>(source.words) + index * source.stride;
-      for (int i = 0; i < operand.words(); ++i) *next++ = reinterpret_cast<Register*>(words + i * lanes);
+      for (int i = 0; i < operand.words(); ++i) *next++ = words + i * lanes;
     }
     memory_ = SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes}, batch_.shared_base);
     return arguments_;
@@ -81,30 +105,69 @@ class BatchWarp {
   }
 
  private:
-  static constexpr std::size_t max_words = 64;  // f64 m16n8k16 has 8 + 16 + 8 + 8
-
   const Form& form_;
   const Batch& batch_;
-  std::array<Register*, max_words> registers_;
+  std::array<std::uint32_t*, capacity::form_words> registers_;
   SharedMemory memory_;
   Arguments arguments_;
 };
 
 }  // namespace
 
-void Instruction::execute(const Batch& batch, std::size_t warps, Path path) const {
+void Instruction::execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
+  assert_no_problem([&] { return problem(batch, warps); });
   BatchWarp warp(*form_, batch);
   for (std::size_t next = 0; next < warps; ++next) {
-    if (path == Path::fast && fast_ != nullptr) next += fast_->execute(warp.warps(next, warps));
+    if (options.path == Path::fast && fast_ != nullptr) next += fast_->execute(warp.warps(next, warps));
     if (next == warps) return;
     try {
-      warpmat::execute(*form_, *lowering_, warp.arguments(next));
+      warpmat::execute(*form_, *lowering_, warp.arguments(next), options);
     } catch (const Trap& trap) {
       Trap named(trap.lane, trap.address, trap.reason, fmt::format("warp {}", next));
       named.warp = next;
       throw named;
     }
   }
+}
+
+// ---- What a caller may have forgotten -------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::optional<std::string> problem_of_register(const Form& form, OperandName operand, std::size_t index, const std::uint32_t* lanes_of) {
+  if (lanes_of == nullptr) return fmt::format("{}: register {} of operand {} is null", form.opcode, index, name(operand));
+  if (reinterpret_cast<std::uintptr_t>(lanes_of) % alignof(std::uint32_t) != 0)
+    return fmt::format("{}: register {} of operand {} does not lie at a multiple of {} bytes", form.opcode, index, name(operand),
+                       alignof(std::uint32_t));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> Instruction::problem(const Arguments& arguments) const {
+  for (const Operand& operand : form_->operands) {
+    const ConstRegisterList registers = operand.written ? ConstRegisterList(arguments.destination) : arguments.source(operand.name);
+    const auto words = static_cast<std::size_t>(operand.words());
+    const bool wide_address = operand.kind == OperandKind::address && registers.size() == 2;
+    if (registers.size() != words && !wide_address)
+      return fmt::format("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words, registers.size());
+    for (std::size_t i = 0; i < registers.size(); ++i)
+      if (auto found = problem_of_register(*form_, operand.name, i, registers[i])) return found;
+    if (operand.kind == OperandKind::address && arguments.shared == nullptr)
+      return fmt::format("{}: operand {} addresses memory; none given", form_->opcode, name(operand.name));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t warps) const {
+  if (warps == 0) return std::nullopt;
+  for (const Operand& operand : form_->operands) {
+    const std::uint32_t* words = operand.written ? batch.destination : batch.source(operand.name).words;
+    if (auto found = problem_of_register(*form_, operand.name, 0, words)) return found;
+    if (operand.kind == OperandKind::address && batch.shared == nullptr && batch.shared_bytes != 0)
+      return fmt::format("{}: operand {} addresses memory of {} bytes, which is null", form_->opcode, name(operand.name), batch.shared_bytes);
+  }
+  return std::nullopt;
 }
 
 }  // namespace warpmat

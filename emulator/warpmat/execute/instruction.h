@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include <warpmat/execute/arguments.h>
@@ -10,13 +13,13 @@ namespace warpmat {
 class FastPath;
 
 /// The registers of one operand for many warps: word r of warp w, as Operand::words counts them, is the 32 lanes from words + w * stride +
-/// 32 * r on. Stride 0 gives all warps the same.
+/// 32 * r on. Stride 0 gives all warps the same. They may lie wherever a 32-bit word may.
 struct BatchOperand {
   const std::uint32_t* words = nullptr;
   std::size_t stride = 0;
 };
 
-/// The registers and memories of many warps. The destination may be a source: each warp reads its own registers before it writes them.
+/// The registers and memories of many warps, which may overlap in any way: a batch does what its warps do one after another. See Arguments.
 struct Batch {
   std::array<BatchOperand, operand_names> sources;  ///< by OperandName
   std::uint32_t* destination = nullptr;             ///< laid out as a BatchOperand
@@ -25,7 +28,6 @@ struct Batch {
   std::size_t shared_bytes = 0, shared_stride = 0;
   std::uint32_t shared_base = 0;
   std::int64_t offset = 0;  ///< see Arguments
-  Undefined undefined = Undefined::trap;
 
   BatchOperand& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
   const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
@@ -36,20 +38,29 @@ class Instruction {
  public:
   /// Throws std::invalid_argument saying what would be right: opcode unknown, target unknown, or form not on that target.
   Instruction(std::string_view opcode, std::string_view target_name);
-  /// Throws std::invalid_argument where `form` is not available for `target` and `version`.
+  /// Throws std::invalid_argument where `form` is not available for `target` and `version`, and where either is no copy of a row of its table.
+  /// Keeps neither of the two objects.
   Instruction(const Form& form, const Target& target, PtxVersion version = newest_ptx);
 
+  // Rows of the tables, which last until the process ends.
   const Form& form() const { return *form_; }
   const Target& target() const { return *target_; }
   const Lowering& lowering() const { return *lowering_; }
 
-  /// Executes on one warp. Each source list has form().operand(name).words() registers, the destination likewise, and p one.
-  /// Throws Trap, having changed nothing, where an address is wrong. Does not allocate.
-  void execute(const Arguments& arguments, Path path = Path::fast) const;
+  /// Executes on one warp; problem(arguments) must be nothing. Throws Trap, having changed nothing, where an address is wrong, and unless `options`
+  /// ask for the hardware's behaviour, where the ISA leaves what the operands hold undefined: metadata, padding, ids, a selector. Does not
+  /// allocate or lock unless it throws.
+  void execute(const Arguments& arguments, const ExecutionOptions& options = {}) const;
 
-  /// Executes the same instruction on many warps, first to last; see Batch. Does not allocate or lock. Throws Trap naming the warp: those before
-  /// it are executed, it and those after it unchanged.
-  void execute(const Batch& batch, std::size_t warps, Path path = Path::fast) const;
+  /// Executes the same instruction on many warps, first to last; see Batch. problem(batch, warps) must be nothing. Does not allocate or lock
+  /// unless it throws. Throws Trap naming the warp: those before it are executed, it and those after it unchanged.
+  void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options = {}) const;
+
+  /// Nothing if `arguments` name all that the instruction reads and writes: for each operand form().operand(name).words() registers (for p one,
+  /// or two for addresses of 64 bits, low half first), none of them null, each at a multiple of four bytes; and the memory that it addresses. Else what
+  /// is wrong and what would be right. Asserted before each execution where assertions are compiled in.
+  [[nodiscard]] std::optional<std::string> problem(const Arguments& arguments) const;
+  [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps) const;
 
   friend bool operator==(const Instruction&, const Instruction&) = default;
 

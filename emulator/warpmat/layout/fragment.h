@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -92,6 +93,7 @@ class Fragment {
 
   /// Appends the next index bit, from low to high: fragments are built by the functions below.
   constexpr Fragment& add(Axis axis, int bit) {
+    assert(size_ < bits_.size());
     bits_[size_++] = {axis, static_cast<std::uint8_t>(bit)};
     return *this;
   }
@@ -122,10 +124,13 @@ class Fragment {
 
   constexpr int inside_bits() const { return inside_; }
 
+  friend constexpr bool operator==(const Fragment&, const Fragment&) = default;
+
  private:
   struct IndexBit {
     Axis axis = Axis::row;
     std::uint8_t bit = 0;
+    friend constexpr bool operator==(const IndexBit&, const IndexBit&) = default;
   };
 
   static constexpr int& coordinate(Element& e, Axis axis) {
@@ -166,11 +171,13 @@ constexpr Fragment fragment_b(Shape shape, int element_bits) {
   return f.add(Axis::row, 0, k + 2).add(Axis::column, 0, log2_exact(shape.n)).add(Axis::row, k + 2, log2_exact(shape.k));
 }
 
-/// C and D (rows m, columns n) of an mma: column bit 0 lies inside a 16-bit element's register, else it chooses the register.
+/// C and D (rows m, columns n, at least 8) of an mma: column bit 0 lies inside a 16-bit element's register, else it chooses the register, as do
+/// those above the eight columns that a lane's two columns repeat in.
 constexpr Fragment fragment_c(Shape shape, int element_bits) {
+  assert(shape.n >= 8);
   Fragment f = Fragment::of(element_bits);
   const int inside = f.inside_bits();
-  return f.add(Axis::column, 0, inside).add(Axis::column, 1, 3).add(Axis::row, 0, 3).add(Axis::column, inside, 1).add(Axis::row, 3, log2_exact(shape.m));
+  return f.add(Axis::column, 0, inside).add(Axis::column, 1, 3).add(Axis::row, 0, 3).add(Axis::column, inside, 1).add(Axis::row, 3, log2_exact(shape.m)).add(Axis::column, 3, log2_exact(shape.n));
 }
 
 /// `number` 8x8 matrices of 16-bit elements, one a register: what ldmatrix, stmatrix and movmatrix hold. With `transposed`, the

@@ -46,7 +46,7 @@ unsigned code_for(const Form& form, const std::vector<int>& columns, int row, in
                                           fmt::join(of_row, ", "), rule(group)));
 }
 
-/// Calls `visit(row, group, stored column, column)` for every stored element, by the codes that `code(row, group)` gives.
+/// Calls `visit(row, stored column, column)` for every stored element, by the codes that `code(row, group)` gives.
 template <typename Code, typename Visit>
 void for_each_stored(const Form& form, Code code, Visit visit) {
   const int group = metadata_group(form);

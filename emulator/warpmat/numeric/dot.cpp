@@ -1,4 +1,5 @@
 #include <warpmat/numeric/dot.h>
+#include <warpmat/numeric/events.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ std::int64_t truncate(const Value& term, int unit_exponent) {
 
 /// What the terms of one step have in common, found in a first pass over them.
 struct Survey {
-  int largest_exponent = no_least_exponent;  ///< of the terms that are not zero
+  int largest_exponent = no_floor;  ///< of the terms that are not zero
   bool nan = false, positive_infinity = false, negative_infinity = false;
 
   void add(const Value& term) {
@@ -52,20 +53,22 @@ Value multiply(const Value& a, const Value& b) {
   return {Value::Kind::finite, negative, a.exponent + b.exponent, a.fraction_bits + b.fraction_bits, a.significand * b.significand};
 }
 
-std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms) {
+std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events) {
   Survey survey;
   for (const Value& term : terms) survey.add(term);
   if (survey.nan || (survey.positive_infinity && survey.negative_infinity)) return canonical_nan(accumulator);
   if (survey.positive_infinity || survey.negative_infinity) return infinity(accumulator, survey.negative_infinity);
 
-  const int unit_exponent = std::max(survey.largest_exponent, model.least_exponent) - model.fraction_bits;
+  const int unit_exponent = std::max(survey.largest_exponent, model.floor(accumulator)) - model.fraction_bits;
   std::int64_t sum = 0;
   for (const Value& term : terms) sum += truncate(term, unit_exponent);
-  return round_sum(model, accumulator, sum, unit_exponent);
+  const std::uint64_t result = round_sum(model, accumulator, sum, unit_exponent);
+  if (events != nullptr) count_sum(*events, model, accumulator, terms, {survey.largest_exponent, unit_exponent, sum}, result);
+  return result;
 }
 
 std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
-                       int scale_exponent) {
+                       int scale_exponent, Events* events) {
   assert(a.size() == b.size() && a.size() <= max_step_elements);
   std::array<Value, max_step_elements + 1> storage;
   const std::span<Value> terms = std::span(storage).first(a.size() + 1);
@@ -74,15 +77,16 @@ std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<cons
     terms[i].exponent += scale_exponent;
   }
   terms.back() = decode(accumulator, c);
-  return sum_step(model, accumulator, terms);
+  if (events != nullptr) count_operands(*events, a, b, terms.back());
+  return sum_step(model, accumulator, terms, events);
 }
 
 std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                  std::uint64_t c, int scale_exponent) {
+                  std::uint64_t c, int scale_exponent, Events* events) {
   const auto length = static_cast<std::size_t>(step_length);
   for (std::size_t k = 0; k < a.size(); k += length) {
     const std::size_t count = std::min(length, a.size() - k);
-    c = dot_step(model, accumulator, a.subspan(k, count), b.subspan(k, count), c, scale_exponent);
+    c = dot_step(model, accumulator, a.subspan(k, count), b.subspan(k, count), c, scale_exponent, events);
   }
   return c;
 }
@@ -109,7 +113,8 @@ Value scaled_group(std::span<const Value> a, std::span<const Value> b, const Val
 }  // namespace
 
 std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c) {
+                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
+                          Events* events) {
   constexpr std::size_t max_groups = 4;
   assert(a.size() == b.size() && a.size() == scales_a.size() * group_elements && scales_a.size() <= max_groups);
   std::array<Value, max_groups + 1> storage;
@@ -118,7 +123,8 @@ std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<c
     terms[group] = scaled_group(a.subspan(group * group_elements, group_elements), b.subspan(group * group_elements, group_elements),
                                 scales_a[group], scales_b[group]);
   terms.back() = decode(accumulator, c);
-  return sum_step(model, accumulator, terms);
+  if (events != nullptr) count_operands(*events, {}, {}, terms.back());
+  return sum_step(model, accumulator, terms, events);
 }
 
 }  // namespace warpmat

@@ -7,6 +7,8 @@
 
 namespace warpmat {
 
+class Events;
+
 // How a matrix unit adds up a dot product.
 //
 // A unit takes `step_bytes` of stored K at a time. The products of one step and the accumulator are not added one after the other:
@@ -14,7 +16,8 @@ namespace warpmat {
 //
 //   decode     every operand exactly; subnormals count, with their format's smallest exponent and an unnormalised significand
 //   multiply   exactly; a product's exponent is e_a + e_b and stays so when its significand reaches 2
-//   align      E is the largest exponent among the terms that are not zero, the accumulator being one of them; at least least_exponent
+//   align      E is the largest exponent among the terms that are not zero, the accumulator being one of them; but no less than the
+//              floor that the unit has for the format of its result
 //   truncate   every term toward zero to a multiple of 2^(E - fraction_bits)
 //   sum        exactly: the order does not matter
 //   round      once: toward zero to f32, to nearest even to f16; too large becomes infinity, zero becomes +0
@@ -25,7 +28,7 @@ namespace warpmat {
 // Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004; the rows' evidence stands where they are used
 // (tables/lowering.cpp).
 
-inline constexpr int no_least_exponent = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
+inline constexpr int no_floor = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
 
 /// One row: the arithmetic of one generation of matrix unit for 16-, 19- and 8-bit floating-point products.
 struct DotModel {
@@ -33,14 +36,19 @@ struct DotModel {
   int step_bytes;            ///< bytes of one row of A that one step consumes: 32 bytes are 16 f16, 8 tf32 or 32 e4m3
   int fraction_bits;         ///< bits kept below the largest term's unit bit
   int result_fraction_bits;  ///< fraction bits that an f32 result keeps: 23, or fewer with zeros below
-  int least_exponent = no_least_exponent;  ///< E is not less, however small the products are; nobody has looked where there is none
+  int floor_f32 = no_floor;  ///< E is no less where the result is f32, however small the terms are
+  int floor_f16 = no_floor;  ///< the same where the result is f16
+
+  int floor(Format result) const { return result == Format::f16 ? floor_f16 : floor_f32; }
 };
 
 namespace dot_models {
-inline constexpr DotModel volta{"volta", 8, 23, 23};
-inline constexpr DotModel ampere{"ampere", 16, 24, 23};  // Turing, Ampere, and Ada's 16- and 19-bit types
+// How the floors are known is in find_floor (tables/lowering.h). All but that of f32 on Volta, which no f16 operands can reach, are the
+// smallest exponent of the result's format less fraction_bits - 18.
+inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19};
+inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types
 inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
-inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133};  // Hopper and Blackwell; the least exponent was measured on an H200
+inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133, -21};     // Hopper and Blackwell
 inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
 }  // namespace dot_models
 
@@ -51,24 +59,25 @@ inline int step_elements(const DotModel& model, Format format) { return model.st
 Value multiply(const Value& a, const Value& b);
 
 /// One step over terms already multiplied: align, truncate, sum, round. The accumulator is one of the terms; the result is bits of
-/// `accumulator` (f32 or f16).
-std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms);
+/// `accumulator` (f32 or f16). What happened is counted in `events` (numeric/events.h) unless that is nullptr, here and below.
+std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events = nullptr);
 
 /// One step: round(2^scale_exponent · sum of a[i] · b[i] + c). `a` and `b` have equal length, at most max_step_elements; `c` and the result are
 /// bits of `accumulator`. A block-scaled unit adds `scale_exponent` to the exponent of every product.
 std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
-                       int scale_exponent = 0);
+                       int scale_exponent = 0, Events* events = nullptr);
 
 inline constexpr std::size_t max_step_elements = 32;  ///< 32 bytes of an 8-bit format
 
 /// A whole dot product: `a` and `b` in steps of `step_length` elements, ascending, from `c`.
 std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                  std::uint64_t c, int scale_exponent = 0);
+                  std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
 
 /// One step of a unit for 4-bit blocks (kind::mxf4, kind::mxf4nvf4): groups of 16 products are summed exactly, each sum times its two scale
 /// factors is one term, aligned by the scales' exponents alone [arXiv 2511.10909]. `scales_a` and `scales_b` have one factor a group.
 std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c);
+                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
+                          Events* events = nullptr);
 
 inline constexpr std::size_t group_elements = 16;
 

@@ -47,7 +47,8 @@ enum class Overflow : std::uint8_t {
 /// Decodes the low `row(format).bits` bits of `bits`; higher bits are ignored. Integers come back with exponent 0.
 Value decode(Format format, std::uint64_t bits);
 
-/// Rounds `exact` to `format`: the only place of the project that rounds. Formats without infinity saturate.
+/// Rounds `exact` to `format`: the only place of the reference that rounds (the kernels of execute/fast let the CPU round). Formats without
+/// infinity saturate.
 /// Integer formats round to an integer and saturate. Returns the bits of one element.
 std::uint64_t round_to(Format format, const Exact& exact, Rounding rounding, Overflow overflow = Overflow::ieee);
 

@@ -18,7 +18,7 @@ struct Location {
 struct Diagnostic {
   Location location;
   std::string message;
-  std::string excerpt;  ///< the source line, a line break, and the caret
+  std::string excerpt;  ///< the source line, a line break, and the caret, as excerpt() makes them
 
   /// "FILE:LINE:COLUMN: error: MESSAGE", then the excerpt.
   std::string format(std::string_view file) const;

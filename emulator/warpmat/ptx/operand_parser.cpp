@@ -44,7 +44,7 @@ OperandText OperandParser::matrix_operand(const Instruction& instruction, const 
 
 OperandText OperandParser::parse_selector(const Operand& operand, const std::string& what) {
   const Token& token = tokens_.here();
-  static const DataType& u32 = *find_data_type("u32");
+  const DataType& u32 = *find_data_type("u32");
   if (token.kind != Token::Kind::number) fail(token, fmt::format("{} is a number from 0 to {}, found {}", what, operand.choices - 1, spell(token)));
   Item item = parse_number_item(Slot{what, accepts_integers, &u32}, 1);
   if (item.bits >= static_cast<std::uint64_t>(operand.choices)) fail(token, fmt::format("{} is a number from 0 to {}", what, operand.choices - 1));
@@ -196,7 +196,7 @@ OperandText OperandParser::address(const std::string& what) {
   if (base.kind != Token::Kind::word || base.text == "_")
     fail(base, fmt::format("expected a register or a shared variable, found {}", spell(base)));
   const bool is_variable = program_.find_variable(base.text) != nullptr;
-  static const DataType& b32 = *find_data_type("b32");
+  const DataType& b32 = *find_data_type("b32");
   OperandText operand{OperandText::Kind::address, {parse_item({what, accepts_integers, &b32, false, !is_variable, is_variable})}, 0};
   if (!is_variable) operand.offset = parse_offsets();
   tokens_.expect(']', what);

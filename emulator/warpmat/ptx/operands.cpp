@@ -1,6 +1,7 @@
 #include <warpmat/ptx/operands.h>
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ Format format_of(const Found& found, std::optional<Format> format) {
 }
 
 /// The registers of an operand, to be written to.
-std::vector<Register*> writable(Warp& warp, std::size_t statement, const Found& found) {
+std::vector<std::uint32_t*> writable(Warp& warp, std::size_t statement, const Found& found) {
   if (std::ranges::any_of(found.text.items, [](const Item& item) { return item.kind != Item::Kind::named; }))
     throw std::invalid_argument(fmt::format("operand {} of statement {} is not made of registers", name(found.operand.name), statement));
   return warp.words(found.text);
@@ -67,10 +68,10 @@ int selected_scales(const Warp& warp, std::size_t statement, OperandName scale) 
   const OperandName ids_name = scale == OperandName::scale_a ? OperandName::ids_a : OperandName::ids_b;
   const Found ids = find(warp.program(), statement, ids_name, OperandKind::ids);
   const auto words = warp.words(ids.text);
-  for (const Register* word : words)
-    if (std::ranges::any_of(*word, [&](std::uint32_t id) { return id != word->front(); }))
+  for (const std::uint32_t* word : words)
+    if (std::ranges::any_of(std::span(word, lanes), [&](std::uint32_t id) { return id != word[0]; }))
       throw std::invalid_argument(fmt::format("operand {} of statement {} must be the same in all lanes", name(ids_name), statement));
-  return scale_matrix(ids.form, ids_name, {words[0]->front(), words[1]->front()});
+  return scale_matrix(ids.form, ids_name, {*words[0], *words[1]});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/declarations.h>
+#include <warpmat/ptx/excerpt.h>
 #include <warpmat/ptx/operand_parser.h>
 #include <warpmat/ptx/slots.h>
 

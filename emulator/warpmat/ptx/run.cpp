@@ -7,17 +7,18 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/tables/capacity.h>
+
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_operand_words = 16;  // f64 m16n8k16: 8 registers of 64 bits
 constexpr std::size_t max_access_bytes = 16;   // .v4.b32, .v2.b64
 
 /// Register pointers of one operand, without allocation.
 struct Words {
-  std::array<Register*, max_operand_words> pointers;
+  std::array<std::uint32_t*, capacity::operand_words> pointers;
   std::size_t count = 0;
-  void add(Register* pointer) { pointers[count++] = pointer; }
+  void add(Register& word) { pointers[count++] = word.data(); }
 };
 
 std::uint64_t sign_extend(std::uint64_t bits, int width) {
@@ -50,26 +51,26 @@ const Register& Warp::reg(std::string_view name, int word) const {
   return registers_[static_cast<std::size_t>(found->slot + word)];
 }
 
-std::vector<Register*> Warp::words(const OperandText& operand) {
-  std::vector<Register*> out;
+std::vector<std::uint32_t*> Warp::words(const OperandText& operand) {
+  std::vector<std::uint32_t*> out;
   for (const Item& item : operand.items)
-    for (int i = 0; i < item.words; ++i) out.push_back(&word(item, i));
+    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
   return out;
 }
 
-std::vector<const Register*> Warp::words(const OperandText& operand) const {
-  std::vector<const Register*> out;
+std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const {
+  std::vector<const std::uint32_t*> out;
   for (const Item& item : operand.items)
-    for (int i = 0; i < item.words; ++i) out.push_back(&word(item, i));
+    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
   return out;
 }
 
-void Warp::execute(const Statement& statement, Path path) {
-  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, path);
+void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
+  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, options);
   execute_scalar(statement, *statement.scalar());
 }
 
-void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, Path path) {
+void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options) {
   std::array<Words, operand_names> lists;
   Arguments arguments;
   arguments.shared = &shared_;
@@ -78,15 +79,15 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
     const OperandText& text = statement.operands[next];
     Words& list = lists[next++];
     for (const Item& item : text.items)
-      for (int i = 0; i < item.words; ++i) list.add(&word(item, i));
+      for (int i = 0; i < item.words; ++i) list.add(word(item, i));
     if (operand.kind == OperandKind::address) arguments.offset = text.offset;
     if (operand.written) {
       arguments.destination = {list.pointers.data(), list.count};
     } else {
-      arguments.source(operand.name) = {const_cast<const Register**>(list.pointers.data()), list.count};
+      arguments.source(operand.name) = {list.pointers.data(), list.count};
     }
   }
-  instruction.execute(arguments, path);
+  instruction.execute(arguments, options);
 }
 
 void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
@@ -169,10 +170,10 @@ void Warp::check_barrier(const Statement& statement) const {
       throw Trap(static_cast<int>(lane), std::nullopt, fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
 }
 
-void run(Warp& warp, Path path) {
+void run(Warp& warp, const ExecutionOptions& options) {
   for (const Statement& statement : warp.program().statements) {
     try {
-      warp.execute(statement, path);
+      warp.execute(statement, options);
     } catch (const Trap& trap) {
       throw Trap(trap.lane, trap.address, trap.reason, fmt::format("line {}", statement.location.line));
     }

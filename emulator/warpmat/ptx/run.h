@@ -16,6 +16,7 @@ class Warp {
   /// All registers and all memory zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes.
   /// It begins at address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
   explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
+  explicit Warp(const Program&& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0) = delete;
 
   const Program& program() const { return *program_; }
 
@@ -30,15 +31,15 @@ class Warp {
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
 
-  /// The words of `operand`'s registers, in its order.
-  std::vector<Register*> words(const OperandText& operand);
-  std::vector<const Register*> words(const OperandText& operand) const;
+  /// The words of `operand`'s registers, in its order: of each those of lanes 0 to 31.
+  std::vector<std::uint32_t*> words(const OperandText& operand);
+  std::vector<const std::uint32_t*> words(const OperandText& operand) const;
 
-  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate.
-  void execute(const Statement& statement, Path path = Path::fast);
+  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws.
+  void execute(const Statement& statement, const ExecutionOptions& options = {});
 
  private:
-  void execute_matrix(const Statement& statement, const Instruction& instruction, Path path);
+  void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
   void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
   void move(const Statement& statement);
   void compute(const Statement& statement, const ScalarInstruction& instruction);
@@ -56,6 +57,6 @@ class Warp {
 };
 
 /// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
-void run(Warp& warp, Path path = Path::fast);
+void run(Warp& warp, const ExecutionOptions& options = {});
 
 }  // namespace warpmat

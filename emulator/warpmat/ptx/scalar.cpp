@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <warpmat/tables/lasting.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/numeric/value.h>
 
@@ -46,31 +48,30 @@ uint32_t convert_pair(uint32_t a, uint32_t b, uint32_t) {
 
 struct Row {
   std::string_view mnemonic;    ///< with the qualifiers that stand before the type
-  std::vector<std::string_view> types;
+  std::span<const std::string_view> types;
   ScalarOperation operation;
   int sources;
   LaneFunction function = nullptr;
 };
 
-const std::vector<std::string_view> int32{"u32", "s32"};
-const std::vector<std::string_view> move_types{"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
-const std::vector<std::string_view> memory_types{"b8",  "u8",  "s8",  "b16", "u16", "s16", "b32", "u32",
-                                                 "s32", "f32", "b64", "u64", "s64", "f64"};
+constexpr std::string_view b32_only[]{"b32"}, s32_only[]{"s32"}, b32_u32[]{"b32", "u32"}, int32[]{"u32", "s32"};
+constexpr std::string_view move_types[]{"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
+constexpr std::string_view memory_types[]{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
 
 // PTX ISA 9.1 sections 9.7.1 (integers), 9.7.8 (logic and shifts), 9.7.9 (data movement), 9.7.13 (barriers).
-const std::vector<Row> rows{
+constexpr Row rows[]{
     {"mov", move_types, ScalarOperation::move, 1},
     {"add", int32, ScalarOperation::compute, 2, add},
     {"sub", int32, ScalarOperation::compute, 2, subtract},
     {"mul.lo", int32, ScalarOperation::compute, 2, multiply_low},
     {"mad.lo", int32, ScalarOperation::compute, 3, multiply_add_low},
-    {"and", {"b32"}, ScalarOperation::compute, 2, bitwise_and},
-    {"or", {"b32"}, ScalarOperation::compute, 2, bitwise_or},
-    {"xor", {"b32"}, ScalarOperation::compute, 2, bitwise_xor},
-    {"not", {"b32"}, ScalarOperation::compute, 1, bitwise_not},
-    {"shl", {"b32"}, ScalarOperation::compute, 2, shift_left},
-    {"shr", {"b32", "u32"}, ScalarOperation::compute, 2, shift_right},
-    {"shr", {"s32"}, ScalarOperation::compute, 2, shift_right_signed},
+    {"and", b32_only, ScalarOperation::compute, 2, bitwise_and},
+    {"or", b32_only, ScalarOperation::compute, 2, bitwise_or},
+    {"xor", b32_only, ScalarOperation::compute, 2, bitwise_xor},
+    {"not", b32_only, ScalarOperation::compute, 1, bitwise_not},
+    {"shl", b32_only, ScalarOperation::compute, 2, shift_left},
+    {"shr", b32_u32, ScalarOperation::compute, 2, shift_right},
+    {"shr", s32_only, ScalarOperation::compute, 2, shift_right_signed},
     {"ld.shared", memory_types, ScalarOperation::load, 0},
     {"st.shared", memory_types, ScalarOperation::store, 1},
 };
@@ -108,12 +109,12 @@ std::vector<ScalarInstruction> expand_all() {
 }
 
 const std::map<OpcodeKey, const ScalarInstruction*>& index() {
-  static const auto by_opcode = [] {
+  static constinit Lasting<std::map<OpcodeKey, const ScalarInstruction*>> by_opcode;
+  return by_opcode.get([] {
     std::map<OpcodeKey, const ScalarInstruction*> map;
     for (const ScalarInstruction& instruction : scalar_instructions()) map.emplace(opcode_key(instruction.opcode), &instruction);
     return map;
-  }();
-  return by_opcode;
+  });
 }
 
 /// ptxas 13.0 takes the qualifiers of ld, st and cvt in every order, those of mul, mad and bar only in one.
@@ -125,8 +126,8 @@ bool has_free_order(const ScalarInstruction& instruction) {
 }  // namespace
 
 std::span<const ScalarInstruction> scalar_instructions() {
-  static const std::vector<ScalarInstruction> all = expand_all();
-  return all;
+  static constinit Lasting<std::vector<ScalarInstruction>> all;
+  return all.get(expand_all);
 }
 
 const ScalarInstruction* find_scalar_instruction(std::string_view opcode) {
@@ -141,12 +142,12 @@ bool is_scalar_mnemonic(std::string_view mnemonic) {
 }
 
 std::string explain_unknown_scalar(std::string_view opcode) {
-  static const std::vector<KnownOpcode> known = [] {
+  static constinit Lasting<std::vector<KnownOpcode>> known;
+  return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
     for (const ScalarInstruction& instruction : scalar_instructions()) all.emplace_back(instruction.opcode);
     return all;
-  }();
-  return explain_unknown(opcode, known);
+  }));
 }
 
 }  // namespace warpmat

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/tables/capacity.h>
+#include <warpmat/tables/lasting.h>
 #include <warpmat/tables/opcode.h>
 
 namespace warpmat {
@@ -398,19 +402,21 @@ std::vector<Form> expand_all() {
   for (const MmaRow& r : dense_rows) expand_dense(r, out);
   for (const SparseRow& r : sparse_rows) expand_sparse(r, out);
   for (const ScaledRow& r : scaled_rows) expand_scaled(r, out);
+  for (const Form& form : out)
+    if (const auto excess = capacity::excess(form)) throw std::logic_error(*excess);
   return out;
 }
 
 using OpcodeIndex = std::map<OpcodeKey, const Form*>;
 
 const OpcodeIndex& opcode_index() {
-  static const OpcodeIndex index = [] {
+  static constinit Lasting<OpcodeIndex> index;
+  return index.get([] {
     OpcodeIndex by_opcode;
     for (const Form& form : forms()) by_opcode.emplace(opcode_key(form.opcode), &form);
     assert(by_opcode.size() == forms().size());  // no two rows make the same form
     return by_opcode;
-  }();
-  return index;
+  });
 }
 
 }  // namespace
@@ -454,8 +460,15 @@ const Operand& Form::operand(OperandName operand_name) const {
 }
 
 std::span<const Form> forms() {
-  static const std::vector<Form> all = expand_all();
-  return all;
+  static constinit Lasting<std::vector<Form>> all;
+  return all.get(expand_all);
+}
+
+const Form* listed(const Form& form) {
+  const std::span<const Form> all = forms();
+  if (!std::less<>()(&form, all.data()) && std::less<>()(&form, all.data() + all.size())) return &form;
+  const Form* same = find_form(form.opcode);
+  return same != nullptr && *same == form ? same : nullptr;
 }
 
 const Form* find_form(std::string_view opcode) {
@@ -467,12 +480,12 @@ std::string explain_unknown_opcode(std::string_view opcode) {
   const std::string mnemonic = opcode_key(opcode).front();
   if (!is_matrix_mnemonic(mnemonic))
     return fmt::format("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix and mma", mnemonic);
-  static const std::vector<KnownOpcode> known = [] {
+  static constinit Lasting<std::vector<KnownOpcode>> known;
+  return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
     for (const Form& form : forms()) all.emplace_back(form.opcode);
     return all;
-  }();
-  return explain_unknown(opcode, known);
+  }));
 }
 
 bool has_feature(const Requirement& r, const Target& target) {

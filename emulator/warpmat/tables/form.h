@@ -29,6 +29,8 @@ struct Requirement {
   std::array<int, max_families> families{};   ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
   bool architecture = false;                  ///< of these families only the targets sm_Na
   PtxVersion ptx;                             ///< the oldest PTX version
+
+  friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
 /// The targets that meet `requirement`, but for the PTX version: "sm_80 or later", "sm_120a, sm_120f, sm_121a or sm_121f".
@@ -73,6 +75,8 @@ struct Operand {
   int registers() const { return kind == OperandKind::fragment ? fragment.registers() : kind == OperandKind::ids ? 2 : 1; }
   /// The same in 32-bit words a lane: a 64-bit register is two.
   int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits / 32 : registers(); }
+
+  friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 /// Where an element lies in shared memory for ldmatrix and stmatrix: in the row whose address `lane` holds, from bit `bit` of the row on.
@@ -92,8 +96,8 @@ enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1:
 /// types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
 constexpr int container_shift(Format format) { return format == Format::e2m1 ? 2 : 0; }
 
-/// One instruction with all its qualifiers: the expansion of a row of the form table (form.cpp). Forms are made there and nowhere else,
-/// so whatever holds a Form holds something that the library can execute on some target.
+/// One instruction with all its qualifiers: the expansion of a row of the form table (form.cpp). Forms are made there and nowhere else:
+/// what is no copy of one is refused by whoever executes forms.
 struct Form {
   Mnemonic mnemonic;
   std::string opcode;  ///< canonical spelling: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -128,10 +132,15 @@ struct Form {
   const Operand& operand(OperandName name) const;
   /// The format of an operand that has one.
   Format format(OperandName name) const { return *operand(name).format; }
+
+  friend bool operator==(const Form&, const Form&) = default;
 };
 
 /// Every form, in the table's order.
 std::span<const Form> forms();
+
+/// The form of the table that is equal to `form`, whose address lasts: itself, or what it was copied from; nullptr if it was changed since.
+const Form* listed(const Form& form);
 
 /// The form that `opcode` spells, its qualifiers in any order that ptxas takes (opcode.h), or nullptr.
 const Form* find_form(std::string_view opcode);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/tables/lasting.h>
+
 namespace warpmat {
 namespace {
 
@@ -180,12 +182,12 @@ const Lowering* find_lowering(const Form& form, Hardware hardware) {
 }
 
 std::span<const Lowering* const> lowerings() {
-  static const std::vector<const Lowering*> all = [] {
+  static constinit Lasting<std::vector<const Lowering*>> all;
+  return all.get([] {
     std::vector<const Lowering*> pointers;
     for (const Row& r : rows) pointers.push_back(&r.lowering);
     return pointers;
-  }();
-  return all;
+  });
 }
 
 std::string machine_name(const Form& form, const Lowering& lowering) {

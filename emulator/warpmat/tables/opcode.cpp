@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -60,10 +62,62 @@ OpcodeKey opcode_key(std::string_view opcode) {
 
 namespace {
 
-/// How much two opcodes differ by these qualifiers. Another shape is another instruction, so it counts double.
-std::size_t weight(const std::vector<std::string>& qualifiers) {
-  const auto is_shape = [](const std::string& q) { return q.size() > 1 && q[0] == 'm' && q[1] >= '0' && q[1] <= '9'; };
-  return qualifiers.size() + static_cast<std::size_t>(std::ranges::count_if(qualifiers, is_shape));
+/// A qualifier in pieces: "m16n8k32" is the letters "m n k" and the numbers 16, 8, 32.
+struct Pieces {
+  std::string letters;
+  std::vector<double> numbers;
+
+  explicit Pieces(std::string_view qualifier) {
+    constexpr double largest = 1e9;  // a larger number is this one
+    for (std::size_t at = 0; at < qualifier.size();) {
+      if (qualifier[at] < '0' || qualifier[at] > '9') {
+        letters += qualifier[at++];
+        continue;
+      }
+      numbers.push_back(0);
+      letters += ' ';
+      for (; at < qualifier.size() && qualifier[at] >= '0' && qualifier[at] <= '9'; ++at) numbers.back() = std::min(numbers.back() * 10 + (qualifier[at] - '0'), largest);
+    }
+  }
+};
+
+/// What it costs to leave a qualifier out, or to add it. Another shape is another instruction, so it counts double.
+double weight(const std::string& qualifier) {
+  return qualifier.size() > 1 && qualifier[0] == 'm' && qualifier[1] >= '0' && qualifier[1] <= '9' ? 2 : 1;
+}
+
+/// What it costs to write `b` for `a`: twice the weight where they have nothing in common; less for types of one width, and least where
+/// only numbers differ, by how many doublings these are apart.
+double replacement(const std::string& a, const std::string& b) {
+  constexpr double one_width = 1.5, one_doubling = 0.125, most_doublings = 4;
+  const Pieces from(a), to(b);
+  const double w = std::max(weight(a), weight(b));
+  if (from.letters == to.letters) {
+    double doublings = 0;
+    for (std::size_t i = 0; i < from.numbers.size(); ++i)
+      doublings += std::min(std::abs(std::log2((from.numbers[i] + 1e-3) / (to.numbers[i] + 1e-3))), most_doublings);
+    return w * (1 + one_doubling * doublings);
+  }
+  const bool types = qualifier_class(a) == "~type" && qualifier_class(b) == "~type";
+  return types && from.numbers == to.numbers ? one_width : weight(a) + weight(b);
+}
+
+/// How far an opcode with the qualifiers `extra` is from one that has `missing` in their place: what is most alike replaces each other.
+double distance(std::vector<std::string> extra, std::vector<std::string> missing) {
+  constexpr std::size_t most = 16;  // beyond, nothing is alike, and pairing takes time
+  double sum = 0;
+  while (!extra.empty() && !missing.empty() && extra.size() <= most) {
+    std::size_t best_extra = 0, best_missing = 0;
+    for (std::size_t i = 0; i < extra.size(); ++i)
+      for (std::size_t j = 0; j < missing.size(); ++j)
+        if (replacement(extra[i], missing[j]) < replacement(extra[best_extra], missing[best_missing])) best_extra = i, best_missing = j;
+    sum += replacement(extra[best_extra], missing[best_missing]);
+    extra.erase(extra.begin() + static_cast<std::ptrdiff_t>(best_extra));
+    missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(best_missing));
+  }
+  for (const auto& rest : {extra, missing})
+    for (const std::string& qualifier : rest) sum += weight(qualifier);
+  return sum;
 }
 
 }  // namespace
@@ -77,11 +131,14 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
   const KnownOpcode wanted(opcode);
   const KnownOpcode* nearest = nullptr;
   std::vector<std::string> missing, extra;
+  double least = 0;
   for (const KnownOpcode& candidate : known) {
     if (candidate.mnemonic != wanted.mnemonic) continue;
     std::vector<std::string> m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
-    if (nearest != nullptr && weight(m) + weight(e) >= weight(missing) + weight(extra)) continue;
+    const double far = distance(e, m);
+    if (nearest != nullptr && far >= least) continue;
     nearest = &candidate;
+    least = far;
     missing = std::move(m);
     extra = std::move(e);
   }

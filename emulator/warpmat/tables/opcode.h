@@ -25,7 +25,8 @@ struct KnownOpcode {
   OpcodeKey sorted;
 };
 
-/// Why `opcode` is none of `known`, and which of them is nearest: one sentence. At least one of `known` has the mnemonic of `opcode`.
+/// Why `opcode` is none of `known`, and which of them is nearest: one sentence. Qualifiers that differ only in numbers are nearer the closer
+/// these are (m16n8k15 is m16n8k16 rather than m8n8k4), types of one width nearer than other types. At least one of `known` has the mnemonic of `opcode`.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
 }  // namespace warpmat

@@ -51,6 +51,11 @@ const Target* find_target(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
+const Target* listed(const Target& target) {
+  const Target* same = find_target(target.name);
+  return same != nullptr && *same == target ? same : nullptr;
+}
+
 const Target& target(std::string_view name) {
   if (const Target* found = find_target(name)) return *found;
   std::vector<std::string_view> names;

@@ -33,6 +33,8 @@ struct Target {
   Hardware hardware;
   Features features;
   PtxVersion since;       ///< the first PTX version that knows the target (PTX ISA section 11.1.2)
+
+  friend bool operator==(const Target&, const Target&) = default;
 };
 
 /// All targets, oldest first.
@@ -41,7 +43,10 @@ std::span<const Target> targets();
 /// The target of that name, or nullptr.
 const Target* find_target(std::string_view name);
 
-/// The same, but an unknown name throws std::invalid_argument naming the targets that exist.
+/// The target of the table that is equal to `target`, whose address lasts: itself, or what it was copied from; nullptr if it was changed since.
+const Target* listed(const Target& target);
+
+/// The target of that name; an unknown one throws std::invalid_argument naming the targets that exist.
 const Target& target(std::string_view name);
 
 /// "sm_90".

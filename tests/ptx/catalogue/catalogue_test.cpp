@@ -3,6 +3,7 @@
 #include <array>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/executable.h>
 #include <warpmat/warp/lane_mask.h>
 #include <warpmat/warp/warp.h>
 
@@ -62,7 +63,8 @@ TEST_CASE("every row's operands and types can be resolved, and every row has a f
     REQUIRE(match);
     for (const OperandPattern& operand : match->pattern->operands) CHECK(match->type_of(operand).bits > 0);
     const bool computes = pattern.row.semantics == Semantics::compute || pattern.row.semantics == Semantics::compare;
-    CHECK((pattern.row.function != nullptr) == computes);
+    CHECK((pattern.row.function != nullptr || !pattern.row.kernel.empty()) == computes);
+    if (!pattern.row.kernel.empty()) CHECK(executable(*match).function != nullptr);
   }
 }
 

@@ -132,7 +132,7 @@ class AnyFloatDot {
       factor_exponent = o_.scale_exponent(s.column, s.row);
       products = hn::Add(products, factor_exponent);
     }
-    const auto exponent = hn::Max(hn::Max(products, c.exponent), hn::Set(d, plan_.least_exponent));
+    const auto exponent = hn::Max(hn::Max(products, c.exponent), hn::Set(d, plan_.floor));
     const auto c_shift = hn::Min(hn::Add(hn::Sub(exponent, c.exponent), hn::Set(d, 30 - plan_.fraction_bits)), hn::Set(d, 31));
     const auto c_magnitude = hn::BitCast(d, hn::Shr(hn::BitCast(U32(), c.significand), hn::BitCast(U32(), c_shift)));
     Doubles sum = promote(hn::Sub(hn::Xor(c_magnitude, c.sign), c.sign));

@@ -88,7 +88,7 @@ struct FloatPair {
 
 /// The f16 numbers in the low and in the high halves of words.
 HWY_INLINE FloatPair f16_halves_to_f32(Word words) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3
   HWY_ALIGN static constexpr std::uint16_t low_then_high[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
                                                               1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
   const __m512i halves = _mm512_permutexvar_epi16(_mm512_load_si512(low_then_high), words.raw);

@@ -6,8 +6,9 @@
 #include <bit>
 #include <cmath>
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/numeric/ieee.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -246,7 +247,7 @@ namespace warpmat {
 HWY_EXPORT(f64_dot);
 
 std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(f64_dot)(plan, form, warps);
+  return WARPMAT_KERNEL(f64_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,6 +17,12 @@ namespace warpmat {
 // form on a hardware. A kernel may decline a warp: for what it is not made for, the reference answers. Kernels are compiled for several
 // instruction sets, and the best that the CPU has is chosen at each call.
 
+/// Whether two registers of 32 lanes share a word.
+inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
+  const auto from = reinterpret_cast<std::uintptr_t>(a), other = reinterpret_cast<std::uintptr_t>(b);
+  return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * lanes;
+}
+
 /// Many warps for one instruction: warp w's registers lie `strides` words behind those of warp w - 1, each operand with its own.
 struct Warps {
   const Arguments& first;                            ///< the first warp's
@@ -28,10 +33,10 @@ struct Warps {
 
   /// The 32 lanes of word `word` of an operand in warp `warp`.
   const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
-    return first.source(name)[static_cast<std::size_t>(word)]->data() + warp * strides[static_cast<std::size_t>(name)];
+    return first.source(name)[static_cast<std::size_t>(word)] + warp * strides[static_cast<std::size_t>(name)];
   }
   std::uint32_t* destination(int word, std::size_t warp) const {
-    return first.destination[static_cast<std::size_t>(word)]->data() + warp * destination_stride;
+    return first.destination[static_cast<std::size_t>(word)] + warp * destination_stride;
   }
 };
 
@@ -85,7 +90,7 @@ struct FloatPlan {
   bool split = false;            ///< two steps from zero, with elements 0 and 1 of each four, then 2 and 3; C is added at the end
   int fraction_bits = 0;         ///< see DotModel
   int result_fraction_bits = 0;  ///< see DotModel
-  int least_exponent = 0;        ///< see DotModel; the usual case never comes near it
+  int floor = no_floor;          ///< see DotModel; that of D's format
   bool f16_accumulator = false;
   std::uint32_t padding_a = 0, padding_b = 0;  ///< bits of a word that belong to no element; they must be zero
   bool sparse = false;
@@ -119,6 +124,7 @@ struct VoltaPlan {
   bool f16_c = false, f16_d = false;
   std::uint32_t nan = 0;     ///< D's
   int fraction_bits = 0;     ///< see DotModel
+  int floor = no_floor;      ///< see DotModel; that of D's format
   int least_exponent = 0;    ///< of numbers of A and B
   int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
 };
@@ -179,7 +185,7 @@ class FastPath {
   using Plan = std::variant<FloatPlan, GroupedPlan, VoltaPlan, IntegerPlan, F64Plan, MovePlan>;
   FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
 
-  /// Executes warps as the kernels do. Declines also where a destination register is listed twice: the order of writing would show.
+  /// Executes warps as the kernels do. Declines also where destination registers overlap: the order of writing would show.
   std::size_t execute(const Warps& warps) const;
 
  private:
@@ -187,18 +193,8 @@ class FastPath {
   Plan plan_;
 };
 
-/// The fast path of `form` under `lowering`, or nullptr. It is made at the first call and kept; safe from many threads.
+/// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. It is made at the first call and kept for ever; safe from
+/// many threads, without a lock. What fails for want of memory is made by a later call.
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering);
-
-// To test and measure the kernels of every instruction set. The choice is the process's: do not change it while another thread executes.
-
-/// The instruction sets that this CPU has and kernels exist for, best first: "AVX-512", "AVX2", "SSE4". Empty where none are.
-std::vector<std::string_view> instruction_sets();
-
-/// From now on kernels of that instruction set are called. Throws std::invalid_argument for a name that is not one of instruction_sets().
-void use_instruction_set(std::string_view name);
-
-/// From now on the best kernels are called, as at the start.
-void use_best_instruction_set();
 
 }  // namespace warpmat

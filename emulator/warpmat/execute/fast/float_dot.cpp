@@ -3,8 +3,9 @@
 // The steps are those of numeric/dot.h. Products are exact in a float or a double; how they are aligned and added is in
 // usual_float_dot-inl.h and any_float_dot-inl.h.
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/float_dot.cpp"
@@ -49,12 +50,13 @@ class FloatDot {
  private:
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
-  /// Whether a register of C is an earlier one of D: additions register by register would see the new value (execute_split_dot).
+  /// Whether a register of C shares a word with an earlier one of D: additions register by register would see the new value
+  /// (execute_split_dot).
   bool c_overlaps_d() const {
-    const auto& c = warps_.first.source(OperandName::c);
-    for (std::size_t i = 1; i < c.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (c[i] == warps_.first.destination[j]) return true;
+    const int registers = static_cast<int>(warps_.first.destination.size());
+    for (int i = 1; i < registers; ++i)
+      for (int j = 0; j < i; ++j)
+        if (overlap(warps_.source(OperandName::c, i, warp_), destination(j))) return true;
     return false;
   }
 
@@ -152,7 +154,7 @@ namespace warpmat {
 HWY_EXPORT(float_dot);
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(float_dot)(plan, form, warps);
+  return WARPMAT_KERNEL(float_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -274,7 +274,7 @@ class FloatOperands {
     for (int row = 0; row < rows; row += vector_rows)
       for (int slot = 0; slot < slots(); ++slot) {
         const Word place = hn::And(replicate_byte(hn::Load(d, bytes.bytes[slot / 4] + row), slot % 4), hn::Set(d, 0x03030303u));
-        hn::Store(place, d, places_[slot] + row);
+        hn::Store(hn::And(place, hn::Set(d, 3u)), d, places_[slot] + row);
         hn::Store(hn::Or(hn::ShiftLeft<2>(place), hn::Set(d, 0x03020100u)), d, exponent_places_[slot] + row);
       }
     return true;
@@ -309,7 +309,7 @@ class FloatOperands {
   HWY_ALIGN float b_[max_k * columns];
   HWY_ALIGN std::uint32_t b_exponents_[columns / 4][max_k];  // of four columns
   HWY_ALIGN std::uint32_t c_[columns][rows];
-  // Of a sparse A: places four times each, and where the four columns' exponents at that place are.
+  // Of a sparse A: places, and where the four columns' exponents at that place are.
   HWY_ALIGN std::uint32_t places_[sparse ? max_slots : 1][rows];
   HWY_ALIGN std::uint32_t exponent_places_[sparse ? max_slots : 1][rows];
   // With scale factors.

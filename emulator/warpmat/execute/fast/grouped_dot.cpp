@@ -8,8 +8,9 @@
 #include <cstring>
 #include <limits>
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/grouped_dot.cpp"
@@ -243,7 +244,7 @@ namespace warpmat {
 HWY_EXPORT(grouped_dot);
 
 std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(grouped_dot)(plan, form, warps);
+  return WARPMAT_KERNEL(grouped_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -1,12 +1,14 @@
+#include <warpmat/execute/fast/instruction_sets.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <hwy/targets.h>
 
-#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/dispatch.h>
+#include <warpmat/tables/lasting.h>
 
 namespace warpmat {
 namespace {
@@ -34,17 +36,17 @@ std::vector<InstructionSet> find_sets() {
 }
 
 const std::vector<InstructionSet>& sets() {
-  static const std::vector<InstructionSet> found = find_sets();
-  return found;
-}
-
-/// 0 are all that the CPU has.
-void use(std::int64_t targets) {
-  hwy::SetSupportedTargetsForTest(targets);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  static constinit Lasting<std::vector<InstructionSet>> found;
+  return found.get(find_sets);
 }
 
 }  // namespace
+
+hwy::ChosenTarget& kernels_target() {
+  static constinit hwy::ChosenTarget target;
+  if (!target.IsInitialized()) target.Update(hwy::SupportedTargets());
+  return target;
+}
 
 std::vector<std::string_view> instruction_sets() {
   std::vector<std::string_view> names;
@@ -56,11 +58,11 @@ void use_instruction_set(std::string_view name) {
   const auto found = std::ranges::find(sets(), name, &InstructionSet::name);
   if (found == sets().end())
     throw std::invalid_argument(fmt::format("no kernels for '{}' on this CPU; there are: {}", name, fmt::join(instruction_sets(), ", ")));
-  use(found->targets);
+  kernels_target().Update(found->targets);
 }
 
 void use_best_instruction_set() {
-  use(0);
+  kernels_target().Update(hwy::SupportedTargets());
 }
 
 }  // namespace warpmat

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -221,7 +222,7 @@ namespace warpmat {
 HWY_EXPORT(integer_dot);
 
 std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(integer_dot)(plan, form, warps);
+  return WARPMAT_KERNEL(integer_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -1,8 +1,13 @@
 // ldmatrix, stmatrix and movmatrix. Compiled once for each instruction set.
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <utility>
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -29,11 +34,37 @@ constexpr int matrix_rows = 8;
 
 using Rows = std::array<std::uint8_t*, 32>;
 
+/// Where the registers that are loaded or stored lie: the bytes from the lowest to behind the highest of the first warp's.
+class RegisterRange {
+ public:
+  RegisterRange(const MovePlan& plan, const Warps& warps)
+      : stride_(plan.kind == MovePlan::Kind::load ? warps.destination_stride : warps.strides[static_cast<std::size_t>(OperandName::r)]) {
+    const ConstRegisterList registers =
+        plan.kind == MovePlan::Kind::load ? ConstRegisterList(warps.first.destination) : warps.first.source(OperandName::r);
+    for (const std::uint32_t* reg : registers) {
+      begin_ = std::min(begin_, reinterpret_cast<std::uintptr_t>(reg));
+      end_ = std::max(end_, reinterpret_cast<std::uintptr_t>(reg) + sizeof(std::uint32_t) * lanes);
+    }
+  }
+
+  /// Whether those of warp `warp` may lie in its memory: then the order of reading and writing would show.
+  bool meets_memory(const Warps& warps, std::size_t warp) const {
+    const std::span<const std::uint8_t> bytes = std::as_const(*warps.first.shared).bytes();
+    const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data()) + warp * warps.shared_stride;
+    const std::uintptr_t offset = warp * stride_ * sizeof(std::uint32_t);
+    return begin_ + offset < memory + bytes.size() && memory < end_ + offset;
+  }
+
+ private:
+  std::uintptr_t begin_ = UINTPTR_MAX, end_ = 0;
+  std::size_t stride_;
+};
+
 /// The rows that the lanes address; false where an address is wrong.
 bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& rows) {
   const ConstRegisterList p = warps.first.source(OperandName::p);
   const std::size_t stride = warp * warps.strides[static_cast<std::size_t>(OperandName::p)];
-  const std::uint32_t* low = p[0]->data() + stride;
+  const std::uint32_t* low = p[0] + stride;
   const SharedMemory& memory = *warps.first.shared;
   if (memory.size() < row_bytes) return false;
   const std::uint64_t last = memory.size() - row_bytes, base = memory.base();
@@ -41,7 +72,7 @@ bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows&
   std::uint64_t positions[32];
   std::uint64_t wrong = 0;
   if (p.size() == 2) {
-    const std::uint32_t* high = p[1]->data() + stride;
+    const std::uint32_t* high = p[1] + stride;
     for (int lane = 0; lane < plan.address_lanes; ++lane) {
       const std::uint64_t address = (low[lane] | std::uint64_t{high[lane]} << 32) + offset;
       positions[lane] = address - base;
@@ -109,9 +140,9 @@ void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   }
 }
 
-bool load(const MovePlan& plan, const Warps& warps, std::size_t warp) {
+bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
   Rows rows;
-  if (!find_rows(plan, warps, warp, rows)) return false;
+  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, rows)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
@@ -136,9 +167,9 @@ bool load(const MovePlan& plan, const Warps& warps, std::size_t warp) {
   return true;
 }
 
-bool store(const MovePlan& plan, const Warps& warps, std::size_t warp) {
+bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
   Rows rows;
-  if (!find_rows(plan, warps, warp, rows)) return false;
+  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, rows)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
@@ -168,12 +199,13 @@ bool exchange(const Warps& warps, std::size_t warp) {
 }
 
 std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
+  const RegisterRange registers(plan, warps);
   const auto one = [&](std::size_t warp) {
     switch (plan.kind) {
       case MovePlan::Kind::load:
-        return load(plan, warps, warp);
+        return load(plan, warps, registers, warp);
       case MovePlan::Kind::store:
-        return store(plan, warps, warp);
+        return store(plan, warps, registers, warp);
       case MovePlan::Kind::move:
         return exchange(warps, warp);
     }
@@ -194,7 +226,7 @@ namespace warpmat {
 HWY_EXPORT(move);
 
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(move)(plan, form, warps);
+  return WARPMAT_KERNEL(move)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -1,9 +1,10 @@
-#include <map>
+#include <atomic>
+#include <cassert>
 #include <memory>
-#include <mutex>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/layout/padding.h>
+#include <warpmat/tables/lasting.h>
 #include <warpmat/tables/metadata.h>
 
 namespace warpmat {
@@ -28,9 +29,9 @@ bool fits(const Form& form, int a_words, int b_words) {
          b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
-/// Whether the kernels that are not of execute_dot know all that the model asks for.
-bool is_basic(const DotModel& model) {
-  return model.least_exponent == no_least_exponent && model.result_fraction_bits == row(Format::f32).fraction_bits;
+/// Whether an f32 result keeps all its bits: what kernels expect that are not of execute_dot.
+bool keeps_all_bits(const DotModel& model) {
+  return model.result_fraction_bits == row(Format::f32).fraction_bits;
 }
 
 BitPlace bit_place(const Fragment& fragment, const Element& element) {
@@ -108,7 +109,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   plan.fraction_bits = lowering.model->fraction_bits;
   plan.result_fraction_bits = lowering.model->result_fraction_bits;
   if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // known of fp8 alone
-  plan.least_exponent = lowering.model->least_exponent;
+  plan.floor = lowering.model->floor(form.format(OperandName::d));
   plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
   plan.padding_a = padding_bits(a.fragment);
   plan.padding_b = padding_bits(b.fragment);
@@ -123,7 +124,8 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
 }
 
 std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering) {
-  if (lowering.semantics != Semantics::grouped_dot || !is_basic(*lowering.model)) return std::nullopt;
+  if (lowering.semantics != Semantics::grouped_dot || !keeps_all_bits(*lowering.model)) return std::nullopt;
+  if (lowering.model->floor(form.format(OperandName::d)) != no_floor) return std::nullopt;
   const Format format = form.format(OperandName::a);
   GroupedPlan plan;
   plan.a_words = form.stored_k() * row(format).bits / 32;
@@ -144,7 +146,7 @@ std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& loweri
 
 std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) {
   const bool fused = lowering.semantics == Semantics::m8n8k4_fma;
-  const bool in_unit = lowering.semantics == Semantics::m8n8k4_dot && is_basic(*lowering.model);
+  const bool in_unit = lowering.semantics == Semantics::m8n8k4_dot && keeps_all_bits(*lowering.model);
   if (!in_unit && !fused) return std::nullopt;
   const Format result = form.format(OperandName::d);
   return VoltaPlan{.fused = fused,
@@ -154,6 +156,7 @@ std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) 
                    .f16_d = result == Format::f16,
                    .nan = static_cast<std::uint32_t>(canonical_nan(result)),
                    .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
+                   .floor = fused ? no_floor : lowering.model->floor(result),
                    .least_exponent = min_exponent(row(form.format(OperandName::a))),
                    .least_c_exponent = min_exponent(row(result))};
 }
@@ -208,7 +211,7 @@ std::size_t FastPath::execute(const Warps& warps) const {
   const RegisterList destination = warps.first.destination;
   for (std::size_t i = 1; i < destination.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (destination[i] == destination[j]) return 0;
+      if (overlap(destination[i], destination[j])) return 0;
   struct Run {
     const Form& form;
     const Warps& warps;
@@ -236,14 +239,46 @@ std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& loweri
 
 }  // namespace
 
+namespace {
+
+/// What was found for a form under one of its lowerings, and the next of them.
+struct FoundPath {
+  const Lowering* lowering;
+  std::optional<FastPath> path;  ///< none where no kernel is made for it
+  const FoundPath* next;
+};
+
+/// For each form of the table what was found so far. Only ever added to, at the head.
+using FoundPaths = std::unique_ptr<std::atomic<const FoundPath*>[]>;
+
+std::atomic<const FoundPath*>& found_paths(const Form& form) {
+  static constinit Lasting<FoundPaths> all;
+  const FoundPaths& paths = all.get([] { return std::make_unique<std::atomic<const FoundPath*>[]>(forms().size()); });
+  return paths[static_cast<std::size_t>(&form - forms().data())];
+}
+
+const FoundPath* find(const FoundPath* head, const Lowering& lowering) {
+  while (head != nullptr && head->lowering != &lowering) head = head->next;
+  return head;
+}
+
+}  // namespace
+
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
-  static std::mutex mutex;
-  static std::map<std::pair<const Form*, const Lowering*>, std::unique_ptr<const FastPath>> paths;
-  const std::lock_guard lock(mutex);
-  const auto [place, added] = paths.try_emplace({&form, &lowering});
-  if (added)
-    if (auto plan = make_plan(form, lowering)) place->second = std::make_unique<const FastPath>(form, std::move(*plan));
-  return place->second.get();
+  assert(listed(form) == &form);
+  std::atomic<const FoundPath*>& head = found_paths(form);
+  const FoundPath* first = head.load(std::memory_order_acquire);
+  const FoundPath* found = find(first, lowering);
+  if (found == nullptr) {
+    auto made = std::make_unique<FoundPath>(FoundPath{&lowering, std::nullopt, first});
+    if (auto plan = make_plan(form, lowering)) made->path.emplace(form, std::move(*plan));
+    while (found == nullptr && !head.compare_exchange_weak(first, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+      found = find(first, lowering);  // another thread was faster
+      made->next = first;
+    }
+    if (found == nullptr) found = made.release();
+  }
+  return found->path ? &*found->path : nullptr;
 }
 
 }  // namespace warpmat

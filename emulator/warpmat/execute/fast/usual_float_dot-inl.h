@@ -34,11 +34,13 @@ class UsualFloatDot {
   /// What is the same for all results. Factors are powers of two: a factor's biased exponent is the largest one minus E's.
   struct Constants {
     hn::Vec<I32> fraction_bits, largest_factor, largest_product_factor;
+    hn::Vec<F32> floor;  ///< the power of two; of f16 results, others are far above theirs
     Word kept;
     HWY_ATTR Constants(const FloatPlan& plan, int missing)
         : fraction_bits(field(plan.fraction_bits)),
           largest_factor(field(plan.fraction_bits + 2 * bias)),
           largest_product_factor(field(plan.fraction_bits + missing + 2 * bias)),
+          floor(power(HWY_MAX(plan.floor, 1 - bias))),
           kept(hn::Set(U32(), ~0u << (23 - plan.result_fraction_bits))) {}
   };
 
@@ -98,7 +100,9 @@ class UsualFloatDot {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
     unusual.largest_c = hn::Max(unusual.largest_c, c_power);
-    const auto exponent = hn::BitCast(I32(), hn::Max(products, c_power));
+    auto largest = hn::Max(products, c_power);
+    if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
+    const auto exponent = hn::BitCast(I32(), largest);
     const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.largest_factor, exponent));
     const auto factor = bits == 8 ? hn::BitCast(F32(), hn::Sub(constants.largest_product_factor, exponent)) : c_factor;
     auto sum = truncate(hn::Mul(c, c_factor));

@@ -16,6 +16,10 @@
 
 #include <warpmat/execute/fast/fast.h>
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "the kernels compute NaNs, infinities and roundings: compile them with -fno-fast-math"
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
 namespace {
@@ -42,7 +46,7 @@ using F64 = hn::Repartition<double, U32>;  // half as many lanes
 using I64 = hn::Repartition<std::int64_t, U32>;
 constexpr int vector_rows = static_cast<int>(hn::MaxLanes(U32()));
 
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3
 
 /// words[t][row] = the word of lane t of the row's quad; `low` holds rows 0 to 7, `high` rows 8 to 15.
 HWY_INLINE void load_quads(const std::uint32_t* low, const std::uint32_t* high, hn::Vec<U32>* words) {
@@ -79,7 +83,7 @@ HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::
 template <class Visit>
 HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
   hn::Vec<U32> words[quad];
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3
   load_quads(low, high, words);
   visit(0, words);
 #else
@@ -94,7 +98,7 @@ HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_
 template <class Make>
 HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
   hn::Vec<U32> words[quad];
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3
   make(0, words);
   store_quads(words, low, high);
 #else
@@ -180,7 +184,7 @@ HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::
 
 /// Its sign bits are set where a + b = sum has left the range of an int32.
 HWY_INLINE hn::Vec<I32> overflow_of(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32> sum) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3
   return hn::Vec<I32>{_mm512_ternarylogic_epi32(a.raw, b.raw, sum.raw, 0x42)};
 #else
   return hn::AndNot(hn::Xor(a, b), hn::Xor(a, sum));
@@ -207,7 +211,7 @@ HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) 
 
 /// `v` toward zero; it must be in the range of an int32.
 HWY_INLINE hn::Vec<I32> truncate(hn::Vec<F32> v) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3
   return hn::Vec<I32>{_mm512_cvttps_epi32(v.raw)};
 #elif HWY_TARGET == HWY_AVX2
   return hn::Vec<I32>{_mm256_cvttps_epi32(v.raw)};

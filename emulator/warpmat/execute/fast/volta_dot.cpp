@@ -7,8 +7,9 @@
 // In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and truncated to integers their sum is exact. The
 // CPU rounds toward zero there, to nearest where the hardware uses f32 operations.
 
+#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/rounding_mode.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/volta_dot.cpp"
@@ -226,7 +227,7 @@ class VoltaDot {
     const I32 d;
     Floats products[k];
     auto special = c;  // infinite or NaN if the sum is; numbers do not overflow where the CPU rounds toward zero
-    auto exponent = hn::Max(exponents(c, plan_.least_c_exponent, no_exponent), hn::Set(d, least_f32_exponent));
+    auto exponent = hn::Max(exponents(c, plan_.least_c_exponent, no_exponent), hn::Set(d, HWY_MAX(plan_.floor, least_f32_exponent)));
     for (int i = 0; i < k; ++i) {
       products[i] = hn::Mul(a.elements[i], b.elements[i]);
       special = hn::Add(special, products[i]);
@@ -300,7 +301,7 @@ namespace warpmat {
 HWY_EXPORT(volta_dot);
 
 std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps& warps) {
-  return HWY_DYNAMIC_DISPATCH(volta_dot)(plan, form, warps);
+  return WARPMAT_KERNEL(volta_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

@@ -6,7 +6,7 @@
 namespace warpmat {
 
 /// Executes `form` as `lowering` says: the function below that computes lowering.semantics. Throws Trap before it writes anything.
-void execute(const Form& form, const Lowering& lowering, const Arguments& arguments);
+void execute(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options);
 
 // What the instructions do, one function for each Semantics. Each reads `arguments`, then writes them.
 
@@ -15,43 +15,43 @@ void execute(const Form& form, const Lowering& lowering, const Arguments& argume
 /// The lane of row s of matrix q holds the row's address: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
 /// zero-extended. Addresses of further lanes are ignored, unless lowering.particulars says that all must be valid: what the hardware does with
 /// others nobody has measured, so they trap. PTX ISA 9.1 section 9.7.14.5.15.
-void execute_ldmatrix(const Form&, const Lowering&, const Arguments&);
+void execute_ldmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// The inverse of execute_ldmatrix. Where rows overlap, the higher lane's row stays. PTX ISA 9.1 section 9.7.14.5.16.
-void execute_stmatrix(const Form&, const Lowering&, const Arguments&);
+void execute_stmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// Transposes an 8x8 matrix held in one register. PTX ISA 9.1 section 9.7.14.5.17.
-void execute_movmatrix(const Form&, const Lowering&, const Arguments&);
+void execute_movmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 // ---- float.cpp
 
 /// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is
 /// walked over its stored elements: what no stored element meets does not reach the result [H200].
-void execute_dot(const Form&, const Lowering&, const Arguments&);
+void execute_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// fp8 where the hardware has no unit for it: elements become f16; d1 = the stored k with k mod 4 in {0, 1} from zero, d2 = the others
 /// from d1, D = d2 + C in one IEEE addition, register by register: where a register of C is an earlier one of D, the addition sees the new
 /// value [H200].
-void execute_split_dot(const Form&, const Lowering&, const Arguments&);
+void execute_split_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// kind::mxf4 and kind::mxf4nvf4: lowering.model over groups of 16 products with their scale factors.
-void execute_grouped_dot(const Form&, const Lowering&, const Arguments&);
+void execute_grouped_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// f64: a chain of fused multiply-adds from C, K ascending, each rounded as the form says.
-void execute_f64_chain(const Form&, const Lowering&, const Arguments&);
+void execute_f64_chain(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// m8n8k4 of f16 in the matrix unit: four products, one step each.
-void execute_m8n8k4_dot(const Form&, const Lowering&, const Arguments&);
+void execute_m8n8k4_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// m8n8k4 of f16 on the ordinary f32 cores, as the assembler writes it from sm_80 on.
-void execute_m8n8k4_fma(const Form&, const Lowering&, const Arguments&);
+void execute_m8n8k4_fma(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 // ---- integer.cpp
 
 /// D = A · B + C exactly; without .satfinite modulo 2^32, with it clamped once at the end [H200].
-void execute_integer_dot(const Form&, const Lowering&, const Arguments&);
+void execute_integer_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// .b1: D = popcount(A op B) + C modulo 2^32.
-void execute_bit_dot(const Form&, const Lowering&, const Arguments&);
+void execute_bit_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 }  // namespace warpmat

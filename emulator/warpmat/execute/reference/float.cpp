@@ -1,65 +1,40 @@
+#include <algorithm>
 #include <array>
 #include <cassert>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/multiplicands.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/execute/reference/scale_factors.h>
+#include <warpmat/numeric/events.h>
 #include <warpmat/numeric/ieee.h>
 
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_k = 128;  // sparse kind::mxf4
+using FloatMultiplicands = Multiplicands<Value, capacity::float_k>;
 
-using FloatMultiplicands = Multiplicands<Value, max_k>;
-
-constexpr std::size_t max_scales = 4;
-
-/// The scale factors of one row of A (or column of B): one, or one for each group of 16 stored products.
-using Scales = std::array<Value, max_scales>;
-
-/// The matrix number of a scale fragment that {byte-id, thread-id} select. Throws Trap for ids that are undefined, or differ between lanes.
-int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name) {
-  const auto registers = arguments.source(ids_name);
-  const auto ids_of = [&](std::size_t lane) { return ScaleIds{(*registers[0])[lane], (*registers[1])[lane]}; };
-  const ScaleIds first = ids_of(0);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const ScaleIds ids = ids_of(lane);
-    if (const auto reason = undefined_ids(form, ids_name, ids)) throw Trap(static_cast<int>(lane), std::nullopt, *reason);
-    if (ids != first)
-      throw Trap(static_cast<int>(lane), std::nullopt,
-                 fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id, first.byte_id,
-                             first.thread_id));
+/// Elements of A and B with bits that reading drops.
+void count_dropped_bits(Events& counts, const Form& form, const Arguments& arguments) {
+  for (const OperandName name : {OperandName::a, OperandName::b}) {
+    const auto dropped = (std::uint32_t{1} << row(form.format(name)).ignored_low_bits) - 1;
+    for (const std::uint32_t* words : arguments.source(name))
+      for (int lane = 0; lane < lanes; ++lane) counts.add_if((words[lane] & dropped) != 0, Event::dropped_bits);
   }
-  return scale_matrix(form, ids_name, first);
-}
-
-/// The scale factors of row `line` of A or column `line` of B, stretched to `count` entries.
-Scales read_scales(const Form& form, const Arguments& arguments, OperandName scale_name, int matrix, int line, std::size_t count) {
-  const Operand& operand = form.operand(scale_name);
-  Scales scales;
-  for (std::size_t i = 0; i < count; ++i) {
-    const int factor = static_cast<int>(i) * form.scale_vector / static_cast<int>(count);
-    const Element element = scale_name == OperandName::scale_a ? Element{line, factor, matrix} : Element{factor, line, matrix};
-    scales[i] = decode(*operand.format, read_element(operand.fragment, arguments.source(scale_name), element));
-  }
-  return scales;
 }
 
 std::uint64_t to_f32(Format format, std::uint64_t bits) { return encode(Format::f32, decode(format, bits)); }
 
 }  // namespace
 
-void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, decode);
+void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
+  if (arguments.events != nullptr) count_dropped_bits(*arguments.events, form, arguments);
   const Format accumulator = form.format(OperandName::d);
   // Elements in containers count with their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
   const int step = lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
   if (form.scale_vector == 0) {
     for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
-      return dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), c);
+      return dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), c, 0, arguments.events);
     });
     return;
   }
@@ -70,11 +45,18 @@ void execute_dot(const Form& form, const Lowering& lowering, const Arguments& ar
     const Value scale_b = read_scales(form, arguments, OperandName::scale_b, matrix_b, e.column, 1)[0];
     if (scale_a.kind == Value::Kind::nan || scale_b.kind == Value::Kind::nan) return canonical_nan(accumulator);
     return dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), c,
-               scale_a.exponent + scale_b.exponent);
+               scale_a.exponent + scale_b.exponent, arguments.events);
   });
 }
 
 namespace {
+
+/// C beside the sum of the products, of which only an infinity matters to it.
+void count_addition(Events& counts, Format format, std::uint64_t sum, std::uint64_t c) {
+  const Value value = decode(format, sum), one = {Value::Kind::finite, false, 0, 0, 1};
+  const Value product = value.kind == Value::Kind::infinity ? value : Value::special(Value::Kind::zero);
+  count_operands(counts, {&product, 1}, {&one, 1}, decode(format, c));
+}
 
 /// D = product + C, one register after the other: the assembler writes an addition for each, so a register of C that is also an earlier
 /// register of D already holds the result [H200].
@@ -82,28 +64,36 @@ template <typename Product>
 void add_to_c(const Form& form, const Arguments& arguments, Product product) {
   const Fragment& fragment = form.operand(OperandName::d).fragment;
   const Format accumulator = form.format(OperandName::d);
-  const auto for_each = [&](auto visit) {
-    std::size_t next = 0;
-    for (int reg = 0; reg < fragment.registers(); ++reg)
-      for (int lane = 0; lane < lanes; ++lane)
-        for (int i = 0; i < fragment.elements_per_register(); ++i) visit(next++, fragment.element({lane, reg, i * fragment.element_bits}));
+  const auto for_each_in = [&](int reg, auto visit) {
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}));
   };
-  std::array<std::uint64_t, 16 * 8> products;
-  for_each([&](std::size_t index, const Element& element) { products[index] = product(element); });
-  for_each([&](std::size_t index, const Element& element) {
-    const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
-    write_element(fragment, arguments.destination, element, add(accumulator, products[index], c, Rounding::nearest_even));
-  });
+  std::array<std::uint64_t, capacity::results> products;
+  std::size_t next = 0;
+  for (int reg = 0; reg < fragment.registers(); ++reg)
+    for_each_in(reg, [&](const Element& element) { products[next++] = product(element); });
+  next = 0;
+  for (int reg = 0; reg < fragment.registers(); ++reg) {
+    const std::size_t first = next;
+    for_each_in(reg, [&](const Element& element) {
+      const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
+      if (arguments.events != nullptr) count_addition(*arguments.events, accumulator, products[next], c);
+      products[next] = add(accumulator, products[next], c, Rounding::nearest_even, arguments.events);
+      ++next;
+    });
+    next = first;
+    for_each_in(reg, [&](const Element& element) { write_element(fragment, arguments.destination, element, products[next++]); });
+  }
 }
 
 }  // namespace
 
-void execute_split_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, [](Format format, std::uint64_t bits) {
+void execute_split_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  FloatMultiplicands multiplicands(form, lowering, arguments, options, [](Format format, std::uint64_t bits) {
     return decode(Format::f16, encode(Format::f16, decode(format, bits)));  // a subnormal of e4m3 is a normal f16, and aligned as one
   });
   const Format accumulator = form.format(OperandName::d);
-  std::array<Value, max_k> half_a, half_b;
+  std::array<Value, capacity::float_k> half_a, half_b;
   const auto product = [&](const Element& e) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::uint64_t sum = 0;
@@ -114,15 +104,15 @@ void execute_split_dot(const Form& form, const Lowering& lowering, const Argumen
         half_a[count] = a[k];
         half_b[count++] = b[k];
       }
-      sum = dot_step(*lowering.model, accumulator, std::span(half_a).first(count), std::span(half_b).first(count), sum);
+      sum = dot_step(*lowering.model, accumulator, std::span(half_a).first(count), std::span(half_b).first(count), sum, 0, arguments.events);
     }
     return sum;
   };
   add_to_c(form, arguments, product);
 }
 
-void execute_grouped_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, decode);
+void execute_grouped_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   const int matrix_a = selected_scales(form, arguments, OperandName::ids_a);
   const int matrix_b = selected_scales(form, arguments, OperandName::ids_b);
   const std::size_t groups = static_cast<std::size_t>(form.stored_k()) / group_elements;
@@ -130,15 +120,27 @@ void execute_grouped_dot(const Form& form, const Lowering& lowering, const Argum
     const Scales scales_a = read_scales(form, arguments, OperandName::scale_a, matrix_a, e.row, groups);
     const Scales scales_b = read_scales(form, arguments, OperandName::scale_b, matrix_b, e.column, groups);
     return grouped_dot(*lowering.model, Format::f32, multiplicands.a(e.row), multiplicands.b(e.row, e.column),
-                       std::span(scales_a).first(groups), std::span(scales_b).first(groups), c);
+                       std::span(scales_a).first(groups), std::span(scales_b).first(groups), c, arguments.events);
   });
 }
 
-void execute_f64_chain(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  Multiplicands<std::uint64_t, 16> multiplicands(form, lowering, arguments, [](Format, std::uint64_t bits) { return bits; });
+namespace {
+
+void count_factors(Events& counts, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  const Value factors[] = {decode(Format::f64, a), decode(Format::f64, b)};
+  count_operands(counts, {&factors[0], 1}, {&factors[1], 1}, decode(Format::f64, c));
+}
+
+}  // namespace
+
+void execute_f64_chain(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, arguments, options, [](Format, std::uint64_t bits) { return bits; });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t sum) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
-    for (std::size_t k = 0; k < a.size(); ++k) sum = fused_multiply_add(Format::f64, a[k], b[k], sum, form.rounding, NanRule::propagate);
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      if (arguments.events != nullptr) count_factors(*arguments.events, a[k], b[k], sum);
+      sum = fused_multiply_add(Format::f64, a[k], b[k], sum, form.rounding, NanRule::propagate, arguments.events);
+    }
     return sum;
   });
 }
@@ -149,6 +151,12 @@ namespace {
 struct Quad {
   std::array<std::uint64_t, 4> a, b;
 };
+
+std::array<Value, 4> decode_f16(const std::array<std::uint64_t, 4>& codes) {
+  std::array<Value, 4> values;
+  std::ranges::transform(codes, values.begin(), [](std::uint64_t code) { return decode(Format::f16, code); });
+  return values;
+}
 
 Quad read_quad(const Form& form, const Arguments& arguments, const Element& e) {
   Quad quad;
@@ -163,34 +171,33 @@ Quad read_quad(const Form& form, const Arguments& arguments, const Element& e) {
 
 }  // namespace
 
-void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions&) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
     const Quad quad = read_quad(form, arguments, e);
-    std::array<Value, 4> a, b;
-    for (std::size_t k = 0; k < 4; ++k) {
-      a[k] = decode(Format::f16, quad.a[k]);
-      b[k] = decode(Format::f16, quad.b[k]);
-    }
-    return dot_step(*lowering.model, result, a, b, result == accumulator ? c : to_f32(accumulator, c));
+    return dot_step(*lowering.model, result, decode_f16(quad.a), decode_f16(quad.b), result == accumulator ? c : to_f32(accumulator, c), 0, arguments.events);
   });
 }
 
-void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments) {
+void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   const auto fma = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical);
+    return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical, arguments.events);
   };
-  const auto sum = [&](std::uint64_t a, std::uint64_t b) { return add(Format::f32, a, b, Rounding::nearest_even); };
+  const auto sum = [&](std::uint64_t a, std::uint64_t b) { return add(Format::f32, a, b, Rounding::nearest_even, arguments.events); };
   const std::uint64_t negative_zero = 0x80000000;  // x * y alone: -0 is what addition leaves unchanged
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c_bits) {
     const auto [a, b] = read_quad(form, arguments, e);
+    if (arguments.events != nullptr) count_operands(*arguments.events, decode_f16(a), decode_f16(b), decode(accumulator, c_bits));
     const std::uint64_t c = accumulator == Format::f32 ? c_bits : to_f32(accumulator, c_bits);
     if (result == Format::f32) return sum(c, fma(a[3], b[3], fma(a[2], b[2], fma(a[1], b[1], fma(a[0], b[0], 0)))));
     const std::uint64_t low = fma(a[1], b[1], fma(a[0], b[0], negative_zero));
     const std::uint64_t high = fma(a[3], b[3], fma(a[2], b[2], negative_zero));
     const Value total = decode(Format::f32, sum(sum(c, low), high));
-    return total.kind == Value::Kind::nan ? canonical_nan(Format::f16) : encode(Format::f16, total);
+    const std::uint64_t d = total.kind == Value::Kind::nan ? canonical_nan(Format::f16) : encode(Format::f16, total);
+    if (arguments.events != nullptr && total.kind == Value::Kind::finite)
+      count_rounding(*arguments.events, Format::f16, {total.negative, total.significand, total.exponent - total.fraction_bits}, d, 1);
+    return d;
   });
 }
 

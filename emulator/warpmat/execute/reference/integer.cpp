@@ -3,12 +3,11 @@
 
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/numeric/events.h>
 #include <warpmat/numeric/value.h>
 
 namespace warpmat {
 namespace {
-
-constexpr std::size_t max_k = 256;  // .b1
 
 std::int64_t decode_whole(Format format, std::uint64_t bits) {
   const Value value = decode(format, bits);
@@ -21,25 +20,41 @@ std::uint32_t clamp_to_s32(std::int64_t sum) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()));
 }
 
+/// A sum of products as it grows, C first.
+void count_sums(Events& counts, std::int64_t c, std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  std::int64_t sum = c, least = c, largest = c;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    sum += a[k] * b[k];
+    least = std::min(least, sum);
+    largest = std::max(largest, sum);
+  }
+  count_integer(counts, sum, least, largest);
+}
+
 }  // namespace
 
-void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  Multiplicands<std::int64_t, max_k> multiplicands(form, lowering, arguments, decode_whole);
+void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  Multiplicands<std::int64_t, capacity::integer_k> multiplicands(form, lowering, arguments, options, decode_whole);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::int64_t sum = decode_whole(Format::s32, c);
     for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+    if (arguments.events != nullptr) count_sums(*arguments.events, decode_whole(Format::s32, c), a, b);
     return form.satfinite ? clamp_to_s32(sum) : static_cast<std::uint32_t>(sum);
   });
 }
 
-void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  Multiplicands<std::uint8_t, max_k> multiplicands(form, lowering, arguments, [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
+void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  Multiplicands<std::uint8_t, capacity::integer_k> multiplicands(form, lowering, arguments, options, [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     auto sum = static_cast<std::uint32_t>(c);
     for (std::size_t k = 0; k < a.size(); ++k)
       sum += static_cast<std::uint32_t>(form.bit_operation == BitOperation::bit_xor ? a[k] ^ b[k] : a[k] & b[k]);
+    if (arguments.events != nullptr) {
+      const std::int64_t start = decode_whole(Format::s32, c), total = start + static_cast<std::uint32_t>(sum - static_cast<std::uint32_t>(c));
+      count_integer(*arguments.events, total, start, total);
+    }
     return sum;
   });
 }

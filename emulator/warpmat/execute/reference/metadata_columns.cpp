@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/numeric/events.h>
+
 namespace warpmat {
 namespace {
 
@@ -14,14 +16,17 @@ namespace {
 
 }  // namespace
 
-void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, MetadataColumns& columns) {
-  const bool as_measured = arguments.undefined == Undefined::hardware && lowering.particulars.undefined_metadata == UndefinedMetadata::as_written &&
+void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
+                   MetadataColumns& columns) {
+  const bool as_measured = options.undefined == Undefined::hardware &&
+                           lowering.particulars.undefined_metadata == UndefinedMetadata::as_written &&
                            form.format(OperandName::a) != Format::tf32;
   const Fragment& fragment = form.operand(OperandName::e).fragment;
-  const auto selector = static_cast<int>((*arguments.source(OperandName::selector).front())[0]);
+  const auto selector = static_cast<int>(arguments.source(OperandName::selector).front()[0]);
   if (selector < 0 || selector >= fragment.matrices())  // an illegal instruction on an H200, so there is nothing else to do [H200]
     throw Trap(0, std::nullopt, fmt::format("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
+  if (arguments.events != nullptr) arguments.events->add(Event::selector, static_cast<std::size_t>(selector));
   const int group_columns = metadata_group(form);
   std::size_t next = 0;
   for (int row = 0; row < form.shape.m; ++row)
@@ -29,6 +34,7 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
       const Element at{row, group, selector};
       const auto code = static_cast<unsigned>(read_element(fragment, arguments.source(OperandName::e), at));
       if (!as_measured && !valid_metadata(form, code)) trap(form, at, code);
+      if (arguments.events != nullptr) arguments.events->add(Event::metadata_code, code);
       for (int stored = 0; stored < group_columns / 2; ++stored)
         columns[next++] = static_cast<std::uint16_t>(group * group_columns + metadata_column(group_columns, code, stored));
     }

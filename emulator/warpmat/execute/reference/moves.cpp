@@ -1,6 +1,10 @@
 #include <warpmat/execute/reference/execute.h>
 
+#include <algorithm>
 #include <array>
+
+#include <warpmat/tables/capacity.h>
+#include <warpmat/numeric/events.h>
 
 namespace warpmat {
 namespace {
@@ -12,8 +16,8 @@ std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int 
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
     const auto offset = static_cast<std::uint64_t>(arguments.offset);
     // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
-    const std::uint64_t address = base.size() == 2 ? ((*base[0])[lane] | std::uint64_t{(*base[1])[lane]} << 32) + offset
-                                                   : static_cast<std::uint32_t>((*base[0])[lane] + offset);
+    const std::uint64_t address = base.size() == 2 ? (base[0][lane] | std::uint64_t{base[1][lane]} << 32) + offset
+                                                   : static_cast<std::uint32_t>(base[0][lane] + offset);
     rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
   }
   return rows;
@@ -23,6 +27,8 @@ std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int 
 template <typename Visit>
 void for_each_element(const Form& form, const Arguments& arguments, Visit visit) {
   const auto rows = addressed_rows(arguments, form.rows_in_memory());
+  if (arguments.events != nullptr)
+    for (int lane = 0; lane < form.rows_in_memory(); ++lane) arguments.events->add(Event::row_address, static_cast<std::size_t>(lane));
   for (int matrix = 0; matrix < form.number; ++matrix)
     for (int row = 0; row < form.shape.m; ++row)
       for (int column = 0; column < form.shape.n; ++column) {
@@ -41,35 +47,61 @@ std::uint64_t row_bits(const std::uint8_t* row, int first, int count) {
 
 }  // namespace
 
-void execute_ldmatrix(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+namespace {
+
+/// A copy of the registers that an instruction reads or will write: its registers may lie in the memory, and a source may be the destination.
+class Copies {
+ public:
+  explicit Copies(std::size_t count) : count_(count) {
+    for (std::size_t i = 0; i < words_.size(); ++i) pointers_[i] = words_[i].data();
+  }
+  explicit Copies(ConstRegisterList source) : Copies(source.size()) {
+    for (std::size_t i = 0; i < count_; ++i) std::copy_n(source[i], lanes, pointers_[i]);
+  }
+  Copies(const Copies&) = delete;
+  Copies& operator=(const Copies&) = delete;
+
+  RegisterList list() { return std::span(pointers_).first(count_); }
+  void write(RegisterList destination) const {
+    for (std::size_t i = 0; i < count_; ++i) std::copy_n(pointers_[i], lanes, destination[i]);
+  }
+
+ private:
+  std::size_t count_;
+  std::array<Register, capacity::move_words> words_{};
+  std::array<std::uint32_t*, capacity::move_words> pointers_;
+};
+
+}  // namespace
+
+void execute_ldmatrix(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions&) {
   if (lowering.particulars.checks_all_addresses) addressed_rows(arguments, lanes);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  std::array<Register, 4> loaded{};  // the address register may be one of the destination's
-  const std::array<Register*, 4> pointers{&loaded[0], &loaded[1], &loaded[2], &loaded[3]};
+  Copies loaded(arguments.destination.size());
   for_each_element(form, arguments, [&](const Element& element, const std::uint8_t* row, int bit) {
-    write_element(fragment, pointers, element, row_bits(row, bit, form.memory_bits));
+    write_element(fragment, loaded.list(), element, row_bits(row, bit, form.memory_bits));
   });
-  for (std::size_t i = 0; i < arguments.destination.size(); ++i) *arguments.destination[i] = loaded[i];
+  loaded.write(arguments.destination);
 }
 
-void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
+void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
+  Copies source(arguments.source(OperandName::r));
   for_each_element(form, arguments, [&](const Element& element, std::uint8_t* row, int bit) {
-    const std::uint64_t bits = read_element(fragment, arguments.source(OperandName::r), element);
+    const std::uint64_t bits = read_element(fragment, source.list(), element);
     for (int i = 0; i < form.memory_bits; i += 8) row[(bit + i) / 8] = static_cast<std::uint8_t>(bits >> i);
   });
 }
 
-void execute_movmatrix(const Form& form, const Lowering&, const Arguments& arguments) {
-  Register moved{};
-  Register* const pointer = &moved;
+void execute_movmatrix(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+  Copies moved(arguments.destination.size());
   for (int row = 0; row < form.shape.m; ++row)
     for (int column = 0; column < form.shape.n; ++column) {
       const Element element{row, column, 0};
       const std::uint64_t bits = read_element(form.operand(OperandName::a).fragment, arguments.source(OperandName::a), element);
-      write_element(form.operand(OperandName::d).fragment, {&pointer, 1}, element, bits);
+      write_element(form.operand(OperandName::d).fragment, moved.list(), element, bits);
     }
-  *arguments.destination.front() = moved;
+  moved.write(arguments.destination);
 }
 
 }  // namespace warpmat

@@ -6,6 +6,7 @@
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/reference/metadata_columns.h>
 #include <warpmat/layout/padding.h>
+#include <warpmat/tables/capacity.h>
 
 namespace warpmat {
 
@@ -13,14 +14,14 @@ namespace warpmat {
 /// zeros (section 5.2.3) and does not say what other padding does, nor of e2m1 (section 9.7.14.5.14); nobody has measured it.
 void check_padding(const Operand& operand, ConstRegisterList registers);
 
-/// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K.
+/// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K (tables/capacity.h).
 template <typename T, std::size_t max_k>
 class Multiplicands {
  public:
   /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata and
   /// padding that the ISA leaves undefined.
   template <typename Decode>
-  Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, Decode decode_element)
+  Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options, Decode decode_element)
       : k_(static_cast<std::size_t>(form.shape.k)), stored_k_(static_cast<std::size_t>(form.stored_k())) {
     const Operand& a = form.operand(OperandName::a);
     const Operand& b = form.operand(OperandName::b);
@@ -33,7 +34,7 @@ class Multiplicands {
       for (int k = 0; k < form.shape.k; ++k)
         b_[static_cast<std::size_t>(j) * k_ + static_cast<std::size_t>(k)] =
             decode_element(*b.format, read_element(b.fragment, arguments.source(OperandName::b), {k, j}));
-    if (form.sparsity != Sparsity::dense) read_metadata(form, lowering, arguments, columns_);
+    if (form.sparsity != Sparsity::dense) read_metadata(form, lowering, arguments, options, columns_);
   }
 
   /// Row i of the stored A.
@@ -48,22 +49,20 @@ class Multiplicands {
   }
 
  private:
-  static constexpr std::size_t max_m = 16;
-  static constexpr std::size_t max_n = 8;
-
   std::size_t k_, stored_k_;
-  std::array<T, max_m * max_k> a_;
-  std::array<T, max_n * max_k> b_;
+  std::array<T, capacity::m * max_k> a_;
+  std::array<T, capacity::n * max_k> b_;
   std::array<T, max_k> met_;
   MetadataColumns columns_;
 };
 
-/// Calls `compute(i, j, bits of C[i][j])` for every element and writes what it returns to D. D is written after all of C is read.
+/// Calls `compute(element of D, bits of that element of C)` for every element and writes what it returns to D. D is written after all of C is
+/// read.
 template <typename Compute>
 void for_each_result(const Form& form, const Arguments& arguments, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
-  std::array<std::uint64_t, 16 * 16> results;  // m16n8, or the four 8x8 products of m8n8k4
+  std::array<std::uint64_t, capacity::results> results;
   std::size_t next = 0;
   for (int product = 0; product < d.matrices(); ++product)
     for (int i = 0; i < form.shape.m; ++i)

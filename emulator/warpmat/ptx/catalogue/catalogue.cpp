@@ -100,6 +100,11 @@ struct Index {
   Index() {
     std::vector<Row> rows;
     add_basic_rows(rows);
+    add_integer_rows(rows);
+    add_float_rows(rows);
+    add_compare_rows(rows);
+    add_convert_rows(rows);
+    add_video_rows(rows);
     add_machine_rows(rows);
     for (Row& row : rows) patterns.emplace_back(std::move(row));
     for (const Pattern& pattern : patterns) by_mnemonic[pattern.mnemonic].push_back(&pattern);

@@ -39,6 +39,10 @@ namespace warpmat::catalogue {
 // function traps, the machine drops their results. No allocation, no state.
 using WarpFunction = void (*)(void* const* results, const void* const* sources);
 
+// Kernel: instead of a function, the name of a kernel of scalar/kernel.h, where T and U stand for the types' names: "add.T". A kernel is
+// called with the operands as a function is, an optional result that the text leaves out being a null pointer, and with what the statement's
+// qualifiers say; executable() gives both. Such rows are written as tables of KernelRow (kernel_row.h).
+
 /// What the machine has to do for a row. Rows with `compute` and `compare` are complete by their function; the others are executed by the
 /// machine (machine/), which finds what it needs in the statement's qualifiers.
 enum class Semantics : std::uint8_t {
@@ -75,6 +79,7 @@ struct Row {
   WarpFunction function = nullptr;
   Semantics semantics = Semantics::compute;
   Requirement requirement{.baseline = 1, .ptx = {1, 0}};  ///< the targets that have it
+  std::string kernel = {};  ///< see Kernel above; empty where there is a function, or the machine executes the row
 };
 
 }  // namespace warpmat::catalogue

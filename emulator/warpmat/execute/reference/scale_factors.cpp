@@ -1,0 +1,41 @@
+#include <warpmat/execute/reference/scale_factors.h>
+
+#include <fmt/format.h>
+
+#include <warpmat/numeric/events.h>
+#include <warpmat/tables/scales.h>
+
+namespace warpmat {
+
+int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name) {
+  const auto registers = arguments.source(ids_name);
+  const auto ids_of = [&](std::size_t lane) { return ScaleIds{registers[0][lane], registers[1][lane]}; };
+  const ScaleIds first = ids_of(0);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const ScaleIds ids = ids_of(lane);
+    if (const auto reason = undefined_ids(form, ids_name, ids)) throw Trap(static_cast<int>(lane), std::nullopt, *reason);
+    if (ids != first)
+      throw Trap(static_cast<int>(lane), std::nullopt,
+                 fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id, first.byte_id,
+                             first.thread_id));
+  }
+  const int matrix = scale_matrix(form, ids_name, first);
+  if (arguments.events != nullptr)
+    arguments.events->add(ids_name == OperandName::ids_a ? Event::scale_ids_a : Event::scale_ids_b, static_cast<std::size_t>(matrix));
+  return matrix;
+}
+
+Scales read_scales(const Form& form, const Arguments& arguments, OperandName scale_name, int matrix, int line, std::size_t count) {
+  const Operand& operand = form.operand(scale_name);
+  Scales scales;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int factor = static_cast<int>(i) * form.scale_vector / static_cast<int>(count);
+    const Element element = scale_name == OperandName::scale_a ? Element{line, factor, matrix} : Element{factor, line, matrix};
+    const std::uint64_t code = read_element(operand.fragment, arguments.source(scale_name), element);
+    scales[i] = decode(*operand.format, code);
+    if (arguments.events != nullptr) count_scale(*arguments.events, *operand.format, code);
+  }
+  return scales;
+}
+
+}  // namespace warpmat

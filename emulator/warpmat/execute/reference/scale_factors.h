@@ -1,0 +1,21 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/numeric/value.h>
+#include <warpmat/tables/capacity.h>
+
+namespace warpmat {
+
+/// The scale factors of one row of A (or column of B): one, or one for each group of 16 stored products.
+using Scales = std::array<Value, capacity::scale_factors>;
+
+/// The matrix number of a scale fragment that {byte-id, thread-id} select. Throws Trap for ids that are undefined, or differ between lanes.
+int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name);
+
+/// The scale factors of row `line` of A or column `line` of B, stretched to `count` entries.
+Scales read_scales(const Form& form, const Arguments& arguments, OperandName scale_name, int matrix, int line, std::size_t count);
+
+}  // namespace warpmat

@@ -1,0 +1,146 @@
+#include <warpmat/ptx/catalogue/executable.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <warpmat/numeric/format.h>
+#include <warpmat/ptx/catalogue/video_selectors.h>
+#include <warpmat/scalar/small_float.h>
+
+namespace warpmat::catalogue {
+namespace {
+
+using scalar::Combine;
+using scalar::Modifiers;
+using scalar::Rounding;
+using enum scalar::Outcome;
+
+struct Qualifier {
+  std::string_view name;
+  void (*apply)(Modifiers&);
+};
+
+template <Rounding rounding, bool integral = false>
+void round(Modifiers& m) {
+  m.rounding = rounding;
+  m.integral = integral;
+}
+
+template <int outcomes>
+void compare(Modifiers& m) { m.outcomes = static_cast<std::uint8_t>(outcomes); }
+
+template <bool Modifiers::*flag>
+void set(Modifiers& m) { m.*flag = true; }
+
+template <Combine combine>
+void combine_by(Modifiers& m) { m.combine = combine; }
+
+constexpr int not_equal = is_less | is_greater;
+
+// What each qualifier means wherever it stands; those that choose a kernel or only a type are not here.
+constexpr std::array qualifiers{
+    Qualifier{".rn", round<Rounding::nearest_even>},
+    Qualifier{".rz", round<Rounding::toward_zero>},
+    Qualifier{".rm", round<Rounding::down>},
+    Qualifier{".rp", round<Rounding::up>},
+    Qualifier{".rna", round<Rounding::nearest_away>},
+    Qualifier{".rs", round<Rounding::stochastic>},
+    Qualifier{".rni", round<Rounding::nearest_even, true>},
+    Qualifier{".rzi", round<Rounding::toward_zero, true>},
+    Qualifier{".rmi", round<Rounding::down, true>},
+    Qualifier{".rpi", round<Rounding::up, true>},
+    Qualifier{".ftz", set<&Modifiers::ftz>},
+    Qualifier{".sat", set<&Modifiers::saturate>},
+    Qualifier{".satfinite", set<&Modifiers::finite>},
+    Qualifier{".relu", set<&Modifiers::relu>},
+    Qualifier{".NaN", set<&Modifiers::nan>},
+    Qualifier{".abs", set<&Modifiers::absolute>},
+    Qualifier{".xorsign", set<&Modifiers::xor_sign>},
+    Qualifier{".oob", set<&Modifiers::out_of_bounds>},
+    Qualifier{".cc", set<&Modifiers::carry_out>},
+    Qualifier{".wrap", set<&Modifiers::wrap>},
+    Qualifier{".and", combine_by<Combine::conjunction>},
+    Qualifier{".or", combine_by<Combine::disjunction>},
+    Qualifier{".xor", combine_by<Combine::exclusive>},
+    Qualifier{".eq", compare<is_equal>},
+    Qualifier{".ne", compare<not_equal>},
+    Qualifier{".lt", compare<is_less>},
+    Qualifier{".le", compare<is_less | is_equal>},
+    Qualifier{".gt", compare<is_greater>},
+    Qualifier{".ge", compare<is_greater | is_equal>},
+    Qualifier{".lo", compare<is_less>},
+    Qualifier{".ls", compare<is_less | is_equal>},
+    Qualifier{".hi", compare<is_greater>},
+    Qualifier{".hs", compare<is_greater | is_equal>},
+    Qualifier{".equ", compare<is_unordered | is_equal>},
+    Qualifier{".neu", compare<is_unordered | not_equal>},
+    Qualifier{".ltu", compare<is_unordered | is_less>},
+    Qualifier{".leu", compare<is_unordered | is_less | is_equal>},
+    Qualifier{".gtu", compare<is_unordered | is_greater>},
+    Qualifier{".geu", compare<is_unordered | is_greater | is_equal>},
+    Qualifier{".num", compare<not_equal | is_equal>},
+    Qualifier{".nan", compare<is_unordered>},
+};
+
+/// What set writes where the comparison holds, by the type of its result: in one element.
+std::uint32_t true_value(std::string_view type) {
+  if (type == "f32") return 0x3f800000;
+  if (type.starts_with("f16")) return 0x3c00;
+  if (type.starts_with("bf16")) return 0x3f80;
+  return type == "u16" || type == "s16" ? 0xffff : 0xffffffff;
+}
+
+/// A packed type as its elements' format and how far apart they lie: "e2m1x4" holds 4 bits each, "e2m3x2" 8 of which 6 are used.
+struct SmallType {
+  const FormatRow* format;
+  int stride;
+};
+
+SmallType small_type(const ValueType& type) {
+  const std::size_t x = type.name.rfind('x');
+  const bool packed = x != std::string_view::npos && x > 1;
+  const FormatRow* const format = find_format(packed ? type.name.substr(0, x) : type.name);
+  return {format, packed ? type.bits / (type.name[x + 1] - '0') : type.bits};
+}
+
+/// The format of up to 19 bits that a conversion goes to, or, where it is a packed one that goes to f16x2, comes from.
+scalar::SmallFloat conversion_format(const Match& match) {
+  const bool unpacks = match.pattern->row.kernel == "cvt.f16x2.pair";
+  for (const ValueType* type : std::span(match.types).subspan(unpacks ? 1 : 0)) {
+    const SmallType small = small_type(*type);
+    if (small.format == nullptr || is_integer(*small.format) || small.format->bits - small.format->ignored_low_bits > 19) continue;
+    if (small.format->format == Format::ue8m0) continue;  // has kernels of its own
+    return scalar::small_float(small.format->format, small.stride);
+  }
+  return {};
+}
+
+std::string kernel_name(const Match& match) {
+  std::string name = match.pattern->row.kernel;
+  for (const auto& [letter, i] : {std::pair{'T', 0}, std::pair{'U', 1}})
+    for (std::size_t at = name.find('.'); at != std::string::npos; at = name.find('.', at + 1))
+      if (at + 1 < name.size() && name[at + 1] == letter) name.replace(at + 1, 1, match.types.at(static_cast<std::size_t>(i))->name);
+  return name;
+}
+
+}  // namespace
+
+Executable executable(const Match& match) {
+  const std::string name = kernel_name(match);
+  Executable found{scalar::find_kernel(name), {}};
+  if (found.function == nullptr) throw std::logic_error(fmt::format("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
+  for (const std::string_view qualifier : match.qualifiers)
+    if (const auto known = std::ranges::find(qualifiers, qualifier, &Qualifier::name); known != qualifiers.end()) known->apply(found.modifiers);
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  found.modifiers.carry_in = mnemonic == "addc" || mnemonic == "subc" || mnemonic == "madc";
+  if (is_video(match)) found.modifiers.video = video_modifiers(match);
+  if (mnemonic == "set") found.modifiers.true_value = true_value(match.types.front()->name);
+  if (mnemonic == "cvt") found.modifiers.format = conversion_format(match);
+  return found;
+}
+
+}  // namespace warpmat::catalogue

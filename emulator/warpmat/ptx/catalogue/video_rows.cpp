@@ -1,0 +1,41 @@
+// Video instructions: PTX ISA 9.1 section 9.7.18. Which part of a register an operand is stands behind its name: video_selectors.h.
+
+#include <string>
+
+#include <warpmat/ptx/catalogue/kernel_row.h>
+#include <warpmat/ptx/catalogue/rows.h>
+
+namespace warpmat::catalogue {
+namespace {
+
+constexpr Requirement sm20 = since(20, {2, 0}), sm30 = since(30, {3, 0});
+
+const std::string type = "(.u32|.s32)", second = "(.add|.min|.max)?", comparison = "(.eq|.ne|.lt|.le|.gt|.ge)";
+// c is there where a second operation or a selector of d needs it.
+const std::string scalar_operands = "d:b32 = a:b32, b:b32[, c:b32]", simd_operands = "d:b32 = a:b32, b:b32, c:b32";
+
+}  // namespace
+
+void add_video_rows(std::vector<Row>& rows) {
+  std::vector<KernelRow> table;
+  for (const std::string mnemonic : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"}) {
+    table.push_back({mnemonic + type + type + type + "(.sat)?" + second, scalar_operands, mnemonic, sm20});
+    for (const std::string count : {"2", "4"}) {
+      table.push_back({mnemonic + count + type + type + type + "(.sat)?", simd_operands, mnemonic + count, sm30});
+      table.push_back({mnemonic + count + type + type + type + ".add", simd_operands, mnemonic + count, sm30});
+    }
+  }
+  for (const std::string mnemonic : {"vavrg2", "vavrg4"}) {
+    table.push_back({mnemonic + type + type + type + "(.sat)?", simd_operands, mnemonic, sm30});
+    table.push_back({mnemonic + type + type + type + ".add", simd_operands, mnemonic, sm30});
+  }
+  for (const std::string mnemonic : {"vshl", "vshr"})
+    table.push_back({mnemonic + type + type + ".u32(.sat)?(.clamp|.wrap)" + second, scalar_operands, mnemonic, sm20});
+  table.push_back({"vset" + type + type + comparison + second, scalar_operands, "vset", sm20});
+  for (const std::string mnemonic : {"vset2", "vset4"})
+    table.push_back({mnemonic + type + type + comparison + "(.add)?", simd_operands, mnemonic, sm30});
+  table.push_back({"vmad" + type + type + type + "(.po)?(.sat)?(.shr7|.shr15)?", "d:b32 = a:b32, b:b32, c:b32", "vmad", sm20});
+  add_kernel_rows(rows, table);
+}
+
+}  // namespace warpmat::catalogue

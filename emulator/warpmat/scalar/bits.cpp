@@ -1,0 +1,115 @@
+// Kernels of logic, shifts and bit fields, compiled once for each instruction set.
+
+#include <warpmat/scalar/bits.h>
+#include <warpmat/scalar/kernel.h>
+#include <warpmat/scalar/kernels.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/scalar/bits.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <warpmat/scalar/lanes-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::scalar::HWY_NAMESPACE {
+namespace {
+
+using std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t;
+
+/// The table is a number in the text, the same in all lanes.
+void look_up_lanes(void* const* results, const void* const* sources, const Modifiers&) {
+  const auto table = load<uint32_t>(sources[3], 0);
+  WARPMAT_EACH_LANE store(results[0], lane, look_up(load<uint32_t>(sources[0], lane), load<uint32_t>(sources[1], lane), load<uint32_t>(sources[2], lane), table));
+}
+
+/// lop3.BoolOp: the second result says whether the first differs from 0, combined with the last source.
+void look_up_predicate(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const bool conjunction = modifiers.combine == Combine::conjunction;
+  const std::uint32_t condition = *static_cast<const uint32_t*>(sources[4]);
+  look_up_lanes(results, sources, modifiers);
+  const uint32_t differs = mask_of([&](int lane) HWY_ATTR { return load<uint32_t>(results[0], lane) != 0; });
+  *static_cast<uint32_t*>(results[1]) = conjunction ? differs & condition : differs | condition;
+}
+
+constexpr Kernel kernels[] = {
+    {"and.b16", each_lane<bitwise_and<uint16_t>>},
+    {"and.b32", each_lane<bitwise_and<uint32_t>>},
+    {"and.b64", each_lane<bitwise_and<uint64_t>>},
+    {"or.b16", each_lane<bitwise_or<uint16_t>>},
+    {"or.b32", each_lane<bitwise_or<uint32_t>>},
+    {"or.b64", each_lane<bitwise_or<uint64_t>>},
+    {"xor.b16", each_lane<bitwise_xor<uint16_t>>},
+    {"xor.b32", each_lane<bitwise_xor<uint32_t>>},
+    {"xor.b64", each_lane<bitwise_xor<uint64_t>>},
+    {"not.b16", each_lane<bitwise_not<uint16_t>>},
+    {"not.b32", each_lane<bitwise_not<uint32_t>>},
+    {"not.b64", each_lane<bitwise_not<uint64_t>>},
+    {"cnot.b16", each_lane<logical_not<uint16_t>>},
+    {"cnot.b32", each_lane<logical_not<uint32_t>>},
+    {"cnot.b64", each_lane<logical_not<uint64_t>>},
+    {"lop3.b32", look_up_lanes},
+    {"lop3.predicate.b32", look_up_predicate},
+    {"shl.b16", each_lane<shift_left<uint16_t>>},
+    {"shl.b32", each_lane<shift_left<uint32_t>>},
+    {"shl.b64", each_lane<shift_left<uint64_t>>},
+    {"shr.b16", each_lane<shift_right<uint16_t>>},
+    {"shr.b32", each_lane<shift_right<uint32_t>>},
+    {"shr.b64", each_lane<shift_right<uint64_t>>},
+    {"shr.s16", each_lane<shift_right<std::int16_t>>},
+    {"shr.s32", each_lane<shift_right<int32_t>>},
+    {"shr.s64", each_lane<shift_right<int64_t>>},
+    {"shf.l.b32", each_lane<funnel_left>},
+    {"shf.r.b32", each_lane<funnel_right>},
+    {"popc.b32", each_lane<count_ones<uint32_t>>},
+    {"popc.b64", each_lane<count_ones<uint64_t>>},
+    {"clz.b32", each_lane<count_leading_zeros<uint32_t>>},
+    {"clz.b64", each_lane<count_leading_zeros<uint64_t>>},
+    {"brev.b32", each_lane<reverse_bits<uint32_t>>},
+    {"brev.b64", each_lane<reverse_bits<uint64_t>>},
+    {"bfind.u32", each_lane<find_leading<uint32_t>>},
+    {"bfind.s32", each_lane<find_leading<int32_t>>},
+    {"bfind.u64", each_lane<find_leading<uint64_t>>},
+    {"bfind.s64", each_lane<find_leading<int64_t>>},
+    {"bfind.shiftamt.u32", each_lane<find_leading_shift<uint32_t>>},
+    {"bfind.shiftamt.s32", each_lane<find_leading_shift<int32_t>>},
+    {"bfind.shiftamt.u64", each_lane<find_leading_shift<uint64_t>>},
+    {"bfind.shiftamt.s64", each_lane<find_leading_shift<int64_t>>},
+    {"bfe.u32", each_lane<extract_bits<uint32_t>>},
+    {"bfe.s32", each_lane<extract_bits<int32_t>>},
+    {"bfe.u64", each_lane<extract_bits<uint64_t>>},
+    {"bfe.s64", each_lane<extract_bits<int64_t>>},
+    {"bfi.b32", each_lane<insert_bits<uint32_t>>},
+    {"bfi.b64", each_lane<insert_bits<uint64_t>>},
+    {"bmsk.b32", each_lane<bit_mask>},
+    {"szext.u32", each_lane<extend_bits<uint32_t>>},
+    {"szext.s32", each_lane<extend_bits<int32_t>>},
+    {"fns.b32", each_lane<find_nth_set>},
+    {"prmt.b32", each_lane<permute>},
+    {"prmt.b32.f4e", each_lane<permute_mode<0x3210, 0x4321, 0x5432, 0x6543>>},
+    {"prmt.b32.b4e", each_lane<permute_mode<0x5670, 0x6701, 0x7012, 0x0123>>},
+    {"prmt.b32.rc8", each_lane<permute_mode<0x0000, 0x1111, 0x2222, 0x3333>>},
+    {"prmt.b32.ecl", each_lane<permute_mode<0x3210, 0x3211, 0x3222, 0x3333>>},
+    {"prmt.b32.ecr", each_lane<permute_mode<0x0000, 0x1110, 0x2210, 0x3210>>},
+    {"prmt.b32.rc16", each_lane<permute_mode<0x1010, 0x3232, 0x1010, 0x3232>>},
+};
+
+std::span<const Kernel> bit_kernels_here() {
+  return kernels;
+}
+
+}  // namespace
+}  // namespace warpmat::scalar::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat::scalar {
+
+HWY_EXPORT(bit_kernels_here);
+
+std::span<const Kernel> bit_kernels() {
+  return HWY_DYNAMIC_DISPATCH(bit_kernels_here)();
+}
+
+}  // namespace warpmat::scalar
+#endif

@@ -1,0 +1,174 @@
+// Kernels of cvt that read or write several small numbers of one register, and of cvt.pack, compiled once for each instruction set.
+
+#include <algorithm>
+#include <type_traits>
+
+#include <warpmat/scalar/half.h>
+#include <warpmat/scalar/kernels.h>
+#include <warpmat/scalar/small_float.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/scalar/convert_packed.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/scalar/lanes-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::scalar::HWY_NAMESPACE {
+namespace {
+
+using std::int32_t, std::uint16_t, std::uint32_t;
+
+/// The upper or lower number of a source: `H` is f16 or bf16.
+template <typename H>
+HWY_INLINE float half_of(const void* source, int lane, int shift) {
+  return widen(H{static_cast<uint16_t>(load<uint32_t>(source, lane) >> shift)});
+}
+
+/// Packs the codes of upper(lane) and lower(lane).
+template <Rounding rounding, typename Upper, typename Lower>
+HWY_INLINE void pack_pair(void* result, const Modifiers& m, Upper upper, Lower lower) {
+  WARPMAT_EACH_LANE {
+    const uint32_t high = to_small<rounding>(upper(lane), m.format, m.finite, m.relu), low = to_small<rounding>(lower(lane), m.format, m.finite, m.relu);
+    store<uint32_t>(result, lane, high << m.format.stride | low);
+  }
+}
+
+template <typename Upper, typename Lower>
+HWY_INLINE void pack_pair(void* result, const Modifiers& modifiers, Upper upper, Lower lower) {
+  const Modifiers m = modifiers;
+  if (m.rounding == Rounding::toward_zero)
+    pack_pair<Rounding::toward_zero>(result, m, upper, lower);
+  else
+    pack_pair<Rounding::nearest_even>(result, m, upper, lower);
+}
+
+/// The first source goes to the upper place.
+void pair_of_floats(void* const* results, const void* const* sources, const Modifiers& m) {
+  pack_pair(results[0], m, [&](int lane) HWY_ATTR { return load<float>(sources[0], lane); },
+            [&](int lane) HWY_ATTR { return load<float>(sources[1], lane); });
+}
+
+template <typename H>
+void pair_of_halves(void* const* results, const void* const* sources, const Modifiers& m) {
+  pack_pair(results[0], m, [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 16); },
+            [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 0); });
+}
+
+/// cvt.rs of two numbers: each has `random_bits` of a half of the last source.
+void pair_of_floats_stochastic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Modifiers m = modifiers;
+  const int random_bits = std::min(16, 23 - m.format.fraction_bits);
+  WARPMAT_EACH_LANE {
+    const auto random = load<uint32_t>(sources[2], lane);
+    const auto code = [&](const void* source, uint32_t bits) HWY_ATTR {
+      return to_small<Rounding::stochastic>(load<float>(source, lane), m.format, m.finite, m.relu, bits & ((1u << random_bits) - 1), random_bits);
+    };
+    store<uint32_t>(results[0], lane, code(sources[0], random >> 16) << m.format.stride | code(sources[1], random & 0xffff));
+  }
+}
+
+/// cvt.rs of four numbers a, b, e, f, the first one to the highest place. The upper half of the random bits is for a and b, the lower for e
+/// and f; of 4-bit formats the upper byte of each half is for a and b, the lower for e and f.
+void quad_of_floats_stochastic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Modifiers m = modifiers;
+  const bool narrow = m.format.stride == 4;
+  const int random_bits = narrow ? 8 : 16;
+  WARPMAT_EACH_LANE {
+    const auto random = load<uint32_t>(sources[4], lane);
+    uint32_t word = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const bool first_pair = i < 2;
+      const uint32_t bits = narrow ? random >> ((i % 2 == 0 ? 16 : 0) + (first_pair ? 8 : 0)) & 0xff : random >> (first_pair ? 16 : 0) & 0xffff;
+      word = word << m.format.stride |
+             to_small<Rounding::stochastic>(load<float>(sources[i], lane), m.format, m.finite, m.relu, bits, random_bits);
+    }
+    store<uint32_t>(results[0], lane, word);
+  }
+}
+
+/// f16x2 of two packed small numbers: exact.
+void halves_of_pair(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Modifiers m = modifiers;
+  WARPMAT_EACH_LANE {
+    const auto codes = load<uint32_t>(sources[0], lane);
+    const auto half = [&](uint32_t code) HWY_ATTR {
+      return static_cast<uint32_t>(finish<F16>(from_small(code & (2 * m.format.sign - 1), m.format), m).bits);
+    };
+    store<uint32_t>(results[0], lane, half(codes >> m.format.stride) << 16 | half(codes));
+  }
+}
+
+void powers_of_floats(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const bool up = modifiers.rounding == Rounding::up, finite = modifiers.finite;
+  WARPMAT_EACH_LANE store<uint32_t>(results[0], lane, to_power(load<float>(sources[0], lane), up, finite) << 8 | to_power(load<float>(sources[1], lane), up, finite));
+}
+
+void powers_of_halves(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const bool up = modifiers.rounding == Rounding::up, finite = modifiers.finite;
+  WARPMAT_EACH_LANE store<uint32_t>(results[0], lane, to_power(half_of<Bf16>(sources[0], lane, 16), up, finite) << 8 | to_power(half_of<Bf16>(sources[0], lane, 0), up, finite));
+}
+
+void halves_of_powers(void* const* results, const void* const* sources, const Modifiers&) {
+  WARPMAT_EACH_LANE {
+    const auto codes = load<uint16_t>(sources[0], lane);
+    store<uint32_t>(results[0], lane, power_to_bf16(codes >> 8) << 16 | power_to_bf16(codes & 0xff));
+  }
+}
+
+/// cvt.pack: a and b, each clamped to `bits` bits, above the low bits of c; there is no c where the two fill the word.
+template <int bits, bool is_signed>
+constexpr uint32_t clamp_to(int32_t x) {
+  constexpr int32_t lowest = is_signed ? -(1 << (bits - 1)) : 0, highest = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+  return static_cast<uint32_t>(std::clamp(x, lowest, highest)) & ((1u << bits) - 1);
+}
+
+template <int bits, bool is_signed>
+constexpr uint32_t pack_integers(int32_t a, int32_t b, uint32_t c) {
+  return c << (2 * bits) | clamp_to<bits, is_signed>(a) << bits | clamp_to<bits, is_signed>(b);
+}
+
+template <bool is_signed>
+constexpr uint32_t pack_halves(int32_t a, int32_t b) {
+  return clamp_to<16, is_signed>(a) << 16 | clamp_to<16, is_signed>(b);
+}
+
+constexpr Kernel kernels[] = {
+    {"cvt.pair.f32", pair_of_floats},
+    {"cvt.pair.f16x2", pair_of_halves<F16>},
+    {"cvt.pair.bf16x2", pair_of_halves<Bf16>},
+    {"cvt.rs.pair.f32", pair_of_floats_stochastic},
+    {"cvt.rs.quad.f32", quad_of_floats_stochastic},
+    {"cvt.f16x2.pair", halves_of_pair},
+    {"cvt.power.f32", powers_of_floats},
+    {"cvt.power.bf16x2", powers_of_halves},
+    {"cvt.bf16x2.power", halves_of_powers},
+    {"cvt.pack.u16", each_lane<pack_halves<false>>},
+    {"cvt.pack.s16", each_lane<pack_halves<true>>},
+    {"cvt.pack.u8", each_lane<pack_integers<8, false>>},
+    {"cvt.pack.s8", each_lane<pack_integers<8, true>>},
+    {"cvt.pack.u4", each_lane<pack_integers<4, false>>},
+    {"cvt.pack.s4", each_lane<pack_integers<4, true>>},
+    {"cvt.pack.u2", each_lane<pack_integers<2, false>>},
+    {"cvt.pack.s2", each_lane<pack_integers<2, true>>},
+};
+
+std::span<const Kernel> packed_conversion_kernels_here() {
+  return kernels;
+}
+
+}  // namespace
+}  // namespace warpmat::scalar::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat::scalar {
+
+HWY_EXPORT(packed_conversion_kernels_here);
+
+std::span<const Kernel> packed_conversion_kernels() {
+  return HWY_DYNAMIC_DISPATCH(packed_conversion_kernels_here)();
+}
+
+}  // namespace warpmat::scalar
+#endif

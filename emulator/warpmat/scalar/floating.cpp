@@ -1,0 +1,162 @@
+// Kernels of f32 and f64 arithmetic, compiled once for each instruction set.
+
+#include <warpmat/scalar/floating.h>
+#include <warpmat/scalar/half.h>
+#include <warpmat/scalar/kernels.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/scalar/floating.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/scalar/round-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::scalar::HWY_NAMESPACE {
+namespace {
+
+/// A source of arithmetic in T: of type T itself, or a half that widens to it exactly.
+template <typename T, typename Source>
+HWY_INLINE T read(const void* words, int lane, bool ftz) {
+  if constexpr (std::is_same_v<T, Source>) {
+    const T x = load<T>(words, lane);
+    return ftz ? flush(x) : x;
+  } else {
+    return widen(load<Source>(words, lane));
+  }
+}
+
+/// The lanes' results as the CPU rounds.
+template <typename T, typename Call>
+HWY_INLINE void pass(T* results, Rounding rounding, bool ftz, Call call) {
+  const RoundingMode mode(mode_of(rounding));
+  asm volatile("" : : "r"(results) : "memory");  // the array is memory, which RoundingMode's fences hold
+  WARPMAT_EACH_LANE results[lane] = call(lane, ftz);
+}
+
+/// Results of .ftz and .sat. What is below the smallest normal number before it is rounded becomes zero, even if it is rounded up to that
+/// number [H200]: where a result is that number, the result toward zero tells.
+template <typename T, typename Call>
+HWY_INLINE void flushed_or_saturated(void* result, const Modifiers& m, Call call) {
+  alignas(64) T nearest[32], toward_zero[32];
+  pass(nearest, m.rounding, m.ftz, call);
+  if (m.ftz) {
+    const bool any_smallest = mask_of([&](int lane) HWY_ATTR { return is_smallest_normal(nearest[lane]); }) != 0;
+    const T* below = nearest;
+    if (any_smallest) pass(toward_zero, Rounding::toward_zero, true, call), below = toward_zero;
+    WARPMAT_EACH_LANE nearest[lane] = flush_below(nearest[lane], below[lane]);
+  }
+  WARPMAT_EACH_LANE {
+    T x = nearest[lane];
+    if constexpr (std::is_floating_point_v<T>) x = m.saturate ? saturate_to_one(x) : x;
+    store<T>(result, lane, x);
+  }
+}
+
+/// results[0] = f(sources...), rounded as the modifiers say. `Sources` are the types of the registers.
+template <auto f, typename... Sources>
+struct Arithmetic;
+
+template <typename T, typename... A, T (*f)(A...), typename... Sources>
+struct Arithmetic<f, Sources...> {
+  template <std::size_t... i>
+  static HWY_INLINE void run(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
+    const void* const s[] = {sources[i]...};
+    const auto call = [&](int lane, bool ftz) HWY_ATTR { return f(read<T, Sources>(s[i], lane, ftz)...); };
+    if (m.ftz || m.saturate) return flushed_or_saturated<T>(result, m, call);
+    const RoundingMode mode(mode_of(m.rounding));
+    WARPMAT_EACH_LANE store<T>(result, lane, call(lane, false));
+  }
+
+  static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+    const Modifiers m = modifiers;  // a copy, which no store to a result can change
+    run(results[0], sources, m, std::index_sequence_for<A...>());
+  }
+};
+
+template <auto f>
+struct SameSources;
+template <typename T, typename... A, T (*f)(A...)>
+struct SameSources<f> {
+  using Type = Arithmetic<f, A...>;
+};
+
+/// Registers of f's own types.
+template <auto f>
+constexpr Function arithmetic = SameSources<f>::Type::run;
+
+/// Registers of the types `Sources`.
+template <auto f, typename... Sources>
+constexpr Function mixed = Arithmetic<f, Sources...>::run;
+
+using P = FloatPair;
+
+constexpr Kernel kernels[] = {
+    {"add.f32", arithmetic<float_add<float>>},
+    {"sub.f32", arithmetic<float_subtract<float>>},
+    {"mul.f32", arithmetic<float_multiply<float>>},
+    {"fma.f32", arithmetic<float_multiply_add<float>>},
+    {"div.f32", arithmetic<float_divide<float>>},
+    {"rcp.f32", arithmetic<float_reciprocal<float>>},
+    {"sqrt.f32", arithmetic<float_square_root<float>>},
+    {"neg.f32", arithmetic<float_negate<float>>},
+    {"abs.f32", arithmetic<float_absolute<float>>},
+    {"add.f64", arithmetic<float_add<double>>},
+    {"sub.f64", arithmetic<float_subtract<double>>},
+    {"mul.f64", arithmetic<float_multiply<double>>},
+    {"fma.f64", arithmetic<float_multiply_add<double>>},
+    {"div.f64", arithmetic<float_divide<double>>},
+    {"rcp.f64", arithmetic<float_reciprocal<double>>},
+    {"sqrt.f64", arithmetic<float_square_root<double>>},
+    {"neg.f64", arithmetic<float_negate<double>>},
+    {"abs.f64", arithmetic<float_absolute<double>>},
+    {"add.f32x2", arithmetic<on_pair<float_add<float>, P, P>>},
+    {"sub.f32x2", arithmetic<on_pair<float_subtract<float>, P, P>>},
+    {"mul.f32x2", arithmetic<on_pair<float_multiply<float>, P, P>>},
+    {"fma.f32x2", arithmetic<on_pair<float_multiply_add<float>, P, P, P>>},
+    {"add.f32.f16", mixed<float_add<float>, F16, float>},
+    {"add.f32.bf16", mixed<float_add<float>, Bf16, float>},
+    {"sub.f32.f16", mixed<float_subtract<float>, F16, float>},
+    {"sub.f32.bf16", mixed<float_subtract<float>, Bf16, float>},
+    {"fma.f32.f16", mixed<float_multiply_add<float>, F16, F16, float>},
+    {"fma.f32.bf16", mixed<float_multiply_add<float>, Bf16, Bf16, float>},
+    {"min.f32", each_lane<OrderF32::pick<true>>},
+    {"max.f32", each_lane<OrderF32::pick<false>>},
+    {"min3.f32", each_lane<OrderF32::pick3<true>>},
+    {"max3.f32", each_lane<OrderF32::pick3<false>>},
+    {"min.f64", each_lane<pick_f64<true>>},
+    {"max.f64", each_lane<pick_f64<false>>},
+    {"copysign.f32", each_lane<copy_sign<std::uint32_t>>},
+    {"copysign.f64", each_lane<copy_sign<std::uint64_t>>},
+    {"testp.finite.f32", each_lane<test_finite<float>>},
+    {"testp.infinite.f32", each_lane<test_infinite<float>>},
+    {"testp.number.f32", each_lane<test_number<float>>},
+    {"testp.notanumber.f32", each_lane<test_not_a_number<float>>},
+    {"testp.normal.f32", each_lane<test_normal<float>>},
+    {"testp.subnormal.f32", each_lane<test_subnormal<float>>},
+    {"testp.finite.f64", each_lane<test_finite<double>>},
+    {"testp.infinite.f64", each_lane<test_infinite<double>>},
+    {"testp.number.f64", each_lane<test_number<double>>},
+    {"testp.notanumber.f64", each_lane<test_not_a_number<double>>},
+    {"testp.normal.f64", each_lane<test_normal<double>>},
+    {"testp.subnormal.f64", each_lane<test_subnormal<double>>},
+};
+
+std::span<const Kernel> float_kernels_here() {
+  return kernels;
+}
+
+}  // namespace
+}  // namespace warpmat::scalar::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat::scalar {
+
+HWY_EXPORT(float_kernels_here);
+
+std::span<const Kernel> float_kernels() {
+  return HWY_DYNAMIC_DISPATCH(float_kernels_here)();
+}
+
+}  // namespace warpmat::scalar
+#endif

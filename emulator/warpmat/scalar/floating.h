@@ -1,0 +1,178 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <warpmat/scalar/kernel.h>
+
+// Floating-point arithmetic of one lane in f32 and f64 (PTX ISA 9.1 section 9.7.3). The CPU's own operations round as its mode says, which
+// the kernels set; what is NVIDIA's own here is NaN, .ftz and .sat.
+
+namespace warpmat::scalar {
+
+/// The layout of a floating-point type: `Bits` holds a value's code.
+template <typename T>
+struct FloatBits;
+template <> struct FloatBits<float> {
+  using Bits = std::uint32_t;
+  using Signed = std::int32_t;
+  static constexpr Bits infinity = 0x7f800000, smallest_normal = 0x00800000, sign = 0x80000000, nan = 0x7fffffff;
+};
+template <> struct FloatBits<double> {
+  using Bits = std::uint64_t;
+  using Signed = std::int64_t;
+  static constexpr Bits infinity = 0x7ff0000000000000, smallest_normal = 0x0010000000000000, sign = 0x8000000000000000, nan = 0xfff8000000000000;
+};
+
+template <typename T>
+using Bits = typename FloatBits<T>::Bits;
+
+template <typename T>
+constexpr Bits<T> magnitude(T x) { return std::bit_cast<Bits<T>>(x) & static_cast<Bits<T>>(~FloatBits<T>::sign); }
+
+template <typename T>
+constexpr bool is_nan(T x) { return magnitude(x) > FloatBits<T>::infinity; }
+
+/// A subnormal number becomes a zero of its sign.
+template <typename T>
+constexpr T flush(T x) {
+  const auto bits = std::bit_cast<Bits<T>>(x);
+  return std::bit_cast<T>(magnitude(x) < FloatBits<T>::smallest_normal ? bits & FloatBits<T>::sign : bits);
+}
+
+template <typename T>
+constexpr bool is_smallest_normal(T x) { return magnitude(x) == FloatBits<T>::smallest_normal; }
+
+/// x, or a zero of its sign where `toward_zero`, the same result rounded toward zero, is subnormal.
+template <typename T>
+constexpr T flush_below(T x, T toward_zero) {
+  return magnitude(toward_zero) < FloatBits<T>::smallest_normal ? std::bit_cast<T>(std::bit_cast<Bits<T>>(x) & FloatBits<T>::sign) : x;
+}
+
+/// .sat: to [+0, 1]; NaN becomes +0.
+template <typename T>
+constexpr T saturate_to_one(T x) { return x > T{0} ? (x < T{1} ? x : T{1}) : T{0}; }
+
+template <typename T>
+constexpr T quiet(T nan) { return std::bit_cast<T>(std::bit_cast<Bits<T>>(nan) | FloatBits<T>::smallest_normal >> 1); }
+
+/// What an f64 operation makes of NaN sources: the first one that is a NaN, made quiet; without any, the default NaN [H200].
+constexpr double propagate(double result, std::initializer_list<double> sources_by_rank) {
+  double nan = std::bit_cast<double>(FloatBits<double>::nan);
+  for (auto source = sources_by_rank.end(); source != sources_by_rank.begin();)
+    if (--source; is_nan(*source)) nan = quiet(*source);
+  return is_nan(result) ? nan : result;
+}
+
+// f32 operations give the canonical NaN whatever the sources; those of f64 keep one.
+constexpr float with_nan(float result, std::initializer_list<float>) {
+  return is_nan(result) ? std::bit_cast<float>(FloatBits<float>::nan) : result;
+}
+constexpr double with_nan(double result, std::initializer_list<double> sources_by_rank) { return propagate(result, sources_by_rank); }
+
+template <typename T>
+T float_add(T a, T b) { return with_nan(a + b, {b, a}); }
+template <typename T>
+T float_subtract(T a, T b) { return with_nan(a - b, {b, a}); }
+template <typename T>
+T float_multiply(T a, T b) { return with_nan(a * b, {b, a}); }
+template <typename T>
+T float_multiply_add(T a, T b, T c) { return with_nan(std::fma(a, b, c), {b, c, a}); }
+template <typename T>
+T float_divide(T a, T b) { return with_nan(a / b, {a, b}); }
+template <typename T>
+T float_reciprocal(T a) { return with_nan(T{1} / a, {a}); }
+template <typename T>
+T float_square_root(T a) { return with_nan(std::sqrt(a), {a}); }
+
+/// What f32x2 instructions compute: two f32 of a 64-bit register.
+struct FloatPair {
+  float low, high;
+};
+
+constexpr FloatPair flush(FloatPair x) { return {flush(x.low), flush(x.high)}; }
+constexpr bool is_smallest_normal(FloatPair x) { return is_smallest_normal(x.low) || is_smallest_normal(x.high); }
+constexpr FloatPair flush_below(FloatPair x, FloatPair toward_zero) {
+  return {flush_below(x.low, toward_zero.low), flush_below(x.high, toward_zero.high)};
+}
+
+template <auto f, typename... Pair>
+FloatPair on_pair(Pair... x) { return {f(x.low...), f(x.high...)}; }
+
+// ---- Signs and order: no rounding -----------------------------------------------------------------------------------------------------
+
+/// The sign of a, the rest of b.
+template <typename B>
+constexpr B copy_sign(B a, B b) {
+  constexpr auto sign = static_cast<B>(B{1} << (sizeof(B) * 8 - 1));
+  return static_cast<B>((a & sign) | (b & ~sign));
+}
+
+/// min and max of floating-point codes of any format with an infinity. B is an unsigned integer; a NaN is above `infinity` in magnitude.
+template <typename B, B infinity, B smallest_normal, B canonical_nan>
+struct Order {
+  using S = std::make_signed_t<B>;
+  static constexpr B sign = static_cast<B>(B{1} << (sizeof(B) * 8 - 1));
+
+  static constexpr B without_sign(B x) { return static_cast<B>(x & ~sign); }
+  static constexpr bool nan(B x) { return without_sign(x) > infinity; }
+  static constexpr B flushed(B x) { return without_sign(x) < smallest_normal ? static_cast<B>(x & sign) : x; }
+
+  /// A signed integer of the same order, -0 below +0.
+  static constexpr S rank(B x) { return static_cast<S>((x & sign) != 0 ? static_cast<B>(x ^ static_cast<B>(~sign)) : x); }
+
+  template <bool smaller>
+  static constexpr B pick(B a, B b, const Modifiers& m) {
+    if (m.ftz) a = flushed(a), b = flushed(b);
+    const B signs = static_cast<B>((a ^ b) & sign);
+    if (m.absolute) a = without_sign(a), b = without_sign(b);
+    B result = (smaller ? rank(a) < rank(b) : rank(a) > rank(b)) ? a : b;
+    const bool a_nan = nan(a), b_nan = nan(b);
+    result = a_nan ? b : b_nan ? a : result;
+    if (m.xor_sign) result = static_cast<B>(without_sign(result) | signs);
+    const bool invalid = m.nan ? a_nan || b_nan : a_nan && b_nan;
+    return invalid ? canonical_nan : result;
+  }
+
+  template <bool smaller>
+  static constexpr B pick3(B a, B b, B c, const Modifiers& m) {
+    return pick<smaller>(pick<smaller>(a, b, m), c, m);
+  }
+};
+
+using OrderF32 = Order<std::uint32_t, 0x7f800000, 0x00800000, 0x7fffffff>;
+using OrderF64 = Order<std::uint64_t, 0x7ff0000000000000, 0x0010000000000000, 0x7fffffffffffffff>;
+
+/// neg and abs are additions on the hardware: a NaN becomes the canonical one in f32, and keeps its sign in f64 [H200].
+template <typename T>
+constexpr T float_negate(T a) { return is_nan(a) ? with_nan(a, {a}) : -a; }
+template <typename T>
+constexpr T float_absolute(T a) { return is_nan(a) ? with_nan(a, {a}) : std::bit_cast<T>(magnitude(a)); }
+
+/// min and max in f64: of two NaNs the second, made quiet [H200].
+template <bool smaller>
+constexpr double pick_f64(double a, double b, const Modifiers& m) {
+  const double picked = std::bit_cast<double>(OrderF64::pick<smaller>(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b), m));
+  return is_nan(picked) ? quiet(b) : picked;
+}
+
+// ---- testp (PTX ISA 9.1 section 9.7.3.1) -------------------------------------------------------------------------------------------------
+
+template <typename T>
+constexpr bool test_finite(T a) { return magnitude(a) < FloatBits<T>::infinity; }
+template <typename T>
+constexpr bool test_infinite(T a) { return magnitude(a) == FloatBits<T>::infinity; }
+template <typename T>
+constexpr bool test_number(T a) { return !is_nan(a); }
+template <typename T>
+constexpr bool test_not_a_number(T a) { return is_nan(a); }
+/// Zeros are normal.
+template <typename T>
+constexpr bool test_normal(T a) { return test_finite(a) && (magnitude(a) == 0 || magnitude(a) >= FloatBits<T>::smallest_normal); }
+template <typename T>
+constexpr bool test_subnormal(T a) { return magnitude(a) != 0 && magnitude(a) < FloatBits<T>::smallest_normal; }
+
+}  // namespace warpmat::scalar

@@ -1,0 +1,57 @@
+#include <warpmat/scalar/kernel.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <hwy/targets.h>
+
+#include <warpmat/scalar/kernels.h>
+
+namespace warpmat::scalar {
+namespace {
+
+using Index = std::map<std::string_view, Function>;
+
+constexpr std::span<const Kernel> (*subjects[])() = {integer_kernels, bit_kernels,        comparison_kernels,        float_kernels,
+                                                     half_kernels,    video_kernels,      conversion_kernels,        packed_conversion_kernels};
+
+/// One index for each instruction set that somebody has chosen; none is ever destroyed.
+const Index& index() {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& indices = *new std::map<std::int64_t, Index>;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = indices.try_emplace(hwy::SupportedTargets());
+  if (is_new)
+    for (const auto subject : subjects)
+      for (const Kernel& kernel : subject()) found->second.emplace(kernel.name, kernel.function);
+  return found->second;
+}
+
+/// "add.s32" as "add.b32": with the integer type in the last place, or behind the one that comes first ("slct.u32.f32"), untyped.
+std::string with_untyped(std::string_view name, std::size_t dot) {
+  std::string untyped(name);
+  const char c = dot + 1 < untyped.size() ? untyped[dot + 1] : '\0';
+  if (c == 'u' || c == 's' || c == 'f') untyped[dot + 1] = 'b';
+  return untyped;
+}
+
+}  // namespace
+
+Function find_kernel(std::string_view name) {
+  const Index& kernels = index();
+  if (const auto found = kernels.find(name); found != kernels.end()) return found->second;
+  for (const std::size_t dot : {name.rfind('.'), name.find('.')})
+    if (dot != std::string_view::npos)
+      if (const auto found = kernels.find(with_untyped(name, dot)); found != kernels.end()) return found->second;
+  return nullptr;
+}
+
+std::vector<std::string_view> kernel_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, function] : index()) names.push_back(name);
+  return names;
+}
+
+}  // namespace warpmat::scalar

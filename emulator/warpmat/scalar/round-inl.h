@@ -1,0 +1,28 @@
+// Rounding of the CPU's arithmetic as modifiers say. Included once for each instruction set.
+
+#if defined(WARPMAT_SCALAR_ROUND_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_SCALAR_ROUND_INL_H_
+#undef WARPMAT_SCALAR_ROUND_INL_H_
+#else
+#define WARPMAT_SCALAR_ROUND_INL_H_
+#endif
+
+#include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/scalar/lanes-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::scalar::HWY_NAMESPACE {
+
+HWY_INLINE RoundingMode::Mode mode_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::toward_zero: return RoundingMode::toward_zero;
+    case Rounding::down: return RoundingMode::down;
+    case Rounding::up: return RoundingMode::up;
+    default: return RoundingMode::nearest;
+  }
+}
+
+}  // namespace warpmat::scalar::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include <warpmat/numeric/format.h>
+#include <warpmat/scalar/floating.h>
+
+// Conversion of one lane to and from floating-point formats of up to 19 bits (PTX ISA 9.1 section 9.7.9.21), all by one rule.
+
+namespace warpmat::scalar {
+
+/// `format` as the conversion kernels need it. `stride`: bits from one packed element to the next.
+SmallFloat small_float(Format format, int stride);
+
+/// Whether a magnitude with the discarded bits `rest` is rounded up. `half` is the weight of the highest of them, `odd` whether the kept
+/// part is. For stochastic rounding `random` bits are added at the top of the discarded ones, a carry rounds up.
+template <typename B>
+constexpr bool rounds_up(Rounding rounding, bool negative, B rest, B half, bool odd, B random) {
+  switch (rounding) {
+    case Rounding::nearest_even: return rest + static_cast<B>(odd) > half;
+    case Rounding::nearest_away: return rest >= half;
+    case Rounding::toward_zero: return false;
+    case Rounding::down: return negative && rest != 0;
+    case Rounding::up: return !negative && rest != 0;
+    case Rounding::stochastic: return rest + random >= 2 * half;
+  }
+  return false;
+}
+
+/// The code of x, of type float or double, in the small format. `random`, of `random_bits` bits, is for stochastic rounding.
+template <Rounding rounding, typename T>
+constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, bool relu, std::uint32_t random = 0, int random_bits = 0) {
+  using B = Bits<T>;
+  using S = typename FloatBits<T>::Signed;
+  constexpr int fraction = std::countr_zero(FloatBits<T>::smallest_normal);
+  constexpr S bias = static_cast<S>((FloatBits<T>::infinity >> fraction) / 2);
+  const B absolute = magnitude(x);
+  const bool negative = (std::bit_cast<B>(x) & FloatBits<T>::sign) != 0;
+
+  const S field = static_cast<S>(absolute >> fraction);
+  const B significand = (absolute & (FloatBits<T>::smallest_normal - 1)) | (field != 0 ? FloatBits<T>::smallest_normal : 0);
+  const S above_min = std::max<S>(field, 1) - bias - format.min_exponent;  // the exponent; below 0 the result is subnormal
+  const S shift = std::min<S>(fraction - format.fraction_bits + std::max<S>(-above_min, 0), fraction + 2);
+  const B kept = significand >> shift, half = B{1} << (shift - 1), rest = significand & (2 * half - 1);
+  const B drawn = static_cast<B>(random) << std::max<S>(shift - random_bits, 0);
+  const B rounded = kept + static_cast<B>(rounds_up<B>(rounding, negative, rest, half, (kept & 1) != 0, drawn));
+
+  B code = rounded + (static_cast<B>(std::max<S>(above_min, 0)) << format.fraction_bits);
+  const bool to_largest = finite || rounding == Rounding::toward_zero || (rounding == Rounding::down && !negative) ||
+                          (rounding == Rounding::up && negative);
+  const bool infinite = absolute == FloatBits<T>::infinity;
+  code = code > format.largest || infinite ? (to_largest && (finite || !infinite) ? format.largest : format.overflow) : code;
+  code = relu && negative ? 0 : code | (negative ? format.sign : 0);
+  return absolute > FloatBits<T>::infinity ? format.nan : static_cast<std::uint32_t>(code);
+}
+
+/// The number of a code, exactly. The format's exponents grow by a product with a power of two, subnormal ones too.
+constexpr float from_small(std::uint32_t code, const SmallFloat& format) {
+  const std::uint32_t absolute = code & (format.sign - 1);
+  const float scale = std::bit_cast<float>(static_cast<std::uint32_t>(format.min_exponent + 126 + 127) << 23);
+  const float number = std::bit_cast<float>(absolute << (23 - format.fraction_bits)) * scale;
+  const std::uint32_t special = absolute == format.overflow ? FloatBits<float>::infinity : FloatBits<float>::nan;
+  const std::uint32_t bits = absolute > format.largest ? special : std::bit_cast<std::uint32_t>(number);
+  return std::bit_cast<float>(bits | ((code & format.sign) != 0 ? FloatBits<float>::sign : 0));
+}
+
+/// ue8m0 of |x|: the exponent, rounded down (.rz) or up (.rp). 2^-127 is the smallest, 2^127 the largest number.
+constexpr std::uint32_t to_power(float x, bool up, bool finite) {
+  constexpr std::uint32_t fraction = (1 << 23) - 1, largest = 254, nan = 255, half_of_normal = 1 << 22;
+  const std::uint32_t absolute = magnitude(x), field = absolute >> 23;
+  const bool above = field == 0 ? (absolute & fraction) > half_of_normal : (absolute & fraction) != 0;
+  const std::uint32_t code = field + static_cast<std::uint32_t>(up && above);
+  if (absolute > FloatBits<float>::infinity) return nan;
+  return code > largest ? (finite || (!up && absolute != FloatBits<float>::infinity) ? largest : nan) : code;
+}
+
+/// The bf16 of a ue8m0 code.
+constexpr std::uint32_t power_to_bf16(std::uint32_t code) {
+  constexpr std::uint32_t smallest = 0x0040;  // 2^-127 is subnormal
+  return code == 255 ? 0x7fff : code == 0 ? smallest : code << 7;
+}
+
+}  // namespace warpmat::scalar

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/runners/scalar_runner.h"
+
+namespace warpmat {
+
+/// An element in which GPU and library differ.
+struct ScalarDifference {
+  std::uint64_t element;
+  std::size_t result;  ///< its place among the results
+  std::vector<std::uint64_t> sources;
+  std::uint64_t expected, found;  ///< the library's and the GPU's
+};
+
+/// What the comparison of one case in one class found.
+struct ScalarFinding {
+  std::string title;
+  ScalarClass operand_class;
+  std::uint64_t outputs = 0, mismatches = 0;
+  std::vector<ScalarDifference> examples;  ///< the first ones
+  std::uint64_t digest = 0;                ///< of the GPU's results of the first `digest_count` elements
+  std::string error;                       ///< why the GPU did not run it, where it did not
+};
+
+/// Elements that recorded digests are about: few, so that the test suite can draw and compute them again.
+inline constexpr std::size_t scalar_digest_count = 1024;
+
+/// FNV-1a of the results' first elements, low bytes first.
+std::uint64_t scalar_digest(const ScalarCase& shown, const ScalarResults& results, std::size_t count);
+
+struct ScalarSweep {
+  std::vector<ScalarCase> cases;
+  std::size_t count = std::size_t{1} << 20;  ///< elements of each class
+  unsigned threads = 1;                      ///< each with a GPU object of its own
+};
+
+/// Runs every case in every class on `open()`'s GPUs and with this library. The findings are in the order of cases and classes.
+std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,
+                                            const std::function<void(std::size_t cases_done)>& progress);
+
+}  // namespace warpmat

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "gpu/compare/sweep.h"
+#include "gpu/mutants/refute.h"
+
+namespace warpmat {
+namespace {
+
+/// A mutant that recorded answers do not refute, of which forms, and why.
+struct Survivor {
+  std::string_view change;
+  bool (*of)(const Form& form);
+  std::string_view forms, reason;
+};
+
+constexpr std::array<Survivor, 0> survivors{};
+
+struct Count {
+  std::size_t forms = 0, killed = 0;
+};
+
+std::string plural(std::size_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+std::string summary(const std::vector<Verdict>& verdicts) {
+  std::set<const Form*> forms;
+  std::size_t killed = 0;
+  for (const Verdict& verdict : verdicts) {
+    forms.insert(verdict.form);
+    killed += verdict.killed;
+  }
+  return fmt::format("{} of {}: {} killed by recorded answers alone, {} survive.\n\n", plural(verdicts.size(), "mutant"),
+                     plural(forms.size(), "form"), killed, verdicts.size() - killed);
+}
+
+std::string table_of_changes(const std::vector<Verdict>& verdicts) {
+  std::vector<std::pair<std::string, Count>> changes;
+  for (const Verdict& verdict : verdicts) {
+    auto found = std::ranges::find(changes, verdict.change, &std::pair<std::string, Count>::first);
+    if (found == changes.end()) found = changes.insert(changes.end(), {verdict.change, {}});
+    ++found->second.forms;
+    found->second.killed += verdict.killed;
+  }
+  std::string text = "| mutant | forms that it concerns | killed |\n|---|---|---|\n";
+  for (const auto& [change, count] : changes) text += fmt::format("| {} | {} | {} |\n", change, count.forms, count.killed);
+  return text;
+}
+
+std::string table_of_survivors(const std::vector<Verdict>& verdicts) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> alive;
+  for (const Verdict& verdict : verdicts)
+    if (!verdict.killed)
+      alive[{verdict.change, std::string(reason_to_survive(*verdict.form, verdict.change).value_or("unknown"))}].push_back(verdict.form->opcode);
+  if (alive.empty()) return "No mutant survives.\n";
+  std::string text = "| survivor | forms | why |\n|---|---|---|\n";
+  for (const auto& [key, forms] : alive) text += fmt::format("| {} | `{}` | {} |\n", key.first, fmt::join(forms, "` `"), key.second);
+  return text;
+}
+
+/// The newest target of each hardware of which there are no recorded answers, with what could be refuted there.
+std::string hardware_without_answers() {
+  std::map<Hardware, std::set<const Form*>> forms;
+  std::map<Hardware, std::size_t> mutants;
+  for (const Target& target : targets()) {
+    if (target.hardware == Hardware::sm_90) continue;
+    for (const Form* form : forms_of(target))
+      if (forms[target.hardware].insert(form).second) mutants[target.hardware] += mutants_of(*form, *find_lowering(*form, target.hardware)).size();
+  }
+  std::string text;
+  for (const auto& [hardware, count] : mutants)
+    text += fmt::format("| {} | {} | {} |\n", name(hardware), forms[hardware].size(), count);
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string_view> reason_to_survive(const Form& form, std::string_view change) {
+  const auto* found = std::ranges::find_if(survivors, [&](const Survivor& s) { return s.change == change && s.of(form); });
+  if (found == survivors.end()) return std::nullopt;
+  return found->reason;
+}
+
+std::string known_limits_markdown() {
+  std::string text = "Recorded answers of an H200 kill every mutant of sm_90";
+  if (survivors.empty()) {
+    text += ".";
+  } else {
+    text += " but these:\n\n| survivor | forms | why |\n|---|---|---|\n";
+    for (const Survivor& s : survivors) text += fmt::format("| {} | {} | {} |\n", s.change, s.forms, s.reason);
+  }
+  text += "\n\nOf hardware without recorded answers nobody kills any: the labels say how its arithmetic is known.\n\n";
+  return text + "| hardware | forms | mutants that no answers refute |\n|---|---|---|\n" + hardware_without_answers();
+}
+
+std::string mutants_markdown(const std::vector<Verdict>& verdicts) {
+  return summary(verdicts) + table_of_changes(verdicts) + "\n" + table_of_survivors(verdicts);
+}
+
+}  // namespace warpmat

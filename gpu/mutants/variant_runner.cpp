@@ -1,0 +1,51 @@
+#include "gpu/mutants/variant_runner.h"
+
+#include <fmt/format.h>
+#include <warpmat/ptx/run.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <stdexcept>
+#include <vector>
+
+namespace warpmat {
+namespace {
+
+void execute_statement(const VariantRunner::Execute& execute, const Statement& statement, Warp& warp, Events* events) {
+  const Form& form = statement.matrix()->form();
+  std::array<std::vector<Register*>, operand_names> words;
+  Arguments arguments;
+  arguments.shared = &warp.shared();
+  arguments.events = events;
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    words[i] = warp.words(statement.operands[i]);
+    const Operand& operand = form.operands[i];
+    if (operand.kind == OperandKind::address) arguments.offset = statement.operands[i].offset;
+    if (operand.written)
+      arguments.destination = words[i];
+    else
+      arguments.source(operand.name) = {const_cast<const Register**>(words[i].data()), words[i].size()};
+  }
+  execute(form, arguments);
+}
+
+}  // namespace
+
+void VariantRunner::run(const Program& program, WarpStates& states) {
+  assert(program.statements.size() == 1 && program.statements.front().matrix() != nullptr);
+  Warp warp(program, states.shared_bytes);
+  for (std::size_t i = 0; i < states.warps; ++i) {
+    std::ranges::copy(states.registers_of(i), warp.named_registers().begin());
+    std::ranges::copy(states.shared_of(i), warp.shared().bytes().begin());
+    try {
+      execute_statement(execute_, program.statements.front(), warp, events_);
+    } catch (const Trap& trap) {
+      throw std::runtime_error(fmt::format("warp {}: {}", i, trap.what()));
+    }
+    std::ranges::copy(warp.named_registers(), states.registers_of(i).begin());
+    std::ranges::copy(warp.shared().bytes(), states.shared_of(i).begin());
+  }
+}
+
+}  // namespace warpmat

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace warpmat {
+
+/// The bytes of a gzip file that holds `text`; the same every time.
+std::string compress(std::string_view text);
+
+/// The inverse, for texts of at most 1 GiB. Throws std::runtime_error saying what is wrong with the bytes.
+std::string uncompress(std::string_view bytes);
+
+}  // namespace warpmat

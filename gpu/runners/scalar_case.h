@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/ptx/catalogue/executable.h>
+#include <warpmat/tables/target.h>
+
+namespace warpmat {
+
+// The scalar instructions as cases to compare with a GPU: one for each spelling that a row of the catalogue with a kernel has.
+
+/// What the numbers of an operand are drawn as.
+enum class ValueKind : std::uint8_t { i8, i16, i32, i64, f16, bf16, f32, f64, predicate };
+inline constexpr int value_kinds = 9;
+
+/// What is peculiar to the operands of a class.
+enum class ScalarClass : std::uint8_t {
+  random,     ///< all bits
+  special,    ///< all combinations of a list: zeros, ones, subnormals, limits, infinities, NaNs, neighbours of powers of two
+  ordinary,   ///< floating point: exponents close together, last bits that make ties; integers: of random length
+  extreme,    ///< floating point: exponents where results underflow and overflow; integers: close to the limits
+  exhaustive, ///< the first operand of 16 bits takes every value; else as ordinary, with any exponent
+};
+inline constexpr int scalar_classes = 5;
+
+std::string_view name(ScalarClass operand_class);
+
+/// One operand of a case.
+struct ScalarOperand {
+  const catalogue::ValueType* type = nullptr;
+  ValueKind kind = ValueKind::i32;
+  int register_bits = 32;   ///< 1: a predicate
+  bool carry = false;       ///< CC.CF, which the text does not write
+  bool paired = false;      ///< written behind | at the place of the operand before it
+  int vector = 1;           ///< registers in braces
+
+  bool is_predicate() const { return register_bits == 1; }
+  bool is_wide() const { return register_bits == 64; }
+};
+
+/// One spelling of an instruction. `sources` counts each register of a vector.
+struct ScalarCase {
+  std::string opcode;
+  std::string immediate;  ///< a number in the text that stands for the operand of that place, where there is one: lop3's table
+  std::size_t immediate_place = 0;  ///< among the sources
+  std::vector<ScalarOperand> results, sources;
+  std::vector<std::string> before, behind;  ///< of the operands, results first: vmad's minus, and the video instructions' selectors ".h1"
+  catalogue::Executable executable;
+
+  /// The opcode, and the immediate where there is one: the name in tables and recordings.
+  std::string title() const;
+};
+
+/// All cases that `target` has, in the order of the catalogue.
+std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version);
+
+}  // namespace warpmat

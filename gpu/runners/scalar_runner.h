@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpu/runners/scalar_case.h"
+
+namespace warpmat {
+
+/// The operands of `count` elements of one class, for all kinds: what runs of that class read. Narrow ones are kept as 32-bit words.
+class ScalarOperands {
+ public:
+  static constexpr std::size_t most_operands = 5;
+
+  using Draw = std::function<void(ValueKind kind, std::size_t operand, std::span<std::uint64_t> values)>;
+
+  /// `count`, a multiple of 32, elements of what `draw` gives. gpu/cases/scalar_operands.h draws the classes.
+  ScalarOperands(std::size_t count, const Draw& draw);
+
+  std::size_t count() const { return count_; }
+  /// The elements of operand number `operand`, which has the kind of `shown`: count() words of 4 bytes, or of 8 where it is wide.
+  const void* data(const ScalarOperand& shown, std::size_t operand) const;
+
+ private:
+  std::size_t count_;
+  std::array<std::array<std::vector<std::uint32_t>, most_operands>, value_kinds> narrow_;
+  std::array<std::array<std::vector<std::uint64_t>, most_operands>, value_kinds> wide_;
+};
+
+/// The results of one case: for each result, count elements of 4 or 8 bytes; predicates are 0 or 1.
+struct ScalarResults {
+  ScalarResults(const ScalarCase& shown, std::size_t count);
+
+  std::vector<std::vector<std::uint32_t>> narrow;  ///< of each result; empty where it is wide
+  std::vector<std::vector<std::uint64_t>> wide;    ///< of each result; empty where it is narrow
+
+  void* data(std::size_t result) { return wide[result].empty() ? static_cast<void*>(narrow[result].data()) : wide[result].data(); }
+};
+
+/// What this library's kernels give, extended to the registers as the machine does.
+void run_scalar(const ScalarCase& shown, const ScalarOperands& operands, ScalarResults& results);
+
+/// A GPU that runs scalar cases.
+class ScalarGpu {
+ public:
+  virtual ~ScalarGpu() = default;
+
+  /// Makes `operands` those that run() reads; they must live as long as the GPU is used.
+  virtual void use(const ScalarOperands& operands) = 0;
+
+  /// Assembles the cases, which run() names by their place. Throws std::runtime_error with the assembler's complaint.
+  virtual void load(std::span<const ScalarCase> cases) = 0;
+
+  virtual void run(std::size_t place, const ScalarCase& shown, ScalarResults& results) = 0;
+};
+
+}  // namespace warpmat

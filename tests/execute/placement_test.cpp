@@ -1,0 +1,173 @@
+// Where registers lie: unaligned, one over the other, inside the memory that is addressed.
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "execute/warp_arrays.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr Path paths[] = {Path::fast, Path::reference};
+
+/// Executes warp `warp` of `warps` where its registers lie.
+void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::size_t warp, Path path) {
+  std::array<std::vector<std::uint32_t*>, operand_names> lists;
+  Arguments arguments;
+  for (const Operand& operand : instruction.form().operands) {
+    auto& list = lists[static_cast<std::size_t>(operand.name)];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(operand.words()); ++i) list.push_back(warps.word(operand.name, warp, i));
+    if (operand.written)
+      arguments.destination = list;
+    else
+      arguments.source(operand.name) = list;
+  }
+  SharedMemory memory = warps.shared_memory(warp);
+  arguments.shared = &memory;
+  instruction.execute(arguments, {.path = path});
+}
+
+}  // namespace
+
+TEST_CASE("registers may lie wherever a 32-bit word may: every form, alone and in batches") {
+  constexpr std::size_t count = 2;
+  for (const Form& form : forms()) {
+    const Instruction instruction(form, target_with(form));
+    for (const std::size_t words : {1U, 2U, 5U}) {  // 4, 8 and 20 bytes behind a multiple of 16
+      WarpArrays expected(form, count, std::nullopt, 5, words);
+      WarpArrays alone = expected;
+      expected.execute_each(instruction, 0, count);
+      for (const Path path : paths) {
+        CAPTURE(form.opcode, words, path == Path::fast);
+        WarpArrays batch(form, count, std::nullopt, 5, words);
+        instruction.execute(batch.batch(), count, {.path = path});
+        CHECK(batch == expected);
+      }
+      for (std::size_t warp = 0; warp < count; ++warp) execute_in_place(instruction, alone, warp, paths[(warp + words) % 2]);
+      CAPTURE(form.opcode, words);
+      CHECK(alone == expected);
+    }
+  }
+}
+
+// ---- C over D -----------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// C and D of some warps in one array, at random places that overlap in every way, and the other sources apart.
+class OverlappingWarps {
+ public:
+  static constexpr std::size_t count = 2;
+
+  OverlappingWarps(const Form& form, std::mt19937_64& random) : sources_(form, count, std::nullopt, static_cast<unsigned>(random())) {
+    const std::size_t c_words = lanes * static_cast<std::size_t>(form.operand(OperandName::c).words());
+    const std::size_t d_words = lanes * static_cast<std::size_t>(form.operand(OperandName::d).words());
+    const std::size_t grain = random() % 4 == 0 ? 1 : lanes;  // mostly whole registers
+    const auto draw = [&](std::size_t most) { return random() % (most / grain + 1) * grain; };
+    c_ = {draw(d_words), draw(c_words + lanes)};
+    d_ = {draw(c_words), draw(d_words + lanes)};
+    words_.resize(std::max(c_.first + c_.stride * (count - 1) + c_words, d_.first + d_.stride * (count - 1) + d_words));
+    for (std::uint32_t& word : words_) word = static_cast<std::uint32_t>(random());
+  }
+
+  std::vector<std::uint32_t> execute_batch(const Instruction& instruction, Path path) const {
+    std::vector<std::uint32_t> words = words_;
+    WarpArrays sources = sources_;
+    Batch batch = sources.batch();
+    batch.source(OperandName::c) = {words.data() + c_.first, c_.stride};
+    batch.destination = words.data() + d_.first;
+    batch.destination_stride = d_.stride;
+    instruction.execute(batch, count, {.path = path});
+    return words;
+  }
+
+  std::vector<std::uint32_t> execute_one_by_one(const Instruction& instruction, Path path) const {
+    std::vector<std::uint32_t> words = words_;
+    WarpArrays sources = sources_;
+    for (std::size_t warp = 0; warp < count; ++warp) {
+      Batch batch = sources.batch();
+      for (std::size_t name = 0; name < operand_names; ++name) batch.sources[name].words += warp * batch.sources[name].stride;
+      batch.source(OperandName::c).words = words.data() + c_.first + warp * c_.stride;
+      batch.destination = words.data() + d_.first + warp * d_.stride;
+      instruction.execute(batch, 1, {.path = path});
+    }
+    return words;
+  }
+
+ private:
+  struct Position {
+    std::size_t first = 0, stride = 0;
+  };
+  WarpArrays sources_;
+  Position c_, d_;
+  std::vector<std::uint32_t> words_;
+};
+
+}  // namespace
+
+TEST_CASE("C and D of a batch may overlap in any way: both paths, in batches and warp by warp, for every form and target") {
+  std::mt19937_64 random(45);
+  std::size_t drawn = 0;
+  for (const Form& form : forms())
+    for (const Target& target : targets()) {
+      if (form.mnemonic != Mnemonic::mma || unavailable(form, target)) continue;
+      const Instruction instruction(form, target);
+      // Only where the instruction is a sequence does the order of reading and writing show.
+      for (int draw = 0; draw < (instruction.lowering().semantics == Semantics::split_dot ? 16 : 1); ++draw, ++drawn) {
+        const OverlappingWarps warps(form, random);
+        const auto expected = warps.execute_one_by_one(instruction, Path::reference);
+        CAPTURE(form.opcode, std::string(target.name), draw);
+        CHECK(warps.execute_batch(instruction, Path::reference) == expected);
+        CHECK(warps.execute_batch(instruction, Path::fast) == expected);
+        CHECK(warps.execute_one_by_one(instruction, Path::fast) == expected);
+      }
+    }
+  CHECK(drawn > 1000);
+}
+
+// ---- Registers in the memory --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("registers of ldmatrix and stmatrix may lie in the memory: all is read before anything is written") {
+  std::mt19937_64 random(46);
+  for (const Form& form : forms()) {
+    if (!addresses_memory(form)) continue;
+    const Instruction instruction(form, target_with(form));
+    const Operand& r = form.operand(OperandName::r);
+    const auto words = static_cast<std::size_t>(r.words());
+    for (int draw = 0; draw < 8; ++draw) {
+      WarpArrays original(form, 2, std::nullopt, static_cast<unsigned>(random()));
+      // The same place in each warp's memory; whole words, as no register lies elsewhere.
+      const std::size_t place = random() % (WarpArrays::memory_bytes - 4 * lanes * (words + 1)) / 4 * 4;
+      WarpArrays expected = original;
+      if (!r.written)
+        for (std::size_t warp = 0; warp < 2; ++warp)
+          for (std::size_t i = 0; i < words; ++i)
+            std::memcpy(expected.word(r.name, warp, i), original.memory_of(warp).data() + place + 4 * lanes * i, 4 * lanes);
+      expected.execute_each(instruction, 0, 2);
+      if (r.written)
+        for (std::size_t warp = 0; warp < 2; ++warp)
+          for (std::size_t i = 0; i < words; ++i)
+            std::memcpy(expected.memory_of(warp).data() + place + 4 * lanes * i, expected.word(r.name, warp, i), 4 * lanes);
+      for (const Path path : paths) {
+        WarpArrays warps = original;
+        Batch batch = warps.batch();
+        auto* const registers = reinterpret_cast<std::uint32_t*>(warps.memory_of(0).data() + place);
+        const std::size_t stride = batch.shared_stride / 4;
+        if (r.written) {
+          batch.destination = registers;
+          batch.destination_stride = stride;
+        } else {
+          batch.source(r.name) = {registers, stride};
+        }
+        instruction.execute(batch, 2, {.path = path});
+        CAPTURE(form.opcode, draw, path == Path::fast);
+        CHECK(warps.memory == expected.memory);
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Holds the fast path against the reference, which computes in integers: every form on every target, operands of random bits with many zeros, infinities
+// and NaNs. The parent project's flags must not show.
+
+#include <warpmat/execute/instruction.h>
+#include <warpmat/layout/padding.h>
+#include <warpmat/tables/metadata.h>
+
+#include <array>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+using namespace warpmat;
+
+namespace {
+
+constexpr std::size_t warps = 4;
+
+/// Random bits, of which some words are zero or have all bits of an exponent.
+std::uint32_t random_word(std::mt19937_64& random) {
+  const auto word = static_cast<std::uint32_t>(random());
+  switch (random() % 8) {
+    case 0: return 0;
+    case 1: return word | 0x7f807f80;
+    case 2: return word & 0x80008000;
+    default: return word;
+  }
+}
+
+std::vector<std::uint32_t> random_operand(const Form& form, const Operand& operand, std::mt19937_64& random) {
+  std::vector<std::uint32_t> words(warps * static_cast<std::size_t>(operand.words()) * lanes, 0);
+  if (operand.kind != OperandKind::fragment) return words;  // addresses, ids and selectors of zero
+  unsigned code = 0;  // of metadata: the first that is defined
+  while (operand.name == OperandName::e && !valid_metadata(form, code)) ++code;
+  for (std::uint32_t& word : words) word = operand.name == OperandName::e ? code * 0x11111111u : random_word(random) & ~padding_bits(operand.fragment);
+  return words;
+}
+
+/// Whether both paths give the same registers and memory.
+bool agree(const Instruction& instruction, std::mt19937_64& random) {
+  std::array<std::vector<std::uint32_t>, operand_names> operands;
+  for (const Operand& operand : instruction.form().operands)
+    operands[static_cast<std::size_t>(operand.name)] = random_operand(instruction.form(), operand, random);
+  std::array<std::vector<std::uint32_t>, 2> results;
+  std::array<std::array<std::uint8_t, 16>, 2> memories{};
+  for (const Path path : {Path::fast, Path::reference}) {
+    const auto index = static_cast<std::size_t>(path);
+    Batch batch;
+    for (const Operand& operand : instruction.form().operands) {
+      std::vector<std::uint32_t>& words = operands[static_cast<std::size_t>(operand.name)];
+      const std::size_t stride = words.size() / warps;
+      if (operand.written) {
+        results[index] = words;
+        batch.destination = results[index].data();
+        batch.destination_stride = stride;
+      } else {
+        batch.source(operand.name) = {words.data(), stride};
+      }
+    }
+    batch.shared = memories[index].data();
+    batch.shared_bytes = memories[index].size();
+    instruction.execute(batch, warps, {.path = path});
+  }
+  return results[0] == results[1] && memories[0] == memories[1];
+}
+
+}  // namespace
+
+int main() {
+  std::mt19937_64 random(1);
+  int compared = 0, different = 0;
+  for (const Form& form : forms())
+    for (const Target& target : targets()) {
+      if (unavailable(form, target)) continue;
+      for (int draw = 0; draw < 4; ++draw, ++compared)
+        if (!agree({form, target}, random) && different++ < 10) std::printf("%s on %s\n", form.opcode.c_str(), std::string(target.name).c_str());
+    }
+  std::printf("%d of %d batches differ\n", different, compared);
+  return different == 0 && compared > 1000 ? 0 : 1;
+}

@@ -1,0 +1,39 @@
+#include <warpmat/tables/capacity.h>
+
+#include <algorithm>
+
+#include "catch.h"
+
+using namespace warpmat;
+
+TEST_CASE("every capacity is what the largest form of the table needs") {
+  capacity::Need most;
+  for (const Form& form : forms()) {
+    const capacity::Need needed = capacity::need(form);
+    for (const auto member : {&capacity::Need::m, &capacity::Need::n, &capacity::Need::float_k, &capacity::Need::f64_k, &capacity::Need::integer_k,
+                              &capacity::Need::stored_k, &capacity::Need::results, &capacity::Need::scale_factors,
+                              &capacity::Need::operand_words, &capacity::Need::form_words, &capacity::Need::move_words})
+      most.*member = std::max(most.*member, needed.*member);
+    CHECK(capacity::excess(form) == std::nullopt);
+  }
+  CHECK(most.m == capacity::m);
+  CHECK(most.n == capacity::n);
+  CHECK(most.float_k == capacity::float_k);
+  CHECK(most.f64_k == capacity::f64_k);
+  CHECK(most.integer_k == capacity::integer_k);
+  CHECK(most.stored_k == capacity::stored_k);
+  CHECK(most.results == capacity::results);
+  CHECK(most.scale_factors == capacity::scale_factors);
+  CHECK(most.operand_words == capacity::operand_words);
+  CHECK(most.form_words == capacity::form_words);
+  CHECK(most.move_words == capacity::move_words);
+}
+
+TEST_CASE("a form that exceeds a capacity is named with the bound") {
+  Form wide = *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+  wide.shape.n = 16;
+  CHECK(capacity::excess(wide) == wide.opcode + " needs capacity::n = 16; it is 8 (tables/capacity.h)");
+  Form deep = *find_form("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64");
+  deep.shape.k = 32;
+  CHECK(capacity::excess(deep) == deep.opcode + " needs capacity::f64_k = 32; it is 16 (tables/capacity.h)");
+}

@@ -1,0 +1,66 @@
+#include "tools/library/coverage.h"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+
+#include "catch.h"
+#include "command.h"
+#include "paths.h"
+#include "tools/library/coverage_page.h"
+#include "tools/library/form_selection.h"
+
+namespace warpmat {
+namespace {
+
+std::string all_text(const std::vector<CoverageFault>& faults) {
+  std::string text;
+  for (const CoverageFault& fault : faults) text += fault.form->opcode + ": " + fault.text + "\n";
+  return text;
+}
+
+TEST_CASE("every region that operands can reach is reached by some operand class, and no other", "[tools][coverage]") {
+  for (const std::string_view name : coverage_targets()) {
+    CAPTURE(name);
+    const Target& t = target(name);
+    CHECK(all_text(coverage_faults(by_form(cover(coverage_plan(t))), t)) == "");
+  }
+}
+
+TEST_CASE("a region that nothing reaches is a fault, and so is one that should not be reached", "[tools][coverage]") {
+  const Target& t = target("sm_90a");
+  const CoveragePlan plan{select_forms(t, "m16n8k16.row.col.f16.f16"), &t, 1, 1};
+  std::vector<CoverageRow> rows = cover(plan);
+  std::erase_if(rows, [](const CoverageRow& row) { return row.operand_class->name != "close"; });
+  const std::string text = all_text(coverage_faults(by_form(rows), t));
+  CHECK(text.find("E below floor: reachable, but no case reached it") != std::string::npos);
+  CHECK(text.find("bits written: ") != std::string::npos);
+  rows.front().events.add(Event::integer_inside);
+  CHECK(all_text(coverage_faults(by_form(rows), t)).find("inside: reached, though") != std::string::npos);
+}
+
+TEST_CASE("docs/coverage.md is what 'warpmat coverage --page' writes", "[tools][coverage]") {
+  const std::string page = source_path("docs/coverage.md");
+  if (read_text(page) != coverage_page())
+    FAIL("docs/coverage.md is stale; build/release/warpmat coverage --page --output docs/coverage.md renews it");
+}
+
+TEST_CASE("coverage prints tables, or every count as JSON", "[tools][coverage]") {
+  const std::vector<std::string> arguments{"coverage", "--target", "sm_90a", "--forms", "^mma.sync.aligned.m16n8k16.row.col.f16",
+                                           "--warps",  "64"};
+  const Outcome outcome = run_command(arguments);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("| cut by floor | ") != std::string::npos);
+  std::vector<std::string> with_json = arguments;
+  with_json.push_back("--json");
+  const auto json = nlohmann::json::parse(run_command(with_json).out);
+  REQUIRE(json.at("forms").size() == 1);
+  CHECK(json.at("forms")[0].at("classes").size() > 8);
+  CHECK(json.at("forms")[0].at("classes")[0].at("regions").contains("E above floor"));
+  CHECK(json.at("forms")[0].at("unreachable").empty());
+  CHECK(run_command({"coverage"}).err == "warpmat: error: coverage needs --target, or --page\n");
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,114 @@
+#include <warpmat/execute/instruction.h>
+#include <warpmat/tables/floor.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::json;
+
+Json list_json(std::vector<std::string> options) {
+  options.insert(options.begin(), {"list", "--json"});
+  const Outcome outcome = run_command(options);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.err.empty());
+  return Json::parse(outcome.out);
+}
+
+/// The oldest target that has a form and, where its name has a suffix, the suffixes of all that have it.
+std::string oldest_target(const Requirement& requirement) {
+  if (requirement.baseline != 0) return "sm_" + std::to_string(requirement.baseline);
+  return "sm_" + std::to_string(requirement.families.front()) + (requirement.architecture ? "a" : "a/f");
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    all.push_back(text.substr(begin, end - begin));
+  return all;
+}
+
+TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
+  const Json all = list_json({});
+  REQUIRE(all.size() == forms().size());
+  for (std::size_t i = 0; i < forms().size(); ++i) {
+    const Form& form = forms()[i];
+    const Json& entry = all[i];
+    CHECK(entry.at("opcode") == form.opcode);
+    CHECK(entry.at("requires").at("target") == oldest_target(form.requirement));
+    CHECK(entry.at("requires").at("ptx") == to_string(form.requirement.ptx));
+    REQUIRE(entry.at("operands").size() == form.operands.size());
+    for (std::size_t o = 0; o < form.operands.size(); ++o) {
+      const Operand& operand = form.operands[o];
+      const Json& listed = entry.at("operands")[o];
+      CHECK(listed.at("name") == name(operand.name));
+      CHECK(listed.at("kind") == name(operand.kind));
+      if (operand.kind == OperandKind::selector || operand.kind == OperandKind::ids)
+        CHECK(listed.at("choices") == operand.choices);
+      else
+        CHECK(listed.at("registers") == operand.registers());
+    }
+    CHECK_FALSE(entry.at("lowerings").empty());
+    for (const Json& lowering : entry.at("lowerings")) {
+      const Target& t = target(lowering.at("hardware").get<std::string>());
+      const Lowering* const wanted = find_lowering(form, t.hardware);
+      REQUIRE(wanted != nullptr);
+      CHECK(lowering.at("machine") == machine_name(form, *wanted));
+      CHECK(lowering.at("evidence") == name(wanted->evidence));
+      CHECK(lowering.at("source") == wanted->source);
+      const auto floor = find_floor(form, t.hardware);
+      CHECK(lowering.at("floor").is_null() == !floor);
+      if (floor) CHECK(lowering.at("floor").at("evidence") == name(floor->evidence));
+    }
+  }
+}
+
+TEST_CASE("list --target has just the forms of that target", "[tools]") {
+  for (const Target& t : targets()) {
+    CAPTURE(t.name);
+    std::vector<std::string> wanted, listed;
+    for (const Form& form : forms())
+      if (!unavailable(form, t)) wanted.push_back(form.opcode);
+    for (const Json& entry : list_json({"--target", std::string(t.name)})) {
+      listed.push_back(entry.at("opcode"));
+      REQUIRE(entry.at("lowerings").size() == 1);
+      CHECK(target(entry.at("lowerings")[0].at("hardware").get<std::string>()).hardware == t.hardware);
+    }
+    CHECK(listed == wanted);
+  }
+}
+
+TEST_CASE("list prints a line for each form, columns aligned", "[tools]") {
+  for (const char* const only : {"", "sm_75", "sm_90a", "sm_121a"}) {
+    std::vector<std::string> arguments{"list"}, opcodes;
+    if (*only != 0) arguments.insert(arguments.end(), {"--target", only});
+    for (const Form& form : forms())
+      if (*only == 0 || !unavailable(form, target(only))) opcodes.push_back(form.opcode);
+    CAPTURE(only);
+    const Outcome outcome = run_command(arguments);
+    REQUIRE(outcome.status == 0);
+    const std::vector<std::string> rows = lines(outcome.out);
+    REQUIRE(rows.size() == opcodes.size() + 1);
+    const std::size_t column = rows[0].find("needs");
+    for (std::size_t i = 0; i < opcodes.size(); ++i) {
+      CHECK(rows[i + 1].starts_with(opcodes[i] + " "));
+      CHECK(rows[i + 1].substr(column, 3) == "sm_");
+    }
+  }
+}
+
+TEST_CASE("list refuses an unknown target", "[tools]") {
+  const Outcome outcome = run_command({"list", "--target", "sm_91"});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.starts_with("warpmat: error: unknown target 'sm_91'"));
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "catch.h"
+#include "command.h"
+#include "tools/library/merge_shards.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+constexpr const char* product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
+
+/// The JSON files of a sweep of one form on the pretended GPU, whole and in three parts.
+class Sweeps {
+ public:
+  Sweeps() {
+    sweep("whole", {});
+    for (const char* shard : {"1/3", "2/3", "3/3"}) sweep(std::string("part_") + shard[0], {"--shard", shard});
+  }
+
+  /// Runs diff with some more options and returns the file.
+  std::string sweep(const std::string& name, std::vector<std::string> options) {
+    std::vector<std::string> arguments{"diff", "--forms", product, "--json", path(name), "--keep", directory_.path("")};
+    if (std::ranges::find(options, "--cases") == options.end()) options.insert(options.end(), {"--cases", "20"});
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run_pretending(arguments, {no_faults});
+    CHECK(outcome.status == 0);
+    return path(name);
+  }
+
+  std::string path(const std::string& name) const { return directory_.path(name + ".json"); }
+
+  /// A copy of part 2 with one key changed.
+  std::string changed(const std::string& pointer, const Json& value) {
+    Json json = Json::parse(read_text(path("part_2")));
+    json[Json::json_pointer(pointer)] = value;
+    write_text(path("changed"), json.dump());
+    return path("changed");
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+Outcome evidence(std::vector<std::string> files) {
+  files.insert(files.begin(), "evidence");
+  return run_command(files);
+}
+
+void refused(const std::vector<std::string>& files, const std::string& reason) {
+  const Outcome outcome = evidence(files);
+  CAPTURE(reason, outcome.err);
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.empty());
+  CHECK(contains(outcome.err, reason));
+}
+
+/// The page without what differs between two runs of the same: the seconds.
+std::string without_time(std::string page) {
+  for (std::size_t end; (end = page.find(" s |\n")) != std::string::npos;) {
+    const std::size_t begin = page.rfind('|', end);
+    page.replace(begin, end + 4 - begin, "|");
+  }
+  return page;
+}
+
+TEST_CASE("evidence makes of the parts of a sweep what it makes of the whole", "[tools]") {
+  const Sweeps sweeps;
+  const Outcome whole = evidence({sweeps.path("whole")});
+  const Outcome parts = evidence({sweeps.path("part_3"), sweeps.path("part_1"), sweeps.path("part_2")});
+  CHECK(whole.status == 0);
+  CHECK(parts.status == 0);
+  CHECK(without_time(parts.out) == without_time(whole.out));
+  const Json json = Json::parse(read_text(sweeps.path("whole")));
+  CHECK(contains(parts.out, fmt::format("| 1 | 20 | {} | 0 |", json.at("outputs").get<std::size_t>())));
+  std::size_t cases = 0;
+  for (const char* part : {"part_1", "part_2", "part_3"}) cases += Json::parse(read_text(sweeps.path(part))).at("rows").at(0).at("cases").get<std::size_t>();
+  CHECK(cases == 20);
+}
+
+TEST_CASE("evidence refuses parts that are missing, there twice, incomplete or of other runs", "[tools]") {
+  Sweeps sweeps;
+  const std::string whole = sweeps.path("whole"), one = sweeps.path("part_1"), two = sweeps.path("part_2"), three = sweeps.path("part_3");
+  refused({one, three}, fmt::format("part 2/3 is missing of the run that {} belongs to", one));
+  refused({three}, "part 1/3 is missing");
+  refused({one, two, three, two}, fmt::format("{} (part 2/3) and {} (part 2/3) hold the same cases", two, two));
+  refused({whole, whole}, "hold the same cases");
+  refused({whole, one, two, three}, "are of runs that have cases in common");
+  refused({one, sweeps.changed("/seed", 2), three}, "are no parts of one run: seed: 1 and 2");
+  refused({one, sweeps.changed("/warpmat", "0.0.9"), three}, "no parts of one run: version of warpmat: ");
+  refused({one, sweeps.changed("/gpus/0/card", "another"), three}, "GPU: pretended GPU, driver 1.2.3, CUDA 13.0, assembler release 13.0 and another");
+  refused({one, sweeps.changed("/gpus/0/driver", "1.2.4"), three}, "driver 1.2.4");
+  refused({one, sweeps.changed("/case_generator_version", 1), three}, "version of the generator: ");
+  refused({one, sweeps.changed("/cases_per_class", 21), three}, "cases of each form and class: 20 and 21");
+  refused({one, sweeps.changed("/rows/0/class", "tomorrow"), three}, "classes: ");
+  refused({one, sweeps.changed("/forms/0/form", "mma.of.tomorrow"), three}, "forms: ");
+  refused({one, sweeps.changed("/shard", "2/4"), three}, "number of parts: 3 and 4");
+  refused({one, sweeps.changed("/complete", false), three}, "(part 2/3) is incomplete: run it again");
+  refused({one, sweeps.changed("/shard", "4/3"), three}, "'4/3' is no part of a run");
+  const std::string longer = sweeps.sweep("longer", {"--cases", "30"});
+  refused({whole, longer}, "have cases in common");
+}
+
+TEST_CASE("evidence takes sweeps whose cases differ, and a whole one that is incomplete", "[tools]") {
+  Sweeps sweeps;
+  const std::string other = sweeps.sweep("other", {"--seed", "7"});
+  const Outcome both = evidence({sweeps.path("whole"), other});
+  CHECK(both.status == 0);
+  CHECK(contains(both.out, "| 7 | 20 |"));
+  sweeps.changed("/shard", "1/1");
+  Json json = Json::parse(read_text(sweeps.path("changed")));
+  json["complete"] = false;
+  write_text(sweeps.path("changed"), json.dump());
+  const Outcome incomplete = evidence({sweeps.path("changed")});
+  CHECK(incomplete.status == 0);
+  CHECK(contains(incomplete.out, "s, incomplete |\n"));
+}
+
+TEST_CASE("evidence refuses what is no run's JSON", "[tools]") {
+  const TemporaryDirectory directory;
+  refused({directory.path("missing.json")}, "cannot read");
+  for (const char* text : {"", "text", "[]", "{}", "{\"fuzz\": 1}", "3"}) {
+    write_text(directory.path("a.json"), text);
+    refused({directory.path("a.json")}, "a.json is no");
+  }
+}
+
+/// The run's numbers of programs, statements and outputs in the JSON of fuzz.
+Json counts(const std::string& file) { return Json::parse(read_text(file)).at("run"); }
+
+TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
+  const TemporaryDirectory directory;
+  const auto fuzz = [&](const std::string& name, std::vector<std::string> more) {
+    const std::string file = directory.path(name + ".json");
+    more.insert(more.begin(), {"fuzz", "--programs", "7", "--first", "3", "--warps", "2", "--json", file, "--keep", directory.path("")});
+    const Outcome outcome = run_pretending(more, {no_faults});
+    CHECK(outcome.status == 0);
+    return file;
+  };
+  const std::string whole = fuzz("whole", {}), one = fuzz("one", {"--shard", "1/2"}), two = fuzz("two", {"--shard", "2/2"});
+  CHECK(counts(one).at("programs") == 4);
+  CHECK(counts(two).at("programs") == 3);
+  for (const char* key : {"programs", "statements", "outputs"}) {
+    CAPTURE(key);
+    CHECK(counts(whole).at(key).get<std::size_t>() == counts(one).at(key).get<std::size_t>() + counts(two).at(key).get<std::size_t>());
+  }
+  CHECK(without_time(evidence({one, two}).out) == without_time(evidence({whole}).out));
+  CHECK(contains(evidence({whole}).out, "7 from 3 on"));
+  refused({one}, "part 2/2 is missing");
+  refused({one, two, whole}, "have cases in common");
+  refused({one, fuzz("other", {"--shard", "2/2", "--max-statements", "5"})}, "programs: at most 50 statements and at most 5 statements");
+  refused({whole, fuzz("later", {"--seed", "1", "--max-statements", "50", "--shard", "1/1"})}, "hold the same cases");
+}
+
+TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
+  CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "1/3"}).err, "2 cases cannot be shared by so many") == false);
+  CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "3/3"}).err, "2 cases cannot be shared by so many"));
+  CHECK(contains(run_pretending({"fuzz", "--programs", "2", "--shard", "3/3"}).err, "2 programs cannot be shared by so many"));
+  CHECK(contains(run_pretending({"record", "--out", "/tmp/x.jsonl.gz", "--forms", product, "--shard", "2/2"}).err, "1 forms cannot be shared by so many"));
+  for (const char* command : {"diff", "fuzz", "record"}) {
+    const Outcome outcome = run_command({command, "--shard", "3/2"});
+    CHECK(outcome.status > 1);
+    CHECK(contains(outcome.err, "'3/2' is no part of a run: I/N"));
+  }
+}
+
+// ---- What ends early ----------------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("diff that is interrupted prints and writes what it has compared, marked incomplete", "[tools]") {
+  for (const auto& [signal, status] : {std::pair{"INT 3", 130}, {"TERM 3", 143}}) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.path("sweep.json");
+    const Outcome outcome = run_pretending({"diff", "--forms", "mma.*f16", "--cases", "30", "--json", file, "--keep", directory.path("")},
+                                           {no_faults, fmt::format("WARPMAT_PRETEND_SIGNAL={}", signal)});
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, "warpmat: interrupted: "));
+    CHECK(contains(outcome.err, "0 mismatches; the rest was not compared\n"));
+    CHECK(contains(outcome.out, "30 cases a class; incomplete\n"));
+    const Json json = Json::parse(read_text(file));
+    CHECK(json.at("complete") == false);
+    CHECK(json.at("error") == "interrupted");
+    CHECK(json.at("outputs") > 0);
+    CHECK(json.at("rows").size() >= 1);
+    CHECK(json.at("rows").size() < json.at("forms").size());
+    CHECK(directory.files() == std::vector<std::string>{"sweep.json"});
+  }
+}
+
+TEST_CASE("fuzz that is interrupted prints and writes what it has run, marked incomplete", "[tools]") {
+  for (const auto& [signal, status] : {std::pair{"INT 10", 130}, {"TERM 10", 143}}) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.path("fuzz.json");
+    const Outcome outcome = run_pretending({"fuzz", "--programs", "5000", "--warps", "1", "--json", file, "--keep", directory.path("")},
+                                           {no_faults, fmt::format("WARPMAT_PRETEND_SIGNAL={}", signal)});
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, "warpmat: interrupted: "));
+    CHECK(contains(outcome.out, "; incomplete\n"));
+    CHECK(Json::parse(read_text(file)).at("complete") == false);
+    CHECK(counts(file).at("programs") >= 9);
+    CHECK(counts(file).at("programs") < 100);
+  }
+}
+
+TEST_CASE("fuzz writes lines of progress where no terminal shows a bar", "[tools]") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_pretending({"fuzz", "--programs", "20", "--warps", "1", "--keep", directory.path("")}, {no_faults});
+  CHECK(outcome.status == 0);
+  CHECK(std::ranges::count(outcome.err, '\n') == 10);
+  CHECK(contains(outcome.err, " s  of 20 programs: 2 programs, "));
+  CHECK(contains(outcome.err, " s  of 20 programs: 20 programs, "));
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <warpmat/numeric/events.h>
+#include <warpmat/tables/form.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/cases/operand_classes.h"
+
+namespace warpmat {
+
+// Which regions of an instruction's rules (numeric/events.h) the cases of each operand class reach, by the reference path: no GPU takes
+// part.
+
+/// The bits of what an instruction wrote: those seen as one, and those seen as zero, by 32-bit word, a word for each lane of each register
+/// of D (or of ldmatrix's r), or of shared memory.
+struct WrittenBits {
+  std::vector<std::uint32_t> ones, zeros;
+
+  void add(std::span<const std::uint32_t> words);
+  void add(const WrittenBits& other);
+  std::size_t all() const { return ones.size() * 64; }  ///< both values of each bit
+  std::size_t seen() const;
+};
+
+/// What the cases of a class reached in a form.
+struct CoverageRow {
+  const Form* form;
+  const OperandClass* operand_class;
+  std::size_t warps = 0;
+  Events events;
+  WrittenBits written;
+};
+
+struct CoveragePlan {
+  std::vector<const Form*> forms;
+  const Target* target;  ///< has all of them
+  std::size_t warps;     ///< of each form and class; four times as many where the class is directed, or bits only move
+  std::uint64_t seed = 1;
+};
+
+/// A row for each form and each class that applies to it, in their order. All cores take part.
+std::vector<CoverageRow> cover(const CoveragePlan& plan);
+
+/// The rows of each form together.
+std::vector<CoverageRow> by_form(std::span<const CoverageRow> rows);
+
+/// A cell that operands can reach (tables/reach.h) and none reached, or that some reached although none should be able to.
+struct CoverageFault {
+  const Form* form;
+  std::string text;  ///< "distance 24: reachable, but no case reached it"
+};
+
+/// Of rows that by_form made. Bits of D count as a cell, too.
+std::vector<CoverageFault> coverage_faults(std::span<const CoverageRow> forms, const Target& target);
+
+/// Why not every bit that `form` writes can be both; empty where each can.
+std::string_view constant_bits(const Form& form, const Target& target);
+
+/// "distance 24", "E at floor".
+std::string region_name(Event event, std::size_t number);
+
+}  // namespace warpmat

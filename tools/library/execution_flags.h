@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <warpmat/execute/arguments.h>
+
+namespace warpmat {
+
+/// Adds what all commands that execute have in common: --reference and --undefined, which set `options`. Both outlive the parsing.
+inline void add_execution_flags(CLI::App& command, ExecutionOptions& options) {
+  command.add_flag_callback(
+      "--reference", [&options] { options.path = Path::reference; },
+      "Compute by the reference alone, without vector instructions; the bits are the same");
+  const std::map<std::string, Undefined> choices{{"trap", Undefined::trap}, {"hardware", Undefined::hardware}};
+  command
+      .add_option("--undefined", options.undefined,
+                  "Where the ISA leaves behaviour undefined: trap, or do what the target's hardware was measured to do (default: trap)")
+      ->transform(CLI::CheckedTransformer(choices).description(""))
+      ->type_name("{trap,hardware}");
+}
+
+}  // namespace warpmat
