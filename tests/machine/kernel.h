@@ -46,6 +46,17 @@ inline std::vector<std::uint32_t> words_of(const Module& module, Dim3 grid, Dim3
   return memory.read<std::uint32_t>(out, count);
 }
 
+/// What `action` throws, or "nothing".
+template <typename Action>
+std::string message_of(Action action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
 /// The message of the trap that a launch of word_kernel ends with.
 inline std::string trap_of(const Module& module, Dim3 block, std::uint32_t shared_bytes = 0) {
   try {

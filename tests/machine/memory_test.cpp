@@ -149,8 +149,9 @@ TEST_CASE("parameters: structs, offsets, addresses of parameters", "[machine][me
   CHECK(memory.read<std::uint32_t>(out, 6) == std::vector<std::uint32_t>{7, 123, 33, 11, 200, 9});
 
   CHECK_THROWS_AS(launch(kernel, {{1}, {1}}, memory, {out}), std::invalid_argument);
-  CHECK_THROWS_WITH(launch(kernel, {{1}, {1}}, memory, {out, Parameters{}, 200, 9.5f}),
-                    Catch::Contains("small) has 1 bytes, its argument has 4"));
+  CHECK(message_of([&] {
+          launch(kernel, {{1}, {1}}, memory, {out, Parameters{}, 200, 9.5f});
+        }).find("small) has 1 bytes, its argument has 4") != std::string::npos);
 }
 
 TEST_CASE("an access outside of a buffer names lane, line, address and the nearest buffer", "[machine][memory]") {
@@ -181,7 +182,7 @@ TEST_CASE("an access outside of a buffer names lane, line, address and the neare
   CHECK(memory.read<std::uint32_t>(out, 40)[33] == 0);
 
   memory.free(out);
-  CHECK_THROWS_WITH(launch(Kernel(module, "k"), {{1}, {32}}, memory, {out}), Catch::Contains("which was freed"));
+  CHECK(message_of([&] { launch(Kernel(module, "k"), {{1}, {32}}, memory, {out}); }).find("which was freed") != std::string::npos);
 }
 
 TEST_CASE("misaligned addresses and shared memory's end", "[machine][memory]") {
