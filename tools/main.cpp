@@ -14,6 +14,7 @@ namespace {
 constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_run,
     warpmat::add_exec,
+    warpmat::add_launch,
     warpmat::add_check,
     warpmat::add_list,
     warpmat::add_layout,

@@ -23,8 +23,8 @@ class Elements {
       : program_(program), states_(states), form_(program.statements.front().matrix()->form()) {}
 
   std::uint64_t read(OperandName name, const Element& element) const {
-    const std::vector<Register*> registers = words(name);
-    return read_element(form_.operand(name).fragment, {const_cast<const Register**>(registers.data()), registers.size()}, element);
+    const std::vector<std::uint32_t*> registers = words(name);
+    return read_element(form_.operand(name).fragment, ConstRegisterList(registers.data(), registers.size()), element);
   }
 
   void write(OperandName name, const Element& element, std::uint64_t bits) const {
@@ -32,12 +32,12 @@ class Elements {
   }
 
  private:
-  std::vector<Register*> words(OperandName name) const {
-    std::vector<Register*> found;
+  std::vector<std::uint32_t*> words(OperandName name) const {
+    std::vector<std::uint32_t*> found;
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
       if (form_.operands[i].name == name)
         for (const Item& item : program_.statements.front().operands[i].items)
-          for (int word = 0; word < item.words; ++word) found.push_back(&states_.registers[static_cast<std::size_t>(item.slot + word)]);
+          for (int word = 0; word < item.words; ++word) found.push_back(states_.registers[static_cast<std::size_t>(item.slot + word)].data());
     return found;
   }
 

@@ -119,7 +119,7 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
 }
 
 void VariedLowering::execute(const Arguments& arguments) const {
-  if (deviations_.empty()) return warpmat::execute(form_, lowering_, arguments);
+  if (deviations_.empty()) return warpmat::execute(form_, lowering_, arguments, ExecutionOptions{});
   execute_deviating(form_, lowering_, deviations_, arguments);
 }
 

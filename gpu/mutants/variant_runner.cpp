@@ -14,7 +14,7 @@ namespace {
 
 void execute_statement(const VariantRunner::Execute& execute, const Statement& statement, Warp& warp, Events* events) {
   const Form& form = statement.matrix()->form();
-  std::array<std::vector<Register*>, operand_names> words;
+  std::array<std::vector<std::uint32_t*>, operand_names> words;
   Arguments arguments;
   arguments.shared = &warp.shared();
   arguments.events = events;
@@ -25,7 +25,7 @@ void execute_statement(const VariantRunner::Execute& execute, const Statement& s
     if (operand.written)
       arguments.destination = words[i];
     else
-      arguments.source(operand.name) = {const_cast<const Register**>(words[i].data()), words[i].size()};
+      arguments.source(operand.name) = ConstRegisterList(words[i].data(), words[i].size());
   }
   execute(form, arguments);
 }

@@ -126,8 +126,8 @@ auto registers_of(const Program& program, States& states, std::size_t warp, Oper
   const Statement& statement = *program.matrix_statements().front();
   const std::vector<Operand>& operands = statement.matrix()->form().operands;
   const auto index = static_cast<std::size_t>(std::ranges::find(operands, name, &Operand::name) - operands.begin());
-  std::vector<decltype(&states.registers_of(warp).front())> registers;
-  for (const Item& item : statement.operands[index].items) registers.push_back(&states.registers_of(warp)[static_cast<std::size_t>(item.slot)]);
+  std::vector<decltype(states.registers_of(warp).front().data())> registers;
+  for (const Item& item : statement.operands[index].items) registers.push_back(states.registers_of(warp)[static_cast<std::size_t>(item.slot)].data());
   return registers;
 }
 

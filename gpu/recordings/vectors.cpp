@@ -134,7 +134,8 @@ Answers answers_of(const Json& j) {
             .warps = j.at("warps"),
             .block_warps = j.at("block"),
             .digests = j.at("digests"),
-            .examples = {}};
+            .examples = {},
+            .example_warps = {}};
   a.example_warps = j.value("example_warps", std::vector<std::size_t>{});
   for (const Json& example : j.at("examples")) a.examples.push_back(words_of(example.get<std::string>()));
   check(a);

@@ -51,7 +51,7 @@ TEST_CASE("the variants of a form's program meet every selector and every id of 
       Warp warp(program);
       for (const Operand& operand : form.operands) {
         std::vector<std::uint32_t> numbers;
-        for (const Register* word : warp.words(operand_text(program, form, operand.name))) numbers.push_back((*word)[0]);
+        for (const std::uint32_t* word : warp.words(operand_text(program, form, operand.name))) numbers.push_back(word[0]);
         values[operand.name].insert(numbers);
       }
     }

@@ -36,7 +36,7 @@ Recording recorded(std::size_t examples) {
   for (const char* opcode : opcodes)
     for (const char* operand_class : {"random", "finite"}) {
       Runner& runner = opcode == opcodes[2] ? static_cast<Runner&>(faulty) : emulator;
-      recording.answers.push_back(record(runner, *find_form(opcode), target("sm_90a"), *find_operand_class(operand_class), 5, {16, 8, examples}, &emulator));
+      recording.answers.push_back(record(runner, *find_form(opcode), target("sm_90a"), *find_operand_class(operand_class), 5, {16, 8, examples}, class_variant, &emulator));
     }
   return recording;
 }

@@ -124,7 +124,7 @@ DotOperands draw_operands(OperandClass operand_class, Format a, Format b, Format
     out.c = draw_code(OperandClass::wide_exponents, accumulator, random);
   }
   if (operand_class == OperandClass::powers) {
-    const oracle::FloatFormat &f = *oracle_format(a), &g = *oracle_format(b), &h = *oracle_format(accumulator);
+    const oracle::FloatFormat f = *oracle_format(a), g = *oracle_format(b), h = *oracle_format(accumulator);
     const std::uint64_t end_a = 1 + below(powers_of(f), random), end_b = 1 + below(powers_of(g), random);
     for (std::uint64_t& code : out.a) code = power_or_zero(f, end_a, random);
     for (std::uint64_t& code : out.b) code = power_or_zero(g, end_b, random);

@@ -13,7 +13,7 @@ namespace warpmat {
 inline void compare(const PublishedProducts& published, Path path, Tally& tally) {
   const Program program = program_for(*published.form, *published.target);
   WarpStates states = states_of(program, published);
-  EmulatorRunner(0, 1, path).run(program, states);
+  EmulatorRunner(0, 1, {.path = path}).run(program, states);
   for (std::size_t i = 0; i < published.products.size(); ++i) {
     const std::uint64_t got = result_bits(program, published, states, i), expected = published.products[i].result;
     tally.expect(got == expected,

@@ -26,7 +26,7 @@ class CountedWarp {
       if (form.operands[i].written)
         arguments_.destination = words_[i];
       else
-        arguments_.source(form.operands[i].name) = ConstRegisterList(const_cast<const Register**>(words_[i].data()), words_[i].size());
+        arguments_.source(form.operands[i].name) = ConstRegisterList(words_[i].data(), words_[i].size());
     }
     arguments_.shared = &warp_.shared();
     arguments_.events = &counts;
@@ -38,7 +38,7 @@ class CountedWarp {
   void run(WarpStates& states, std::size_t index) {
     std::ranges::copy(states.registers_of(index), warp_.named_registers().begin());
     std::ranges::copy(states.shared_of(index), warp_.shared().bytes().begin());
-    program_.statements.front().matrix()->execute(arguments_, Path::reference);
+    program_.statements.front().matrix()->execute(arguments_, {.path = Path::reference});
     std::ranges::copy(warp_.named_registers(), states.registers_of(index).begin());
     std::ranges::copy(warp_.shared().bytes(), states.shared_of(index).begin());
   }
@@ -46,7 +46,7 @@ class CountedWarp {
  private:
   const Program& program_;
   Warp warp_;
-  std::vector<std::vector<Register*>> words_;
+  std::vector<std::vector<std::uint32_t*>> words_;
   Arguments arguments_;
 };
 

@@ -201,6 +201,11 @@ std::string header_text(const NpyHeader& header) {
 
 }  // namespace
 
+std::optional<DType> find_dtype(std::string_view name) {
+  const auto* const found = std::ranges::find(dtypes, name, &DTypeRow::name);
+  return found == std::end(dtypes) ? std::nullopt : std::optional(found->dtype);
+}
+
 std::string_view name(DType dtype) {
   return row(dtype).name;
 }

@@ -22,6 +22,9 @@ enum class DType : std::uint8_t { uint8, uint16, uint32, uint64, int8, int16, in
 /// NumPy's name: "uint32".
 std::string_view name(DType dtype);
 
+/// The type of that name, or nothing.
+std::optional<DType> find_dtype(std::string_view name);
+
 std::size_t size_of(DType dtype);
 
 /// What a .npy file says of its array.

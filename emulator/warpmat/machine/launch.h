@@ -98,7 +98,7 @@ struct LaunchConfig {
 struct LaunchOptions {
   int jobs = 1;                ///< threads; 0: as many as there are cores. The result does not depend on it
   std::uint64_t schedule = 0;  ///< 0: warps in order; else the seed of another order
-  Path path = Path::fast;
+  ExecutionOptions execution = {};  ///< of the matrix instructions
   std::uint64_t most_operations = 0;      ///< 0: no limit; else a trap for a block that executes more
   machine::Observer* observer = nullptr;  ///< sees every operation and access; then one thread runs all blocks
 };

@@ -18,7 +18,7 @@ constexpr std::size_t most_registers = 64;
 
 /// Registers of one statement: those of the warp, or copies of the halves of 64-bit ones.
 struct Lists {
-  std::array<Register*, most_registers> pointers;
+  std::array<std::uint32_t*, most_registers> pointers;
   std::size_t count = 0;
   std::array<Register, most_registers> halves;
   std::size_t used = 0;
@@ -55,25 +55,25 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
       if (operand.kind == OperandKind::address) {
         Register& addresses = lists.halves[lists.used++];
         shared_addresses(operation, matrix, slot, addresses);
-        lists.pointers[lists.count++] = &addresses;
+        lists.pointers[lists.count++] = addresses.data();
       } else if (wide) {
         Register* const low = &lists.halves[lists.used++];
         Register* const high = &lists.halves[lists.used++];
         if (!operand.written) split(at<std::uint64_t>(slot), *low, *high);
-        lists.pointers[lists.count++] = low;
-        lists.pointers[lists.count++] = high;
+        lists.pointers[lists.count++] = low->data();
+        lists.pointers[lists.count++] = high->data();
       } else {
-        lists.pointers[lists.count++] = at<Register>(slot);
+        lists.pointers[lists.count++] = at<std::uint32_t>(slot);
       }
     }
     if (operand.written) {
       arguments.destination = {lists.pointers.data() + first, lists.count - first};
     } else {
-      arguments.source(operand.name) = {const_cast<const Register**>(lists.pointers.data() + first), lists.count - first};
+      arguments.source(operand.name) = ConstRegisterList(lists.pointers.data() + first, lists.count - first);
     }
   }
   try {
-    matrix.instruction.execute(arguments, launch_.options.path);
+    matrix.instruction.execute(arguments, launch_.options.execution);
   } catch (const Trap& error) {
     trap(error.lane, error.address, error.reason);
   }
@@ -82,7 +82,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
       auto* const to = at<std::uint64_t>(result_slot(operation, i));
       const auto half = static_cast<std::size_t>(2 * i);
       for (std::size_t lane = 0; lane < lanes; ++lane)
-        to[lane] = (*arguments.destination[half])[lane] | std::uint64_t{(*arguments.destination[half + 1])[lane]} << 32;
+        to[lane] = arguments.destination[half][lane] | std::uint64_t{arguments.destination[half + 1][lane]} << 32;
     }
   advance_gathered(operation, false);
   return Step::next;

@@ -8,16 +8,11 @@
 
 namespace warpmat {
 
-<<<<<<< HEAD:emulator/warpmat/execute/fast/rounding_mode.h
-/// The CPU rounds as a kernel needs it, whatever the caller set; afterwards as before. On x86 it neither flushes subnormal results nor takes
-/// subnormal operands for zero meanwhile; elsewhere that stays as the caller set it.
-=======
 /// The CPU rounds as a kernel needs it, and neither flushes subnormal results nor takes subnormal operands for zero, whatever the caller
-/// set; afterwards as before. Where that is the case already, nothing is set: reading the mode is cheap, writing it is not.
+/// set; afterwards as before. On x86 alone: elsewhere flushing stays as the caller set it. Where that is the case already, nothing is set: reading the mode is cheap, writing it is not.
 ///
 /// Arithmetic between the two ends stays there if its operands come from memory and its results go to memory: the compiler moves neither
 /// loads nor stores across them. Arithmetic on variables may move.
->>>>>>> m2:emulator/warpmat/numeric/rounding_mode.h
 class RoundingMode {
  public:
 #if defined(__SSE2__)

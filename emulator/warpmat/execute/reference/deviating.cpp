@@ -42,7 +42,7 @@ int step_length(const Form& form, const Lowering& lowering) {
 class Unmet {
  public:
   Unmet(const Form& form, const Lowering& lowering, const Arguments& arguments) : form_(form), arguments_(arguments) {
-    read_metadata(form, lowering, arguments, columns_);
+    read_metadata(form, lowering, arguments, ExecutionOptions{}, columns_);
   }
 
   /// Whether a product of zero and an element of column `column` that row `row` does not meet is NaN.
@@ -77,7 +77,7 @@ void for_each_sum(const Form& form, const Lowering& lowering, Deviations deviati
 
 void dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   const DeviatingUnit unit = unit_of(form, lowering, deviations);
-  Values multiplicands(form, lowering, arguments, [&](Format format, std::uint64_t bits) { return unit.multiplicand(format, bits); });
+  Values multiplicands(form, lowering, arguments, ExecutionOptions{}, [&](Format format, std::uint64_t bits) { return unit.multiplicand(format, bits); });
   for_each_sum(form, lowering, deviations, arguments, multiplicands,
                [&](auto a, auto b, std::uint64_t c) { return unit.dot(step_length(form, lowering), a, b, c); });
 }
@@ -92,7 +92,7 @@ bool in_first_half(Deviations deviations, std::size_t k, std::size_t count) {
 void split_dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   const DeviatingUnit unit = unit_of(form, lowering, deviations);
   const bool one_unit = deviations.has(fp8_in_one_unit), own_exponents = one_unit || deviations.has(fp8_exponents_kept);
-  Values multiplicands(form, lowering, arguments, [&](Format format, std::uint64_t bits) {
+  Values multiplicands(form, lowering, arguments, ExecutionOptions{}, [&](Format format, std::uint64_t bits) {
     if (own_exponents) return unit.multiplicand(format, bits);
     return unit.multiplicand(Format::f16, encode(Format::f16, decode(format, bits)));
   });
@@ -128,7 +128,7 @@ int exponent_of_zero_groups(std::span<const Value> a, std::span<const Value> b, 
 
 /// A group that takes part in E although it is zero is like a floor there.
 void grouped_dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
-  Values multiplicands(form, lowering, arguments, decode);
+  Values multiplicands(form, lowering, arguments, ExecutionOptions{}, decode);
   const int matrix_a = selected_scales(form, arguments, OperandName::ids_a), matrix_b = selected_scales(form, arguments, OperandName::ids_b);
   const std::size_t groups = static_cast<std::size_t>(form.stored_k()) / group_elements;
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
@@ -279,7 +279,7 @@ std::uint64_t integer_sum(const Form& form, Deviations deviations, std::span<con
 void integer_dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   const bool bits = lowering.semantics == Semantics::bit_dot;
   const bool exclusive = (form.bit_operation == BitOperation::bit_xor) != deviations.has(bit_operation_turned);
-  Multiplicands<std::uint64_t, 256> multiplicands(form, lowering, arguments, [](Format, std::uint64_t element) { return element; });
+  Multiplicands<std::uint64_t, 256> multiplicands(form, lowering, arguments, ExecutionOptions{}, [](Format, std::uint64_t element) { return element; });
   const auto product = [&](std::uint64_t a, std::uint64_t b) -> std::int64_t {
     if (bits) return static_cast<std::int64_t>((exclusive ? a ^ b : a & b) & 1);
     return whole(form.format(OperandName::a), a, deviations.has(sign_of_a_turned)) *

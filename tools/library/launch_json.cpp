@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tools/library/launch_description.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A place in a file, for messages.
+struct Where {
+  std::string text;
+
+  Where operator/(std::string_view name) const { return {fmt::format("{}: {}", text, name)}; }
+  [[noreturn]] void fail(std::string_view message) const { throw std::runtime_error(fmt::format("{}: {}", text, message)); }
+};
+
+Json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", path.string()));
+  Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) throw std::runtime_error(fmt::format("{} is no JSON object", path.string()));
+  return json;
+}
+
+std::uint64_t number(const Json& json, const char* key, std::uint64_t otherwise, const Where& where) {
+  if (!json.contains(key)) return otherwise;
+  if (!json.at(key).is_number_unsigned()) where.fail(fmt::format("\"{}\" must be a whole number from 0 on", key));
+  return json.at(key).get<std::uint64_t>();
+}
+
+std::string text(const Json& json, const char* key, const Where& where) {
+  if (!json.contains(key)) return {};
+  if (!json.at(key).is_string()) where.fail(fmt::format("\"{}\" must be a text", key));
+  return json.at(key).get<std::string>();
+}
+
+Dim3 dim3(const Json& json, const char* key, const Where& where) {
+  const Json sizes = json.value(key, Json::array({1, 1, 1}));
+  const bool right = sizes.is_array() && sizes.size() == 3 && std::ranges::all_of(sizes, [](const Json& size) {
+                       return size.is_number_unsigned() && size.get<std::uint64_t>() > 0 && size.get<std::uint64_t>() <= UINT32_MAX;
+                     });
+  if (!right) where.fail(fmt::format("\"{}\" must be three numbers from 1 on", key));
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+LaunchBuffer buffer_of(const Json& json, const std::filesystem::path& folder, const Where& where) {
+  LaunchBuffer buffer;
+  buffer.name = text(json, "name", where);
+  if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
+  if (json.contains("file") == json.contains("bytes")) where.fail("a buffer has either \"file\" or \"bytes\"");
+  if (json.contains("file"))
+    buffer.source = (folder / text(json, "file", where)).string();
+  else
+    buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
+  if (const std::string out = text(json, "out", where); !out.empty()) buffer.out = folder / out;
+  return buffer;
+}
+
+LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
+  LaunchPointer pointer{number(json, "at", 0, where), text(json, "buffer", where), 0};
+  if (json.contains("offset")) {
+    if (!json.at("offset").is_number_integer()) where.fail("\"offset\" must be a whole number of bytes");
+    pointer.offset = json.at("offset").get<std::int64_t>();
+  }
+  if (std::ranges::find(buffers, pointer.buffer, &LaunchBuffer::name) == buffers.end())
+    where.fail(fmt::format("there is no buffer \"{}\"", pointer.buffer));
+  if (size < 8 || pointer.at > size - 8) where.fail(fmt::format("an address at byte {} leaves the {} bytes of the parameter", pointer.at, size));
+  return pointer;
+}
+
+LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+  if (!json.is_object() || json.empty()) where.fail("a parameter is an object such as {\"s32\": 128} or {\"buffer\": \"A\"}");
+  if (json.contains("tensormap") || json.contains("tensormap_pointer") || !json.value("tensormaps", Json::array()).empty())
+    where.fail("tensor maps are not executed yet");
+  if (json.contains("buffer")) return {std::vector<std::uint8_t>(8), {pointer_of(json, buffers, 8, where)}};
+  if (json.contains("bytes")) {
+    LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
+    for (const Json& pointer : json.value("pointers", Json::array()))
+      parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), where));
+    return parameter;
+  }
+  if (json.size() != 1 || !json.begin().value().is_number()) where.fail("a number is {\"TYPE\": VALUE}, such as {\"f32\": 0.5}");
+  return {number_bytes(json.begin().key(), json.begin().value().dump()), {}};
+}
+
+}  // namespace
+
+LaunchDescription read_launch(const std::filesystem::path& path) {
+  const Json json = read_json(path);
+  const Where where{path.string()};
+  const std::filesystem::path folder = path.parent_path();
+  LaunchDescription launch;
+  const std::string ptx = text(json, "ptx", where);
+  if (ptx.empty()) where.fail("\"ptx\" must name the file of the kernel");
+  launch.ptx = folder / ptx;
+  launch.kernel = text(json, "kernel", where);
+  launch.config.grid = dim3(json, "grid", where);
+  launch.config.block = dim3(json, "block", where);
+  if (dim3(json, "cluster", where).count() != 1) where.fail("clusters of blocks are not executed yet");
+  const std::uint64_t shared = number(json, "dynamic_shared", 0, where);
+  if (shared > UINT32_MAX) where.fail("\"dynamic_shared\" is beyond every GPU's shared memory");
+  launch.config.shared_bytes = static_cast<std::uint32_t>(shared);
+  std::size_t index = 0;
+  for (const Json& buffer : json.value("buffers", Json::array()))
+    launch.buffers.push_back(buffer_of(buffer, folder, where / fmt::format("buffers[{}]", index++)));
+  index = 0;
+  for (const Json& parameter : json.value("params", Json::array()))
+    launch.parameters.push_back(parameter_of(parameter, launch.buffers, where / fmt::format("params[{}]", index++)));
+  return launch;
+}
+
+void fill_from_triton(const std::filesystem::path& path, LaunchDescription& description) {
+  const Json json = read_json(path);
+  const Where where{path.string()};
+  if (!json.contains("num_warps")) return;  // another program's file
+  if (description.kernel.empty()) description.kernel = text(json, "name", where);
+  if (description.config.block == Dim3{}) description.config.block.x = static_cast<std::uint32_t>(32 * number(json, "num_warps", 1, where));
+  if (description.config.shared_bytes == 0) description.config.shared_bytes = static_cast<std::uint32_t>(number(json, "shared", 0, where));
+  if (number(json, "num_ctas", 1, where) != 1) where.fail("clusters of blocks are not executed yet");
+}
+
+}  // namespace warpmat
