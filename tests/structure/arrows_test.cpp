@@ -42,6 +42,7 @@ const std::vector<Room> rooms = {
     {emulator + "execute", {"numeric", "layout", "warp", "tables", "execute/reference", "execute/fast"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "ptx", {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices"}},
+    {emulator + "machine", {"numeric", "scalar", "warp", "tables", "execute", "ptx"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/numeric/rounding_mode.h>
+
 namespace warpmat::machine {
 namespace {
 
@@ -47,18 +49,17 @@ bool Block::use_turn() {
 }
 
 Block::Status Block::run(bool has_turn) {
+  const RoundingMode mode(RoundingMode::nearest);  // what the scalar kernels ask for
   has_turn_ = has_turn;
   turn_left_ = turn_accesses;
   std::size_t idle = 0, finished = 0;  // warps in a row that could not go on
   for (const auto& warp : warps_) finished += warp->finished();
   while (finished < warps_.size()) {
-    if (next_warp_ == 0 && launch_.options.schedule != 0)
-      for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[next_random(random_) % i]);
+    if (slice_ <= 0) begin_slice();
     WarpState& warp = *warps_[order_[next_warp_]];
     const std::uint64_t before = warp.operations();
     const bool was_finished = warp.finished();
-    const int slice = launch_.options.schedule == 0 ? warp_slice : static_cast<int>(1 + next_random(random_) % warp_slice);
-    const WarpState::Status status = warp.run(slice);
+    const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
     if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
       warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations));
@@ -69,11 +70,21 @@ Block::Status Block::run(bool has_turn) {
       check_all_barriers();
     }
     next_warp_ = (next_warp_ + 1) % warps_.size();
+    slice_ = 0;
     idle = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle + 1;
     if (idle > 2 * warps_.size() && finished < warps_.size()) report_deadlock();
   }
   if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
   return Status::finished;
+}
+
+/// A warp's slice is whole in every run: where it waits for the turn in between, it goes on with the rest.
+void Block::begin_slice() {
+  slice_ = warp_slice;
+  if (launch_.options.schedule == 0) return;
+  if (next_warp_ == 0)
+    for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[next_random(random_) % i]);
+  slice_ = static_cast<int>(1 + next_random(random_) % warp_slice);
 }
 
 void Block::check_barrier(int id) {

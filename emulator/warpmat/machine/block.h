@@ -51,6 +51,7 @@ class Block {
  private:
   [[noreturn]] void report_deadlock();
   void check_all_barriers();
+  void begin_slice();
 
   const LaunchState& launch_;
   Dim3 index_;
@@ -60,6 +61,7 @@ class Block {
   std::array<BarrierState, 16> barriers_{};
   std::string printed_;
   std::size_t next_warp_ = 0;
+  int slice_ = 0;  ///< operations that are left to the warp
   std::uint64_t clock_ = 0;
   std::uint64_t random_;
   bool has_turn_ = false;

@@ -74,7 +74,7 @@ void WarpState::commit_group(LaneMask mask) {
 
 /// Performs the copies of these lanes that are older than their last `detail` groups; wait_all those that are not committed too.
 void WarpState::wait_group(const Operation& operation, LaneMask mask) {
-  const bool all = program_.statements[operation.statement]->opcode == "cp.async.wait_all";
+  const bool all = operation.detail == code::wait_for_all;
   for (AsyncCopy& copy : copies_) {
     LaneMask done = 0;
     for (int lane = 0; lane < lanes; ++lane) {

@@ -74,7 +74,7 @@ std::uint64_t update_integer(const Access& access, std::uint8_t* place, std::uin
 }
 
 /// What the catalogue's instruction makes of two numbers.
-std::uint64_t compute_one(catalogue::WarpFunction function, bool wide, std::uint64_t a, std::uint64_t b) {
+std::uint64_t compute_one(const Access& access, bool wide, std::uint64_t a, std::uint64_t b) {
   alignas(64) std::uint64_t left[lanes] = {}, right[lanes] = {}, result[lanes] = {};
   const auto put = [&](std::uint64_t* to, std::uint64_t value) {
     const auto narrow = static_cast<std::uint32_t>(value);
@@ -84,7 +84,7 @@ std::uint64_t compute_one(catalogue::WarpFunction function, bool wide, std::uint
   put(right, b);
   void* const results[] = {result};
   const void* const sources[] = {left, right};
-  function(results, sources);
+  access.arithmetic(results, sources, access.modifiers);
   return wide ? result[0] : result[0] & 0xffffffff;
 }
 
@@ -121,9 +121,9 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
         exchange_128(operation, access, place, lane);
         continue;
       }
-      if (operation.function != nullptr) {
+      if (access.arithmetic != nullptr) {
         std::memcpy(&old, place, access.bytes);
-        std::uint64_t sum = compute_one(operation.function, wide, flush ? flush_f32(old) : old, flush ? flush_f32(b) : b);
+        std::uint64_t sum = compute_one(access, wide, flush ? flush_f32(old) : old, flush ? flush_f32(b) : b);
         if (flush) sum = flush_f32(sum);
         std::memcpy(place, &sum, access.bytes);
       } else {

@@ -50,11 +50,14 @@ void WarpState::compute(const Operation& operation, LaneMask mask) {
   const code::Slot* slot = slots(operation);
   for (int i = 0; i < operation.results; ++i) results[i] = at<std::uint8_t>(*slot++);
   for (int i = 0; i < operation.sources; ++i) sources[i] = at<std::uint8_t>(*slot++);
-  if ((live_ & ~mask) == 0) return operation.function(results, sources);
+  const auto run = [&](void* const* to) {
+    operation.kernel != nullptr ? operation.kernel(to, sources, program_.modifiers[operation.detail]) : operation.function(to, sources);
+  };
+  if ((live_ & ~mask) == 0) return run(results);
   Scratch scratch[most_results];
   void* fresh[most_results];
   for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
-  operation.function(fresh, sources);
+  run(fresh);
   for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
 }
 

@@ -45,34 +45,33 @@ bool WarpState::choose_strand() {
   return false;
 }
 
-WarpState::Status WarpState::run(int budget) {
+WarpState::Status WarpState::run(int& budget) {
   if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
-  int slice = strand_slice;
   for (; budget > 0; --budget) {
     switch (step()) {
       case Step::next:
         break;
-      case Step::again:
-        break;
       case Step::leave_strand:
         if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
-        slice = strand_slice;
+        strand_slice_ = 0;
         break;
       case Step::yield:
         if (strands_.size() > 1) ++current_;
         return Status::yielded;
+      // The operation is executed later, as if nobody had come to it yet.
       case Step::needs_turn:
+        --operations_;
         return Status::needs_turn;
       case Step::turn_is_over:
+        --operations_;
         return Status::turn_is_over;
     }
-    if (--slice > 0 || strands_.size() == 1) continue;
+    if (++strand_slice_ < strand_slice) continue;
+    strand_slice_ = 0;
     if (spins_ > most_spins || operations_ - waiting_since_ > longest_wait) release_joined_lanes();
     ++current_;
     choose_strand();
-    slice = strand_slice;
   }
-  if (spins_ > most_spins) release_joined_lanes();
   return Status::yielded;
 }
 

@@ -164,7 +164,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     for (std::uint64_t& a : address) a = static_cast<std::uint32_t>(a);
 
   std::uint8_t* memory = nullptr;
-  std::uint64_t start = 0, size = 0;
+  std::uint64_t start = 0, size = 0, own = 0;
   if (space == Space::shared) {
     memory = block_.shared().data();
     start = program_.shared_base;
@@ -175,6 +175,13 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     memory = last_buffer_->data.get();
     start = last_buffer_->address;
     size = last_buffer_->bytes;
+  } else if (space == Space::param && !writes) {
+    memory = const_cast<std::uint8_t*>(launch_.parameters.data());
+    size = launch_.parameters.size();
+  } else if (space == Space::local) {
+    memory = local_.data();
+    size = launch_.local_bytes;
+    own = size;  // each lane has its own
   }
   bool good = memory != nullptr && size >= bytes;
   if (good) {
@@ -182,7 +189,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     LaneMask bad = 0;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::uint64_t offset = address[lane] - start;
-      addresses.host[lane] = memory + offset;
+      addresses.host[lane] = memory + offset + own * lane;
       bad |= static_cast<LaneMask>(offset > last || (address[lane] & low_bits) != 0) << lane;
     }
     good = (bad & mask) == 0;
@@ -259,7 +266,7 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
 bool WarpState::is_ordered(const Operation& operation) const {
   if (operation.semantics == catalogue::Semantics::fence) return operation.detail != 0;
   const Access& access = program_.accesses[operation.detail];
-  const bool sums_floats = operation.function != nullptr;
+  const bool sums_floats = access.arithmetic != nullptr;
   const bool ordered = operation.semantics == catalogue::Semantics::atomic ? access.result_used || sums_floats : access.ordered;
   if (!ordered || access.space == Space::shared || access.space == Space::local || access.space == Space::param) return false;
   if (access.space != Space::generic) return true;

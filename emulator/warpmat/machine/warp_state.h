@@ -70,8 +70,8 @@ class WarpState {
 
   WarpState(Block& block, int index, LaneMask existing);
 
-  /// Executes up to `budget` operations. Throws KernelTrap.
-  Status run(int budget);
+  /// Executes operations until `budget`, which counts them down, is 0. Throws KernelTrap.
+  Status run(int& budget);
 
   bool finished() const { return live_ == 0; }
   LaneMask live() const { return live_; }
@@ -89,7 +89,7 @@ class WarpState {
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason) const;
 
  private:
-  enum class Step : std::uint8_t { next, again, leave_strand, yield, needs_turn, turn_is_over };
+  enum class Step : std::uint8_t { next, leave_strand, yield, needs_turn, turn_is_over };
 
   // Control: warp_control.cpp
   bool choose_strand();
@@ -179,6 +179,7 @@ class WarpState {
   std::vector<Strand> strands_;
   std::vector<Join> joins_;
   std::size_t current_ = 0;
+  int strand_slice_ = 0;             ///< operations until another strand has its turn
   std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last came to or left a join
   std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
   std::vector<std::uint8_t> register_storage_;

@@ -11,6 +11,7 @@
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
+#include <warpmat/scalar/kernel.h>
 
 namespace warpmat::code {
 
@@ -47,12 +48,17 @@ struct Access {
   bool ordered = false;                                ///< volatile, relaxed, acquire, release: seen by other blocks in a defined order
   AtomicOperation atomic = AtomicOperation::add;
   const catalogue::ValueType* type = nullptr;  ///< of an atomic operation
-  bool flush = false;                          ///< f32 atomics: subnormal numbers are zero
-  bool result_used = true;                     ///< atomics whose result nobody reads act like red
-  std::uint8_t source_bytes = 0;               ///< cp.async: bytes in shared memory, where fewer are read the rest is zero; 0 elsewhere
-  bool has_source_size = false;                ///< cp.async: a source says how many bytes are read
-  bool ignores_source = false;                 ///< cp.async: a predicate says whether only zeros are written
+  scalar::Function arithmetic = nullptr;       ///< of an atomic operation on floating-point numbers
+  scalar::Modifiers modifiers{};
+  bool flush = false;             ///< f32 atomics: subnormal numbers are zero
+  bool result_used = true;        ///< atomics whose result nobody reads act like red
+  std::uint8_t source_bytes = 0;  ///< cp.async: bytes in shared memory, where fewer are read the rest is zero; 0 elsewhere
+  bool has_source_size = false;   ///< cp.async: a source says how many bytes are read
+  bool ignores_source = false;    ///< cp.async: a predicate says whether only zeros are written
 };
+
+/// Operation::detail of cp.async.wait_all; of cp.async.wait_group it is the number of groups that may be pending.
+inline constexpr std::uint32_t wait_for_all = 0xffffffff;
 
 /// bar and barrier.
 struct Barrier {
@@ -124,7 +130,8 @@ struct Call {
 
 /// One operation. Its operands are Program::slots from `slots` on: first the results, then the sources.
 struct Operation {
-  catalogue::WarpFunction function = nullptr;
+  catalogue::WarpFunction function = nullptr;  ///< compute: this, or
+  scalar::Function kernel = nullptr;           ///< this, with Program::modifiers[detail]
   catalogue::Semantics semantics = catalogue::Semantics::compute;
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
@@ -183,6 +190,7 @@ struct Program {
 
   std::vector<Operation> operations;
   std::vector<Slot> slots;
+  std::vector<scalar::Modifiers> modifiers;
   std::vector<Access> accesses;
   std::vector<Barrier> barriers;
   std::vector<WarpExchange> exchanges;

@@ -26,7 +26,7 @@ struct Arithmetic {
 
 constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul}, std::pair{"add", Arithmetic::Kind::add},
                            std::pair{"sub", Arithmetic::Kind::sub}, std::pair{"neg", Arithmetic::Kind::neg}};
-constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2", "f32x2"};
+constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
 
 class Contraction {
  public:
@@ -58,7 +58,10 @@ class Contraction {
     const auto kind = std::ranges::find_if(kinds, [&](const auto& k) { return opcode.starts_with(std::string(k.first) + '.'); });
     if (kind == kinds.end()) return std::nullopt;
     const Match* match = draft_.find_match(opcode);
-    if (match == nullptr || match->pattern->row.function != draft.operation.function) return std::nullopt;
+    if (match == nullptr || match->pattern->row.kernel.empty()) return std::nullopt;
+    Operation own;
+    draft_.set_function(*match, own);
+    if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;  // what surrounds the statement
     if (match->types.size() != 1 || std::ranges::find(types, match->types[0]->name) == types.end()) return std::nullopt;
     Arithmetic arithmetic{kind->second, fmt::format("{}.{}", match->has(".ftz") ? ".ftz" : "", match->types[0]->name), match->has(".sat")};
     for (const std::string_view q : match->qualifiers)
@@ -176,7 +179,7 @@ class Contraction {
       throw StatementError{draft_.program.statements[like.operation.statement]->location,
                            fmt::format("contraction would need {}, which is not in the catalogue", opcode)};
     DraftOperation operation;
-    operation.operation.function = match->pattern->row.function;
+    draft_.set_function(*match, operation.operation);
     operation.operation.statement = like.operation.statement;
     operation.results = std::move(results);
     operation.sources = std::move(sources);

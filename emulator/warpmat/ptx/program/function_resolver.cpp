@@ -30,6 +30,19 @@ const Match* ProgramDraft::find_match(const std::string& opcode) {
   return place->second ? &*place->second : nullptr;
 }
 
+void ProgramDraft::set_function(const Match& match, Operation& operation) {
+  operation.function = match.pattern->row.function;
+  if (match.pattern->row.kernel.empty()) return;
+  const auto [place, added] = kernels.try_emplace(&match);
+  if (added) {
+    const catalogue::Executable executable = catalogue::executable(match);
+    place->second = {executable.function, static_cast<std::uint32_t>(program.modifiers.size())};
+    program.modifiers.push_back(executable.modifiers);
+  }
+  operation.kernel = place->second.first;
+  operation.detail = place->second.second;
+}
+
 int ProgramDraft::function_index(const syntax::Function& function) {
   for (std::size_t i = 0; i < functions.size(); ++i)
     if (functions[i].source == &function) return static_cast<int>(i);
@@ -209,8 +222,6 @@ void FunctionResolver::by_semantics(const Match& match) {
   switch (semantics) {
     case Semantics::compute:
       return compute(match);
-    case Semantics::compare:
-      return compare(match);
     case Semantics::load:
       return load(match);
     case Semantics::store:
@@ -252,6 +263,7 @@ void FunctionResolver::by_semantics(const Match& match) {
       read_operands(match, operation);
       return add(std::move(operation));
     }
+    case Semantics::compare:
     case Semantics::special:
     case Semantics::matrix:
       break;
@@ -281,7 +293,7 @@ DraftOperation FunctionResolver::row(const std::string& opcode, std::vector<Valu
   const Match* match = draft_.find_match(opcode);
   if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", statement_->opcode, opcode));
   DraftOperation operation;
-  operation.operation.function = match->pattern->row.function;
+  draft_.set_function(*match, operation.operation);
   operation.results = std::move(results);
   operation.sources = std::move(sources);
   return operation;

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/executable.h>
 #include <warpmat/ptx/program/draft.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/program/names.h>
@@ -18,11 +18,14 @@ struct ProgramDraft {
   Program program;
   Constants constants;
   ModuleSymbols symbols;
-  std::vector<DraftFunction> functions;                                      ///< by the order in which calls reach them; the entry first
+  std::vector<DraftFunction> functions;  ///< by the order in which calls reach them; the entry first
+  std::unordered_map<const catalogue::Match*, std::pair<scalar::Function, std::uint32_t>> kernels;  ///< and their modifiers' number
   std::unordered_map<std::string, std::optional<catalogue::Match>> matches;  ///< by opcode; their qualifiers point into the keys
 
   /// The row that spells `opcode`, or nullptr.
   const catalogue::Match* find_match(const std::string& opcode);
+  /// Makes `operation` one that computes what `match`'s row says.
+  void set_function(const catalogue::Match& match, Operation& operation);
   /// The number of the function of that name, which is resolved later if it is new.
   int function_index(const syntax::Function& function);
 };
@@ -75,7 +78,6 @@ class FunctionResolver {
 
   // Scalar statements: scalar_statements.cpp
   void compute(const catalogue::Match& match);
-  void compare(const catalogue::Match& match);
   void pack();
   void address_space(const catalogue::Match& match);
 

@@ -157,8 +157,11 @@ void FunctionResolver::atomic(const Match& match) {
   access.result_used = !reduction;
   DraftOperation operation;
   operation.operation.semantics = Semantics::atomic;
-  if (const std::string arithmetic = arithmetic_of(match, type); !arithmetic.empty())
-    operation.operation.function = row(arithmetic, {}, {}).operation.function;
+  if (const std::string arithmetic = arithmetic_of(match, type); !arithmetic.empty()) {
+    const Operation computed = row(arithmetic, {}, {}).operation;
+    access.arithmetic = computed.kernel;
+    access.modifiers = draft_.program.modifiers[computed.detail];
+  }
   std::size_t next = 0;
   if (!reduction) operation.results = group(operand(next++), type, true, access.vector);
   const Place where = place(operand(next++));
@@ -199,7 +202,7 @@ void FunctionResolver::wait_group(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async_wait;
   operation.operation.detail =
-      match.has(".wait_all") ? 0 : static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), 0xffffffff));
+      match.has(".wait_all") ? wait_for_all : static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all - 1));
   add(std::move(operation));
 }
 

@@ -210,7 +210,9 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
     } else if (pattern.paired) {
       if (last != nullptr && last->kind == Kind::pair) {
         read_operand(match, pattern, last->items[1], operation);
-      } else if (!pattern.optional) {
+      } else if (pattern.optional) {
+        operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // nobody reads it
+      } else {
         fail(fmt::format("{} writes two results with | between them", statement_->opcode));
       }
     } else if (!pattern.optional || next < statement_->operands.size()) {

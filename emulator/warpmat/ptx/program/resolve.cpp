@@ -82,7 +82,7 @@ std::string_view name(Space space) {
 
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target, const ResolveOptions& options) {
   const syntax::Function& function = find_entry(*module, entry);
-  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .matches = {}};
+  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .kernels = {}, .matches = {}};
   draft.program.module = module;
   draft.program.target = &find_run_target(*module, target);
   draft.program.entry = function.name;

@@ -12,53 +12,9 @@ using Kind = syntax::Operand::Kind;
 
 void FunctionResolver::compute(const Match& match) {
   DraftOperation operation;
-  operation.operation.function = match.pattern->row.function;
+  draft_.set_function(match, operation.operation);
   read_operands(match, operation);
   add(std::move(operation));
-}
-
-/// setp.CMP{.BOOL}.type p{|q}, a, b{, c}: p = (a CMP b) BOOL c, q = !(a CMP b) BOOL c. Where the row compares two halves (f16x2), p and q
-/// are those of the halves.
-void FunctionResolver::compare(const Match& match) {
-  const ValueType& predicate = *catalogue::find_value_type("pred");
-  DraftOperation operation;
-  operation.operation.function = match.pattern->row.function;
-  std::size_t results = 0;
-  const syntax::Operand& written = operand(0);
-  std::vector<Value> targets;
-  targets.push_back(result(written.kind == Kind::pair ? written.items[0] : written, predicate));
-  if (written.kind == Kind::pair) targets.push_back(result(written.items[1], predicate));
-  std::size_t next = 1;
-  for (const catalogue::OperandPattern& pattern : match.pattern->operands) {
-    if (pattern.result) {
-      ++results;
-    } else {
-      read_operand(match, pattern, operand(next++), operation);
-    }
-  }
-  std::string combine;
-  for (const char* qualifier : {".and", ".or", ".xor"})
-    if (match.has(qualifier)) combine = qualifier + 1;
-  const bool halves = results == 2;
-  if (combine.empty() && (targets.size() == 1 || halves)) {
-    while (targets.size() < results) targets.push_back(temporary(RegisterClass::predicate));
-    operation.results = targets;
-    if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
-    return add(std::move(operation));
-  }
-  for (std::size_t i = 0; i < results; ++i) operation.results.push_back(temporary(RegisterClass::predicate));
-  const std::vector<Value> compared = operation.results;
-  const Value c = combine.empty() ? 0 : source(operand(next++), predicate);
-  if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
-  add(std::move(operation));
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    Value outcome = compared[halves ? i : 0];
-    if (i == 1 && !halves) {
-      outcome = temporary(RegisterClass::predicate);
-      add(row("not.pred", {outcome}, {compared[0]}));
-    }
-    add(combine.empty() ? row("mov.pred", {targets[i]}, {outcome}) : row(combine + ".pred", {targets[i]}, {outcome, c}));
-  }
 }
 
 /// mov between a vector in braces and one register: mov.b32 {lo, hi}, r; mov.b64 rd, {a, b}.

@@ -1,0 +1,111 @@
+#include <cstdint>
+#include <vector>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+TEST_CASE("calls: parameters and results through .param and .reg, barriers and divergence inside, recursion", "[machine][call]") {
+  const std::string functions = R"(
+.func (.param .b32 result) triple(.param .b32 x, .param .align 8 .b8 s[16])
+{
+    .reg .b32 %r<9>; .reg .pred %q;
+    ld.param.b32 %r1, [x];
+    ld.param.b32 %r2, [s+8];
+    mad.lo.s32 %r3, %r1, 3, %r2;
+    bar.sync 0;
+    setp.lt.u32 %q, %r1, 5;
+    st.param.b32 [result], %r3;
+    @%q ret;
+    add.s32 %r3, %r3, 1000;
+    st.param.b32 [result], %r3;
+    ret;
+}
+.func (.reg .b32 result) factorial(.reg .b32 n)
+{
+    .reg .b32 %r<9>; .reg .pred %p<2>;
+    mov.u32 result, 1;
+    setp.lt.u32 %p1, n, 2;
+    @%p1 ret;
+    sub.u32 %r1, n, 1;
+    call (%r2), factorial, (%r1);
+    mul.lo.u32 result, %r2, n;
+    ret;
+}
+)";
+  const Module module = word_kernel(R"(
+    .param .b32 a;
+    .param .align 8 .b8 b[16];
+    .param .b32 r;
+    st.param.b32 [a], %i;
+    st.param.b32 [b+8], 50;
+    call.uni (r), triple, (a, b);
+    ld.param.b32 %d, [r];
+    activemask.b32 %r5;
+    setp.ne.u32 %p1, %r5, -1;
+    @%p1 mov.u32 %d, 0;
+    and.b32 %r1, %i, 3;
+    setp.eq.u32 %p2, %r1, 2;
+    mov.u32 %r2, 0;
+    @%p2 call (%r2), factorial, (%i);
+    add.u32 %d, %d, %r2;
+)",
+                                    "sm_90", functions);
+  const auto factorial = [](std::uint32_t n) {
+    std::uint32_t product = 1;
+    for (std::uint32_t i = 2; i <= n; ++i) product *= i;
+    return product;
+  };
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t i = 0; i < 64; ++i) expected.push_back(3 * i + 50 + (i < 5 ? 0 : 1000) + (i % 4 == 2 ? factorial(i) : 0));
+  CHECK(words_of(module, {1}, {64}) == expected);
+}
+
+TEST_CASE("vprintf prints by blocks and lanes; a failed assertion is a trap with its text", "[machine][print]") {
+  const std::string before = R"(
+.extern .func  (.param .b32 func_retval0) vprintf (.param .b64 vprintf_param_0, .param .b64 vprintf_param_1);
+.extern .func __assertfail (.param .b64 p0, .param .b64 p1, .param .b32 p2, .param .b64 p3, .param .b64 p4) .noreturn;
+.global .align 1 .b8 format[27] = {116, 37, 100, 58, 32, 37, 46, 50, 102, 32, 37, 115, 32, 37, 53, 108, 108, 120, 124, 37, 99, 37, 37, 10, 0};
+.global .align 1 .b8 word[3] = {104, 105, 0};
+)";
+  // "t%d: %.2f %s %5llx|%c%%\n"
+  const std::string body = R"(
+    .local .align 8 .b8 depot[40];
+    .reg .b64 %SP, %SPL; .reg .f64 %g<2>;
+    mov.u64 %SPL, depot;
+    cvta.local.u64 %SP, %SPL;
+    st.local.u32 [%SPL], %i;
+    cvt.rn.f64.u32 %g0, %i;
+    mul.f64 %g0, %g0, 0d3FF8000000000000;
+    st.local.f64 [%SPL+8], %g0;
+    mov.u64 %l1, word;
+    cvta.global.u64 %l1, %l1;
+    st.local.u64 [%SPL+16], %l1;
+    st.local.u64 [%SPL+24], 171;
+    st.local.u32 [%SPL+32], 65;
+    mov.u64 %l2, format;
+    cvta.global.u64 %l2, %l2;
+    { .param .b64 param0; .param .b64 param1; .param .b32 retval0;
+    st.param.b64 [param0], %l2;
+    st.param.b64 [param1], %SP;
+    call.uni (retval0), vprintf, (param0, param1);
+    ld.param.b32 %d, [retval0];
+    }
+)";
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(16, "out");
+  const LaunchResult result = launch(Kernel(word_kernel(body, "sm_90", before), "k"), {{2}, {2}}, memory, {out}, {.jobs = 2});
+  CHECK(result.printed == "t0: 0.00 hi    ab|A%\nt1: 1.50 hi    ab|A%\nt2: 3.00 hi    ab|A%\nt3: 4.50 hi    ab|A%\n");
+  CHECK(memory.read<std::uint32_t>(out, 1)[0] == 5);
+
+  const std::string fails = R"(
+    mov.u64 %l1, word;
+    cvta.global.u64 %l1, %l1;
+    { .param .b64 a0; .param .b64 a1; .param .b32 a2; .param .b64 a3; .param .b64 a4;
+    st.param.b64 [a0], %l1; st.param.b64 [a1], %l1; st.param.b32 [a2], 17; st.param.b64 [a3], %l1; st.param.b64 [a4], 1;
+    call.uni __assertfail, (a0, a1, a2, a3, a4);
+    }
+)";
+  CHECK(trap_of(word_kernel(fails, "sm_90", before), {1}).find("hi:17: hi: assertion `hi` failed") != std::string::npos);
+}

@@ -1,0 +1,88 @@
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// What each lane of one warp has after `body`.
+std::vector<std::uint32_t> lanes_after(const std::string& body) {
+  return words_of(word_kernel(body), {1}, {32});
+}
+
+/// The lane that lane `i` reads, and whether it is in range: __shfl_sync of the CUDA programming guide, written for segments of `width`
+/// lanes.
+std::pair<int, bool> source_lane(char mode, int i, int b, int width) {
+  const int first = i / width * width;
+  switch (mode) {
+    case 'u':
+      return i - b >= first ? std::pair{i - b, true} : std::pair{i, false};
+    case 'd':
+      return i + b < first + width ? std::pair{i + b, true} : std::pair{i, false};
+    case 'b':
+      return (i ^ b) < first + width ? std::pair{i ^ b, true} : std::pair{i, false};
+    default:
+      return {first + b % width, true};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("shfl reads the lane that the CUDA guide says, in segments of every width", "[machine][exchange]") {
+  for (const char* mode : {"up", "down", "bfly", "idx"})
+    for (const int width : {32, 16, 8, 4, 2})
+      for (const int b : {0, 1, 3, 7, 17, 31}) {
+        const int c = (32 - width) << 8 | (mode[0] == 'u' ? 0 : 31);
+        const auto found = lanes_after("mul.lo.u32 %r1, %i, 5; shfl.sync." + std::string(mode) + ".b32 %r2|%p1, %r1, " + std::to_string(b) +
+                                       ", " + std::to_string(c) + ", -1; selp.u32 %r3, 1000, 0, %p1; add.u32 %d, %r2, %r3;");
+        for (int i = 0; i < 32; ++i) {
+          const auto [from, good] = source_lane(mode[0], i, b, width);
+          INFO(mode << " width " << width << " b " << b << " lane " << i);
+          CHECK(found[static_cast<std::size_t>(i)] == static_cast<std::uint32_t>(5 * from + (good ? 1000 : 0)));
+        }
+      }
+}
+
+TEST_CASE("votes, matches, reductions, elect and activemask see the lanes of their mask", "[machine][exchange]") {
+  const std::string part = "setp.lt.u32 %p1, %i, 20; @!%p1 bra MEET; ";
+  const std::string end = " MEET:";
+  CHECK(lanes_after(part + "setp.gt.u32 %p2, %i, 3; vote.sync.ballot.b32 %d, %p2, 0xfffff;" + end)[7] == 0xffff0);
+  CHECK(lanes_after(part + "setp.gt.u32 %p2, %i, 3; vote.sync.any.pred %p3, %p2, 0xfffff; selp.u32 %d, 1, 2, %p3;" + end)[0] == 1);
+  CHECK(lanes_after(part + "setp.gt.u32 %p2, %i, 3; vote.sync.all.pred %p3, %p2, 0xfffff; selp.u32 %d, 1, 2, %p3;" + end)[0] == 2);
+  CHECK(lanes_after(part + "setp.gt.u32 %p2, %i, 99; vote.sync.uni.pred %p3, !%p2, 0xfffff; selp.u32 %d, 1, 2, %p3;" + end)[0] == 1);
+  CHECK(lanes_after(part + "shr.u32 %r1, %i, 2; match.any.sync.b32 %d, %r1, 0xfffff;" + end)[9] == 0xf00);
+  CHECK(lanes_after(part + "shr.u32 %r1, %i, 2; match.all.sync.b32 %r2|%p4, %r1, 0xfffff; selp.u32 %d, 1, 2, %p4;" + end)[9] == 2);
+  CHECK(lanes_after(part + "redux.sync.add.u32 %d, %i, 0xfffff;" + end)[3] == 190);
+  CHECK(lanes_after(part + "sub.s32 %r1, 5, %i; redux.sync.min.s32 %d, %r1, 0xfffff;" + end)[3] == static_cast<std::uint32_t>(-14));
+  CHECK(lanes_after(part + "redux.sync.xor.b32 %d, %i, 0xfffff;" + end)[3] == 0);
+  const auto elected = lanes_after(part + "elect.sync %r1|%p2, 0xfffff; selp.u32 %d, 100, 200, %p2; add.u32 %d, %d, %r1;" + end);
+  CHECK(elected[0] == 100);
+  CHECK(elected[1] == 200);
+  CHECK(lanes_after(part + "activemask.b32 %d;" + end)[2] == 0xfffff);
+}
+
+TEST_CASE("lanes of both sides of a branch may execute the statement that names them all", "[machine][exchange]") {
+  const auto found = lanes_after(R"(
+    setp.lt.u32 %p1, %i, 12;
+    @%p1 bra LOW;
+    bar.warp.sync -1;
+    mov.u32 %d, 1;
+    bra MEET;
+LOW:
+    bar.warp.sync -1;
+    mov.u32 %d, 2;
+MEET:
+)");
+  CHECK(found[0] == 2);
+  CHECK(found[31] == 1);
+}
+
+TEST_CASE("masks that do not name the executing lane, and lanes that never come", "[machine][exchange]") {
+  CHECK(trap_of(word_kernel("vote.sync.ballot.b32 %d, 1, 0xfffffffe;"), {32}).find("lane 0") != std::string::npos);
+  const std::string trap = trap_of(word_kernel("setp.lt.u32 %p1, %i, 4; @%p1 shfl.sync.idx.b32 %d, %i, 0, 31, -1; exit;"), {32});
+  CHECK(trap.find("shfl.sync.idx.b32") != std::string::npos);
+}

@@ -1,0 +1,201 @@
+#include <cstdint>
+#include <vector>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+TEST_CASE("shared variables lie as ptxas lays them out: in order, at their declared alignment, the dynamic array last",
+          "[machine][memory]") {
+  const std::string body = R"(
+    .shared .align 2 .b8 a[6];
+    .shared .align 2 .b8 b[512];
+    .shared .align 4 .b8 c[6];
+    .shared .align 64 .b8 e[4];
+    mov.u32 %r0, a;
+    mov.u32 %r1, b;
+    mov.u32 %r2, c;
+    mov.u32 %r3, e;
+    mov.u32 %r4, dynamic;
+    setp.eq.u32 %p1, %i, 1;
+    setp.eq.u32 %p2, %i, 2;
+    setp.eq.u32 %p3, %i, 3;
+    setp.eq.u32 %p4, %i, 4;
+    mov.u32 %d, %r0;
+    @%p1 mov.u32 %d, %r1;
+    @%p2 mov.u32 %d, %r2;
+    @%p3 mov.u32 %d, %r3;
+    @%p4 mov.u32 %d, %r4;
+)";
+  const std::string before = ".extern .shared .align 16 .b8 dynamic[];\n.shared .b32 unused[100];";
+  // Figures of ptxas 13.0.
+  for (const auto& [target, base] : {std::pair{"sm_80", 0u}, std::pair{"sm_90", 0x400u}, std::pair{"sm_120", 0x400u}}) {
+    const std::vector<std::uint32_t> expected{base, base + 0x6, base + 0x208, base + 0x240, base + 0x250};
+    CHECK(words_of(word_kernel(body, target, before), {1}, {5}, {}, 64) == expected);
+  }
+}
+
+TEST_CASE("loads and stores of every width, signed ones extended to their register", "[machine][memory]") {
+  const Module module = word_kernel(R"(
+    .shared .align 16 .b8 buffer[1024];
+    mov.u32 %r0, buffer;
+    shl.b32 %r1, %i, 4;
+    add.u32 %r0, %r0, %r1;
+    mov.u32 %r2, 0x80818283;
+    st.shared.u32 [%r0], %r2;
+    st.shared.u64 [%r0+8], 0x1122334455667788;
+    ld.shared.s8 %r3, [%r0+3];
+    ld.shared.u8 %r4, [%r0+3];
+    ld.shared.s16 %s1, [%r0+2];
+    cvt.u32.u16 %r5, %s1;
+    ld.shared.s8 %s2, [%r0+1];
+    cvt.u32.u16 %r6, %s2;
+    ld.shared.s32 %l1, [%r0];
+    shr.u64 %l1, %l1, 32;
+    cvt.u32.u64 %r7, %l1;
+    ld.shared.v2.u16 {%s3, %s4}, [%r0+12];
+    cvt.u32.u16 %r8, %s4;
+    st.shared.u8 [%r0], %l1;
+    ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r0];
+    add.u32 %d, %r3, %r4;          // 0xffffff80 + 0x80
+    add.u32 %d, %d, %r5;           // 0x8081
+    add.u32 %d, %d, %r6;           // 0xff82
+    add.u32 %d, %d, %r7;           // 0xffffffff
+    add.u32 %d, %d, %r8;           // 0x1122
+    add.u32 %d, %d, %r10;          // 0x808182ff
+    add.u32 %d, %d, %r13;          // 0x11223344
+)");
+  const std::uint32_t expected = 0xffffff80u + 0x80u + 0x8081u + 0xff82u + 0xffffffffu + 0x1122u + 0x808182ffu + 0x11223344u;
+  CHECK(words_of(module, {1}, {40}) == std::vector<std::uint32_t>(40, expected));
+}
+
+TEST_CASE("generic addresses reach every space; the low half of a shared one is the shared address", "[machine][memory]") {
+  const Module module = word_kernel(
+      R"(
+    .shared .u32 word[32];
+    .local .u32 mine[4];
+    mov.u64 %l0, word;
+    shl.b32 %r0, %i, 2;
+    cvt.u64.u32 %l9, %r0;
+    add.u64 %l0, %l0, %l9;
+    cvta.shared.u64 %l1, %l0;
+    st.u32 [%l1], %i;
+    cvt.u32.u64 %r1, %l1;
+    ld.shared.u32 %r2, [%r1];
+    mov.u64 %l2, mine;
+    cvta.local.u64 %l3, %l2;
+    st.u32 [%l3+4], 100;
+    ld.local.u32 %r3, [mine+4];
+    cvta.to.local.u64 %l4, %l3;
+    ld.local.u32 %r4, [%l4+4];
+    mov.u64 %l5, constant;
+    cvta.const.u64 %l5, %l5;
+    ld.u32 %r5, [%l5+4];
+    ld.const.u32 %r6, [constant];
+    ld.global.u64 %l6, [pointer];
+    ld.u32 %r7, [%l6];
+    isspacep.shared %p1, %l1;
+    isspacep.global %p2, %l1;
+    isspacep.global %p3, %out;
+    isspacep.local %p4, %l3;
+    and.pred %p1, %p1, %p3;
+    and.pred %p1, %p1, %p4;
+    not.pred %p2, %p2;
+    and.pred %p1, %p1, %p2;
+    selp.u32 %d, 1000, 0, %p1;
+    add.u32 %d, %d, %r2;
+    add.u32 %d, %d, %r3;
+    add.u32 %d, %d, %r4;
+    add.u32 %d, %d, %r5;
+    add.u32 %d, %d, %r6;
+    add.u32 %d, %d, %r7;
+)",
+      "sm_90",
+      ".const .align 4 .u32 constant[2] = {20000, 300000};\n.global .u32 target = 4000000;\n.global .u64 pointer = generic(target);");
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t i = 0; i < 32; ++i) expected.push_back(1000 + i + 200 + 320000 + 4000000);
+  CHECK(words_of(module, {1}, {32}) == expected);
+}
+
+TEST_CASE("parameters: structs, offsets, addresses of parameters", "[machine][memory]") {
+  struct Parameters {
+    std::uint8_t a;
+    double b;
+    std::uint16_t c[3];
+  };
+  const Module module = module_of(".param .u64 out, .param .align 8 .b8 s[24], .param .u8 small, .param .f32 f", R"(
+    .reg .b32 %r<9>; .reg .b64 %l<9>; .reg .f64 %f<3>; .reg .f32 %g<3>; .reg .b16 %s<3>;
+    ld.param.u64 %l0, [out];
+    ld.param.u8 %r0, [s];
+    ld.param.f64 %f0, [s+8];
+    cvt.rzi.u32.f64 %r1, %f0;
+    mov.b64 %l1, s;
+    ld.param.u16 %s1, [%l1+20];
+    cvt.u32.u16 %r2, %s1;
+    cvta.param.u64 %l2, %l1;
+    ld.u16 %r3, [%l2+16];
+    ld.param.u8 %r4, [small];
+    ld.param.f32 %g0, [f];
+    cvt.rzi.u32.f32 %r5, %g0;
+    st.global.v4.u32 [%l0], {%r0, %r1, %r2, %r3};
+    st.global.v2.u32 [%l0+16], {%r4, %r5};
+    ret;
+)");
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(24, "out");
+  const Kernel kernel(module, "k");
+  launch(kernel, {{1}, {1}}, memory, {out, Parameters{7, 123.0, {11, 22, 33}}, std::uint8_t{200}, 9.5f});
+  CHECK(memory.read<std::uint32_t>(out, 6) == std::vector<std::uint32_t>{7, 123, 33, 11, 200, 9});
+
+  CHECK_THROWS_AS(launch(kernel, {{1}, {1}}, memory, {out}), std::invalid_argument);
+  CHECK(message_of([&] {
+          launch(kernel, {{1}, {1}}, memory, {out, Parameters{}, 200, 9.5f});
+        }).find("small) has 1 bytes, its argument has 4") != std::string::npos);
+}
+
+TEST_CASE("an access outside of a buffer names lane, line, address and the nearest buffer", "[machine][memory]") {
+  const Module module = module_of(".param .u64 out", R"(
+    .reg .b32 %r<9>; .reg .b64 %l<9>;
+    ld.param.u64 %l0, [out];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %l1, %r0, 4;
+    add.u64 %l0, %l0, %l1;
+    st.global.u32 [%l0], %r0;
+    ret;
+)");
+  DeviceMemory memory;
+  memory.allocate(4096, "before");
+  const std::uint64_t out = memory.allocate(4 * 40, "out");
+  try {
+    launch(Kernel(module, "k"), {{1}, {64}}, memory, {out});
+    FAIL("no trap");
+  } catch (const KernelTrap& trap) {
+    CHECK(trap.site.kernel == "k");
+    CHECK(trap.site.warp == 1);
+    CHECK(trap.site.lane == 8);
+    CHECK(trap.site.line == 12);
+    CHECK(trap.address == out + 160);
+    CHECK(trap.reason.find("0 bytes beyond the end of buffer 'out' of 160 bytes") != std::string::npos);
+  }
+  // Lanes before it have not stored either: a statement that traps has changed nothing.
+  CHECK(memory.read<std::uint32_t>(out, 40)[33] == 0);
+
+  memory.free(out);
+  CHECK(message_of([&] { launch(Kernel(module, "k"), {{1}, {32}}, memory, {out}); }).find("which was freed") != std::string::npos);
+}
+
+TEST_CASE("misaligned addresses and shared memory's end", "[machine][memory]") {
+  CHECK(trap_of(word_kernel("ld.global.v2.u32 {%r1, %r2}, [%out];"), {32}).find("not a multiple of 8") != std::string::npos);
+  const std::string trap = trap_of(word_kernel(".shared .u32 x[4]; mov.u32 %r1, x; ld.shared.u32 %d, [%r1+16];"), {32});
+  CHECK(trap.find("outside of shared memory, which has 16 bytes from 0x400 on") != std::string::npos);
+}
+
+TEST_CASE("a read reaches across no gap between two buffers", "[machine][memory]") {
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(1000, "a"), b = memory.allocate(1000, "b");
+  CHECK(a % 256 == 0);
+  CHECK(b - (a + 1000) >= 4096);
+  CHECK_THROWS_AS(memory.read<std::uint8_t>(a, 1001), std::out_of_range);
+  CHECK(memory.describe(b - 8).find("8 bytes before buffer 'b'") != std::string::npos);
+}

@@ -1,0 +1,69 @@
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "machine/kernel.h"
+#include "warpmat/ptx/program/code.h"
+
+using namespace warpmat;
+
+namespace {
+
+// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which f32 keeps 1 + 2^-11: what is left shows whether a product was rounded.
+constexpr float a = 1.0f + 0x1p-12f, rounded = 1.0f + 0x1p-11f;
+
+/// What `body` makes of %f1 = %f2 = 1 + 2^-12, as bits of f32, with and without contraction.
+float result_of(const std::string& body, bool contract) {
+  const std::string start = "mov.f32 %f1, 0f3F800800; mov.f32 %f2, 0f3F800800; mov.f32 %f3, 0fBF801000; mov.f32 %f4, 0f3F801000;\n";
+  const auto words = words_of(word_kernel(start + body + "\nmov.b32 %d, %f9;"), {1}, {32}, {}, 0, {.contract = contract});
+  return std::bit_cast<float>(words[5]);
+}
+
+}  // namespace
+
+TEST_CASE("unrounded products are fused into the sums that use them, as ptxas does", "[contraction]") {
+  REQUIRE(a * a == rounded);
+  constexpr float lost = 0x1p-24f;
+  struct Case {
+    const char* body;
+    float fused;  ///< with contraction; without it each result is 0, or `plain`
+    float plain = 0;
+  };
+  for (const Case& c : {
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f3, %f5;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; sub.f32 %f9, %f5, %f4;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; sub.f32 %f9, %f4, %f5;", -lost},
+           Case{"mul.f32 %f5, %f1, %f2; neg.f32 %f6, %f5; add.f32 %f9, %f6, %f4;", -lost},
+           Case{"mul.ftz.f32 %f5, %f1, %f2; add.ftz.f32 %f9, %f5, %f3;", lost},
+           // Two users that are both sums: the product disappears.
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3; add.f32 %f7, %f5, %f3; add.f32 %f9, %f6, %f7;", 2 * lost},
+           // The factors change between product and sum.
+           Case{"mul.f32 %f5, %f1, %f2; mov.f32 %f1, 0f00000000; add.f32 %f9, %f5, %f3;", lost},
+           // Of two products the first operand is fused: fma(a, a, -(rounded)).
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, 0f3F800000; add.f32 %f9, %f5, %f6;", lost},
+           Case{"mul.f32 %f6, %f3, 0f3F800000; mul.f32 %f5, %f1, %f2; add.f32 %f9, %f6, %f5;", 0},
+           // Not fused: a rounding modifier, another user, .ftz on one only, a guard, another block.
+           Case{"mul.rn.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; add.rn.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; add.ftz.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; abs.f32 %f6, %f5; add.f32 %f9, %f6, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 bra L; L: add.f32 %f9, %f5, %f3;", 0},
+       }) {
+    INFO(c.body);
+    CHECK(result_of(c.body, true) == c.fused);
+    CHECK(result_of(c.body, false) == c.plain);
+  }
+}
+
+TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {
+  const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\n add.f32 %f9, %f5, %f3;\n mov.b32 %d, %f9;");
+  const Kernel kernel(module, "k");
+  REQUIRE(kernel.program().contracted.size() == 1);
+  CHECK(kernel.program().statements[kernel.program().contracted[0]]->opcode == "add.f32");
+  CHECK(Kernel(module, "k", {.contract = false}).program().contracted.empty());
+}
