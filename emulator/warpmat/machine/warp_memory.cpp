@@ -211,7 +211,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
                                         reads,
                                         writes,
                                         bytes,
-                                        own.address,
+                                        its.address,
                                         asynchronous});
     });
   }
