@@ -5,7 +5,6 @@
 #include <string>
 
 #include "catch.h"
-#include "command.h"
 #include "paths.h"
 
 namespace warpmat {
@@ -15,17 +14,6 @@ const PublishedProducts& products(const std::vector<PublishedProducts>& all, con
   const auto found = std::ranges::find_if(all, [&](const PublishedProducts& p) { return p.gpu == gpu && p.form->opcode == opcode; });
   REQUIRE(found != all.end());
   return *found;
-}
-
-TEST_CASE("docs/published.md is what the data say", "[tools]") {
-  const std::vector<PublishedProducts> all = read_published(source_path("tests/vectors/published"));
-  const std::string page = read_text(source_path("docs/published.md"));
-  for (const auto& [gpu, opcode] : {std::pair{"V100", "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16"},
-                                    {"A2", "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32"}}) {
-    CAPTURE(gpu, opcode);
-    CHECK(page.find(published_line(products(all, gpu, opcode))) != std::string::npos);
-  }
-  for (const PublishedProducts& p : all) CHECK(page.find("| `" + p.form->opcode + "` | " + std::to_string(p.products.size()) + " | ") != std::string::npos);
 }
 
 TEST_CASE("published products refute a wrong number of fraction bits, and cannot see a floor or a NaN's rule", "[tools]") {

@@ -15,15 +15,17 @@
 namespace warpmat {
 namespace {
 
-/// Whether some published result is another than `lowering` gives; the warps are run until the first is.
-bool refutes(const Program& program, const WarpStates& initial, const PublishedProducts& published, const Lowering& lowering) {
-  WarpStates states = initial;
-  VariantRunner runner(lowering);
-  const std::size_t a_warp = (published.products.size() + states.warps - 1) / states.warps;
-  for (std::size_t warp = 0; warp < states.warps; ++warp) {
-    runner.run(program, states, warp, 1);
-    for (std::size_t i = warp * a_warp; i < std::min((warp + 1) * a_warp, published.products.size()); ++i)
-      if (result_bits(program, published, states, i) != published.products[i].result) return true;
+/// Whether some published result is another than `varied` gives; the warps of `initial` are run until the first is.
+bool refutes(const Program& program, const WarpStates& initial, const PublishedProducts& published, const VariedLowering& varied) {
+  VariantRunner runner(varied);
+  const std::size_t all = published.products.size(), a_warp = (all + initial.warps - 1) / initial.warps;
+  for (std::size_t warp = 0; warp < initial.warps; ++warp) {
+    WarpStates one(program, 1);
+    std::ranges::copy(initial.registers_of(warp), one.registers.begin());
+    runner.run(program, one);
+    const std::size_t first = warp * a_warp;
+    for (std::size_t i = first; i < std::min(first + a_warp, all); ++i)
+      if (result_bits(program, published, one, i - first) != published.products[i].result) return true;
   }
   return false;
 }
@@ -65,11 +67,7 @@ std::string region_lines(const std::vector<PublishedProducts>& all) {
 
 std::string list(const std::vector<std::string>& changes) { return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, ", ")); }
 
-constexpr const char* introduction = R"(# What published outputs can tell
-
-Written by `warpmat evidence tests/vectors/published`; do not edit. A row of the lowering table is labelled `replayed` on a hardware where the
-emulator gives, bit for bit, what others published of it ([tests/vectors/published](../tests/vectors/published/README.md)). That label is as good
-as the region that the data lie in.
+constexpr const char* introduction = R"(# Published outputs and mutants of the emulator's arithmetic
 
 )";
 
@@ -94,7 +92,7 @@ PublishedVerdict verdict_on(const PublishedProducts& published) {
   PublishedVerdict verdict;
   for (const Mutant& mutant : mutants_of(*published.form, row)) {
     const VariedLowering varied(*published.form, row, mutant.variant);
-    const bool refuted = refutes(program, states, published, varied.lowering());
+    const bool refuted = refutes(program, states, published, varied);
     (refuted ? verdict.refuted : verdict.not_refuted).push_back(mutant.change);
   }
   return verdict;

@@ -19,7 +19,7 @@ PublishedVerdict verdict_on(const PublishedProducts& published);
 /// The line of the page's table for these products.
 std::string published_line(const PublishedProducts& published);
 
-/// docs/published.md: what is published, over which region of operands, and what that can and cannot tell.
+/// What is published, over which region of operands, and which mutants that refutes: Markdown. docs/published.md says what follows.
 std::string published_page(const std::vector<PublishedProducts>& all);
 
 }  // namespace warpmat
