@@ -41,7 +41,8 @@ std::string text(const Json& json, const char* key, const Where& where) {
 }
 
 Dim3 dim3(const Json& json, const char* key, const Where& where) {
-  const Json sizes = json.value(key, Json::array({1, 1, 1}));
+  // null stands for what is not there.
+  const Json sizes = json.contains(key) && !json[key].is_null() ? json[key] : Json::array({1u, 1u, 1u});
   const bool right = sizes.is_array() && sizes.size() == 3 && std::ranges::all_of(sizes, [](const Json& size) {
                        return size.is_number_unsigned() && size.get<std::uint64_t>() > 0 && size.get<std::uint64_t>() <= UINT32_MAX;
                      });

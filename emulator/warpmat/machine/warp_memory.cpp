@@ -203,15 +203,15 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
         {{program_, operation, block_.index(), index_, mask}, space, reads, writes, bytes, address, asynchronous});
   } else {
     for_each_lane(mask, [&](std::size_t lane) {  // each lane its own space
-      Addresses its = addresses;
+      Addresses mine = addresses;
       const Space lane_space = space_of(address[lane]);
-      if (lane_space != Space::global) its.address[lane] -= code::window_start(lane_space);
+      if (lane_space != Space::global) mine.address[lane] -= code::window_start(lane_space);
       launch_.options.observer->access({{program_, operation, block_.index(), index_, lane_bit(static_cast<int>(lane))},
                                         lane_space,
                                         reads,
                                         writes,
                                         bytes,
-                                        its.address,
+                                        mine.address,
                                         asynchronous});
     });
   }
