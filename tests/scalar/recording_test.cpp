@@ -23,11 +23,17 @@ std::map<std::string, std::string> recorded_digests() {
   return digests;
 }
 
+/// Whether the case is compared by approximate_test.cpp, with digests of all operands or recorded quotients.
+bool is_approximate(const ScalarCase& shown) {
+  return shown.opcode.find(".approx") != std::string::npos || shown.opcode.find(".full") != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("every scalar instruction of sm_90 gives what an H200 gave", "[scalar][vectors]") {
   const std::map<std::string, std::string> recorded = recorded_digests();
-  const std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
+  std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
+  std::erase_if(cases, is_approximate);
   const std::vector<std::uint64_t> digests = scalar_digests(cases);
   REQUIRE(cases.size() == recorded.size());
   std::size_t wrong = 0;
