@@ -131,7 +131,7 @@ HWY_INLINE Floats ex2_lanes(const Ex2Table& t, Floats operand) {
 void ex2_ftz_f32(const float* a, float* result) {
   const FloatWords df;
   const Ex2Table& t = ex2_table();
-  for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) hn::Store(ex2_lanes(t, hn::Load(df, a + i)), df, result + i);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) hn::StoreU(ex2_lanes(t, hn::LoadU(df, a + i)), df, result + i);
 }
 
 /// approximate_ex2 in every lane.
@@ -142,10 +142,10 @@ void ex2_f32(void* const* results, const void* const* sources, const Modifiers& 
   const FloatWords df;
   const Ex2Table& t = ex2_table();
   for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) {
-    const Floats x = hn::Load(df, a + i);
+    const Floats x = hn::LoadU(df, a + i);
     const auto is_small = hn::Lt(x, hn::Set(df, -126.0F));
     const Floats y = ex2_lanes(t, hn::IfThenElse(is_small, hn::Mul(x, hn::Set(df, 0.5F)), x));
-    hn::Store(hn::IfThenElse(is_small, hn::Mul(y, y), y), df, result + i);
+    hn::StoreU(hn::IfThenElse(is_small, hn::Mul(y, y), y), df, result + i);
   }
 }
 
