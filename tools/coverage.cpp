@@ -69,7 +69,7 @@ std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& 
 
 void coverage(const Options& options) {
   if (options.page) {
-    const std::string page = coverage_page();
+    const std::string page = coverage_page(coverage_parts());
     if (options.output.empty()) {
       fmt::print("{}", page);
     } else {

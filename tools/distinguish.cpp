@@ -43,19 +43,18 @@ struct Finding {
 
 // ---- In words ---------------------------------------------------------------------------------------------------------------------------
 
-/// "A = [2^-12, 0, 2^-24 ...]": elements behind the last that is not zero are left out.
-std::string list_text(Format format, const std::vector<std::uint64_t>& bits) {
-  std::size_t end = bits.size();
-  while (end > 1 && bits[end - 1] == 0) --end;
+/// "A[0] = 2^-12, A[5] = 2^-24": the elements that are not +0; "A = 0" where there are none.
+std::string list_text(std::string_view name, Format format, const std::vector<std::uint64_t>& bits) {
   std::string text;
-  for (std::size_t i = 0; i < end; ++i) text += (i == 0 ? "" : ", ") + value_text(format, bits[i]);
-  return fmt::format("[{}{}]", text, end < bits.size() ? ", 0 ..." : "");
+  for (std::size_t i = 0; i < bits.size(); ++i)
+    if (bits[i] != 0) text += fmt::format("{}{}[{}] = {}", text.empty() ? "" : ", ", name, i, value_text(format, bits[i]));
+  return text.empty() ? fmt::format("{} = 0", name) : text;
 }
 
 std::string operands_text(const Distinction& d) {
   const ResultOperands operands = operands_of(d);
-  const Format a = d.form->format(OperandName::a), b = d.form->format(OperandName::b), c = d.form->format(OperandName::c);
-  return fmt::format("A = {}, B = {}, C = {}", list_text(a, operands.a), list_text(b, operands.b), value_text(c, operands.c));
+  return fmt::format("{}; {}; C = {}", list_text("A", d.form->format(OperandName::a), operands.a),
+                     list_text("B", d.form->format(OperandName::b), operands.b), value_text(d.form->format(OperandName::c), operands.c));
 }
 
 std::string place_text(const Element& e) {

@@ -18,6 +18,7 @@
 #include "tools/library/fuzz_file.h"
 #include "tools/library/merge_shards.h"
 #include "tools/library/progress.h"
+#include "tools/library/published_page.h"
 #include "tools/library/sweep_file.h"
 #include "tools/library/upgrade_report.h"
 
@@ -31,6 +32,12 @@ struct Options {
 };
 
 bool holds_recordings(const std::string& file) { return file.ends_with(".jsonl.gz") || fs::is_directory(file); }
+
+/// Whether `file` is a directory of tables of published products.
+bool holds_published(const std::string& file) {
+  if (!fs::is_directory(file)) return false;
+  return std::ranges::any_of(fs::directory_iterator(file), [](const auto& entry) { return entry.path().string().ends_with(".tsv.gz"); });
+}
 
 // ---- Runs of diff and fuzz --------------------------------------------------------------------------------------------------------------
 
@@ -132,6 +139,10 @@ void print_upgrades(const std::vector<std::string>& files) {
 }
 
 void print_evidence(const Options& options) {
+  if (options.files.size() == 1 && holds_published(options.files.front())) {
+    fmt::print("{}", published_page(read_published(options.files.front())));
+    return;
+  }
   const auto recorded = std::ranges::count_if(options.files, holds_recordings);
   if (recorded == 0) return print_page(options.files);
   if (static_cast<std::size_t>(recorded) != options.files.size())
@@ -143,18 +154,20 @@ constexpr const char* footer =
     R"(Of the JSON of diff and fuzz it makes docs/evidence.md. The parts of a run that several machines shared (--shard) are put together; a part
 that is missing, there twice, incomplete or of another run is refused.
 Of recorded answers it says what they would upgrade: which rows of 'warpmat list' they prove, and where the card contradicts the emulator.
+Of a directory of published products it says which mutants of the emulator's arithmetic these refute (docs/published.md).
 
 Examples:
   warpmat evidence sweep.json fuzz.json > docs/evidence.md
   warpmat evidence sweep_*.json > docs/evidence.md
-  warpmat evidence my_card.jsonl.gz)";
+  warpmat evidence my_card.jsonl.gz
+  warpmat evidence tests/vectors/published)";
 
 }  // namespace
 
 void add_evidence(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("evidence", "Write docs/evidence.md from sweeps, or say what recorded answers prove");
-  command->add_option("FILE", options->files, "What diff --json and fuzz --json wrote, or what record wrote")->required();
+  command->add_option("FILE", options->files, "What diff --json and fuzz --json wrote, or what record wrote, or a directory of published products")->required();
   command->footer(footer);
   command->callback([options] { print_evidence(*options); });
 }

@@ -22,6 +22,7 @@ constexpr void (*commands[])(CLI::App&) = {
     warpmat::add_fuzz,
     warpmat::add_record,
     warpmat::add_replay,
+    warpmat::add_exhaust,
     warpmat::add_mutants,
     warpmat::add_distinguish,
     warpmat::add_evidence,

@@ -276,12 +276,15 @@ uint64_t limits(const ElementSite& s) {
   return random.one_in(2) ? largest_integer(f) - distance : smallest_integer(f) + distance;
 }
 
-/// From one element in two to one in 256 is not zero, so that whole rows and columns are.
+/// From one element in two to one in 256 is not zero, so that whole rows and columns are. In one warp of four the zeros of A are positive and
+/// those of B negative: whole sums of -0. C may be subnormal, so that a sum has nothing else.
 uint64_t zeros(const ElementSite& s) {
-  if (s.role == Role::accumulator) return small_accumulator(s);
-  const uint64_t rarity = uint64_t{2} << Random(s.warp_key).below(8);
-  Random random(s.key);
-  return s.role == Role::other || random.one_in(rarity) ? any_finite(*s.format, random) : random.next() & sign_bit(*s.format);
+  Random warp(s.warp_key), random(s.key);
+  const uint64_t rarity = uint64_t{2} << warp.below(8);
+  const bool negative_products = warp.one_in(4);
+  if (s.role == Role::accumulator) return random.one_in(4) ? with_field(*s.format, 0, random.next()) : small_accumulator(s);
+  if (s.role == Role::other || random.one_in(rarity)) return any_finite(*s.format, random);
+  return (negative_products ? (s.role == Role::multiplicand_b ? ~uint64_t{0} : 0) : random.next()) & sign_bit(*s.format);
 }
 
 constexpr OperandClass classes[] = {
@@ -295,7 +298,7 @@ constexpr OperandClass classes[] = {
     {"far", "C far above, far below, and as large as the products", everything, far},
     {"limits", "C at the limits of the integer accumulator", integers, limits},
     {"tiny", "products about as small as the accumulator's smallest number, C zero or subnormal", small_products, tiny},
-    {"zeros", "most elements zero of either sign, whole rows and columns too; C zero, tiny, or about 1", floating, zeros},
+    {"zeros", "most elements zero of either sign, whole rows and columns too; C zero, subnormal, tiny, or about 1", floating, zeros},
     {"powers", "powers of two and zeros over the whole range of the formats, C mostly zero", more_than_one_bit, powers, true},
     {"ladder", "few products at chosen distances, on boundaries of the rounding and one unit beside; integers at their limits", everything, ladder, true},
 };

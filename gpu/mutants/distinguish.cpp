@@ -136,6 +136,10 @@ class Simplifier {
 
   void simplify() {
     clear_all_else();
+    for (int count = form_.shape.k; count > 1; count /= 2) {
+      for (int k = 0; k < form_.stored_k(); k += count) try_zeros(OperandName::a, k, std::min(count, form_.stored_k() - k));
+      for (int k = 0; k < form_.shape.k; k += count) try_zeros(OperandName::b, k, count);
+    }
     constexpr int passes = 3;
     for (int pass = 0; pass < passes; ++pass) {
       for (int k = 0; k < form_.shape.k; ++k) {
@@ -159,6 +163,14 @@ class Simplifier {
     for (int k = 0; k < form_.stored_k(); ++k) elements.write(OperandName::a, place_of(OperandName::a, result_, k), line.a[static_cast<std::size_t>(k)]);
     for (int k = 0; k < form_.shape.k; ++k) elements.write(OperandName::b, place_of(OperandName::b, result_, k), line.b[static_cast<std::size_t>(k)]);
     elements.write(OperandName::c, result_, line.c);
+  }
+
+  /// Zeros for all of `count` elements from number `first` on, if the models still differ then.
+  void try_zeros(OperandName name, int first, int count) {
+    const WarpStates old = states_;
+    const Elements elements(program_, states_);
+    for (int k = first; k < first + count; ++k) elements.write(name, place_of(name, result_, k), 0);
+    if (!pair_.differs_at(program_, states_, result_)) states_ = old;
   }
 
   /// Zero, one, the same power of two, the same number without a sign: the first of these on which the models still differ.

@@ -16,12 +16,16 @@ namespace {
 constexpr std::string_view table_name = "table";
 constexpr std::string_view none = "none";
 
+bool any_form(const Form&) { return true; }
+bool gives_f32(const Form& form) { return form.format(OperandName::d) == Format::f32; }
+bool gives_f16(const Form& form) { return form.format(OperandName::d) == Format::f16; }
+
 constexpr ModelColumn columns[] = {
-    {"step_bytes", &DotModel::step_bytes, 4, 256},
-    {"fraction_bits", &DotModel::fraction_bits, 1, 50},
-    {"result_fraction_bits", &DotModel::result_fraction_bits, 1, 23},
-    {"floor_f32", &DotModel::floor_f32, -400, 127},
-    {"floor_f16", &DotModel::floor_f16, -400, 127},
+    {"step_bytes", &DotModel::step_bytes, 4, 256, any_form},
+    {"fraction_bits", &DotModel::fraction_bits, 1, 50, any_form},
+    {"result_fraction_bits", &DotModel::result_fraction_bits, 1, 23, gives_f32},
+    {"floor_f32", &DotModel::floor_f32, -400, 127, gives_f32},
+    {"floor_f16", &DotModel::floor_f16, -400, 127, gives_f16},
 };
 
 bool is_floor(const ModelColumn& column) { return column.name.starts_with("floor"); }
@@ -110,7 +114,10 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
     throw std::invalid_argument(fmt::format("{} is not executed by a unit that has a model: 'table', with deviations, is what can be asked", form.opcode));
   if (row.model != nullptr) {
     model_ = variant.base != nullptr ? *variant.base : *row.model;
-    for (const auto& [column, value] : variant.constants) model_.*column->member = value;
+    for (const auto& [column, value] : variant.constants) {
+      if (!column->concerns(form)) throw std::invalid_argument(fmt::format("{} does not concern {}", column->name, form.opcode));
+      model_.*column->member = value;
+    }
     lowering_.model = &model_;
   }
   for (const DeviationRow& deviation : deviation_rows())

@@ -16,6 +16,7 @@ struct ModelColumn {
   std::string_view name;  ///< as DotModel spells it: "fraction_bits"
   int DotModel::*member;
   int least, most;        ///< the values that the arithmetic has room for
+  bool (*concerns)(const Form& form);  ///< whether the form's results can depend on it
 };
 
 std::span<const ModelColumn> model_columns();

@@ -52,5 +52,6 @@ TEST_CASE("a variant that does not fit the form is refused", "[mutants]") {
   const Form& integers = *find_form("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32");
   CHECK_THROWS_AS(VariedLowering(integers, row_of(integers), parse_variant("hopper")), std::invalid_argument);
   CHECK_THROWS_AS(VariedLowering(product(), row_of(product()), parse_variant("table:clamp_added")), std::invalid_argument);
+  CHECK_THROWS_AS(VariedLowering(product(), row_of(product()), parse_variant("table:floor_f16=-20")), std::invalid_argument);
   CHECK_NOTHROW(VariedLowering(integers, row_of(integers), parse_variant("table:clamp_added")));
 }

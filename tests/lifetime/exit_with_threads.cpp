@@ -19,7 +19,7 @@ void wait_for_rounds(int more) {
 
 /// Made first, so destroyed last: threads go on for a while after everything else of static storage is destroyed.
 struct LastAtExit {
-  ~LastAtExit() { wait_for_rounds(200); }
+  ~LastAtExit() { wait_for_rounds(20); }
 } last_at_exit;
 
 void work(const char* target) {

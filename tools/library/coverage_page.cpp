@@ -1,3 +1,4 @@
+#include "gpu/mutants/refute.h"
 #include "tools/library/coverage_page.h"
 
 #include <fmt/format.h>
@@ -5,8 +6,6 @@
 #include <warpmat/tables/reach.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <utility>
 
 #include "tools/library/form_selection.h"
@@ -14,6 +13,8 @@
 
 namespace warpmat {
 namespace {
+
+constexpr std::size_t page_warps = 20;
 
 /// A region of a group of forms: who reached it.
 struct Line {
@@ -149,26 +150,31 @@ std::string coverage_text(std::span<const CoverageRow> rows, const Target& targe
   return text;
 }
 
-std::span<const std::string_view> coverage_targets() {
-  static constexpr std::array<std::string_view, 1> targets{"sm_90a"};
-  return targets;
+std::vector<CoveragePart> coverage_parts() {
+  struct Part {
+    const char *target, *forms;
+  };
+  constexpr Part list[] = {{"sm_90a", ""}, {"sm_89", "^mma.*e[45]m"}, {"sm_80", "^mma.*m16.*(f16|bf16|tf32)"}, {"sm_70", "^mma"}};
+  std::vector<CoveragePart> parts;
+  for (const Part& p : list) {
+    const Target& t = target(p.target);
+    CoveragePlan plan{select_forms(t, p.forms), &t, page_warps};
+    std::vector<CoverageRow> rows = cover(plan);
+    parts.push_back({std::move(plan), std::move(rows)});
+  }
+  return parts;
 }
 
-CoveragePlan coverage_plan(const Target& target) {
-  constexpr std::size_t warps = 16;
-  return {select_forms(target, ""), &target, warps};
-}
-
-std::string coverage_page() {
-  std::string text = fmt::format(introduction, coverage_plan(target(coverage_targets().front())).warps);
+std::string coverage_page(std::span<const CoveragePart> parts) {
+  std::string text = fmt::format(introduction, page_warps);
   for (std::size_t i = 0; i < event_count; ++i)
     text += fmt::format("| {} | {} |\n", name(static_cast<Event>(i)), meaning(static_cast<Event>(i)));
-  for (const std::string_view name : coverage_targets()) {
-    const Target& t = target(name);
-    text += fmt::format("\n## {}\n\n", name);
-    text += coverage_text(cover(coverage_plan(t)), t);
+  for (const CoveragePart& part : parts) {
+    text += fmt::format("\n## {}: {} forms\n\n", part.plan.target->name, part.plan.forms.size());
+    text += coverage_text(part.rows, *part.plan.target);
   }
   while (text.ends_with("\n\n")) text.pop_back();
+  text += "\n## Mutants\n\n" + known_limits_markdown();
   return text;
 }
 

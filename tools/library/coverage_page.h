@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tools/library/coverage.h"
 
@@ -10,13 +11,17 @@ namespace warpmat {
 /// Tables of `rows`, one for each group of forms that have the same regions: a line a region.
 std::string coverage_text(std::span<const CoverageRow> rows, const Target& target);
 
-/// The targets whose hardware the page is about: one for each arithmetic.
-std::span<const std::string_view> coverage_targets();
+/// What the page says of a target.
+struct CoveragePart {
+  CoveragePlan plan;
+  std::vector<CoverageRow> rows;
+};
 
-/// The plan of a target's part of the page, and of the test that no cell which can be reached is empty.
-CoveragePlan coverage_plan(const Target& target);
+/// The parts of the page, covered: every form of sm_90a, and of older hardware those with an arithmetic of their own. Some seconds on all
+/// cores.
+std::vector<CoveragePart> coverage_parts();
 
-/// docs/coverage.md.
-std::string coverage_page();
+/// docs/coverage.md of coverage_parts().
+std::string coverage_page(std::span<const CoveragePart> parts);
 
 }  // namespace warpmat

@@ -15,7 +15,7 @@ class Interrupted : public std::runtime_error {
   int signal;
 };
 
-/// From now on SIGINT and SIGTERM only make interruption() tell of them; a second one ends the process at once. What the process ignored
+/// From now on SIGINT and SIGTERM only make interruption() tell of them; another one, a second or more later, ends the process at once. What the process ignored
 /// when it began, as behind nohup, it goes on ignoring.
 void catch_interruptions();
 

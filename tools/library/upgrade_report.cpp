@@ -18,7 +18,8 @@ using enum Replayed::Outcome;
 
 /// What the answers say of one form.
 struct FormResult {
-  std::set<std::string> agreeing, differing;  ///< classes
+  std::map<std::string, std::size_t> agreeing;  ///< answers that agree, by class: one for each variant of the program
+  std::set<std::string> differing;              ///< classes
 };
 
 /// A row of the lowering table and what its forms' answers say.
@@ -35,7 +36,7 @@ std::map<std::string, FormResult> by_form(const Recording& recording, const std:
   std::map<std::string, FormResult> forms;
   for (std::size_t i = 0; i < results.size(); ++i) {
     FormResult& form = forms[recording.answers[i].opcode];
-    if (results[i].outcome == agrees) form.agreeing.insert(recording.answers[i].operand_class);
+    if (results[i].outcome == agrees) ++form.agreeing[recording.answers[i].operand_class];
     if (results[i].outcome == differs) form.differing.insert(recording.answers[i].operand_class);
   }
   return forms;
@@ -43,7 +44,9 @@ std::map<std::string, FormResult> by_form(const Recording& recording, const std:
 
 bool all_classes_agree(const Form& form, const FormResult& result) {
   return std::ranges::all_of(operand_classes(), [&](const OperandClass& operand_class) {
-    return !applies(operand_class, form) || result.agreeing.contains(std::string(operand_class.name));
+    if (!applies(operand_class, form)) return true;
+    const auto agreeing = result.agreeing.find(std::string(operand_class.name));
+    return agreeing != result.agreeing.end() && agreeing->second == recorded_variants(form, operand_class).size();
   });
 }
 

@@ -15,7 +15,8 @@ namespace {
 using Index = std::map<std::string_view, Function>;
 
 constexpr std::span<const Kernel> (*subjects[])() = {integer_kernels, bit_kernels,        comparison_kernels,        float_kernels,
-                                                     half_kernels,    video_kernels,      conversion_kernels,        packed_conversion_kernels};
+                                                     half_kernels,    approximate_kernels, video_kernels,             conversion_kernels,
+                                                     packed_conversion_kernels};
 
 /// One index for each instruction set that somebody has chosen; none is ever destroyed.
 const Index& index() {

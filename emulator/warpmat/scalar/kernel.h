@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-// The exact scalar instructions of PTX, for the 32 lanes of a warp at a time. This room knows bits, not spelling: rows of the catalogue
+// The scalar instructions of PTX, for the 32 lanes of a warp at a time. This room knows bits, not spelling: rows of the catalogue
 // (ptx/catalogue) say which opcode is which kernel. Each kernel is a loop over pure lane functions (integer.h, bits.h, ...), compiled once
 // for each instruction set of the CPU.
 

@@ -13,6 +13,7 @@ std::span<const Kernel> bit_kernels();
 std::span<const Kernel> video_kernels();
 std::span<const Kernel> float_kernels();
 std::span<const Kernel> half_kernels();
+std::span<const Kernel> approximate_kernels();
 std::span<const Kernel> comparison_kernels();
 std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> packed_conversion_kernels();

@@ -102,6 +102,7 @@ struct Index {
     add_basic_rows(rows);
     add_integer_rows(rows);
     add_float_rows(rows);
+    add_approximate_rows(rows);
     add_compare_rows(rows);
     add_convert_rows(rows);
     add_video_rows(rows);

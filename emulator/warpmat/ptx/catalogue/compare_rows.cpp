@@ -10,18 +10,18 @@ namespace {
 
 constexpr Requirement sm53 = since(53, {4, 2}), sm53_to_integer = since(53, {6, 5}), sm90 = since(90, {7, 8});
 
-const std::string untyped = "(.eq|.ne)", of_signed = "(.eq|.ne|.lt|.le|.gt|.ge)",
-                  of_unsigned = "(.eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs)",
-                  of_floats = "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)", combinations = "(.and|.or|.xor)";
+constexpr const char* of_floats = "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)";
+constexpr const char* combinations = "(.and|.or|.xor)";
 
 /// A comparison and the source types that it takes.
 struct Comparison {
-  std::string opcode, types;
+  const char *opcode, *types;
 };
 
-const std::vector<Comparison> comparisons{
-    {untyped, "(.b16|.b32|.b64)"}, {of_signed, "(.s16|.s32|.s64)"}, {of_unsigned, "(.u16|.u32|.u64)"}, {of_floats, ".f64"}};
-
+constexpr Comparison comparisons[]{{"(.eq|.ne)", "(.b16|.b32|.b64)"},
+                                   {"(.eq|.ne|.lt|.le|.gt|.ge)", "(.s16|.s32|.s64)"},
+                                   {"(.eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs)", "(.u16|.u32|.u64)"},
+                                   {of_floats, ".f64"}};
 
 /// set and setp exist with and without a combination with a predicate.
 void add_pair(std::vector<KernelRow>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types, const std::string& results,
@@ -35,9 +35,9 @@ void add_setp(std::vector<KernelRow>& rows) {
     add_pair(rows, "setp", comparison, types, results, "a:T, b:T", "setp.T", requirement);
   };
   for (const Comparison& c : comparisons) add(c.opcode, c.types, "p[|q]", any_target);
-  add(of_floats + "(.ftz)?", ".f32", "p[|q]", any_target);
-  add(of_floats + "(.ftz)?", ".f16", "p", sm53);
-  add(of_floats + "(.ftz)?", ".f16x2", "p|q", sm53);
+  add(std::string(of_floats) + "(.ftz)?", ".f32", "p[|q]", any_target);
+  add(std::string(of_floats) + "(.ftz)?", ".f16", "p", sm53);
+  add(std::string(of_floats) + "(.ftz)?", ".f16x2", "p|q", sm53);
   add(of_floats, ".bf16", "p", sm90);
   add(of_floats, ".bf16x2", "p|q", sm90);
 }
@@ -51,7 +51,7 @@ void add_set(std::vector<KernelRow>& rows) {
     add(c.opcode, ".f16", c.types, sm53);
     add(c.opcode, ".bf16", c.types, sm90);
   }
-  const std::string flushed = of_floats + "(.ftz)?";
+  const std::string flushed = std::string(of_floats) + "(.ftz)?";
   add(flushed, "(.u32|.s32|.f32)", ".f32", any_target);
   add(flushed, ".f16", "(.f32|.f16)", sm53);
   add(of_floats, ".bf16", "(.f32|.f16)", sm90);

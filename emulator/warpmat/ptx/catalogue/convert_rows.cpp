@@ -13,83 +13,97 @@ constexpr Requirement sm89 = since(89, {8, 1}), sm90 = since(90, {7, 8}), sm100 
 constexpr Requirement sm72 = since(72, {6, 5}), sm75 = since(75, {6, 5}), blackwell{.families = {100, 110, 120}, .ptx = {8, 6}};
 constexpr Requirement blackwell_91{.families = {100, 110, 120}, .ptx = {9, 1}}, stochastic{.families = {100}, .architecture = true, .ptx = {8, 7}};
 
-const std::string integers = "(.u8|.s8|.u16|.s16|.u32|.s32|.u64|.s64)", to_whole = "(.rni|.rzi|.rmi|.rpi)", rounded = "(.rn|.rz|.rm|.rp)";
+std::string integers() {
+  return "(.u8|.s8|.u16|.s16|.u32|.s32|.u64|.s64)";
+}
+std::string to_whole() {
+  return "(.rni|.rzi|.rmi|.rpi)";
+}
+std::string rounded() {
+  return "(.rn|.rz|.rm|.rp)";
+}
 
-const std::vector<KernelRow> with_integers{
-    {"cvt" + integers + integers, "d:T+ = a:U+", "cvt.T.U"},
-    // Only where a source can lie outside the result's range.
-    {"cvt.sat.u8(.s8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.s8(.u8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.u16(.s8|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.s16(.u16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.u32(.s8|.s16|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.s32(.u32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.u64(.s8|.s16|.s32|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt.sat.s64.u64", "d:T+ = a:U+", "cvt.sat.T.U"},
-    {"cvt" + to_whole + "(.ftz)?(.sat)?" + integers + ".f32", "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt" + to_whole + "(.sat)?" + integers + "(.f16|.f64)", "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt" + to_whole + integers + ".bf16", "d:T = a:U", "cvt.T.U", sm90},
-    {"cvt" + rounded + "(.ftz)?(.sat)?.f32" + integers, "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt" + rounded + "(.sat)?.f64" + integers, "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt" + rounded + "(.sat)?.f16" + integers, "d:T+ = a:U+", "cvt.small.U"},
-    {"cvt" + rounded + ".bf16" + integers, "d:T = a:U", "cvt.small.U", sm90},
-};
+std::vector<KernelRow> with_integers() {
+  return {
+      {"cvt" + integers() + integers(), "d:T+ = a:U+", "cvt.T.U"},
+      // Only where a source can lie outside the result's range.
+      {"cvt.sat.u8(.s8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.s8(.u8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.u16(.s8|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.s16(.u16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.u32(.s8|.s16|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.s32(.u32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.u64(.s8|.s16|.s32|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt.sat.s64.u64", "d:T+ = a:U+", "cvt.sat.T.U"},
+      {"cvt" + to_whole() + "(.ftz)?(.sat)?" + integers() + ".f32", "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt" + to_whole() + "(.sat)?" + integers() + "(.f16|.f64)", "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt" + to_whole() + integers() + ".bf16", "d:T = a:U", "cvt.T.U", sm90},
+      {"cvt" + rounded() + "(.ftz)?(.sat)?.f32" + integers(), "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt" + rounded() + "(.sat)?.f64" + integers(), "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt" + rounded() + "(.sat)?.f16" + integers(), "d:T+ = a:U+", "cvt.small.U"},
+      {"cvt" + rounded() + ".bf16" + integers(), "d:T = a:U", "cvt.small.U", sm90},
+  };
+}
 
-const std::vector<KernelRow> between_floats{
-    {"cvt(.ftz)?(.sat)?.f32.f16", "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt(.ftz)?.f32.bf16", "d:T = a:U", "cvt.T.U", sm80_wide},
-    {"cvt" + rounded + "(.ftz)?(.sat)?.f32.f64", "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt(.ftz)?(.sat)?.f64.f32", "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt(.sat)?.f64.f16", "d:T+ = a:U+", "cvt.T.U"},
-    {"cvt.f64.bf16", "d:T = a:U", "cvt.T.U", sm90},
-    {"cvt" + rounded + "(.ftz)?(.sat)?.f16.f32", "d:T+ = a:U+", "cvt.small.U"},
-    {"cvt" + rounded + "(.sat)?.f16.f64", "d:T+ = a:U+", "cvt.small.U"},
-    {"cvt" + rounded + ".f16.bf16", "d:T = a:U", "cvt.small.U", sm90},
-    {"cvt" + rounded + ".bf16(.f16|.f64)", "d:T = a:U", "cvt.small.U", sm90},
-    {"cvt(.rn|.rz).relu.f16.f32", "d:T+ = a:U+", "cvt.small.U", sm80},
-    {"cvt(.rn|.rz)(.relu)?.satfinite.f16.f32", "d:T+ = a:U+", "cvt.small.U", sm80_finite},
-    {"cvt(.rn|.rz)(.relu)?.bf16.f32", "d:T = a:U", "cvt.small.U", sm80},
-    {"cvt(.rm|.rp).bf16.f32", "d:T = a:U", "cvt.small.U", sm90},
-    {"cvt(.rn|.rz)(.relu)?.satfinite.bf16.f32", "d:T = a:U", "cvt.small.U", sm80_finite},
-    {"cvt.rna.tf32.f32", "d:b32 = a:U", "cvt.rna.tf32.f32", sm80},
-    {"cvt.rna.satfinite.tf32.f32", "d:b32 = a:U", "cvt.rna.tf32.f32", sm80_finite},
-    {"cvt(.rn|.rz)(.relu)?.tf32.f32", "d:b32 = a:U", "cvt.small.U", sm90},
-    {"cvt(.rn|.rz).satfinite(.relu)?.tf32.f32", "d:b32 = a:U", "cvt.small.U", sm100},
-    {"cvt" + to_whole + "?(.ftz)?(.sat)?.f32.f32", "d:T+ = a:U+", "cvt.same.U"},
-    {"cvt" + to_whole + "?(.sat)?.f64.f64", "d:T+ = a:U+", "cvt.same.U"},
-    {"cvt" + to_whole + "?(.sat)?.f16.f16", "d:T+ = a:U+", "cvt.same.U"},
-    {"cvt" + to_whole + "?.bf16.bf16", "d:T = a:U", "cvt.same.U", sm90},
-};
+std::vector<KernelRow> between_floats() {
+  return {
+      {"cvt(.ftz)?(.sat)?.f32.f16", "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt(.ftz)?.f32.bf16", "d:T = a:U", "cvt.T.U", sm80_wide},
+      {"cvt" + rounded() + "(.ftz)?(.sat)?.f32.f64", "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt(.ftz)?(.sat)?.f64.f32", "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt(.sat)?.f64.f16", "d:T+ = a:U+", "cvt.T.U"},
+      {"cvt.f64.bf16", "d:T = a:U", "cvt.T.U", sm90},
+      {"cvt" + rounded() + "(.ftz)?(.sat)?.f16.f32", "d:T+ = a:U+", "cvt.small.U"},
+      {"cvt" + rounded() + "(.sat)?.f16.f64", "d:T+ = a:U+", "cvt.small.U"},
+      {"cvt" + rounded() + ".f16.bf16", "d:T = a:U", "cvt.small.U", sm90},
+      {"cvt" + rounded() + ".bf16(.f16|.f64)", "d:T = a:U", "cvt.small.U", sm90},
+      {"cvt(.rn|.rz).relu.f16.f32", "d:T+ = a:U+", "cvt.small.U", sm80},
+      {"cvt(.rn|.rz)(.relu)?.satfinite.f16.f32", "d:T+ = a:U+", "cvt.small.U", sm80_finite},
+      {"cvt(.rn|.rz)(.relu)?.bf16.f32", "d:T = a:U", "cvt.small.U", sm80},
+      {"cvt(.rm|.rp).bf16.f32", "d:T = a:U", "cvt.small.U", sm90},
+      {"cvt(.rn|.rz)(.relu)?.satfinite.bf16.f32", "d:T = a:U", "cvt.small.U", sm80_finite},
+      {"cvt.rna.tf32.f32", "d:b32 = a:U", "cvt.rna.tf32.f32", sm80},
+      {"cvt.rna.satfinite.tf32.f32", "d:b32 = a:U", "cvt.rna.tf32.f32", sm80_finite},
+      {"cvt(.rn|.rz)(.relu)?.tf32.f32", "d:b32 = a:U", "cvt.small.U", sm90},
+      {"cvt(.rn|.rz).satfinite(.relu)?.tf32.f32", "d:b32 = a:U", "cvt.small.U", sm100},
+      {"cvt" + to_whole() + "?(.ftz)?(.sat)?.f32.f32", "d:T+ = a:U+", "cvt.same.U"},
+      {"cvt" + to_whole() + "?(.sat)?.f64.f64", "d:T+ = a:U+", "cvt.same.U"},
+      {"cvt" + to_whole() + "?(.sat)?.f16.f16", "d:T+ = a:U+", "cvt.same.U"},
+      {"cvt" + to_whole() + "?.bf16.bf16", "d:T = a:U", "cvt.same.U", sm90},
+  };
+}
 
-const std::vector<KernelRow> packed{
-    {"cvt(.rn|.rz)(.relu)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm80},
-    {"cvt(.rn|.rz)(.relu)?.satfinite(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm80_finite},
-    {"cvt.rs(.relu)?(.satfinite)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U, rbits:b32", "cvt.rs.pair.U", stochastic},
-    {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm89},
-    {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).f16x2", "d:T = a:U", "cvt.pair.U", sm89},
-    {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).bf16x2", "d:T = a:U", "cvt.pair.U", blackwell_91},
-    {"cvt.rn(.relu)?.f16x2(.e4m3x2|.e5m2x2)", "d:T = a:U", "cvt.f16x2.pair", sm89},
-    {"cvt.rs(.relu)?.satfinite(.e4m3x4|.e5m2x4|.e2m3x4|.e3m2x4|.e2m1x4).f32", "d:T = a:U*4, rbits:b32", "cvt.rs.quad.U", stochastic},
-    {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2).f32", "d:T = a:U, b:U", "cvt.pair.U", blackwell},
-    {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2)(.f16x2|.bf16x2)", "d:T = a:U", "cvt.pair.U", blackwell_91},
-    {"cvt.rn(.relu)?.f16x2(.e2m1x2|.e2m3x2|.e3m2x2)", "d:T = a:U", "cvt.f16x2.pair", blackwell},
-    {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.f32", "d:T = a:U, b:U", "cvt.power.U", blackwell},
-    {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.bf16x2", "d:T = a:U", "cvt.power.U", blackwell},
-    {"cvt.rn.bf16x2.ue8m0x2", "d:T = a:U", "cvt.bf16x2.power", blackwell},
-    {"cvt.pack.sat.u16.s32", "d:u32 = a:s32, b:s32", "cvt.pack.u16", sm72},
-    {"cvt.pack.sat.s16.s32", "d:u32 = a:s32, b:s32", "cvt.pack.s16", sm72},
-    {"cvt.pack.sat.u8.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u8", sm72},
-    {"cvt.pack.sat.s8.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.s8", sm72},
-    {"cvt.pack.sat.u4.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u4", sm75},
-    {"cvt.pack.sat.s4.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.s4", sm75},
-    {"cvt.pack.sat.u2.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u2", sm75},
-    {"cvt.pack.sat.s2.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.s2", sm75},
-};
+std::vector<KernelRow> packed() {
+  return {
+      {"cvt(.rn|.rz)(.relu)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm80},
+      {"cvt(.rn|.rz)(.relu)?.satfinite(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm80_finite},
+      {"cvt.rs(.relu)?(.satfinite)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U, rbits:b32", "cvt.rs.pair.U", stochastic},
+      {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm89},
+      {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).f16x2", "d:T = a:U", "cvt.pair.U", sm89},
+      {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).bf16x2", "d:T = a:U", "cvt.pair.U", blackwell_91},
+      {"cvt.rn(.relu)?.f16x2(.e4m3x2|.e5m2x2)", "d:T = a:U", "cvt.f16x2.pair", sm89},
+      {"cvt.rs(.relu)?.satfinite(.e4m3x4|.e5m2x4|.e2m3x4|.e3m2x4|.e2m1x4).f32", "d:T = a:U*4, rbits:b32", "cvt.rs.quad.U", stochastic},
+      {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2).f32", "d:T = a:U, b:U", "cvt.pair.U", blackwell},
+      {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2)(.f16x2|.bf16x2)", "d:T = a:U", "cvt.pair.U", blackwell_91},
+      {"cvt.rn(.relu)?.f16x2(.e2m1x2|.e2m3x2|.e3m2x2)", "d:T = a:U", "cvt.f16x2.pair", blackwell},
+      {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.f32", "d:T = a:U, b:U", "cvt.power.U", blackwell},
+      {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.bf16x2", "d:T = a:U", "cvt.power.U", blackwell},
+      {"cvt.rn.bf16x2.ue8m0x2", "d:T = a:U", "cvt.bf16x2.power", blackwell},
+      {"cvt.pack.sat.u16.s32", "d:u32 = a:s32, b:s32", "cvt.pack.u16", sm72},
+      {"cvt.pack.sat.s16.s32", "d:u32 = a:s32, b:s32", "cvt.pack.s16", sm72},
+      {"cvt.pack.sat.u8.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u8", sm72},
+      {"cvt.pack.sat.s8.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.s8", sm72},
+      {"cvt.pack.sat.u4.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u4", sm75},
+      {"cvt.pack.sat.s4.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.s4", sm75},
+      {"cvt.pack.sat.u2.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u2", sm75},
+      {"cvt.pack.sat.s2.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.s2", sm75},
+  };
+}
 
 }  // namespace
 
 void add_convert_rows(std::vector<Row>& rows) {
-  for (const std::vector<KernelRow>* table : {&with_integers, &between_floats, &packed}) add_kernel_rows(rows, *table);
+  for (const auto table : {with_integers, between_floats, packed}) add_kernel_rows(rows, table());
 }
 
 }  // namespace warpmat::catalogue

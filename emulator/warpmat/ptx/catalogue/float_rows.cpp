@@ -11,85 +11,91 @@ constexpr Requirement sm53_abs = since(53, {6, 5}), sm80 = since(80, {7, 0}), sm
 constexpr Requirement sm90 = since(90, {7, 8}), sm90_oob = since(90, {8, 1});
 constexpr Requirement sm100 = since(100, {8, 6}), sm100_three = since(100, {8, 8});
 
-const std::vector<KernelRow> single_and_double{
-    {"add(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "add.T"},
-    {"add(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "add.T"},
-    {"add(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "add.T", sm100},
-    {"sub(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "sub.T"},
-    {"sub(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "sub.T"},
-    {"sub(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "sub.T", sm100},
-    {"mul(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "mul.T"},
-    {"mul(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "mul.T"},
-    {"mul(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "mul.T", sm100},
-    {"fma(.rn|.rz|.rm|.rp)(.ftz)?(.sat)?.f32", "d:T = a:T, b:T, c:T", "fma.T", sm20},
-    {"fma(.rn|.rz|.rm|.rp).f64", "d:T = a:T, b:T, c:T", "fma.T"},
-    {"fma(.rn|.rz|.rm|.rp)(.ftz)?.f32x2", "d:T = a:T, b:T, c:T", "fma.T", sm100},
-    {"mad(.rn|.rz|.rm|.rp)(.ftz)?(.sat)?.f32", "d:T = a:T, b:T, c:T", "fma.T", sm20},
-    {"mad(.rn|.rz|.rm|.rp).f64", "d:T = a:T, b:T, c:T", "fma.T"},
-    {"div(.rn|.rz|.rm|.rp)(.ftz)?.f32", "d:T = a:T, b:T", "div.T", sm20},
-    {"div(.rn|.rz|.rm|.rp).f64", "d:T = a:T, b:T", "div.T"},
-    {"rcp(.rn|.rz|.rm|.rp)(.ftz)?.f32", "d:T = a:T", "rcp.T", sm20},
-    {"rcp(.rn|.rz|.rm|.rp).f64", "d:T = a:T", "rcp.T"},
-    {"sqrt(.rn|.rz|.rm|.rp)(.ftz)?.f32", "d:T = a:T", "sqrt.T", sm20},
-    {"sqrt(.rn|.rz|.rm|.rp).f64", "d:T = a:T", "sqrt.T"},
-    {"abs(.ftz)?.f32", "d:T = a:T", "abs.T"},
-    {"abs.f64", "d:T = a:T", "abs.T"},
-    {"neg(.ftz)?.f32", "d:T = a:T", "neg.T"},
-    {"neg.f64", "d:T = a:T", "neg.T"},
-    {"min(.ftz)?.f32", "d:T = a:T, b:T", "min.T"},
-    {"min(.ftz)?.NaN.f32", "d:T = a:T, b:T", "min.T", sm80},
-    {"min(.ftz)?(.NaN)?.xorsign.abs.f32", "d:T = a:T, b:T", "min.T", sm86},
-    {"min(.ftz)?(.NaN)?(.abs)?.f32", "d:T = a:T, b:T, c:T", "min3.T", sm100_three},
-    {"min.f64", "d:T = a:T, b:T", "min.T"},
-    {"max(.ftz)?.f32", "d:T = a:T, b:T", "max.T"},
-    {"max(.ftz)?.NaN.f32", "d:T = a:T, b:T", "max.T", sm80},
-    {"max(.ftz)?(.NaN)?.xorsign.abs.f32", "d:T = a:T, b:T", "max.T", sm86},
-    {"max(.ftz)?(.NaN)?(.abs)?.f32", "d:T = a:T, b:T, c:T", "max3.T", sm100_three},
-    {"max.f64", "d:T = a:T, b:T", "max.T"},
-    {"copysign(.f32|.f64)", "d:T = a:T, b:T", "copysign.T", sm20},
-    {"testp.finite(.f32|.f64)", "p = a:T", "testp.finite.T", sm20},
-    {"testp.infinite(.f32|.f64)", "p = a:T", "testp.infinite.T", sm20},
-    {"testp.number(.f32|.f64)", "p = a:T", "testp.number.T", sm20},
-    {"testp.notanumber(.f32|.f64)", "p = a:T", "testp.notanumber.T", sm20},
-    {"testp.normal(.f32|.f64)", "p = a:T", "testp.normal.T", sm20},
-    {"testp.subnormal(.f32|.f64)", "p = a:T", "testp.subnormal.T", sm20},
-};
+std::vector<KernelRow> single_and_double() {
+  return {
+      {"add(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "add.T"},
+      {"add(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "add.T"},
+      {"add(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "add.T", sm100},
+      {"sub(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "sub.T"},
+      {"sub(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "sub.T"},
+      {"sub(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "sub.T", sm100},
+      {"mul(.rn|.rz|.rm|.rp)?(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", "mul.T"},
+      {"mul(.rn|.rz|.rm|.rp)?.f64", "d:T = a:T, b:T", "mul.T"},
+      {"mul(.rn|.rz|.rm|.rp)?(.ftz)?.f32x2", "d:T = a:T, b:T", "mul.T", sm100},
+      {"fma(.rn|.rz|.rm|.rp)(.ftz)?(.sat)?.f32", "d:T = a:T, b:T, c:T", "fma.T", sm20},
+      {"fma(.rn|.rz|.rm|.rp).f64", "d:T = a:T, b:T, c:T", "fma.T"},
+      {"fma(.rn|.rz|.rm|.rp)(.ftz)?.f32x2", "d:T = a:T, b:T, c:T", "fma.T", sm100},
+      {"mad(.rn|.rz|.rm|.rp)(.ftz)?(.sat)?.f32", "d:T = a:T, b:T, c:T", "fma.T", sm20},
+      {"mad(.rn|.rz|.rm|.rp).f64", "d:T = a:T, b:T, c:T", "fma.T"},
+      {"div(.rn|.rz|.rm|.rp)(.ftz)?.f32", "d:T = a:T, b:T", "div.T", sm20},
+      {"div(.rn|.rz|.rm|.rp).f64", "d:T = a:T, b:T", "div.T"},
+      {"rcp(.rn|.rz|.rm|.rp)(.ftz)?.f32", "d:T = a:T", "rcp.T", sm20},
+      {"rcp(.rn|.rz|.rm|.rp).f64", "d:T = a:T", "rcp.T"},
+      {"sqrt(.rn|.rz|.rm|.rp)(.ftz)?.f32", "d:T = a:T", "sqrt.T", sm20},
+      {"sqrt(.rn|.rz|.rm|.rp).f64", "d:T = a:T", "sqrt.T"},
+      {"abs(.ftz)?.f32", "d:T = a:T", "abs.T"},
+      {"abs.f64", "d:T = a:T", "abs.T"},
+      {"neg(.ftz)?.f32", "d:T = a:T", "neg.T"},
+      {"neg.f64", "d:T = a:T", "neg.T"},
+      {"min(.ftz)?.f32", "d:T = a:T, b:T", "min.T"},
+      {"min(.ftz)?.NaN.f32", "d:T = a:T, b:T", "min.T", sm80},
+      {"min(.ftz)?(.NaN)?.xorsign.abs.f32", "d:T = a:T, b:T", "min.T", sm86},
+      {"min(.ftz)?(.NaN)?(.abs)?.f32", "d:T = a:T, b:T, c:T", "min3.T", sm100_three},
+      {"min.f64", "d:T = a:T, b:T", "min.T"},
+      {"max(.ftz)?.f32", "d:T = a:T, b:T", "max.T"},
+      {"max(.ftz)?.NaN.f32", "d:T = a:T, b:T", "max.T", sm80},
+      {"max(.ftz)?(.NaN)?.xorsign.abs.f32", "d:T = a:T, b:T", "max.T", sm86},
+      {"max(.ftz)?(.NaN)?(.abs)?.f32", "d:T = a:T, b:T, c:T", "max3.T", sm100_three},
+      {"max.f64", "d:T = a:T, b:T", "max.T"},
+      {"copysign(.f32|.f64)", "d:T = a:T, b:T", "copysign.T", sm20},
+      {"testp.finite(.f32|.f64)", "p = a:T", "testp.finite.T", sm20},
+      {"testp.infinite(.f32|.f64)", "p = a:T", "testp.infinite.T", sm20},
+      {"testp.number(.f32|.f64)", "p = a:T", "testp.number.T", sm20},
+      {"testp.notanumber(.f32|.f64)", "p = a:T", "testp.notanumber.T", sm20},
+      {"testp.normal(.f32|.f64)", "p = a:T", "testp.normal.T", sm20},
+      {"testp.subnormal(.f32|.f64)", "p = a:T", "testp.subnormal.T", sm20},
+  };
+}
 
-const std::vector<KernelRow> halves{
-    {"add(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "add.T", sm53},
-    {"add(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "add.T", sm90},
-    {"sub(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "sub.T", sm53},
-    {"sub(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "sub.T", sm90},
-    {"mul(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "mul.T", sm53},
-    {"mul(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "mul.T", sm90},
-    {"fma.rn(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm53},
-    {"fma.rn(.ftz)?.relu(.f16|.f16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm80},
-    {"fma.rn(.relu)?(.bf16|.bf16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm80},
-    {"fma.rn.oob(.relu)?(.f16|.f16x2|.bf16|.bf16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm90_oob},
-    {"neg(.ftz)?(.f16|.f16x2)", "d:T = a:T", "neg.T", sm53_signs},
-    {"neg(.bf16|.bf16x2)", "d:T = a:T", "neg.T", sm80},
-    {"abs(.ftz)?(.f16|.f16x2)", "d:T = a:T", "abs.T", sm53_abs},
-    {"abs(.bf16|.bf16x2)", "d:T = a:T", "abs.T", sm80},
-    {"min(.ftz)?(.NaN)?(.f16|.f16x2)", "d:T = a:T, b:T", "min.T", sm80},
-    {"min(.NaN)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "min.T", sm80},
-    {"min(.ftz)?(.NaN)?.xorsign.abs(.f16|.f16x2)", "d:T = a:T, b:T", "min.T", sm86},
-    {"min(.NaN)?.xorsign.abs(.bf16|.bf16x2)", "d:T = a:T, b:T", "min.T", sm86},
-    {"max(.ftz)?(.NaN)?(.f16|.f16x2)", "d:T = a:T, b:T", "max.T", sm80},
-    {"max(.NaN)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "max.T", sm80},
-    {"max(.ftz)?(.NaN)?.xorsign.abs(.f16|.f16x2)", "d:T = a:T, b:T", "max.T", sm86},
-    {"max(.NaN)?.xorsign.abs(.bf16|.bf16x2)", "d:T = a:T, b:T", "max.T", sm86},
-};
+std::vector<KernelRow> halves() {
+  return {
+      {"add(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "add.T", sm53},
+      {"add(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "add.T", sm90},
+      {"sub(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "sub.T", sm53},
+      {"sub(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "sub.T", sm90},
+      {"mul(.rn)?(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T", "mul.T", sm53},
+      {"mul(.rn)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "mul.T", sm90},
+      {"fma.rn(.ftz)?(.sat)?(.f16|.f16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm53},
+      {"fma.rn(.ftz)?.relu(.f16|.f16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm80},
+      {"fma.rn(.relu)?(.bf16|.bf16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm80},
+      {"fma.rn.oob(.relu)?(.f16|.f16x2|.bf16|.bf16x2)", "d:T = a:T, b:T, c:T", "fma.T", sm90_oob},
+      {"neg(.ftz)?(.f16|.f16x2)", "d:T = a:T", "neg.T", sm53_signs},
+      {"neg(.bf16|.bf16x2)", "d:T = a:T", "neg.T", sm80},
+      {"abs(.ftz)?(.f16|.f16x2)", "d:T = a:T", "abs.T", sm53_abs},
+      {"abs(.bf16|.bf16x2)", "d:T = a:T", "abs.T", sm80},
+      {"min(.ftz)?(.NaN)?(.f16|.f16x2)", "d:T = a:T, b:T", "min.T", sm80},
+      {"min(.NaN)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "min.T", sm80},
+      {"min(.ftz)?(.NaN)?.xorsign.abs(.f16|.f16x2)", "d:T = a:T, b:T", "min.T", sm86},
+      {"min(.NaN)?.xorsign.abs(.bf16|.bf16x2)", "d:T = a:T, b:T", "min.T", sm86},
+      {"max(.ftz)?(.NaN)?(.f16|.f16x2)", "d:T = a:T, b:T", "max.T", sm80},
+      {"max(.NaN)?(.bf16|.bf16x2)", "d:T = a:T, b:T", "max.T", sm80},
+      {"max(.ftz)?(.NaN)?.xorsign.abs(.f16|.f16x2)", "d:T = a:T, b:T", "max.T", sm86},
+      {"max(.NaN)?.xorsign.abs(.bf16|.bf16x2)", "d:T = a:T, b:T", "max.T", sm86},
+  };
+}
 
-const std::vector<KernelRow> mixed{
-    {"add(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", "add.T.U", sm100},
-    {"sub(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", "sub.T.U", sm100},
-    {"fma(.rn|.rz|.rm|.rp)(.sat)?.f32(.f16|.bf16)", "d:T = a:U, b:U, c:T", "fma.T.U", sm100},
-};
+std::vector<KernelRow> mixed() {
+  return {
+      {"add(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", "add.T.U", sm100},
+      {"sub(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", "sub.T.U", sm100},
+      {"fma(.rn|.rz|.rm|.rp)(.sat)?.f32(.f16|.bf16)", "d:T = a:U, b:U, c:T", "fma.T.U", sm100},
+  };
+}
 
 }  // namespace
 
 void add_float_rows(std::vector<Row>& rows) {
-  for (const std::vector<KernelRow>* table : {&single_and_double, &halves, &mixed}) add_kernel_rows(rows, *table);
+  for (const auto table : {single_and_double, halves, mixed}) add_kernel_rows(rows, table());
 }
 
 }  // namespace warpmat::catalogue

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/number.h>
+#include <warpmat/tables/lasting.h>
 
 namespace warpmat::code {
 
@@ -13,7 +14,11 @@ using catalogue::Semantics;
 
 namespace {
 
-const syntax::Statement empty_body{};  ///< the statement of a function that has none
+/// The statement of a function that has none.
+const syntax::Statement& empty_body() {
+  static constinit Lasting<syntax::Statement> body;
+  return body.get([] { return syntax::Statement(); });
+}
 
 }  // namespace
 
@@ -89,7 +94,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   // A body whose last statement is no exit returns; the lanes of a .func meet at its only return.
   guarded_ = false;
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
-  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&empty_body);
+  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&empty_body());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
 }

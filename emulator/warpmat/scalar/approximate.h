@@ -1,0 +1,130 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include <warpmat/numeric/multi_function.h>
+#include <warpmat/scalar/floating.h>
+
+// The .approx and .full instructions of one lane: the multi-function unit and the exact operations that ptxas puts around it (machine code
+// of nvcc 13.0, the same for sm_75, sm_80, sm_90, sm_100 and sm_120 [cuobjdump]). With .ftz an instruction is the unit alone: it takes
+// subnormal operands for zeros by itself. Without, operands that the unit would drop are scaled into its range, and the result back.
+//
+// Values are codes (PTX ISA 9.1 sections 9.7.3.8, .13, .15 to .21 and 9.7.4.9, .10).
+
+namespace warpmat::scalar {
+
+/// FMUL: rounded to nearest even. With .ftz a product becomes a zero if it is below 2^-126 after rounding to 24 bits with an exponent without
+/// bound [H200].
+inline std::uint32_t multiply_codes(std::uint32_t a, std::uint32_t b, bool ftz = false) {
+  float x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
+  if (ftz) {
+    x = flush(x), y = flush(y);
+    const double exact = static_cast<double>(x) * static_cast<double>(y);
+    if (std::fabs(static_cast<float>(exact * 0x1p64)) < 0x1p-62F) return (a ^ b) & multi_function::sign_bit;
+  }
+  return std::bit_cast<std::uint32_t>(float_multiply(x, y));
+}
+
+inline std::uint32_t multiply_code(std::uint32_t a, float b, bool ftz = false) {
+  return multiply_codes(a, std::bit_cast<std::uint32_t>(b), ftz);
+}
+
+/// FMUL.RZ with a factor below 1.
+inline std::uint32_t multiply_toward_zero(std::uint32_t a, float b) {
+  const double exact = static_cast<double>(std::bit_cast<float>(a)) * static_cast<double>(b);
+  const auto nearest = static_cast<float>(exact);
+  const auto code = std::bit_cast<std::uint32_t>(with_nan(nearest, {}));
+  return std::fabs(static_cast<double>(nearest)) > std::fabs(exact) ? code - 1 : code;
+}
+
+constexpr bool is_subnormal_or_zero(std::uint32_t a) {
+  return (a & ~multi_function::sign_bit) < FloatBits<float>::smallest_normal;
+}
+
+/// Above 2^126: the unit would make a zero of what 1/a is.
+constexpr bool has_small_reciprocal(std::uint32_t a) {
+  return (a & ~multi_function::sign_bit) > 0x7e800000 && (a & ~multi_function::sign_bit) <= multi_function::infinity;
+}
+
+constexpr float two_to_24 = 0x1p24F;
+
+inline std::uint32_t approximate_ex2(std::uint32_t a, const Modifiers& m) {
+  if (m.ftz || !(std::bit_cast<float>(a) < -126.0F)) return multi_function::ex2(a);
+  const std::uint32_t root = multi_function::ex2(multiply_code(a, 0.5F));
+  return multiply_codes(root, root);
+}
+
+inline std::uint32_t approximate_lg2(std::uint32_t a, const Modifiers& m) {
+  if (m.ftz || !is_subnormal_or_zero(a)) return multi_function::lg2(a);
+  const std::uint32_t scaled = multi_function::lg2(multiply_code(a, two_to_24));
+  return std::bit_cast<std::uint32_t>(float_add(std::bit_cast<float>(scaled), -24.0F));
+}
+
+inline std::uint32_t approximate_rcp(std::uint32_t a, const Modifiers& m) {
+  if (m.ftz) return multi_function::rcp(a);
+  const float scale = has_small_reciprocal(a) ? 0.25F : is_subnormal_or_zero(a) ? two_to_24 : 1.0F;
+  return multiply_code(multi_function::rcp(multiply_code(a, scale)), scale);
+}
+
+inline std::uint32_t approximate_rsqrt(std::uint32_t a, const Modifiers& m) {
+  if (m.ftz || !is_subnormal_or_zero(a)) return multi_function::rsq(a);
+  return multiply_code(multi_function::rsq(multiply_code(a, two_to_24)), 0x1p12F);
+}
+
+inline std::uint32_t approximate_sqrt(std::uint32_t a, const Modifiers& m) {
+  if (m.ftz || !is_subnormal_or_zero(a)) return multi_function::sqrt(a);
+  return multiply_code(multi_function::sqrt(multiply_code(a, two_to_24)), 0x1p-12F);
+}
+
+/// From radians to turns; .ftz is the same machine code, the unit makes zeros of subnormal turns.
+inline std::uint32_t turns(std::uint32_t a) {
+  return multiply_toward_zero(a, std::bit_cast<float>(0x3e22f983));
+}
+inline std::uint32_t approximate_sin(std::uint32_t a) {
+  return multi_function::sin(turns(a));
+}
+inline std::uint32_t approximate_cos(std::uint32_t a) {
+  return multi_function::cos(turns(a));
+}
+
+inline std::uint32_t approximate_div(std::uint32_t a, std::uint32_t b, const Modifiers& m) {
+  if (!m.ftz && is_subnormal_or_zero(b)) a = multiply_code(a, two_to_24), b = multiply_code(b, two_to_24);
+  return multiply_codes(a, multi_function::rcp(b), m.ftz);
+}
+
+inline std::uint32_t full_div(std::uint32_t a, std::uint32_t b, const Modifiers& m) {
+  if (has_small_reciprocal(b)) a = multiply_code(a, 0.25F, m.ftz), b = multiply_code(b, 0.25F, m.ftz);
+  return approximate_div(a, b, m);
+}
+
+/// A function of f16 or bf16 in both halves of a register.
+template <std::uint16_t (*f)(std::uint16_t)>
+constexpr std::uint32_t in_both_halves(std::uint32_t a) {
+  return static_cast<std::uint32_t>(f(static_cast<std::uint16_t>(a >> 16))) << 16 | f(static_cast<std::uint16_t>(a));
+}
+
+/// A function of an f64's upper word; the lower word is not looked at, and zero in the result.
+template <std::uint32_t (*f)(std::uint32_t)>
+constexpr std::uint64_t of_upper_word(std::uint64_t a) {
+  return static_cast<std::uint64_t>(f(static_cast<std::uint32_t>(a >> 32))) << 32;
+}
+
+/// The unit's 1/sqrt(a) for a positive normal `a`, and one step of an iteration of third order.
+inline double refined_rsqrt(double a) {
+  const auto y = std::bit_cast<double>(of_upper_word<multi_function::rsq64h>(std::bit_cast<std::uint64_t>(a)));
+  const double error = std::fma(a, -(y * y), 1.0);
+  return std::fma(std::fma(error, 0.375, 0.5), y * error, y);
+}
+
+inline double approximate_rsqrt_f64(double a) {
+  constexpr double invalid = std::bit_cast<double>(0xfff8000000000000);
+  if (is_nan(a)) return quiet(a);
+  if (magnitude(a) == 0) return std::copysign(std::bit_cast<double>(FloatBits<double>::infinity), a);
+  if (a < 0) return invalid;
+  if (magnitude(a) == FloatBits<double>::infinity) return 0;
+  return magnitude(a) >= FloatBits<double>::smallest_normal ? refined_rsqrt(a) : refined_rsqrt(a * 0x1p54) * 0x1p27;
+}
+
+}  // namespace warpmat::scalar

@@ -1,0 +1,113 @@
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/catalogue/executable.h>
+
+#include "catch.h"
+#include "gpu/recordings/all_operands.h"
+#include "paths.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// The first lane's result of a two-operand instruction.
+std::uint32_t in_first_lane(const std::string& opcode, std::uint32_t a, std::uint32_t b) {
+  const auto match = catalogue::find_row(opcode);
+  REQUIRE(match);
+  const catalogue::Executable executable = catalogue::executable(*match);
+  alignas(64) std::uint32_t first[32]{a}, second[32]{b}, result[32];
+  void* const results[] = {result};
+  const void* const sources[] = {first, second};
+  const RoundingMode nearest(RoundingMode::nearest);
+  executable.function(results, sources, executable.modifiers);
+  return result[0];
+}
+
+}  // namespace
+
+// `warpmat exhaust` compares all 4096 blocks of each.
+TEST_CASE("Approximate instructions: an H200's answers to whole blocks of operands", "[approximate]") {
+  const auto recorded = read_all_operands(source_path("tests/vectors/sm_90/all_operands"));
+  CHECK(recorded.size() == 21);
+  std::mt19937 engine(13);
+  for (const AllOperands& instruction : recorded) {
+    INFO(instruction.opcode);
+    // The block that begins with 1.0 in f32 and f64 alike, or close to it, and two others.
+    const std::vector<std::size_t> blocks{0x3f8, engine() % block_count, engine() % block_count};
+    CHECK(different_blocks(instruction, blocks, 1, [] {}).empty());
+  }
+}
+
+TEST_CASE("A block's digest depends on the instruction", "[approximate]") {
+  CHECK(block_digest("ex2.approx.ftz.f32", 0xc30) != block_digest("ex2.approx.f32", 0xc30));  // results are subnormal there
+}
+
+TEST_CASE("Every recorded instruction has its twin of one half", "[approximate]") {
+  // The upper half of a register of two is the function of the upper half.
+  for (const std::string function : {"ex2.approx.", "tanh.approx."})
+    for (const std::string type : {"f16", "bf16"}) {
+      const std::string ftz = function == "ex2.approx." && type == "bf16" ? "ftz." : "";
+      for (std::uint32_t a = 0; a < 0x10000; a += 0x101) {
+        const std::uint32_t one = in_first_lane(function + ftz + type, a, 0) & 0xffff;
+        CHECK(in_first_lane(function + ftz + type + "x2", a << 16 | a, 0) == (one << 16 | one));
+      }
+    }
+}
+
+// Answers of an H200 to operands at which the lowerings of div scale, or do not.
+TEST_CASE("Approximate division: an H200's answers where the operands are scaled", "[approximate]") {
+  struct Division {
+    std::uint32_t a, b, approx, approx_ftz, full, full_ftz;
+  };
+  const Division divisions[] = {
+      // Products that reach 2^-126 only when they are rounded as subnormal numbers: .ftz flushes them.
+      {0x33ffffff, 0xf3000000, 0x80800000, 0x80000000, 0x80800000, 0x80000000},
+      {0x3fffffff, 0x7f000000, 0x00000000, 0x00000000, 0x00800000, 0x00000000},
+      {0xe55d34bc, 0xfee35fe9, 0x00000000, 0x00000000, 0x25f90e04, 0x25f90e04},
+      {0x3eafb28e, 0xfe259083, 0x8043eabe, 0x80000000, 0x8043eabe, 0x80000000},
+      {0x800641b0, 0x011d2df8, 0xbca30af7, 0x80000000, 0xbca30af7, 0x80000000},
+      {0x3ec044a2, 0x006f2a55, 0x7ddd627f, 0x7f800000, 0x7ddd627f, 0x7f800000},
+      {0x3f207062, 0xff5e2e06, 0x80000000, 0x80000000, 0x80171b8d, 0x80000000},
+      {0x81135849, 0x406dbcbf, 0x804f54f5, 0x80000000, 0x804f54f5, 0x80000000},
+      {0xff1b45ad, 0x7ec07aeb, 0x80000000, 0x80000000, 0xbfce835c, 0xbfce835c},
+      {0x00423e54, 0xc0c962de, 0x800a86a8, 0x80000000, 0x800a86a8, 0x80000000},
+      {0x00000000, 0x802e6f47, 0x80000000, 0x7fffffff, 0x80000000, 0x7fffffff},
+      {0x8101e34d, 0x80020439, 0x4300d34f, 0x7f800000, 0x4300d34f, 0x7f800000},
+      {0x0078663d, 0x00000001, 0x4af0cc7a, 0x7fffffff, 0x4af0cc7a, 0x7fffffff},
+      {0xbf2406f1, 0x7e800000, 0x80520378, 0x80000000, 0x80520378, 0x80000000},
+      {0xff800000, 0xfee43d98, 0x7fffffff, 0x7fffffff, 0x7f800000, 0x7f800000},
+      {0x806f5e89, 0x00000000, 0xff800000, 0x7fffffff, 0xff800000, 0x7fffffff},
+      {0xd1dad3ff, 0xfff51b09, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+      {0xfea4801a, 0x42ee2613, 0xfb30d4c4, 0xfb30d4c4, 0xfb30d4c4, 0xfb30d4c4},
+      {0xfd152cbe, 0x812173c7, 0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+      {0x80335deb, 0xff8b3eab, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+      {0x7daca823, 0x805bc488, 0xff800000, 0xff800000, 0xff800000, 0xff800000},
+      {0x80927b44, 0x8145bf5e, 0x3ebda1cc, 0x3ebda1cc, 0x3ebda1cc, 0x3ebda1cc},
+      {0x007fffff, 0xff1d8663, 0x80000000, 0x80000000, 0x80000000, 0x80000000},
+      {0x7e800000, 0x805d9b8b, 0xff800000, 0xff800000, 0xff800000, 0xff800000},
+      {0x00c2b89e, 0x7f92ee85, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+      {0x7ed256d3, 0x80aac34e, 0xff800000, 0xff800000, 0xff800000, 0xff800000},
+      {0xff3c9cbd, 0xfff1b8b6, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+      {0x80b68d0a, 0x80000000, 0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+      {0x7f8b9713, 0x7f800000, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+      {0x7fe65e21, 0x013f8168, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+      {0x7f800000, 0x005cae6b, 0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+      {0xff6557f8, 0x80000000, 0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+      {0xff800000, 0x808145bd, 0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+      {0x8026d4ce, 0xff800000, 0x00000000, 0x00000000, 0x00000000, 0x00000000},
+      {0xff7d6f3f, 0x7e800000, 0xc07d6f3f, 0xc07d6f3f, 0xc07d6f3f, 0xc07d6f3f},
+      {0xfea52d7b, 0xff800000, 0x00000000, 0x00000000, 0x00000000, 0x00000000},
+      {0x7f800000, 0x7f800000, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+  };
+  for (const Division& d : divisions) {
+    INFO(std::hex << d.a << " / " << d.b);
+    CHECK(in_first_lane("div.approx.f32", d.a, d.b) == d.approx);
+    CHECK(in_first_lane("div.approx.ftz.f32", d.a, d.b) == d.approx_ftz);
+    CHECK(in_first_lane("div.full.f32", d.a, d.b) == d.full);
+    CHECK(in_first_lane("div.full.ftz.f32", d.a, d.b) == d.full_ftz);
+  }
+}
