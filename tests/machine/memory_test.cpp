@@ -174,7 +174,7 @@ TEST_CASE("an access outside of a buffer names lane, line, address and the neare
     CHECK(trap.site.kernel == "k");
     CHECK(trap.site.warp == 1);
     CHECK(trap.site.lane == 8);
-    CHECK(trap.site.line == 12);
+    CHECK(trap.site.line == 13);
     CHECK(trap.address == out + 160);
     CHECK(trap.reason.find("0 bytes beyond the end of buffer 'out' of 160 bytes") != std::string::npos);
   }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/ptx/excerpt.h>
+
 namespace warpmat {
 namespace {
 
@@ -12,23 +14,6 @@ std::string join(const std::vector<Diagnostic>& errors) {
   std::string text;
   for (const Diagnostic& error : errors) text += (text.empty() ? "" : "\n") + error.format("ptx");
   return text;
-}
-
-constexpr std::size_t max_excerpt_bytes = 200;
-
-/// The line that `rest` begins with and a caret under the column; of a very long line only the part around it.
-std::string excerpt(std::string_view rest, int column) {
-  auto caret_at = static_cast<std::size_t>(column - 1);
-  std::string_view line = rest.substr(0, rest.find('\n'));
-  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (line.size() > max_excerpt_bytes) {
-    const std::size_t begin = std::min(caret_at - std::min(caret_at, max_excerpt_bytes / 2), line.size() - max_excerpt_bytes);
-    line = line.substr(begin, max_excerpt_bytes);
-    caret_at -= begin;
-  }
-  std::string caret;
-  for (std::size_t i = 0; i < caret_at; ++i) caret += i < line.size() && line[i] == '\t' ? '\t' : ' ';
-  return std::string(line) + '\n' + caret + '^';
 }
 
 }  // namespace

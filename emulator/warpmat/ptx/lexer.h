@@ -13,10 +13,10 @@ struct Token {
     word,         ///< identifier or mnemonic: mma, %r0, _
     qualifier,    ///< .sync, .shared::cta; the text has the leading dot
     number,       ///< 12, 0x1F, 0f3F800000, 1.5
-    string,       ///< "nounroll", with its quotes
     punctuation,  ///< one of { } [ ] ( ) < > , ; + - * @ ! : = |
     bad,          ///< a byte that PTX does not use, or a comment or string that does not end
     end,          ///< after the last token
+    string,       ///< "nounroll", with its quotes
   };
 
   Kind kind;

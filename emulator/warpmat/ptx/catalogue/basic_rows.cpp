@@ -98,6 +98,11 @@ bool within(std::uint64_t a, std::uint64_t start, std::uint64_t size) {
   return a - start < size;
 }
 
+/// Cache policies are opaque numbers that nothing here depends on.
+void make_policy(void* const* results, const void* const*) {
+  for (int lane = 0; lane < lanes; ++lane) static_cast<std::uint64_t*>(results[0])[lane] = 0;
+}
+
 LaneMask and_masks(LaneMask a, LaneMask b) {
   return a & b;
 }
@@ -119,6 +124,11 @@ void add_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"mov(.b32|.u32|.s32|.f32|.f16x2|.bf16x2)", "d:T = a:T", each_lane<move<std::uint32_t>>});
   rows.push_back({"mov(.b64|.u64|.s64|.f64)", "d:T = a:T", each_lane<move<std::uint64_t>>});
   rows.push_back({"mov.b128", "d:b128 = a:b128", copy_128});
+  rows.push_back(
+      {"createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
+       "(.L2::evict_first|.L2::evict_unchanged)?.b64",
+       "d:b64 = [fraction:f32]", make_policy});
+  rows.push_back({"createpolicy.cvt.L2.b64", "d:b64 = [a:b64]", make_policy});
   rows.push_back({"mov.pred", "p = a", unary_logic<same_mask>});
   rows.push_back({"not.pred", "p = a", unary_logic<not_mask>});
   rows.push_back({"and.pred", "p = a, b", logic<and_masks>});
