@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "diff_scalar.h"
 #include "tools/library/form_selection.h"
 #include "gpu/compare/compare.h"
 #include "gpu/runners/emulator_runner.h"
@@ -44,6 +45,9 @@ struct Options {
   Shard shard;
   int gpus = 0;
   bool paths = false;  ///< fast path against reference
+  bool scalar = false;  ///< the scalar instructions
+  std::size_t elements = std::size_t{1} << 20;
+  std::string record;
   std::string instruction_set;
 };
 
@@ -324,6 +328,7 @@ Examples:
   warpmat diff --cases 20000 --json sweep.json
   warpmat diff --cases 20000 --shard 2/8 --json sweep_2.json
   warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7
+  warpmat diff --scalar --forms '^cvt'
   warpmat diff --paths --target sm_90a --cases 2000)";
 
 }  // namespace
@@ -363,7 +368,16 @@ void add_diff(CLI::App& app) {
   paths->needs(target)->excludes(file)->excludes(command->get_option("--json"));
   command->add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
       ->needs(paths);
+  CLI::Option* scalar = command->add_flag("--scalar", options->scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
+  scalar->excludes(file)->excludes(paths)->excludes(command->get_option("--json"));
+  command->add_option("--elements", options->elements, "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
+      ->needs(scalar)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
+  command->add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")
+      ->needs(scalar)
+      ->type_name("FILE.tsv");
   command->callback([options] {
+    if (options->scalar) return diff_scalar(options->target, options->forms, (options->elements + 255) / 256 * 256, options->record);
     if (options->paths) return diff_paths(*options);
     options->file.empty() ? diff_forms(*options) : diff_program(*options);
   });

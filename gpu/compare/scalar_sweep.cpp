@@ -15,6 +15,14 @@ namespace {
 constexpr std::size_t batch_size = 64;  // entries of one module: the assembler takes about 1 ms for each
 constexpr std::size_t most_examples = 4;
 
+constexpr std::uint64_t fnv_start = 0xcbf29ce484222325;
+
+/// FNV-1a of `bytes` bytes, the lowest first.
+std::uint64_t fnv(std::uint64_t hash, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) hash = (hash ^ (value >> (8 * i) & 0xff)) * 0x100000001b3;
+  return hash;
+}
+
 std::uint64_t element(const ScalarResults& results, std::size_t result, std::size_t i) {
   return results.wide[result].empty() ? results.narrow[result][i] : results.wide[result][i];
 }
@@ -87,12 +95,32 @@ class Worker {
 }  // namespace
 
 std::uint64_t scalar_digest(const ScalarCase& shown, const ScalarResults& results, std::size_t count) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = fnv_start;
   for (std::size_t r = 0; r < shown.results.size(); ++r)
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::uint64_t bits = element(results, r, i), bytes = 0; bytes < (shown.results[r].is_wide() ? 8 : 4); ++bytes, bits >>= 8)
-        hash = (hash ^ (bits & 0xff)) * 0x100000001b3;
+    for (std::size_t i = 0; i < count; ++i) hash = fnv(hash, element(results, r, i), shown.results[r].is_wide() ? 8 : 4);
   return hash;
+}
+
+std::uint64_t combine_digests(std::span<const std::uint64_t> of_classes) {
+  std::uint64_t hash = fnv_start;
+  for (const std::uint64_t digest : of_classes) hash = fnv(hash, digest, 8);
+  return hash;
+}
+
+std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases) {
+  std::vector<ScalarOperands> operands;
+  for (int c = 0; c < scalar_classes; ++c) operands.push_back(draw_scalar_operands(static_cast<ScalarClass>(c), scalar_digest_count));
+  std::vector<std::uint64_t> digests;
+  for (const ScalarCase& shown : cases) {
+    std::vector<std::uint64_t> of_classes;
+    for (const ScalarOperands& of_class : operands) {
+      ScalarResults results(shown, scalar_digest_count);
+      run_scalar(shown, of_class, results);
+      of_classes.push_back(scalar_digest(shown, results, scalar_digest_count));
+    }
+    digests.push_back(combine_digests(of_classes));
+  }
+  return digests;
 }
 
 std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,

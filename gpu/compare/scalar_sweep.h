@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ inline constexpr std::size_t scalar_digest_count = 1024;
 
 /// FNV-1a of the results' first elements, low bytes first.
 std::uint64_t scalar_digest(const ScalarCase& shown, const ScalarResults& results, std::size_t count);
+
+/// The digest of a case over all classes, from those of the classes in their order.
+std::uint64_t combine_digests(std::span<const std::uint64_t> of_classes);
+
+/// For each case the digest over all classes of what this library gives: what a recording of a GPU's answers holds.
+std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases);
 
 struct ScalarSweep {
   std::vector<ScalarCase> cases;

@@ -112,6 +112,9 @@ class Gpu : public ScalarGpu {
 }  // namespace
 
 std::unique_ptr<ScalarGpu> open_scalar_gpu(const Target& target, PtxVersion version) {
+  int count = 0;
+  check(Driver::get().device_get_count(&count), "cuDeviceGetCount");
+  if (count == 0) throw NoGpu("no GPU: the CUDA driver finds none in this machine");
   return std::make_unique<Gpu>(target, version);
 }
 

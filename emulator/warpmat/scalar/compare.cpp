@@ -15,24 +15,18 @@ namespace {
 
 using std::int16_t, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t;
 
-/// The number that is compared: halves as the f32 of the same value.
+/// The number that is compared: halves, of which `shift` tells which one of a pair, as the f32 of the same value.
 template <typename T>
-HWY_INLINE auto number(T x, bool ftz) {
-  if constexpr (std::is_integral_v<T>)
-    return x;
-  else if constexpr (sizeof(T) == 2)
-    return widen(ftz ? flush(x) : x);
-  else
-    return ftz ? flush(x) : x;
-}
-
-/// The `shift`-th bits on of a source as a T: 16 for the upper half of a packed pair.
-template <typename T>
-HWY_INLINE T element(const void* source, int lane, int shift) {
-  if constexpr (std::is_integral_v<T> || sizeof(T) > 2)
+HWY_INLINE auto number(const void* source, int lane, int shift, bool ftz) {
+  if constexpr (std::is_integral_v<T>) {
     return load<T>(source, lane);
-  else
-    return {static_cast<uint16_t>(load<uint32_t>(source, lane) >> shift)};
+  } else if constexpr (sizeof(T) == 2) {
+    const uint32_t code = load<uint32_t>(source, lane) >> shift & 0xffff;
+    return widen_code<T>(ftz ? flush_code<T>(code) : code);
+  } else {
+    const T x = load<T>(source, lane);
+    return ftz ? flush(x) : x;
+  }
 }
 
 /// The lanes whose comparison has one of the modifiers' outcomes.
@@ -42,7 +36,7 @@ HWY_INLINE uint32_t compare(const void* const* sources, const Modifiers& m, int 
   const bool unordered = (m.outcomes & is_unordered) != 0, ftz = m.ftz;
   alignas(64) uint32_t holds[32];
   WARPMAT_EACH_LANE {
-    const auto a = number(element<T>(sources[0], lane, shift), ftz), b = number(element<T>(sources[1], lane, shift), ftz);
+    const auto a = number<T>(sources[0], lane, shift, ftz), b = number<T>(sources[1], lane, shift, ftz);
     bool result = (less & (a < b)) | (equal & (a == b)) | (greater & (a > b));
     if constexpr (!std::is_integral_v<T>) result |= unordered & ((a != a) | (b != b));
     holds[lane] = static_cast<uint32_t>(result) << lane;

@@ -85,7 +85,7 @@ void integer_to_small(void* const* results, const void* const* sources, const Mo
   with_rounding(m.rounding, [&](auto rounding) HWY_ATTR {
     WARPMAT_EACH_LANE {
       const S x = load<S>(sources[0], lane);
-      const bool negative = x < 0;
+      const bool negative = std::cmp_less(x, 0);
       const uint64_t absolute = with_sticky_bit(negative ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x));
       const double upper = static_cast<double>(static_cast<uint32_t>(absolute >> 32)) * 0x1p32;
       const double sum = upper + static_cast<double>(static_cast<uint32_t>(absolute));  // exact: at most 53 bits

@@ -92,9 +92,7 @@ void halves_of_pair(void* const* results, const void* const* sources, const Modi
   const Modifiers m = modifiers;
   WARPMAT_EACH_LANE {
     const auto codes = load<uint32_t>(sources[0], lane);
-    const auto half = [&](uint32_t code) HWY_ATTR {
-      return static_cast<uint32_t>(finish<F16>(from_small(code & (2 * m.format.sign - 1), m.format), m).bits);
-    };
+    const auto half = [&](uint32_t code) HWY_ATTR { return half_result<F16, false>(from_small(code & (2 * m.format.sign - 1), m.format), m); };
     store<uint32_t>(results[0], lane, half(codes >> m.format.stride) << 16 | half(codes));
   }
 }

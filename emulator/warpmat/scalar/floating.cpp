@@ -16,43 +16,15 @@ namespace {
 
 /// A source of arithmetic in T: of type T itself, or a half that widens to it exactly.
 template <typename T, typename Source>
-HWY_INLINE T read(const void* words, int lane, bool ftz) {
-  if constexpr (std::is_same_v<T, Source>) {
-    const T x = load<T>(words, lane);
-    return ftz ? flush(x) : x;
-  } else {
+HWY_INLINE T read(const void* words, int lane) {
+  if constexpr (std::is_same_v<T, Source>)
+    return load<T>(words, lane);
+  else
     return widen(load<Source>(words, lane));
-  }
 }
 
-/// The lanes' results as the CPU rounds.
-template <typename T, typename Call>
-HWY_INLINE void pass(T* results, Rounding rounding, bool ftz, Call call) {
-  const RoundingMode mode(mode_of(rounding));
-  asm volatile("" : : "r"(results) : "memory");  // the array is memory, which RoundingMode's fences hold
-  WARPMAT_EACH_LANE results[lane] = call(lane, ftz);
-}
-
-/// Results of .ftz and .sat. What is below the smallest normal number before it is rounded becomes zero, even if it is rounded up to that
-/// number [H200]: where a result is that number, the result toward zero tells.
-template <typename T, typename Call>
-HWY_INLINE void flushed_or_saturated(void* result, const Modifiers& m, Call call) {
-  alignas(64) T nearest[32], toward_zero[32];
-  pass(nearest, m.rounding, m.ftz, call);
-  if (m.ftz) {
-    const bool any_smallest = mask_of([&](int lane) HWY_ATTR { return is_smallest_normal(nearest[lane]); }) != 0;
-    const T* below = nearest;
-    if (any_smallest) pass(toward_zero, Rounding::toward_zero, true, call), below = toward_zero;
-    WARPMAT_EACH_LANE nearest[lane] = flush_below(nearest[lane], below[lane]);
-  }
-  WARPMAT_EACH_LANE {
-    T x = nearest[lane];
-    if constexpr (std::is_floating_point_v<T>) x = m.saturate ? saturate_to_one(x) : x;
-    store<T>(result, lane, x);
-  }
-}
-
-/// results[0] = f(sources...), rounded as the modifiers say. `Sources` are the types of the registers.
+/// results[0] = f(sources...), rounded as the modifiers say. `Sources` are the types of the registers. .ftz is what the CPU's own flushing
+/// does: a result that rounds up to the smallest normal number stays only if 24 bits with a smaller exponent could not hold it [H200].
 template <auto f, typename... Sources>
 struct Arithmetic;
 
@@ -61,10 +33,13 @@ struct Arithmetic<f, Sources...> {
   template <std::size_t... i>
   static HWY_INLINE void run(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
     const void* const s[] = {sources[i]...};
-    const auto call = [&](int lane, bool ftz) HWY_ATTR { return f(read<T, Sources>(s[i], lane, ftz)...); };
-    if (m.ftz || m.saturate) return flushed_or_saturated<T>(result, m, call);
-    const RoundingMode mode(mode_of(m.rounding));
-    WARPMAT_EACH_LANE store<T>(result, lane, call(lane, false));
+    const RoundingMode mode(mode_of(m.rounding), m.ftz);
+    if constexpr (std::is_floating_point_v<T>)
+      if (m.saturate) {
+        WARPMAT_EACH_LANE store<T>(result, lane, saturate_to_one(f(read<T, Sources>(s[i], lane)...)));
+        return;
+      }
+    WARPMAT_EACH_LANE store<T>(result, lane, f(read<T, Sources>(s[i], lane)...));
   }
 
   static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
@@ -98,8 +73,8 @@ constexpr Kernel kernels[] = {
     {"div.f32", arithmetic<float_divide<float>>},
     {"rcp.f32", arithmetic<float_reciprocal<float>>},
     {"sqrt.f32", arithmetic<float_square_root<float>>},
-    {"neg.f32", arithmetic<float_negate<float>>},
-    {"abs.f32", arithmetic<float_absolute<float>>},
+    {"neg.f32", each_lane<negate_f32>},
+    {"abs.f32", each_lane<absolute_f32>},
     {"add.f64", arithmetic<float_add<double>>},
     {"sub.f64", arithmetic<float_subtract<double>>},
     {"mul.f64", arithmetic<float_multiply<double>>},
@@ -107,8 +82,8 @@ constexpr Kernel kernels[] = {
     {"div.f64", arithmetic<float_divide<double>>},
     {"rcp.f64", arithmetic<float_reciprocal<double>>},
     {"sqrt.f64", arithmetic<float_square_root<double>>},
-    {"neg.f64", arithmetic<float_negate<double>>},
-    {"abs.f64", arithmetic<float_absolute<double>>},
+    {"neg.f64", each_lane<float_negate<double>>},
+    {"abs.f64", each_lane<float_absolute<double>>},
     {"add.f32x2", arithmetic<on_pair<float_add<float>, P, P>>},
     {"sub.f32x2", arithmetic<on_pair<float_subtract<float>, P, P>>},
     {"mul.f32x2", arithmetic<on_pair<float_multiply<float>, P, P>>},

@@ -43,15 +43,6 @@ constexpr T flush(T x) {
   return std::bit_cast<T>(magnitude(x) < FloatBits<T>::smallest_normal ? bits & FloatBits<T>::sign : bits);
 }
 
-template <typename T>
-constexpr bool is_smallest_normal(T x) { return magnitude(x) == FloatBits<T>::smallest_normal; }
-
-/// x, or a zero of its sign where `toward_zero`, the same result rounded toward zero, is subnormal.
-template <typename T>
-constexpr T flush_below(T x, T toward_zero) {
-  return magnitude(toward_zero) < FloatBits<T>::smallest_normal ? std::bit_cast<T>(std::bit_cast<Bits<T>>(x) & FloatBits<T>::sign) : x;
-}
-
 /// .sat: to [+0, 1]; NaN becomes +0.
 template <typename T>
 constexpr T saturate_to_one(T x) { return x > T{0} ? (x < T{1} ? x : T{1}) : T{0}; }
@@ -93,12 +84,6 @@ struct FloatPair {
   float low, high;
 };
 
-constexpr FloatPair flush(FloatPair x) { return {flush(x.low), flush(x.high)}; }
-constexpr bool is_smallest_normal(FloatPair x) { return is_smallest_normal(x.low) || is_smallest_normal(x.high); }
-constexpr FloatPair flush_below(FloatPair x, FloatPair toward_zero) {
-  return {flush_below(x.low, toward_zero.low), flush_below(x.high, toward_zero.high)};
-}
-
 template <auto f, typename... Pair>
 FloatPair on_pair(Pair... x) { return {f(x.low...), f(x.high...)}; }
 
@@ -124,17 +109,23 @@ struct Order {
   /// A signed integer of the same order, -0 below +0.
   static constexpr S rank(B x) { return static_cast<S>((x & sign) != 0 ? static_cast<B>(x ^ static_cast<B>(~sign)) : x); }
 
+  /// `yes` where the condition, the same for all lanes, holds, else `no`.
+  static constexpr B choose(bool condition, B yes, B no) {
+    const B mask = condition ? static_cast<B>(~B{0}) : B{0};
+    return static_cast<B>((yes & mask) | (no & static_cast<B>(~mask)));
+  }
+
   template <bool smaller>
   static constexpr B pick(B a, B b, const Modifiers& m) {
-    if (m.ftz) a = flushed(a), b = flushed(b);
+    const B x = choose(m.absolute, without_sign(choose(m.ftz, flushed(a), a)), choose(m.ftz, flushed(a), a));
+    const B y = choose(m.absolute, without_sign(choose(m.ftz, flushed(b), b)), choose(m.ftz, flushed(b), b));
+    const bool x_nan = nan(x), y_nan = nan(y);
+    const bool first = y_nan || (!x_nan && (smaller ? rank(x) < rank(y) : rank(x) > rank(y)));
+    const B picked = first ? x : y;
     const B signs = static_cast<B>((a ^ b) & sign);
-    if (m.absolute) a = without_sign(a), b = without_sign(b);
-    B result = (smaller ? rank(a) < rank(b) : rank(a) > rank(b)) ? a : b;
-    const bool a_nan = nan(a), b_nan = nan(b);
-    result = a_nan ? b : b_nan ? a : result;
-    if (m.xor_sign) result = static_cast<B>(without_sign(result) | signs);
-    const bool invalid = m.nan ? a_nan || b_nan : a_nan && b_nan;
-    return invalid ? canonical_nan : result;
+    const B result = choose(m.xor_sign, static_cast<B>(without_sign(picked) | signs), picked);
+    const bool both = x_nan && y_nan, any = x_nan || y_nan;
+    return both || (m.nan && any) ? canonical_nan : result;
   }
 
   template <bool smaller>
@@ -151,6 +142,9 @@ template <typename T>
 constexpr T float_negate(T a) { return is_nan(a) ? with_nan(a, {a}) : -a; }
 template <typename T>
 constexpr T float_absolute(T a) { return is_nan(a) ? with_nan(a, {a}) : std::bit_cast<T>(magnitude(a)); }
+
+constexpr float negate_f32(float a, const Modifiers& m) { return float_negate(m.ftz ? flush(a) : a); }
+constexpr float absolute_f32(float a, const Modifiers& m) { return float_absolute(m.ftz ? flush(a) : a); }
 
 /// min and max in f64: of two NaNs the second, made quiet [H200].
 template <bool smaller>

@@ -15,18 +15,56 @@ namespace {
 
 using std::uint16_t, std::uint32_t;
 
-// Lane functions of halves on both halves of words.
+constexpr float sum(float a, float b) { return a + b; }
+constexpr float difference(float a, float b) { return a - b; }
+constexpr float product(float a, float b) { return a * b; }
 
-template <typename H, auto f>
-uint32_t one(uint32_t a, const Modifiers& m) {
-  const auto part = [&](int shift) { return f(H{static_cast<uint16_t>(a >> shift)}, m).bits; };
-  return static_cast<uint32_t>(part(16)) << 16 | part(0);
+/// One result word: of the lower and, where there are two halves, of the upper halves. `f(shift)` gives the code of the half at that place.
+template <int halves, typename F>
+HWY_INLINE uint32_t word_of(F f) {
+  if constexpr (halves == 2) return f(0) | f(16) << 16;
+  return f(0);
 }
 
-template <typename H, auto f>
-uint32_t two(uint32_t a, uint32_t b, const Modifiers& m) {
-  const auto part = [&](int shift) { return f(H{static_cast<uint16_t>(a >> shift)}, H{static_cast<uint16_t>(b >> shift)}, m).bits; };
-  return static_cast<uint32_t>(part(16)) << 16 | part(0);
+/// add, sub and mul.
+template <typename H, float (*f)(float, float), int halves, bool plain>
+HWY_INLINE void binary(void* result, const void* const* sources, const Modifiers& m) {
+  WARPMAT_EACH_LANE {
+    const auto a = load<uint32_t>(sources[0], lane), b = load<uint32_t>(sources[1], lane);
+    store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
+            const float x = half_source<H, plain>(a >> shift & 0xffff, m.ftz), y = half_source<H, plain>(b >> shift & 0xffff, m.ftz);
+            return half_result<H, plain>(f(x, y), m);
+          }));
+  }
+}
+
+template <typename H, float (*f)(float, float), int halves>
+void arithmetic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Modifiers m = modifiers;
+  if (is_plain(m))
+    binary<H, f, halves, true>(results[0], sources, m);
+  else
+    binary<H, f, halves, false>(results[0], sources, m);
+}
+
+/// neg and abs.
+template <uint32_t (*f)(uint32_t, bool), int halves>
+void unary(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const bool ftz = modifiers.ftz;
+  WARPMAT_EACH_LANE {
+    const auto a = load<uint32_t>(sources[0], lane);
+    store(results[0], lane, word_of<halves>([&](int shift) HWY_ATTR { return f(a >> shift & 0xffff, ftz); }));
+  }
+}
+
+/// min and max.
+template <uint32_t (*f)(uint32_t, uint32_t, const Modifiers&), int halves>
+void pick(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Modifiers m = modifiers;
+  WARPMAT_EACH_LANE {
+    const auto a = load<uint32_t>(sources[0], lane), b = load<uint32_t>(sources[1], lane);
+    store(results[0], lane, word_of<halves>([&](int shift) HWY_ATTR { return f(a >> shift & 0xffff, b >> shift & 0xffff, m); }));
+  }
 }
 
 /// An f16 or bf16 source that fma.oob looks for: the NaN that stands for an element outside a tensor.
@@ -34,74 +72,86 @@ constexpr uint16_t out_of_bounds_nan = 0x7ff7;  // of either sign, in f16 and in
 
 /// fma of `halves` values a lane. The sum is rounded to f32 downward and upward; where the two differ it is inexact, and the one nearer to
 /// zero with its last bit set is the sum rounded to odd, from which the half is rounded correctly: f32 has more than two bits more.
-template <typename H, std::size_t halves>
-void multiply_add(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
-  alignas(64) float s[3][halves * 32];
+template <typename H, int halves, bool plain>
+HWY_INLINE void multiply_add(void* result, const void* const* sources, const Modifiers& m) {
+  constexpr std::size_t count = 32 * halves;
+  alignas(64) float s[3][count], downward[count], upward[count];
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t half = 0; half < halves; ++half) {
       float* const values = s[i] + 32 * half;
-      WARPMAT_EACH_LANE values[lane] = widen(source(H{static_cast<uint16_t>(load<uint32_t>(sources[i], lane) >> (16 * half))}, m));
+      WARPMAT_EACH_LANE values[lane] = half_source<H, plain>(load<uint32_t>(sources[i], lane) >> (16 * half) & 0xffff, m.ftz);
     }
-  alignas(64) float downward[halves * 32], upward[halves * 32];
   const auto sums = [&](RoundingMode::Mode rounding, float* sum) HWY_ATTR {
     asm volatile("" : : "r"(s), "r"(sum) : "memory");  // the arrays are memory, which RoundingMode's fences hold
     const RoundingMode mode(rounding);
-    for (std::size_t i = 0; i < halves * 32; ++i) sum[i] = std::fma(s[0][i], s[1][i], s[2][i]);
+    for (std::size_t i = 0; i < count; ++i) sum[i] = std::fma(s[0][i], s[1][i], s[2][i]);
   };
   sums(RoundingMode::down, downward);
   sums(RoundingMode::up, upward);
-  const auto half_of = [&](int i, int lane) HWY_ATTR {
-    const float low = (downward + 32 * i)[lane], high = (upward + 32 * i)[lane];
+  WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
+    const float low = downward[2 * shift + lane], high = upward[2 * shift + lane];  // shift is 0 or 16: the second half's are 32 further
     const bool exact = low == high;  // a zero that is exact is the upper one's, +0 unless both terms are -0
     const auto nearer = std::bit_cast<uint32_t>(low < 0 || exact ? high : low);
-    H x = finish<H>(std::bit_cast<float>(nearer | static_cast<uint32_t>(!exact)), m);
-    if (m.out_of_bounds) {
-      const auto is_outside = [&](std::size_t k) { return (load<uint32_t>(sources[k], lane) >> (16 * i) & 0x7fff) == out_of_bounds_nan; };
-      if (is_outside(0) || is_outside(1)) x.bits = 0;
-    }
-    return static_cast<uint32_t>(x.bits);
-  };
-  WARPMAT_EACH_LANE {
-    uint32_t word = half_of(0, lane);
-    if constexpr (halves == 2) word |= half_of(1, lane) << 16;
-    store<uint32_t>(results[0], lane, word);
+    return half_result<H, plain>(std::bit_cast<float>(nearer | static_cast<uint32_t>(!exact)), m);
+  }));
+}
+
+/// Where a or b is the NaN of an element outside, the result of fma.oob is +0.
+template <int halves>
+void clear_outside(void* result, const uint32_t (&a)[32], const uint32_t (&b)[32]) {
+  WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
+    const bool outside = (a[lane] >> shift & 0x7fff) == out_of_bounds_nan || (b[lane] >> shift & 0x7fff) == out_of_bounds_nan;
+    return outside ? 0 : load<uint32_t>(result, lane) >> shift & 0xffff;
+  }));
+}
+
+template <typename H, int halves>
+void fused(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Modifiers m = modifiers;
+  alignas(64) uint32_t a[32], b[32];  // copies: the result may be one of them
+  if (m.out_of_bounds) {
+    WARPMAT_EACH_LANE a[lane] = load<uint32_t>(sources[0], lane), b[lane] = load<uint32_t>(sources[1], lane);
   }
+  if (is_plain(m))
+    multiply_add<H, halves, true>(results[0], sources, m);
+  else
+    multiply_add<H, halves, false>(results[0], sources, m);
+  if (m.out_of_bounds) clear_outside<halves>(results[0], a, b);
 }
 
 constexpr Kernel kernels[] = {
-    {"add.f16", each_lane<half_add<F16>>},
-    {"add.bf16", each_lane<half_add<Bf16>>},
-    {"add.f16x2", each_lane<two<F16, half_add<F16>>>},
-    {"add.bf16x2", each_lane<two<Bf16, half_add<Bf16>>>},
-    {"sub.f16", each_lane<half_subtract<F16>>},
-    {"sub.bf16", each_lane<half_subtract<Bf16>>},
-    {"sub.f16x2", each_lane<two<F16, half_subtract<F16>>>},
-    {"sub.bf16x2", each_lane<two<Bf16, half_subtract<Bf16>>>},
-    {"mul.f16", each_lane<half_multiply<F16>>},
-    {"mul.bf16", each_lane<half_multiply<Bf16>>},
-    {"mul.f16x2", each_lane<two<F16, half_multiply<F16>>>},
-    {"mul.bf16x2", each_lane<two<Bf16, half_multiply<Bf16>>>},
-    {"fma.f16", multiply_add<F16, 1>},
-    {"fma.bf16", multiply_add<Bf16, 1>},
-    {"fma.f16x2", multiply_add<F16, 2>},
-    {"fma.bf16x2", multiply_add<Bf16, 2>},
-    {"neg.f16", each_lane<half_negate<F16>>},
-    {"neg.bf16", each_lane<half_negate<Bf16>>},
-    {"neg.f16x2", each_lane<one<F16, half_negate<F16>>>},
-    {"neg.bf16x2", each_lane<one<Bf16, half_negate<Bf16>>>},
-    {"abs.f16", each_lane<half_absolute<F16>>},
-    {"abs.bf16", each_lane<half_absolute<Bf16>>},
-    {"abs.f16x2", each_lane<one<F16, half_absolute<F16>>>},
-    {"abs.bf16x2", each_lane<one<Bf16, half_absolute<Bf16>>>},
-    {"min.f16", each_lane<half_pick<F16, true>>},
-    {"min.bf16", each_lane<half_pick<Bf16, true>>},
-    {"min.f16x2", each_lane<two<F16, half_pick<F16, true>>>},
-    {"min.bf16x2", each_lane<two<Bf16, half_pick<Bf16, true>>>},
-    {"max.f16", each_lane<half_pick<F16, false>>},
-    {"max.bf16", each_lane<half_pick<Bf16, false>>},
-    {"max.f16x2", each_lane<two<F16, half_pick<F16, false>>>},
-    {"max.bf16x2", each_lane<two<Bf16, half_pick<Bf16, false>>>},
+    {"add.f16", arithmetic<F16, sum, 1>},
+    {"add.bf16", arithmetic<Bf16, sum, 1>},
+    {"add.f16x2", arithmetic<F16, sum, 2>},
+    {"add.bf16x2", arithmetic<Bf16, sum, 2>},
+    {"sub.f16", arithmetic<F16, difference, 1>},
+    {"sub.bf16", arithmetic<Bf16, difference, 1>},
+    {"sub.f16x2", arithmetic<F16, difference, 2>},
+    {"sub.bf16x2", arithmetic<Bf16, difference, 2>},
+    {"mul.f16", arithmetic<F16, product, 1>},
+    {"mul.bf16", arithmetic<Bf16, product, 1>},
+    {"mul.f16x2", arithmetic<F16, product, 2>},
+    {"mul.bf16x2", arithmetic<Bf16, product, 2>},
+    {"fma.f16", fused<F16, 1>},
+    {"fma.bf16", fused<Bf16, 1>},
+    {"fma.f16x2", fused<F16, 2>},
+    {"fma.bf16x2", fused<Bf16, 2>},
+    {"neg.f16", unary<half_negate<F16>, 1>},
+    {"neg.bf16", unary<half_negate<Bf16>, 1>},
+    {"neg.f16x2", unary<half_negate<F16>, 2>},
+    {"neg.bf16x2", unary<half_negate<Bf16>, 2>},
+    {"abs.f16", unary<half_absolute<F16>, 1>},
+    {"abs.bf16", unary<half_absolute<Bf16>, 1>},
+    {"abs.f16x2", unary<half_absolute<F16>, 2>},
+    {"abs.bf16x2", unary<half_absolute<Bf16>, 2>},
+    {"min.f16", pick<half_pick<F16, true>, 1>},
+    {"min.bf16", pick<half_pick<Bf16, true>, 1>},
+    {"min.f16x2", pick<half_pick<F16, true>, 2>},
+    {"min.bf16x2", pick<half_pick<Bf16, true>, 2>},
+    {"max.f16", pick<half_pick<F16, false>, 1>},
+    {"max.bf16", pick<half_pick<Bf16, false>, 1>},
+    {"max.f16x2", pick<half_pick<F16, false>, 2>},
+    {"max.bf16x2", pick<half_pick<Bf16, false>, 2>},
 };
 
 std::span<const Kernel> half_kernels_here() {

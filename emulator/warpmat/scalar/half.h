@@ -1,7 +1,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 #include <warpmat/scalar/floating.h>
@@ -22,29 +21,39 @@ struct Bf16 {
 
 inline constexpr std::uint16_t half_sign = 0x8000, half_nan = 0x7fff;
 
-constexpr float widen(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
+// Codes are in the lower 16 bits of a word: loops over words become vectors.
+
+template <typename H>
+constexpr float widen_code(std::uint32_t code);
+
+template <>
+constexpr float widen_code<Bf16>(std::uint32_t code) { return std::bit_cast<float>(code << 16); }
 
 /// The exponent's bias grows by 112: a product with 2^112 does that for subnormal numbers too. NaN keeps its fraction.
-constexpr float widen(F16 x) {
-  const std::uint32_t magnitude = (x.bits & 0x7fffu) << 13;
+template <>
+constexpr float widen_code<F16>(std::uint32_t code) {
+  const std::uint32_t magnitude = (code & 0x7fff) << 13;
   const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
   const std::uint32_t special = magnitude | 0x7f800000;
-  return std::bit_cast<float>((magnitude >= std::uint32_t{F16::infinity} << 13 ? special : scaled) | (x.bits & 0x8000u) << 16);
+  return std::bit_cast<float>((magnitude >= std::uint32_t{F16::infinity} << 13 ? special : scaled) | (code & 0x8000) << 16);
 }
+
+constexpr float widen(F16 x) { return widen_code<F16>(x.bits); }
+constexpr float widen(Bf16 x) { return widen_code<Bf16>(x.bits); }
 
 /// To the nearest, ties to even; every NaN becomes the canonical one.
 template <typename H>
-constexpr H narrow(float x);
+constexpr std::uint32_t narrow_code(float x);
 
 template <>
-constexpr Bf16 narrow<Bf16>(float x) {
+constexpr std::uint32_t narrow_code<Bf16>(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  return {static_cast<std::uint16_t>(is_nan(x) ? half_nan : rounded)};
+  return (bits & 0x7fffffff) > 0x7f800000 ? half_nan : rounded;
 }
 
 template <>
-constexpr F16 narrow<F16>(float x) {
+constexpr std::uint32_t narrow_code<F16>(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t absolute = bits & 0x7fffffff;
   // A number of f16's normal range: its last bit is f32's 13th, its bias is smaller by 112.
@@ -54,60 +63,63 @@ constexpr F16 narrow<F16>(float x) {
   constexpr std::uint32_t smallest_normal = (127 - 14) << 23, overflow = 0x477ff000;  // 65520 and more are infinite
   std::uint32_t code = absolute < smallest_normal ? subnormal : normal;
   code = absolute >= overflow ? F16::infinity : code;
-  code = absolute > 0x7f800000 ? half_nan : code | (bits >> 16 & 0x8000);
-  return {static_cast<std::uint16_t>(code)};
+  code |= bits >> 16 & 0x8000;
+  return absolute > 0x7f800000 ? half_nan : code;
 }
 
 template <typename H>
-constexpr bool is_nan(H x) requires(sizeof(H) == 2) { return (x.bits & 0x7fff) > H::infinity; }
+constexpr H narrow(float x) { return {static_cast<std::uint16_t>(narrow_code<H>(x))}; }
+
+/// A subnormal number becomes a zero of its sign.
+template <typename H>
+constexpr std::uint32_t flush_code(std::uint32_t code) { return (code & 0x7fff) < H::smallest_normal ? code & half_sign : code; }
 
 template <typename H>
-constexpr H flush(H x) requires(sizeof(H) == 2) {
-  return {static_cast<std::uint16_t>((x.bits & 0x7fff) < H::smallest_normal ? x.bits & half_sign : x.bits)};
+constexpr H flush(H x) requires(sizeof(H) == 2) { return {static_cast<std::uint16_t>(flush_code<H>(x.bits))}; }
+
+/// Results of a smaller magnitude are flushed by .ftz: below, rounding to f16's 11 bits with an unbounded exponent does not reach 2^-14 [H200].
+inline constexpr float least_unflushed_f16 = 0x1p-14f * (1 - 0x1p-12f);
+
+/// Whether a statement has none of .ftz, .sat and .relu, as most.
+constexpr bool is_plain(const Modifiers& m) { return !m.ftz && !m.saturate && !m.relu; }
+
+/// A source's code; .ftz only unless `plain`.
+template <typename H, bool plain>
+constexpr float half_source(std::uint32_t code, bool ftz) {
+  if constexpr (plain) return widen_code<H>(code);
+  return widen_code<H>(ftz ? flush_code<H>(code) : code);
 }
 
-/// The smallest normal number of H as an f32.
-template <typename H>
-constexpr float smallest_normal() { return widen(H{H::smallest_normal}); }
-
-/// A result of .ftz, .sat and .relu. What is below the smallest normal number before it is rounded becomes zero, even if it is rounded up to
-/// that number [H200].
-template <typename H>
-constexpr H finish(float exact, const Modifiers& m) {
-  H x = narrow<H>(exact);
-  if (m.ftz && std::abs(exact) < smallest_normal<H>()) x.bits &= half_sign;
-  const bool negative = (x.bits & half_sign) != 0, nan = is_nan(x);
-  if (m.saturate) x.bits = nan || negative ? 0 : x.bits > H::one ? H::one : x.bits;
-  if (m.relu) x.bits = negative && !nan ? 0 : x.bits;
-  return x;
+/// A result of .ftz (which bf16 has not), .sat and .relu. `exact` may have been rounded to odd.
+template <typename H, bool plain>
+constexpr std::uint32_t half_result(float exact, const Modifiers& m) {
+  std::uint32_t code = narrow_code<H>(exact);
+  if constexpr (plain) return code;
+  const bool tiny = m.ftz && magnitude(exact) < magnitude(least_unflushed_f16);
+  code = tiny ? code & half_sign : code;
+  const std::uint32_t positive = (code & half_sign) != 0 ? 0 : code;  // NaN is positive
+  const std::uint32_t clamped = positive > H::infinity ? 0 : positive > H::one ? H::one : positive;
+  return m.saturate ? clamped : m.relu ? positive : code;
 }
 
+/// Sign changes: every NaN becomes the canonical one, as in additions [H200].
 template <typename H>
-constexpr H source(H x, const Modifiers& m) { return m.ftz ? flush(x) : x; }
-
-template <typename H>
-H half_add(H a, H b, const Modifiers& m) { return finish<H>(widen(source(a, m)) + widen(source(b, m)), m); }
-template <typename H>
-H half_subtract(H a, H b, const Modifiers& m) { return finish<H>(widen(source(a, m)) - widen(source(b, m)), m); }
-template <typename H>
-H half_multiply(H a, H b, const Modifiers& m) { return finish<H>(widen(source(a, m)) * widen(source(b, m)), m); }
-
-/// Every NaN becomes the canonical one, as in additions [H200].
-template <typename H>
-constexpr H half_negate(H a, const Modifiers& m) {
-  const H x = source(a, m);
-  return {static_cast<std::uint16_t>(is_nan(x) ? half_nan : x.bits ^ half_sign)};
+constexpr std::uint32_t half_negate(std::uint32_t a, bool ftz) {
+  const std::uint32_t x = ftz ? flush_code<H>(a) : a;
+  return (a & 0x7fff) > H::infinity ? half_nan : x ^ half_sign;
 }
 template <typename H>
-constexpr H half_absolute(H a, const Modifiers& m) {
-  const H x = source(a, m);
-  return {static_cast<std::uint16_t>(is_nan(x) ? half_nan : x.bits & ~half_sign)};
+constexpr std::uint32_t half_absolute(std::uint32_t a, bool ftz) {
+  const std::uint32_t x = ftz ? flush_code<H>(a) : a;
+  return (a & 0x7fff) > H::infinity ? half_nan : x & 0x7fff;
 }
 
 template <typename H>
 using HalfOrder = Order<std::uint16_t, H::infinity, H::smallest_normal, half_nan>;
 
 template <typename H, bool smaller>
-constexpr H half_pick(H a, H b, const Modifiers& m) { return {HalfOrder<H>::template pick<smaller>(a.bits, b.bits, m)}; }
+constexpr std::uint32_t half_pick(std::uint32_t a, std::uint32_t b, const Modifiers& m) {
+  return HalfOrder<H>::template pick<smaller>(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), m);
+}
 
 }  // namespace warpmat::scalar

@@ -6,8 +6,9 @@
 #include <warpmat/numeric/value.h>
 #include <warpmat/scalar/kernel.h>
 
-// The video instructions in one lane (PTX ISA 9.1 section 9.7.18). Sources are extended to 64 bits, so that no primary operation but vmad
-// loses anything.
+// The video instructions in one lane (PTX ISA 9.1 section 9.7.18). No hardware from sm_50 on has them: ptxas makes other instructions of them,
+// and where these give something else than the PTX ISA says, the bits here are theirs, as ptxas 13.0 makes them for sm_90 [H200].
+// Sources are extended to 64 bits, so that no primary operation but vmad loses anything.
 
 namespace warpmat::scalar {
 
@@ -44,14 +45,19 @@ constexpr std::int64_t video_compare(std::int64_t a, std::int64_t b, const Modif
 
 using VideoOperation = std::int64_t (*)(std::int64_t, std::int64_t, const Modifiers&);
 
+/// .sat of a 32-bit result. An unsigned one that is too large loses its upper bits instead [H200].
+constexpr std::int64_t saturate_video(std::int64_t x, bool is_signed) { return is_signed ? clamp_to_bits(x, 32, true) : std::max<std::int64_t>(x, 0); }
+
 /// A scalar video instruction but vmad. c is 0 where the text has none.
 template <VideoOperation operation>
 constexpr std::uint32_t video(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
   const Video& v = m.video;
   const std::int64_t x = video_part(a, v.first_bit[0], v.bits[0], v.is_signed[0]), y = video_part(b, v.first_bit[1], v.bits[1], v.is_signed[1]);
   std::int64_t result = operation(x, y, m);
-  if (m.saturate) result = clamp_to_bits(result, v.result_bits, v.signed_result);
+  if (m.saturate) result = saturate_video(result, v.signed_result);
+  // The second operation sees 32 bits of the first one's result, as signed as the instruction's result [H200].
   const std::int64_t third = video_part(c, 0, 32, v.signed_result);
+  if (v.second != Video::Second::none) result = video_part(static_cast<std::uint32_t>(result), 0, 32, v.signed_result);
   switch (v.second) {
     case Video::Second::none: break;
     case Video::Second::add: result += third; break;
@@ -60,18 +66,21 @@ constexpr std::uint32_t video(std::uint32_t a, std::uint32_t b, std::uint32_t c,
   }
   if (!v.merge) return static_cast<std::uint32_t>(result);
   const auto mask = static_cast<std::uint32_t>(((std::uint64_t{1} << v.result_bits) - 1) << v.result_first_bit);
-  return (c & ~mask) | (static_cast<std::uint32_t>(result) << v.result_first_bit & mask);
+  // Into the upper half goes the upper half of the result, not the lower one as the PTX ISA has it [H200].
+  const int shift = v.result_bits == 16 ? 0 : v.result_first_bit;
+  return (c & ~mask) | (static_cast<std::uint32_t>(result) << shift & mask);
 }
 
-/// vmad: a · b + c, negated, shifted and clamped as the modifiers say.
+/// vmad: a · b + c, negated, shifted and clamped as the modifiers say. c, and a and b where they are whole words, are signed whatever their
+/// types [H200].
 constexpr std::uint32_t video_multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
   const Video& v = m.video;
-  const std::int64_t x = video_part(a, v.first_bit[0], v.bits[0], v.is_signed[0]), y = video_part(b, v.first_bit[1], v.bits[1], v.is_signed[1]);
-  // Up to 66 bits: two's complement in 128.
+  const std::int64_t x = video_part(a, v.first_bit[0], v.bits[0], v.is_signed[0] || v.bits[0] == 32);
+  const std::int64_t y = video_part(b, v.first_bit[1], v.bits[1], v.is_signed[1] || v.bits[1] == 32);
+  // Two's complement in 128 bits.
   uint128 sum = static_cast<uint128>(x) * static_cast<uint128>(y);
   if (v.negate_product) sum = 0 - sum;
-  // c has the sign of the product; a minus before it makes the sum signed, but c itself is extended as the sum is.
-  const auto third = static_cast<uint128>(video_part(c, 0, 32, v.signed_result));
+  const auto third = static_cast<uint128>(video_part(c, 0, 32, true));
   sum += (v.negate_c ? 0 - third : third) + (v.plus_one ? 1 : 0);
   // Shifted to the right, of which the lower 64 bits count.
   const auto shifted = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum >> v.scale));

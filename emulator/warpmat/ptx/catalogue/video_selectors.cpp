@@ -40,10 +40,11 @@ bool places(std::string_view selector, int count, std::size_t least, int end, st
   return true;
 }
 
-bool set_scalar_selector(Video& video, int operand, std::string_view selector) {
+/// A clamped result that is merged is refused: what ptxas 13.0 makes of it depends on the sources' types in ways that nobody has described.
+bool set_scalar_selector(Video& video, const Match& match, int operand, std::string_view selector) {
   if (operand > 0) return part(selector, video.first_bit[static_cast<std::size_t>(operand - 1)], video.bits[static_cast<std::size_t>(operand - 1)]);
   video.merge = part(selector, video.result_first_bit, video.result_bits);
-  return video.merge && video.second == Video::Second::none;
+  return video.merge && video.second == Video::Second::none && !match.has(".sat");
 }
 
 bool set_simd_selector(Video& video, int count, int operand, std::string_view selector) {
@@ -76,10 +77,10 @@ Video video_modifiers(const Match& match) {
   Video video;
   const int count = simd_count(match);
   const auto is_signed = [&](std::size_t i) { return match.types.at(i)->is_signed_integer(); };
-  // vset has no type of d: what it gives, 0 or 1, is unsigned.
+  // vset has no type of d: c is as signed as a [H200].
   const std::size_t first_source = is_compare(match) ? 0 : 1;
   video.is_signed = {is_signed(first_source), is_signed(first_source + 1)};
-  video.signed_result = is_compare(match) ? false : is_signed(0);
+  video.signed_result = is_signed(0);
   if (match.pattern->mnemonic == "vmad") video.signed_result = video.is_signed[0] || video.is_signed[1];
   for (const auto& [name, operation] : {std::pair{".add", Video::Second::add}, {".min", Video::Second::min}, {".max", Video::Second::max}})
     if (match.has(name)) video.second = operation;
@@ -95,7 +96,7 @@ Video video_modifiers(const Match& match) {
 bool set_selector(Video& video, const Match& match, int operand, std::string_view selector) {
   const int count = simd_count(match);
   if (operand == 0 && match.pattern->mnemonic == "vmad") return false;
-  return count == 0 ? set_scalar_selector(video, operand, selector) : set_simd_selector(video, count, operand, selector);
+  return count == 0 ? set_scalar_selector(video, match, operand, selector) : set_simd_selector(video, count, operand, selector);
 }
 
 bool negate_operand(Video& video, const Match& match, int operand) {

@@ -1,0 +1,112 @@
+#include "catch.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "scalar/lanes.h"
+
+// Integer instructions against 128-bit arithmetic, one bit or one number at a time.
+
+namespace {
+
+__extension__ typedef __int128 int128;
+
+const std::vector<std::uint64_t> numbers{0, 1, 2, 3, 7, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x123456, 0x7fffffff, 0x80000000, 0xffffffff,
+                                         0x89abcdef, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfedcba9876543210};
+
+struct Type {
+  std::string name;
+  int bits;
+  bool is_signed;
+
+  /// The number that the low bits are.
+  int128 number(std::uint64_t word) const {
+    int128 x = word;
+    if (bits < 64) x = word & ((std::uint64_t{1} << bits) - 1);
+    if (is_signed && (x >> (bits - 1) & 1) != 0) x -= static_cast<int128>(1) << bits;
+    return x;
+  }
+  std::uint64_t code(int128 x) const { return bits == 64 ? static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x) & ((std::uint64_t{1} << bits) - 1); }
+};
+
+const std::vector<Type> types{{"u16", 16, false}, {"s16", 16, true}, {"u32", 32, false}, {"s32", 32, true}, {"u64", 64, false}, {"s64", 64, true}};
+
+void check(const std::string& mnemonic, const std::function<int128(const Type&, int128, int128)>& exact) {
+  for (const Type& type : types)
+    for (const std::uint64_t a : numbers)
+      for (const std::uint64_t b : numbers) {
+        const std::uint64_t found = run_scalar_lane(mnemonic + "." + type.name, {a, b});
+        const std::uint64_t expected = type.code(exact(type, type.number(a), type.number(b)));
+        if (found != expected) FAIL_CHECK(fmt::format("{}.{} {:#x}, {:#x}: {:#x}, not {:#x}", mnemonic, type.name, a, b, found, expected));
+      }
+}
+
+}  // namespace
+
+TEST_CASE("integer arithmetic of all widths", "[scalar]") {
+  check("add", [](const Type&, int128 a, int128 b) { return a + b; });
+  check("sub", [](const Type&, int128 a, int128 b) { return a - b; });
+  check("mul.lo", [](const Type&, int128 a, int128 b) { return a * b; });
+  check("min", [](const Type&, int128 a, int128 b) { return a < b ? a : b; });
+  check("max", [](const Type&, int128 a, int128 b) { return a > b ? a : b; });
+  check("div", [](const Type&, int128 a, int128 b) { return b == 0 ? int128{-1} : a / b; });
+  check("rem", [](const Type&, int128 a, int128 b) { return b == 0 ? int128{-1} : a % b; });
+}
+
+TEST_CASE("the upper half of a product", "[scalar]") {
+  check("mul.hi", [](const Type& type, int128 a, int128 b) {
+    // Of 64 bits the product of magnitudes needs 128 without a sign: it is negated as a whole.
+    __extension__ typedef unsigned __int128 uint128;
+    const bool negative = (a < 0) != (b < 0);
+    uint128 product = static_cast<uint128>(a < 0 ? -a : a) * static_cast<uint128>(b < 0 ? -b : b);
+    if (negative) product = 0 - product;
+    return static_cast<int128>(static_cast<std::uint64_t>(product >> type.bits));
+  });
+}
+
+TEST_CASE("carries go from one statement to the next", "[scalar]") {
+  for (const std::uint64_t a : numbers)
+    for (const std::uint64_t b : numbers)
+      for (const std::uint64_t carry : {0u, 1u}) {
+        const std::uint64_t low_a = a & 0xffffffff, low_b = b & 0xffffffff;
+        CHECK(run_scalar_lane("add.cc.u32", {a, b}, 1) == (low_a + low_b) >> 32);
+        CHECK(run_scalar_lane("addc.cc.u32", {a, b, carry}, 0) == ((low_a + low_b + carry) & 0xffffffff));
+        CHECK(run_scalar_lane("addc.cc.u32", {a, b, carry}, 1) == (low_a + low_b + carry) >> 32);
+        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 0) == a - b - carry);
+        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 1) == (static_cast<int128>(a) - b - carry < 0 ? 1 : 0));
+      }
+}
+
+TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
+  for (const std::uint64_t a : numbers)
+    for (const std::uint64_t amount : {0u, 1u, 15u, 16u, 31u, 32u, 33u, 63u, 64u, 255u, 256u}) {
+      const Type s32 = types[3], u32 = types[2];
+      const int128 scale = amount > 31 ? static_cast<int128>(1) << 32 : static_cast<int128>(1) << amount;
+      const int128 number = s32.number(a);
+      CHECK(run_scalar_lane("shl.b32", {a, amount}) == u32.code(u32.number(a) * scale));
+      CHECK(run_scalar_lane("shr.u32", {a, amount}) == u32.code(u32.number(a) / scale));
+      CHECK(run_scalar_lane("shr.s32", {a, amount}) == s32.code((number - (number < 0 ? scale - 1 : 0)) / scale));
+      // A field of 5 bits, bit by bit; the position counts modulo 256.
+      std::uint64_t field = 0;
+      for (std::uint64_t i = 0; i < 5; ++i)
+        if ((amount & 255) + i < 32) field |= (a >> ((amount & 255) + i) & 1) << i;
+      CHECK(run_scalar_lane("bfe.u32", {a, amount, 5}) == field);
+    }
+  CHECK(run_scalar_lane("bfe.u64", {~std::uint64_t{0}, 256, 8}) == 0);
+  CHECK(run_scalar_lane("bfe.s32", {0x80, 4, 4}) == 0xfffffff8);
+  CHECK(run_scalar_lane("bfi.b32", {0xff, 0, 28, 8}) == 0xf0000000);
+  CHECK(run_scalar_lane("bfind.s32", {0xffffffff}) == 0xffffffff);
+  CHECK(run_scalar_lane("bfind.shiftamt.u32", {0x00010000}) == 15);
+  CHECK(run_scalar_lane("fns.b32", {0xaaaaaaaa, 3, 1}) == 3);
+  CHECK(run_scalar_lane("fns.b32", {0xaaaaaaaa, 2, 0xffffffff}) == 1);
+  CHECK(run_scalar_lane("prmt.b32", {0x33221100, 0x77665584, 0xc561}) == 0xff665511);
+  CHECK(run_scalar_lane("dp4a.s32.s32", {0xff02ff02, 0x03030303, 5}) == 5 + 3 * (-1 + 2 - 1 + 2));
+}
+
+TEST_CASE("every table of lop3", "[scalar]") {
+  constexpr std::uint64_t a = 0xf0, b = 0xcc, c = 0xaa;
+  for (std::uint64_t table = 0; table < 256; ++table) CHECK((run_scalar_lane("lop3.b32", {a, b, c, table}) & 0xff) == table);
+}
