@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "compressed_table.h"
 #include "gpu/compare/scalar_sweep.h"
 #include "paths.h"
-#include "vectors_published.h"
 
 using namespace warpmat;
 
