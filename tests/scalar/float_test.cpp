@@ -28,8 +28,10 @@ struct Direction {
   std::uint64_t (*round)(FloatFormat, const Dyadic&);
 };
 
-const std::vector<Direction> directions{
-    {".rn", oracle::nearest}, {".rz", oracle::toward_zero}, {".rm", oracle::down}, {".rp", oracle::up}};
+/// As IEEE 754 has it: what is too large becomes the largest number. (The oracle's toward_zero is that of the matrix units, which give infinity.)
+std::uint64_t toward_zero(FloatFormat format, const Dyadic& number) { return number.is_negative() ? oracle::up(format, number) : oracle::down(format, number); }
+
+const std::vector<Direction> directions{{".rn", oracle::nearest}, {".rz", toward_zero}, {".rm", oracle::down}, {".rp", oracle::up}};
 
 /// Finite numbers where results tie, cancel, underflow and overflow.
 std::vector<std::uint64_t> finite_numbers(const FloatFormat& f) {

@@ -15,15 +15,15 @@ struct Words {
   alignas(64) std::array<std::uint64_t, 32> bits{};
 };
 
-/// Writes an operand of `width` bits whose lane 13 is `value`.
-void put(Words& words, int width, std::uint64_t value) {
+/// Writes an operand of `width` bits whose lane 13 is `value`; the others have it too where it is a number of the text.
+void put(Words& words, int width, std::uint64_t value, bool is_number) {
   auto* const narrow = reinterpret_cast<std::uint32_t*>(words.bits.data());
   if (width == 1) {
     narrow[0] = static_cast<std::uint32_t>(0xa5a55a5a & ~(1u << lane)) | static_cast<std::uint32_t>(value & 1) << lane;
     return;
   }
   for (std::size_t i = 0; i < 32; ++i) {
-    const std::uint64_t here = i == lane ? value : value + i - lane;
+    const std::uint64_t here = is_number ? value : value + i - lane;
     if (width == 64)
       words.bits[i] = here;
     else
@@ -57,7 +57,7 @@ std::uint64_t run_scalar_lane(std::string_view opcode, std::initializer_list<std
       continue;
     }
     if (next == sources.size()) break;
-    put(source_words[next], width, sources.begin()[next]);
+    put(source_words[next], width, sources.begin()[next], pattern.name == "lut");
     source_pointers.push_back(source_words[next].bits.data());
     ++next;
   }
