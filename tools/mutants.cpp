@@ -51,7 +51,7 @@ constexpr const char* footer =
 more and less, each floor left out, each rule turned, for each form that it concerns. A mutant is killed by the first recorded answer that
 is not its own. The exit status is 0 if every survivor has a known reason, and 1 otherwise.
 
-Example:
+Examples:
   warpmat mutants tests/vectors/sm_90 --json mutants.json)";
 
 }  // namespace

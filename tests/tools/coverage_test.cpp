@@ -52,7 +52,7 @@ TEST_CASE("docs/coverage.md is what 'warpmat coverage --page' writes", "[tools][
 }
 
 TEST_CASE("coverage prints tables, or every count as JSON", "[tools][coverage]") {
-  const std::vector<std::string> arguments{"coverage", "--target", "sm_90a", "--forms", "^mma.sync.aligned.m16n8k16.row.col.f16",
+  const std::vector<std::string> arguments{"coverage", "--target", "sm_90a", "--forms", "^mma.sync.aligned.m16n8k16.row.col.f16.f16",
                                            "--warps",  "64"};
   const Outcome outcome = run_command(arguments);
   CHECK(outcome.status == 0);

@@ -41,7 +41,7 @@ TEST_CASE("replay compares files and directories, and says where the answers com
     CHECK(outcome.err.empty());
     CHECK(contains(outcome.out, "some card, compute capability 9.0, driver 1, assembler 2; sm_90a, seed 5, recorded 2025-01-31\n"));
     CHECK(contains(outcome.out, product));
-    CHECK(contains(outcome.out, "2 forms, 10 classes: 9472 outputs compared, 0 classes differ, 0 not compared\n"));
+    CHECK(contains(outcome.out, "2 forms, 12 classes: 11520 outputs compared, 0 classes differ, 0 not compared\n"));
   }
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("replay fails on a difference, and says where it is", "[tools]") {
   write_text(directory.path("a.jsonl.gz"), encode(recording));
   const Outcome outcome = run_command({"replay", directory.path("a.jsonl.gz")});
   CHECK(outcome.status == 1);
-  CHECK(outcome.err == "warpmat: error: 1 of 9 recorded classes differ from the emulator\n");
+  CHECK(outcome.err == "warpmat: error: 1 of 11 recorded classes differ from the emulator\n");
   CHECK(contains(outcome.out,
                  std::string("differs: ") + product + ", class close: 0 of 2 blocks; warp 0, register word 2, lane 6: recorded 0x"));
 }
