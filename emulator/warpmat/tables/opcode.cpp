@@ -135,6 +135,8 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
   for (const KnownOpcode& candidate : known) {
     if (candidate.mnemonic != wanted.mnemonic) continue;
     std::vector<std::string> m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
+    // Each qualifier that is left out, added or replaced costs 1 at least: what cannot be nearer is not looked at.
+    if (nearest != nullptr && static_cast<double>(std::max(e.size(), m.size())) >= least) continue;
     const double far = distance(e, m);
     if (nearest != nullptr && far >= least) continue;
     nearest = &candidate;
