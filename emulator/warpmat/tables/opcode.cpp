@@ -103,20 +103,26 @@ double replacement(const std::string& a, const std::string& b) {
 }
 
 /// How far an opcode with the qualifiers `extra` is from one that has `missing` in their place: what is most alike replaces each other.
-double distance(std::vector<std::string> extra, std::vector<std::string> missing) {
+double distance(const std::vector<std::string>& extra, const std::vector<std::string>& missing) {
   constexpr std::size_t most = 16;  // beyond, nothing is alike, and pairing takes time
-  double sum = 0;
-  while (!extra.empty() && !missing.empty() && extra.size() <= most) {
-    std::size_t best_extra = 0, best_missing = 0;
+  struct Pair {
+    double cost;
+    std::size_t extra, missing;
+  };
+  std::vector<Pair> pairs;
+  if (extra.size() <= most)
     for (std::size_t i = 0; i < extra.size(); ++i)
-      for (std::size_t j = 0; j < missing.size(); ++j)
-        if (replacement(extra[i], missing[j]) < replacement(extra[best_extra], missing[best_missing])) best_extra = i, best_missing = j;
-    sum += replacement(extra[best_extra], missing[best_missing]);
-    extra.erase(extra.begin() + static_cast<std::ptrdiff_t>(best_extra));
-    missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(best_missing));
+      for (std::size_t j = 0; j < missing.size(); ++j) pairs.push_back({replacement(extra[i], missing[j]), i, j});
+  std::ranges::stable_sort(pairs, {}, &Pair::cost);
+  std::vector<bool> extra_paired(extra.size()), missing_paired(missing.size());
+  double sum = 0;
+  for (const Pair& pair : pairs) {
+    if (extra_paired[pair.extra] || missing_paired[pair.missing]) continue;
+    extra_paired[pair.extra] = missing_paired[pair.missing] = true;
+    sum += pair.cost;
   }
-  for (const auto& rest : {extra, missing})
-    for (const std::string& qualifier : rest) sum += weight(qualifier);
+  for (std::size_t i = 0; i < extra.size(); ++i) sum += extra_paired[i] ? 0 : weight(extra[i]);
+  for (std::size_t j = 0; j < missing.size(); ++j) sum += missing_paired[j] ? 0 : weight(missing[j]);
   return sum;
 }
 
