@@ -33,6 +33,7 @@
 #include "tools/library/sweep_file.h"
 #include "tools/library/table.h"
 #include "tools/library/warp_place.h"
+#include "gpu/runners/one_warp.h"
 
 namespace warpmat {
 namespace {
@@ -135,13 +136,6 @@ void fill(WarpStates& states, const Program& program, const std::vector<Assignme
     add_to(addresses, states.registers_of(i), shared_base);
     std::ranges::copy(warp.shared().bytes(), states.shared_of(i).begin());
   }
-}
-
-WarpStates one_warp(const Program& program, const WarpStates& states, std::size_t warp) {
-  WarpStates one(program, 1, states.shared_bytes);
-  std::ranges::copy(states.registers_of(warp), one.registers.begin());
-  std::ranges::copy(states.shared_of(warp), one.shared.begin());
-  return one;
 }
 
 void diff_program(const Options& options) {

@@ -1,4 +1,5 @@
 #include "gpu/compare/sweep.h"
+#include "gpu/runners/one_warp.h"
 
 #include <algorithm>
 #include <atomic>
@@ -42,13 +43,6 @@ std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, const SweepPlan
       batches.push_back({row, plan.first_case + done, std::min(most, plan.cases - done), variant++});
   }
   return batches;
-}
-
-WarpStates one_warp(const Program& program, const WarpStates& states, std::size_t warp) {
-  WarpStates one(program, 1, states.shared_bytes);
-  std::ranges::copy(states.registers_of(warp), one.registers.begin());
-  std::ranges::copy(states.shared_of(warp), one.shared.begin());
-  return one;
 }
 
 /// The devices that nobody uses.

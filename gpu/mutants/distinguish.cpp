@@ -10,6 +10,7 @@
 
 #include "gpu/cases/cases.h"
 #include "gpu/mutants/variant_runner.h"
+#include "gpu/runners/one_warp.h"
 
 namespace warpmat {
 namespace {
@@ -45,13 +46,6 @@ class Elements {
   WarpStates& states_;
   const Form& form_;
 };
-
-WarpStates one_warp(const Program& program, const WarpStates& states, std::size_t warp) {
-  WarpStates one(program, 1, states.shared_bytes);
-  std::ranges::copy(states.registers_of(warp), one.registers.begin());
-  std::ranges::copy(states.shared_of(warp), one.shared.begin());
-  return one;
-}
 
 /// Where an element of operand `name` stands that takes part in D's `result`: number k of its row or column.
 Element place_of(OperandName name, const Element& result, int k) {

@@ -14,6 +14,7 @@
 
 #include "gpu/cases/random.h"
 #include "tools/library/output_file.h"
+#include "tools/library/split.h"
 
 namespace warpmat {
 namespace {
@@ -34,16 +35,6 @@ std::optional<Integer> whole(std::string_view text) {
   const bool fits = negative ? magnitude <= std::uint64_t{1} << 63 && static_cast<std::int64_t>(value) == -static_cast<std::int64_t>(magnitude)
                              : static_cast<std::uint64_t>(value) == magnitude && !(value < Integer{0});
   return fits ? std::optional(value) : std::nullopt;
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = text.find(separator, begin);
-    parts.emplace_back(text.substr(begin, end - begin));
-    if (end == std::string_view::npos) return parts;
-    begin = end + 1;
-  }
 }
 
 std::vector<std::uint8_t> little_endian(std::uint64_t bits, std::size_t bytes) {

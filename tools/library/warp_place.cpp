@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "tools/library/table.h"
+#include "tools/library/split.h"
 
 namespace warpmat {
 namespace {
@@ -21,13 +22,6 @@ std::optional<std::size_t> whole_number(std::string_view text) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t at; (at = text.find(separator)) != std::string_view::npos; text.remove_prefix(at + 1)) parts.emplace_back(text.substr(0, at));
-  parts.emplace_back(text);
-  return parts;
 }
 
 /// The dtype that holds every number of `format` exactly; without a format, the bits.

@@ -1,4 +1,5 @@
 #include <warpmat/numeric/events.h>
+#include <warpmat/numeric/bit_length.h>
 
 #include <algorithm>
 #include <bit>
@@ -97,11 +98,6 @@ std::uint64_t cut_off(const Value& term, int unit_exponent) {
   const int below = unit_exponent - (term.exponent - term.fraction_bits);
   if (below <= 0) return 0;
   return below >= 64 ? term.significand : term.significand & ((std::uint64_t{1} << below) - 1);
-}
-
-int bit_length(uint128 x) {
-  const auto high = static_cast<std::uint64_t>(x >> 64);
-  return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(x)));
 }
 
 void count_terms(Events& counts, const DotModel& model, Format accumulator, std::span<const Value> terms, const AlignedSum& aligned) {

@@ -1,4 +1,5 @@
 #include <warpmat/numeric/ieee.h>
+#include <warpmat/numeric/bit_length.h>
 #include <warpmat/numeric/events.h>
 
 #include <algorithm>
@@ -15,11 +16,6 @@ struct Term {
   uint128 magnitude;
   int exponent;
 };
-
-int bit_length(uint128 x) {
-  const auto high = static_cast<std::uint64_t>(x >> 64);
-  return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(x)));
-}
 
 int leading_exponent(const Term& term) { return term.exponent + bit_length(term.magnitude) - 1; }
 

@@ -1,4 +1,5 @@
 #include <warpmat/numeric/value.h>
+#include <warpmat/numeric/bit_length.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,11 +17,6 @@ int magnitude_bits(const FormatRow& f) { return f.exponent_bits + f.fraction_bit
 
 std::uint64_t with_sign(const FormatRow& f, std::uint64_t magnitude, bool negative) {
   return magnitude | (negative && f.is_signed ? std::uint64_t{1} << sign_shift(f) : 0);
-}
-
-int bit_length(uint128 x) {
-  const auto high = static_cast<std::uint64_t>(x >> 64);
-  return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(x)));
 }
 
 Value decode_integer(const FormatRow& f, std::uint64_t bits) {
