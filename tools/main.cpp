@@ -5,6 +5,8 @@
 #include <new>
 #include <string>
 
+#include <warpmat/version.h>
+
 #include "commands.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "tools/library/interruption.h"
@@ -44,7 +46,7 @@ std::string chosen(const CLI::App& app) {
 
 int run(int argc, char** argv) {
   CLI::App app("NVIDIA's warp matrix instructions on a CPU, bit for bit", "warpmat");
-  app.set_version_flag("--version", "warpmat " WARPMAT_VERSION, "Print the version and exit");
+  app.set_version_flag("--version", fmt::format("warpmat {}", warpmat::version()), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(0, 1);  // a word that is none is then an argument not expected, and the message names it
   app.callback([&app] {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/version.h>
+
 #include "commands.h"
 #include "tools/library/form_selection.h"
 #include "gpu/cuda/gpu_runner.h"
@@ -169,7 +171,7 @@ void record_all(const Options& options) {
   const std::vector<const Form*> selected = select_forms(target, options.forms), forms = part_of(selected, options.shard);
   if (forms.empty()) throw std::runtime_error(fmt::format("--shard {}: {} forms cannot be shared by so many", to_string(options.shard), selected.size()));
   Provenance source = provenance(*gpu, target, options.seed);
-  source.version = WARPMAT_VERSION;
+  source.version = version();
   source.forms = selected.size();
   source.shard = options.shard;
   Output output(options.out.empty() ? file_name(*gpu, options) : options.out, source);

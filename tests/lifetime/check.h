@@ -54,7 +54,7 @@ inline bool library_works() {
   using namespace warpmat;
   if (!multiplies(Instruction(mma_opcode, "sm_90a")) || !runs(parse(program_text, "sm_80"))) return false;
   try {
-    parse("mma.sync.aligned.m16n8k15.row.col.f32.f16.f16.f32 d, a, b, c;\nmad.low.u32 a, b, c, d;", "sm_90");
+    static_cast<void>(parse("mma.sync.aligned.m16n8k15.row.col.f32.f16.f16.f32 d, a, b, c;\nmad.low.u32 a, b, c, d;", "sm_90"));
   } catch (const SyntaxError& error) {
     return std::string_view(error.what()).find("mad.lo.u32") != std::string_view::npos;
   }

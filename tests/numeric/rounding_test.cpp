@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/numeric/exact.h>
 
 #include <algorithm>
 #include <bit>

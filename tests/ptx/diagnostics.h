@@ -10,7 +10,7 @@ namespace warpmat {
 /// What parse() finds wrong with `text`; empty if nothing.
 inline std::vector<Diagnostic> diagnostics(std::string_view text, std::string_view target_name = "sm_90a") {
   try {
-    parse(text, target_name);
+    static_cast<void>(parse(text, target_name));
     return {};
   } catch (const SyntaxError& error) {
     return error.errors;

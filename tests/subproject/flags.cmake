@@ -1,7 +1,7 @@
 # Configures the project of this folder with a parent's fast-math and checks that every file of the library is compiled without.
-# cmake -DBINARY=DIRECTORY -DGENERATOR=NAME -DCOMPILER=PATH -P flags.cmake
+# cmake -DBINARY=DIRECTORY -DGENERATOR=NAME -DCOMPILER=PATH -DFETCH=BOOL -P flags.cmake
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${BINARY} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-                        -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-ffast-math -DCMAKE_CXX_FLAGS_RELEASE=-Ofast
+                        -DFETCH=${FETCH} -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-ffast-math -DCMAKE_CXX_FLAGS_RELEASE=-Ofast
                 COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 file(READ ${BINARY}/compile_commands.json commands)
 string(JSON count LENGTH "${commands}")

@@ -45,7 +45,8 @@ Complaints warpmat_says(const std::string& target, PtxVersion version, const std
                         const std::vector<std::string>& statements) {
   Complaints complaints;
   try {
-    parse(fmt::format(".version {}\n.target {}\n{}{}", to_string(version), target, one_line(declarations), lines_of(statements)));
+    static_cast<void>(
+        parse(fmt::format(".version {}\n.target {}\n{}{}", to_string(version), target, one_line(declarations), lines_of(statements))));
   } catch (const SyntaxError& e) {
     constexpr int first_line = 4;
     for (const Diagnostic& error : e.errors) add(complaints, error.location.line - first_line, error.message);

@@ -10,6 +10,8 @@
 #include <set>
 #include <stdexcept>
 
+#include <warpmat/version.h>
+
 namespace warpmat {
 namespace {
 
@@ -33,7 +35,7 @@ std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nu
 
 RunSource run_source(const GpuRunner& gpu, const Target& target, std::uint64_t seed, const Shard& shard) {
   RunSource source;
-  source.version = WARPMAT_VERSION;
+  source.version = version();
   source.date = today();
   source.target = target.name;
   source.hardware = name(target.hardware);

@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 #include <warpmat/warp/warp.h>
 
@@ -28,7 +29,7 @@ enum class Path : std::uint8_t {
   reference,  ///< the execute functions alone (execute/reference/execute.h)
 };
 
-/// How instructions are executed: what every way in takes, an Instruction's, a program's and the runners'.
+/// How instructions are executed, by an Instruction, a program or a runner. Less than 60 KiB of stack are enough.
 struct ExecutionOptions {
   Path path = Path::fast;
   Undefined undefined = Undefined::trap;
@@ -48,9 +49,9 @@ struct Arguments {
 };
 
 /// The bits of one element of a fragment, in the low bits of the result.
-std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers, const Element& element);
+[[nodiscard]] WARPMAT_API std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers, const Element& element);
 
 /// Replaces one element; the other bits of its register stay.
-void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits);
+WARPMAT_API void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits);
 
 }  // namespace warpmat

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/export.h>
 #include <warpmat/execute/arguments.h>
 #include <warpmat/tables/lowering.h>
 
@@ -34,7 +35,7 @@ struct Batch {
 };
 
 /// A form on a target, ready to execute: cheap to copy, immutable, usable from many threads.
-class Instruction {
+class WARPMAT_API Instruction {
  public:
   /// Throws std::invalid_argument saying what would be right: opcode unknown, target unknown, or form not on that target.
   Instruction(std::string_view opcode, std::string_view target_name);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/layout/fragment.h>
 
 namespace warpmat {
@@ -19,10 +20,10 @@ namespace warpmat {
 
 /// The axes of index spaces and of places.
 enum class LayoutAxis : std::uint8_t { row, column, matrix, bit, lane, reg, warp, address };
-inline constexpr std::size_t layout_axes = 8;
+WARPMAT_LOCAL inline constexpr std::size_t layout_axes = 8;
 
 /// "row", "column", ..., "address".
-std::string_view name(LayoutAxis axis);
+[[nodiscard]] WARPMAT_API std::string_view name(LayoutAxis axis);
 
 /// An axis and how many bits its coordinates have.
 struct AxisBits {
@@ -42,7 +43,7 @@ struct Point {
 
 /// A linear map from the points of one space to those of another. Both spaces are lists of axes; a point is packed into a number with the
 /// first axis in the lowest bits.
-class LinearLayout {
+class WARPMAT_API LinearLayout {
  public:
   /// `columns[i]` is the packed place to which index bit i alone leads. Throws std::invalid_argument unless there is a column for each bit
   /// of `from`, all of them lie in `to`, no axis is named twice in a space, and no space has more than 64 bits.
@@ -82,7 +83,7 @@ struct Repeat {
 };
 
 /// A linear tile, repeated along some axes: how a product of any width n, no power of two, lies in registers.
-class TiledLayout {
+class WARPMAT_API TiledLayout {
  public:
   /// Throws std::invalid_argument where a repeat names an axis that the tile's spaces do not have, or one that another repeat has named.
   TiledLayout(LinearLayout tile, std::vector<Repeat> repeats);
@@ -106,13 +107,13 @@ class TiledLayout {
 };
 
 /// A fragment as a layout: from row, column and matrix to bit, lane and register. `bit` is the lowest bit of the element's container.
-LinearLayout linear_layout(const Fragment& fragment);
+[[nodiscard]] WARPMAT_API LinearLayout linear_layout(const Fragment& fragment);
 
 /// How shared memory is swizzled: the 16-byte chunks of a row of `bytes` bytes change places with the number of the row, 128 bytes at a
 /// time (PTX ISA 9.1 section 9.7.15.5.1.2; CuTe's Swizzle<B, 4, 3>).
 enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 
 /// The swizzle as a map of addresses of `address_bits` bits, at least 10 of them, relative to a place that is aligned to 1,024 bytes.
-LinearLayout swizzle_layout(Swizzle swizzle, int address_bits = 10);
+[[nodiscard]] WARPMAT_API LinearLayout swizzle_layout(Swizzle swizzle, int address_bits = 10);
 
 }  // namespace warpmat

@@ -8,11 +8,13 @@
 #include <type_traits>
 #include <vector>
 
+#include <warpmat/export.h>
+
 namespace warpmat {
 
 /// The global memory of a GPU: buffers with gaps between them, so that an access outside of one is found. Addresses depend only on the
 /// order and sizes of the allocations. Not to be changed while a kernel runs.
-class DeviceMemory {
+class WARPMAT_API DeviceMemory {
  public:
   struct Buffer {
     std::uint64_t address = 0;

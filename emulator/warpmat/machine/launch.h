@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/execute/arguments.h>
 #include <warpmat/machine/device_memory.h>
 #include <warpmat/warp/lane_mask.h>
@@ -38,7 +39,7 @@ class Observer;
 //     CHECK(memory.read<float>(y, 1000) == expected);
 
 /// Parsed PTX: entries, functions and variables. Cheap to copy, immutable.
-class Module {
+class WARPMAT_API Module {
  public:
   /// Throws SyntaxError with every place that is not PTX.
   explicit Module(std::string text);
@@ -57,7 +58,7 @@ struct KernelOptions {
 };
 
 /// An entry, ready to run on a target. Cheap to copy, immutable, usable from many threads.
-class Kernel {
+class WARPMAT_API Kernel {
  public:
   /// Throws SyntaxError with every statement that cannot be executed, std::invalid_argument for an unknown entry or target.
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
@@ -70,7 +71,7 @@ class Kernel {
   std::shared_ptr<const code::Program> program_;
 };
 
-struct Dim3 {
+struct WARPMAT_API Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
   friend bool operator==(const Dim3&, const Dim3&) = default;
@@ -109,7 +110,7 @@ struct LaunchResult {
 };
 
 /// What a kernel did wrong: it ends there.
-class KernelTrap : public std::runtime_error {
+class WARPMAT_API KernelTrap : public std::runtime_error {
  public:
   struct Site {
     std::string kernel;
@@ -129,7 +130,7 @@ class KernelTrap : public std::runtime_error {
 
 /// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared
 /// memory or arguments do not fit, KernelTrap for what the kernel does wrong; memory then holds what was written until then.
-LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
+WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
                     const LaunchOptions& options = {});
 
 }  // namespace warpmat

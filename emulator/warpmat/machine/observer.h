@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include <warpmat/export.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp/lane_mask.h>
@@ -29,7 +30,7 @@ struct AccessEvent {
 };
 
 /// Sees what kernels do: for tracers, caches of simulators, checks. Called from the thread that executes.
-class Observer {
+class WARPMAT_API Observer {
  public:
   virtual ~Observer() = default;
   virtual void operation(const Event&) {}

@@ -1,5 +1,6 @@
 #include <warpmat/matrices/matrix.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -8,6 +9,9 @@
 #include <warpmat/numeric/value.h>
 
 namespace warpmat {
+
+using numbers::Matrix;
+
 namespace {
 
 Element element_at(const Fragment& fragment, int row, int column) { return {row % fragment.rows(), column, row / fragment.rows()}; }
@@ -25,10 +29,10 @@ void check_registers(const Fragment& fragment, Format format, std::size_t regist
   if (registers != words) throw std::invalid_argument(fmt::format("the fragment fills {} registers of 32 bits; {} given", words, registers));
 }
 
-void check_matrix(const Fragment& fragment, const Eigen::MatrixXd& matrix) {
-  if (matrix.rows() != matrix_rows(fragment) || matrix.cols() != matrix_columns(fragment))
+void check_matrix(const Fragment& fragment, const Matrix& matrix) {
+  if (matrix.rows() != matrix_rows(fragment) || matrix.columns() != matrix_columns(fragment))
     throw std::invalid_argument(fmt::format("the fragment holds a {}x{} matrix; {}x{} given", matrix_rows(fragment), matrix_columns(fragment),
-                                            matrix.rows(), matrix.cols()));
+                                            matrix.rows(), matrix.columns()));
 }
 
 void check_number(const Fragment& fragment, int matrix_number) {
@@ -47,42 +51,44 @@ std::string describe_place(const Fragment& fragment, const Element& element) {
 
 }  // namespace
 
-void scatter(const Fragment& fragment, Format format, const Eigen::MatrixXd& matrix, RegisterList registers) {
+namespace numbers {
+
+void scatter(const Fragment& fragment, Format format, const Matrix& matrix, RegisterList registers) {
   check_registers(fragment, format, registers.size());
   check_matrix(fragment, matrix);
   for_each_element(fragment, [&](int i, int j, const Element& element) { write_element(fragment, registers, element, from_double(format, matrix(i, j))); });
 }
 
-Eigen::MatrixXd gather(const Fragment& fragment, Format format, ConstRegisterList registers) {
+Matrix gather(const Fragment& fragment, Format format, ConstRegisterList registers) {
   check_registers(fragment, format, registers.size());
-  Eigen::MatrixXd matrix(matrix_rows(fragment), matrix_columns(fragment));
+  Matrix matrix(matrix_rows(fragment), matrix_columns(fragment));
   for_each_element(fragment, [&](int i, int j, const Element& element) { matrix(i, j) = to_double(format, read_element(fragment, registers, element)); });
   return matrix;
 }
 
-void scatter_one(const Fragment& fragment, int matrix_number, Format format, const Eigen::MatrixXd& matrix, RegisterList registers) {
+void scatter_one(const Fragment& fragment, int matrix_number, Format format, const Matrix& matrix, RegisterList registers) {
   check_registers(fragment, format, registers.size());
   check_number(fragment, matrix_number);
-  if (matrix.rows() != fragment.rows() || matrix.cols() != fragment.columns())
+  if (matrix.rows() != fragment.rows() || matrix.columns() != fragment.columns())
     throw std::invalid_argument(fmt::format("one of the fragment's matrices is {}x{}; {}x{} given", fragment.rows(), fragment.columns(),
-                                            matrix.rows(), matrix.cols()));
+                                            matrix.rows(), matrix.columns()));
   for (int i = 0; i < fragment.rows(); ++i)
     for (int j = 0; j < fragment.columns(); ++j) write_element(fragment, registers, {i, j, matrix_number}, from_double(format, matrix(i, j)));
 }
 
-Eigen::MatrixXd gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers) {
+Matrix gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers) {
   check_registers(fragment, format, registers.size());
   check_number(fragment, matrix_number);
-  Eigen::MatrixXd matrix(fragment.rows(), fragment.columns());
+  Matrix matrix(fragment.rows(), fragment.columns());
   for (int i = 0; i < fragment.rows(); ++i)
     for (int j = 0; j < fragment.columns(); ++j) matrix(i, j) = to_double(format, read_element(fragment, registers, {i, j, matrix_number}));
   return matrix;
 }
 
-std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers, const Eigen::MatrixXd& expected) {
+std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers, const Matrix& expected) {
   check_matrix(fragment, expected);
-  const Eigen::MatrixXd held = gather(fragment, format, registers);
-  const Eigen::MatrixXd wanted = expected.unaryExpr([&](double x) { return to_double(format, from_double(format, x)); });
+  const Matrix held = numbers::gather(fragment, format, registers);
+  const Matrix wanted = rounded(format, expected);
   std::vector<Mismatch> mismatches;
   for_each_element(fragment, [&](int i, int j, const Element& element) {
     if (equal(held(i, j), wanted(i, j))) return;
@@ -94,6 +100,15 @@ std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegi
   });
   return mismatches;
 }
+
+Matrix rounded(Format format, const Matrix& matrix) {
+  Matrix out(matrix.rows(), matrix.columns());
+  std::transform(matrix.data(), matrix.data() + matrix.rows() * matrix.columns(), out.data(),
+                 [&](double x) { return to_double(format, from_double(format, x)); });
+  return out;
+}
+
+}  // namespace numbers
 
 std::string describe(const Fragment& fragment, const std::vector<Mismatch>& mismatches, std::size_t most) {
   std::string text;

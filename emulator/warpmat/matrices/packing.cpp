@@ -9,7 +9,7 @@
 namespace warpmat {
 namespace {
 
-constexpr Eigen::Index row_elements = 16;  // in as many bytes
+constexpr std::ptrdiff_t row_elements = 16;  // in as many bytes
 
 int bits_per_element(RowPacking packing) {
   switch (packing) {
@@ -28,13 +28,13 @@ void check_format(RowPacking packing, Format format) {
                                           packing == RowPacking::b8x16 ? ", or fp6 and fp4 in containers" : "", f.name, f.bits));
 }
 
-void check_columns(Eigen::Index columns) {
+void check_columns(std::ptrdiff_t columns) {
   if (columns <= 0 || columns % row_elements != 0)
     throw std::invalid_argument(fmt::format("a row has a multiple of {} columns; {} given", row_elements, columns));
 }
 
 /// The first bit of an element, counted from the first byte of its row.
-Eigen::Index first_bit(RowPacking packing, Format format, Eigen::Index column) {
+std::ptrdiff_t first_bit(RowPacking packing, Format format, std::ptrdiff_t column) {
   const int shift = packing == RowPacking::b8x16 ? container_shift(format) : 0;
   return column / row_elements * row_elements * 8 + column % row_elements * bits_per_element(packing) + shift;
 }
@@ -50,29 +50,31 @@ std::string_view name(RowPacking packing) {
   return "";
 }
 
-std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix) {
+namespace numbers {
+
+std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Matrix& matrix) {
   check_format(packing, format);
-  check_columns(matrix.cols());
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(matrix.size()));
-  for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-    for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+  check_columns(matrix.columns());
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(matrix.rows()) * static_cast<std::size_t>(matrix.columns()));
+  for (int i = 0; i < matrix.rows(); ++i)
+    for (int j = 0; j < matrix.columns(); ++j) {
       const std::uint64_t element = from_double(format, matrix(i, j));
-      const Eigen::Index first = i * matrix.cols() * 8 + first_bit(packing, format, j);
+      const std::ptrdiff_t first = std::ptrdiff_t{i} * matrix.columns() * 8 + first_bit(packing, format, j);
       for (int bit = 0; bit < row(format).bits; ++bit)
         bytes[static_cast<std::size_t>((first + bit) / 8)] |= static_cast<std::uint8_t>((element >> bit & 1) << (first + bit) % 8);
     }
   return bytes;
 }
 
-Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns) {
+Matrix unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns) {
   check_format(packing, format);
   check_columns(columns);
   if (bytes.size() % static_cast<std::size_t>(columns) != 0)
     throw std::invalid_argument(fmt::format("{} bytes are not whole rows of {}", bytes.size(), columns));
-  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(bytes.size()) / columns, columns);
-  for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-    for (Eigen::Index j = 0; j < columns; ++j) {
-      const Eigen::Index first = i * columns * 8 + first_bit(packing, format, j);
+  Matrix matrix(static_cast<int>(bytes.size() / static_cast<std::size_t>(columns)), columns);
+  for (int i = 0; i < matrix.rows(); ++i)
+    for (int j = 0; j < columns; ++j) {
+      const std::ptrdiff_t first = std::ptrdiff_t{i} * columns * 8 + first_bit(packing, format, j);
       std::uint64_t element = 0;
       for (int bit = 0; bit < row(format).bits; ++bit)
         element |= static_cast<std::uint64_t>(bytes[static_cast<std::size_t>((first + bit) / 8)] >> (first + bit) % 8 & 1) << bit;
@@ -80,5 +82,7 @@ Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const s
     }
   return matrix;
 }
+
+}  // namespace numbers
 
 }  // namespace warpmat

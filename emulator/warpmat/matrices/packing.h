@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <warpmat/export.h>
+#include <warpmat/matrices/eigen.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat {
@@ -25,14 +25,29 @@ enum class RowPacking : std::uint8_t {
 };
 
 /// PTX's spelling without the dot: "b6x16_p32".
-std::string_view name(RowPacking packing);
+[[nodiscard]] WARPMAT_API std::string_view name(RowPacking packing);
 
 /// The bytes of `matrix`, row after row, its elements rounded to `format`; padding is zero. A row of c elements, a multiple of 16, has c bytes.
 /// Throws std::invalid_argument for another number of columns, and for a format that `packing` does not hold.
-std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix);
+[[nodiscard]] std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix);
 
 /// The matrix of `columns` columns that `bytes` hold; padding is ignored. Throws std::invalid_argument as pack_rows does, and where `bytes`
 /// are not whole rows.
-Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns);
+[[nodiscard]] Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns);
+
+namespace numbers {
+
+// The same without Eigen: see numbers.h.
+[[nodiscard]] WARPMAT_API std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Matrix& matrix);
+[[nodiscard]] WARPMAT_API Matrix unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns);
+
+}  // namespace numbers
+
+inline std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix) {
+  return numbers::pack_rows(packing, format, from_eigen(matrix));
+}
+inline Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns) {
+  return to_eigen(numbers::unpack_rows(packing, format, bytes, columns));
+}
 
 }  // namespace warpmat

@@ -8,9 +8,10 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/tables/metadata.h>
+#include <warpmat/matrices/matrix.h>
 #include <warpmat/numeric/value.h>
 
-namespace warpmat {
+namespace warpmat::numbers {
 namespace {
 
 constexpr unsigned ascending_codes[] = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
@@ -19,9 +20,9 @@ void check_sparse(const Form& form) {
   if (form.sparsity == Sparsity::dense) throw std::invalid_argument(fmt::format("{} has no sparse A: that is for mma.sp", form.opcode));
 }
 
-void check_size(const char* what, const Eigen::MatrixXd& matrix, int rows, int columns) {
-  if (matrix.rows() != rows || matrix.cols() != columns)
-    throw std::invalid_argument(fmt::format("{} is {}x{}; {}x{} given", what, rows, columns, matrix.rows(), matrix.cols()));
+void check_size(const char* what, const Matrix& matrix, int rows, int columns) {
+  if (matrix.rows() != rows || matrix.columns() != columns)
+    throw std::invalid_argument(fmt::format("{} is {}x{}; {}x{} given", what, rows, columns, matrix.rows(), matrix.columns()));
 }
 
 bool covers(int group, unsigned code, int column) {
@@ -59,13 +60,13 @@ void for_each_stored(const Form& form, Code code, Visit visit) {
 
 }  // namespace
 
-SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a) {
+SparseMatrix compress(const Form& form, const Matrix& a) {
   check_sparse(form);
   check_size("A", a, form.shape.m, form.shape.k);
   const Format format = form.format(OperandName::a);
-  const Eigen::MatrixXd rounded = a.unaryExpr([&](double x) { return to_double(format, from_double(format, x)); });
+  const Matrix rounded = numbers::rounded(format, a);
   const int group = metadata_group(form);
-  SparseMatrix sparse{Eigen::MatrixXd(form.shape.m, form.stored_k()), Eigen::MatrixXd(form.shape.m, form.shape.k / group)};
+  SparseMatrix sparse{Matrix(form.shape.m, form.stored_k()), Matrix(form.shape.m, form.shape.k / group)};
   const auto code = [&](int row, int g) {
     std::vector<int> columns;
     for (int column = 0; column < group; ++column)
@@ -78,11 +79,11 @@ SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a) {
   return sparse;
 }
 
-Eigen::MatrixXd expand(const Form& form, const SparseMatrix& sparse) {
+Matrix expand(const Form& form, const SparseMatrix& sparse) {
   check_sparse(form);
   check_size("the stored A", sparse.stored, form.shape.m, form.stored_k());
   check_size("the metadata of A", sparse.metadata, form.shape.m, form.shape.k / metadata_group(form));
-  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(form.shape.m, form.shape.k);
+  Matrix a(form.shape.m, form.shape.k);
   const auto code = [&](int row, int g) {
     const double number = sparse.metadata(row, g);
     for (unsigned bits = 0; bits < 16; ++bits)
@@ -93,4 +94,4 @@ Eigen::MatrixXd expand(const Form& form, const SparseMatrix& sparse) {
   return a;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::numbers

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <Eigen/Core>
-
+#include <warpmat/export.h>
+#include <warpmat/matrices/eigen.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat {
@@ -25,10 +25,29 @@ struct SparseMatrix {
 /// first zeros of the group take the rest, so every code is one that the ISA defines, ascending also where the form is not ordered; a
 /// zero that has no place loses its sign. Throws std::invalid_argument for a form that is not sparse, a matrix of another size, and a
 /// group with too many elements: the message names row, group and columns.
-SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a);
+[[nodiscard]] SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a);
 
 /// The m x k matrix that `sparse` stands for: zero where no stored element belongs. Codes may be any that the ISA defines for `form`;
 /// std::invalid_argument for others, which names row and group, and for parts of another size.
-Eigen::MatrixXd expand(const Form& form, const SparseMatrix& sparse);
+[[nodiscard]] Eigen::MatrixXd expand(const Form& form, const SparseMatrix& sparse);
+
+namespace numbers {
+
+// The same without Eigen: see numbers.h.
+struct SparseMatrix {
+  Matrix stored, metadata;
+};
+[[nodiscard]] WARPMAT_API SparseMatrix compress(const Form& form, const Matrix& a);
+[[nodiscard]] WARPMAT_API Matrix expand(const Form& form, const SparseMatrix& sparse);
+
+}  // namespace numbers
+
+inline SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a) {
+  const numbers::SparseMatrix sparse = numbers::compress(form, from_eigen(a));
+  return {to_eigen(sparse.stored), to_eigen(sparse.metadata)};
+}
+inline Eigen::MatrixXd expand(const Form& form, const SparseMatrix& sparse) {
+  return to_eigen(numbers::expand(form, {from_eigen(sparse.stored), from_eigen(sparse.metadata)}));
+}
 
 }  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/numeric/exact.h>
 
 namespace warpmat {
 

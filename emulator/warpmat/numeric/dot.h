@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include <warpmat/export.h>
 #include <warpmat/numeric/value.h>
 
 namespace warpmat {
@@ -28,7 +29,7 @@ class Events;
 // Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004; the rows' evidence stands where they are used
 // (tables/lowering.cpp).
 
-inline constexpr int no_floor = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
+WARPMAT_LOCAL inline constexpr int no_floor = -10'000;  ///< below every exponent, and far enough from the limits of int to subtract from
 
 /// One row: the arithmetic of one generation of matrix unit for 16-, 19- and 8-bit floating-point products.
 struct DotModel {
@@ -45,40 +46,40 @@ struct DotModel {
 namespace dot_models {
 // How the floors are known is in find_floor (tables/lowering.h). All but that of f32 on Volta, which no f16 operands can reach, are the
 // smallest exponent of the result's format less fraction_bits - 18.
-inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19};
-inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types
-inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
-inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133, -21};     // Hopper and Blackwell
-inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
+WARPMAT_LOCAL inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19};
+WARPMAT_LOCAL inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types
+WARPMAT_LOCAL inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
+WARPMAT_LOCAL inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133, -21};     // Hopper and Blackwell
+WARPMAT_LOCAL inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
 }  // namespace dot_models
 
 /// Elements of `format` that one step of `model` consumes.
 inline int step_elements(const DotModel& model, Format format) { return model.step_bytes * 8 / row(format).bits; }
 
 /// The exact product of two elements; a zero of either sign is Kind::zero.
-Value multiply(const Value& a, const Value& b);
+[[nodiscard]] WARPMAT_API Value multiply(const Value& a, const Value& b);
 
 /// One step over terms already multiplied: align, truncate, sum, round. The accumulator is one of the terms; the result is bits of
 /// `accumulator` (f32 or f16). What happened is counted in `events` (numeric/events.h) unless that is nullptr, here and below.
-std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events = nullptr);
+WARPMAT_API std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events = nullptr);
 
 /// One step: round(2^scale_exponent · sum of a[i] · b[i] + c). `a` and `b` have equal length, at most max_step_elements; `c` and the result are
 /// bits of `accumulator`. A block-scaled unit adds `scale_exponent` to the exponent of every product.
-std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
+WARPMAT_API std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
                        int scale_exponent = 0, Events* events = nullptr);
 
-inline constexpr std::size_t max_step_elements = 32;  ///< 32 bytes of an 8-bit format
+WARPMAT_LOCAL inline constexpr std::size_t max_step_elements = 32;  ///< 32 bytes of an 8-bit format
 
 /// A whole dot product: `a` and `b` in steps of `step_length` elements, ascending, from `c`.
-std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+WARPMAT_API std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
                   std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
 
 /// One step of a unit for 4-bit blocks (kind::mxf4, kind::mxf4nvf4): groups of 16 products are summed exactly, each sum times its two scale
 /// factors is one term, aligned by the scales' exponents alone [arXiv 2511.10909]. `scales_a` and `scales_b` have one factor a group.
-std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+WARPMAT_API std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
                           std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
                           Events* events = nullptr);
 
-inline constexpr std::size_t group_elements = 16;
+WARPMAT_LOCAL inline constexpr std::size_t group_elements = 16;
 
 }  // namespace warpmat

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <warpmat/numeric/dot.h>
+#include <warpmat/numeric/exact.h>
 
 namespace warpmat {
 

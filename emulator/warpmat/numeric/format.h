@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include <warpmat/export.h>
+
 namespace warpmat {
 
 /// The number formats of the warp matrix instructions, spelled as PTX spells them
@@ -34,16 +36,16 @@ struct FormatRow {
 };
 
 /// All formats, in the order of `Format`.
-std::span<const FormatRow> format_rows();
+[[nodiscard]] WARPMAT_API std::span<const FormatRow> format_rows();
 
 /// The row of `format`.
-const FormatRow& row(Format format);
+[[nodiscard]] WARPMAT_API const FormatRow& row(Format format);
 
 /// PTX's spelling of `format`, without the dot.
 inline std::string_view name(Format format) { return row(format).name; }
 
 /// The format that PTX spells `name`, or nullptr.
-const FormatRow* find_format(std::string_view name);
+[[nodiscard]] WARPMAT_API const FormatRow* find_format(std::string_view name);
 
 inline bool is_integer(const FormatRow& f) { return f.exponent_bits == 0; }
 

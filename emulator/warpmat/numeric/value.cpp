@@ -1,5 +1,6 @@
 #include <warpmat/numeric/value.h>
 #include <warpmat/numeric/bit_length.h>
+#include <warpmat/numeric/exact.h>
 
 #include <algorithm>
 #include <bit>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <warpmat/export.h>
 #include <warpmat/numeric/format.h>
 
 namespace warpmat {
@@ -24,17 +25,6 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-__extension__ typedef unsigned __int128 uint128;  // NOLINT: the one name for the widest integer here
-
-/// An exact number to be rounded: ±magnitude · 2^exponent. `sticky` says that the true magnitude lies strictly between
-/// `magnitude` and `magnitude + 1` units.
-struct Exact {
-  bool negative = false;
-  uint128 magnitude = 0;
-  int exponent = 0;
-  bool sticky = false;
-};
-
 enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up };
 
 /// What a magnitude becomes that rounds beyond the largest finite number.
@@ -45,28 +35,23 @@ enum class Overflow : std::uint8_t {
 };
 
 /// Decodes the low `row(format).bits` bits of `bits`; higher bits are ignored. Integers come back with exponent 0.
-Value decode(Format format, std::uint64_t bits);
-
-/// Rounds `exact` to `format`: the only place of the reference that rounds (the kernels of execute/fast let the CPU round). Formats without
-/// infinity saturate.
-/// Integer formats round to an integer and saturate. Returns the bits of one element.
-std::uint64_t round_to(Format format, const Exact& exact, Rounding rounding, Overflow overflow = Overflow::ieee);
+[[nodiscard]] WARPMAT_API Value decode(Format format, std::uint64_t bits);
 
 /// Encodes `value`, rounding where the format cannot hold it. A NaN keeps sign and payload in a format of its own fraction width and
 /// becomes the canonical NaN elsewhere; where a format has neither NaN nor infinity, those become the largest number of their sign.
-std::uint64_t encode(Format format, const Value& value, Rounding rounding = Rounding::nearest_even,
+[[nodiscard]] WARPMAT_API std::uint64_t encode(Format format, const Value& value, Rounding rounding = Rounding::nearest_even,
                      Overflow overflow = Overflow::ieee);
 
 /// The NaN that the matrix units and PTX's conversions produce: all ones without the sign (f32 0x7FFFFFFF, f16 0x7FFF) [H200].
-std::uint64_t canonical_nan(Format format);
+[[nodiscard]] WARPMAT_API std::uint64_t canonical_nan(Format format);
 
-std::uint64_t infinity(Format format, bool negative);
-std::uint64_t largest_finite(Format format, bool negative);
+[[nodiscard]] WARPMAT_API std::uint64_t infinity(Format format, bool negative);
+[[nodiscard]] WARPMAT_API std::uint64_t largest_finite(Format format, bool negative);
 
 /// The value of an element as a double: exact for every format but NaN payloads.
-double to_double(Format format, std::uint64_t bits);
+[[nodiscard]] WARPMAT_API double to_double(Format format, std::uint64_t bits);
 
 /// The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none.
-std::uint64_t from_double(Format format, double value);
+[[nodiscard]] WARPMAT_API std::uint64_t from_double(Format format, double value);
 
 }  // namespace warpmat

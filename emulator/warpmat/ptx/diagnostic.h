@@ -5,17 +5,19 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/export.h>
+
 namespace warpmat {
 
 /// Where something stands in a program's text, both counted from 1; columns count bytes.
-struct Location {
+struct WARPMAT_API Location {
   int line = 1;
   int column = 1;
   friend bool operator==(const Location&, const Location&) = default;
 };
 
 /// One error of a program: what is wrong, what would be right, and the line with a caret under the place.
-struct Diagnostic {
+struct WARPMAT_API Diagnostic {
   Location location;
   std::string message;
   std::string excerpt;  ///< the source line, a line break, and the caret, as excerpt() makes them
@@ -25,10 +27,10 @@ struct Diagnostic {
 };
 
 /// The error at `location` of `source`, its excerpt included.
-Diagnostic diagnose(std::string_view source, Location location, std::string message);
+[[nodiscard]] WARPMAT_API Diagnostic diagnose(std::string_view source, Location location, std::string message);
 
 /// A program that is not PTX as warpmat executes it: every wrong statement, in the order of the text.
-class SyntaxError : public std::runtime_error {
+class WARPMAT_API SyntaxError : public std::runtime_error {
  public:
   explicit SyntaxError(std::vector<Diagnostic> errors);
 

@@ -9,7 +9,7 @@
 #include <warpmat/tables/scales.h>
 #include <warpmat/matrices/sparse.h>
 
-namespace warpmat {
+namespace warpmat::numbers {
 namespace {
 
 /// An operand of a statement: what the form says of it, and the registers that the program names.
@@ -76,25 +76,25 @@ int selected_scales(const Warp& warp, std::size_t statement, OperandName scale) 
 
 }  // namespace
 
-void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format) {
+void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Matrix& matrix, std::optional<Format> format) {
   const Found found = find(warp.program(), statement, operand);
   const Format as = format_of(found, format);
   scatter(found.operand.fragment, as, matrix, writable(warp, statement, found));
 }
 
-Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format) {
+Matrix get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format) {
   const Found found = find(warp.program(), statement, operand);
-  return gather(found.operand.fragment, format_of(found, format), warp.words(found.text));
+  return numbers::gather(found.operand.fragment, format_of(found, format), warp.words(found.text));
 }
 
-std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
+std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Matrix& expected,
                             std::optional<Format> format) {
   const Found found = find(warp.program(), statement, operand);
   const Fragment& fragment = found.operand.fragment;
   return describe(fragment, compare(fragment, format_of(found, format), warp.words(found.text), expected));
 }
 
-void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a) {
+void set_sparse_a(Warp& warp, std::size_t statement, const Matrix& a) {
   const Found stored = find(warp.program(), statement, OperandName::a);
   const SparseMatrix sparse = compress(stored.form, a);
   const Found metadata = find(warp.program(), statement, OperandName::e);
@@ -103,22 +103,22 @@ void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a) {
   scatter(stored.operand.fragment, *stored.operand.format, sparse.stored, a_words);
 }
 
-Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement) {
+Matrix get_sparse_a(const Warp& warp, std::size_t statement) {
   const Found stored = find(warp.program(), statement, OperandName::a);
   const Found metadata = find(warp.program(), statement, OperandName::e);
-  return expand(stored.form, {gather(stored.operand.fragment, *stored.operand.format, warp.words(stored.text)),
-                              gather_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4, warp.words(metadata.text))});
+  return expand(stored.form, {numbers::gather(stored.operand.fragment, *stored.operand.format, warp.words(stored.text)),
+                              numbers::gather_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4, warp.words(metadata.text))});
 }
 
-void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales) {
+void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Matrix& scales) {
   const Found found = find_scales(warp.program(), statement, scale);
   const auto words = writable(warp, statement, found);
   scatter_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, scales, words);
 }
 
-Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
+Matrix get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
   const Found found = find_scales(warp.program(), statement, scale);
-  return gather_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, warp.words(found.text));
+  return numbers::gather_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, warp.words(found.text));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::numbers

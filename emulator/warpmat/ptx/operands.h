@@ -3,8 +3,7 @@
 #include <optional>
 #include <string>
 
-#include <Eigen/Core>
-
+#include <warpmat/export.h>
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/ptx/run.h>
 
@@ -18,11 +17,11 @@ namespace warpmat {
 void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format = {});
 
 /// Reads the matrix that an operand's registers hold.
-Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
+[[nodiscard]] Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
 
 /// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: the lane
 /// and register that hold it, what they hold, and where that value belongs.
-std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
+[[nodiscard]] std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
                             std::optional<Format> format = {});
 
 /// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the selector that the statement names. What
@@ -30,7 +29,7 @@ std::string compare_operand(const Warp& warp, std::size_t statement, OperandName
 void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a);
 
 /// The dense A that operands a and e of a sparse mma stand for.
-Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
+[[nodiscard]] Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
 
 /// Writes the scale factors of a block-scaled mma, rounded to their format, where the statement's {byte-id, thread-id} select them (ids in
 /// registers must hold them by now): `scale` is scale_a with m x scale_vector factors, or scale_b with scale_vector x n. What the register
@@ -38,6 +37,39 @@ Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
 void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales);
 
 /// The scale factors that a block-scaled mma reads.
-Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale);
+[[nodiscard]] Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale);
+
+namespace numbers {
+
+// The same without Eigen: see matrices/numbers.h.
+WARPMAT_API void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Matrix& matrix, std::optional<Format> format = {});
+[[nodiscard]] WARPMAT_API Matrix get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
+[[nodiscard]] WARPMAT_API std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Matrix& expected,
+                                                      std::optional<Format> format = {});
+WARPMAT_API void set_sparse_a(Warp& warp, std::size_t statement, const Matrix& a);
+[[nodiscard]] WARPMAT_API Matrix get_sparse_a(const Warp& warp, std::size_t statement);
+WARPMAT_API void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Matrix& scales);
+[[nodiscard]] WARPMAT_API Matrix get_scales(const Warp& warp, std::size_t statement, OperandName scale);
+
+}  // namespace numbers
+
+inline void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format) {
+  numbers::set_operand(warp, statement, operand, from_eigen(matrix), format);
+}
+inline Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format) {
+  return to_eigen(numbers::get_operand(warp, statement, operand, format));
+}
+inline std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
+                                   std::optional<Format> format) {
+  return numbers::compare_operand(warp, statement, operand, from_eigen(expected), format);
+}
+inline void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a) { numbers::set_sparse_a(warp, statement, from_eigen(a)); }
+inline Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement) { return to_eigen(numbers::get_sparse_a(warp, statement)); }
+inline void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales) {
+  numbers::set_scales(warp, statement, scale, from_eigen(scales));
+}
+inline Eigen::MatrixXd get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
+  return to_eigen(numbers::get_scales(warp, statement, scale));
+}
 
 }  // namespace warpmat

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/ptx/diagnostic.h>
 #include <warpmat/ptx/scalar.h>
@@ -86,22 +87,22 @@ struct Program {
   int first_constant() const { return named_words + 2; }
   int address_slot(std::size_t index) const { return first_constant() + static_cast<int>(constants.size() + 2 * index); }
 
-  const NamedRegister* find_register(std::string_view name) const;
-  const SharedVariable* find_variable(std::string_view name) const;
+  [[nodiscard]] WARPMAT_API const NamedRegister* find_register(std::string_view name) const;
+  [[nodiscard]] WARPMAT_API const SharedVariable* find_variable(std::string_view name) const;
 
   /// The matrix instructions, in order: operands of examples and tests are named by this index.
-  std::vector<const Statement*> matrix_statements() const;
+  [[nodiscard]] WARPMAT_API std::vector<const Statement*> matrix_statements() const;
 };
 
 /// Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target_name` ("sm_90a") goes before
 /// the text's own .target; one of the two must be there. Registers need no declaration as long as none is declared: then they are
 /// untyped and as wide as their first use. Throws SyntaxError with every wrong statement; std::invalid_argument for an unknown target_name.
-Program parse(std::string_view text, std::string_view target_name = {});
+[[nodiscard]] WARPMAT_API Program parse(std::string_view text, std::string_view target_name = {});
 
 /// The program as PTX text with all declarations: parse(print(p)) has the same registers, variables and statements.
-std::string print(const Program& program);
+[[nodiscard]] WARPMAT_API std::string print(const Program& program);
 
 /// One statement of `program` as PTX text, without a line break.
-std::string print(const Program& program, const Statement& statement);
+[[nodiscard]] WARPMAT_API std::string print(const Program& program, const Statement& statement);
 
 }  // namespace warpmat

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/ptx/program.h>
 
 namespace warpmat {
 
 /// The registers and the shared memory of one warp that runs a program. Not shared between threads; the program is.
-class Warp {
+class WARPMAT_API Warp {
  public:
   /// All registers and all memory zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes.
   /// It begins at address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
@@ -57,6 +58,6 @@ class Warp {
 };
 
 /// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
-void run(Warp& warp, const ExecutionOptions& options = {});
+WARPMAT_API void run(Warp& warp, const ExecutionOptions& options = {});
 
 }  // namespace warpmat

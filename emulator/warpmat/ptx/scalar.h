@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 #include <warpmat/ptx/types.h>
 #include <warpmat/warp/warp.h>
@@ -37,15 +38,15 @@ struct ScalarInstruction {
   Requirement requirement;
 };
 
-std::span<const ScalarInstruction> scalar_instructions();
+[[nodiscard]] WARPMAT_API std::span<const ScalarInstruction> scalar_instructions();
 
 /// The instruction that `opcode` spells, its qualifiers in an order that ptxas takes, or nullptr.
-const ScalarInstruction* find_scalar_instruction(std::string_view opcode);
+[[nodiscard]] WARPMAT_API const ScalarInstruction* find_scalar_instruction(std::string_view opcode);
 
 /// Whether `mnemonic` ("mad") starts the opcode of any scalar instruction.
-bool is_scalar_mnemonic(std::string_view mnemonic);
+[[nodiscard]] WARPMAT_API bool is_scalar_mnemonic(std::string_view mnemonic);
 
 /// Why `opcode`, whose mnemonic is a scalar one, is unknown, and what is nearest.
-std::string explain_unknown_scalar(std::string_view opcode);
+[[nodiscard]] WARPMAT_API std::string explain_unknown_scalar(std::string_view opcode);
 
 }  // namespace warpmat

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat {
@@ -19,10 +20,10 @@ struct DataType {
   bool is_register;       ///< .reg takes it; the 8-bit types are only for memory
 };
 
-std::span<const DataType> data_types();
+[[nodiscard]] WARPMAT_API std::span<const DataType> data_types();
 
 /// The type of that name without the dot, or nullptr.
-const DataType* find_data_type(std::string_view name);
+[[nodiscard]] WARPMAT_API const DataType* find_data_type(std::string_view name);
 
 /// Which registers an instruction takes at an operand's place. Untyped registers (.b) fit everywhere; these are the others,
 /// as ptxas 13.0 judges them (each was tried).
@@ -30,19 +31,19 @@ struct Accepts {
   bool integer, floating, packed_f16;
 };
 
-inline constexpr Accepts accepts_all{true, true, true};
-inline constexpr Accepts accepts_integers{true, false, false};
-inline constexpr Accepts accepts_integers_and_packed{true, false, true};
-inline constexpr Accepts accepts_floating{false, true, false};
-inline constexpr Accepts accepts_packed{false, false, true};
-inline constexpr Accepts accepts_untyped{false, false, false};
+WARPMAT_LOCAL inline constexpr Accepts accepts_all{true, true, true};
+WARPMAT_LOCAL inline constexpr Accepts accepts_integers{true, false, false};
+WARPMAT_LOCAL inline constexpr Accepts accepts_integers_and_packed{true, false, true};
+WARPMAT_LOCAL inline constexpr Accepts accepts_floating{false, true, false};
+WARPMAT_LOCAL inline constexpr Accepts accepts_packed{false, false, true};
+WARPMAT_LOCAL inline constexpr Accepts accepts_untyped{false, false, false};
 
-bool accepts(const Accepts& accepted, const DataType& register_type);
+[[nodiscard]] WARPMAT_API bool accepts(const Accepts& accepted, const DataType& register_type);
 
 /// What ptxas accepts for an instruction of scalar type `type`.
-Accepts accepted_by(const DataType& type);
+[[nodiscard]] WARPMAT_API Accepts accepted_by(const DataType& type);
 
 /// What ptxas accepts for a register of `operand`, one of `form`'s.
-Accepts accepted_by(const Form& form, const Operand& operand);
+[[nodiscard]] WARPMAT_API Accepts accepted_by(const Form& form, const Operand& operand);
 
 }  // namespace warpmat

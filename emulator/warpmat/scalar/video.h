@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/numeric/exact.h>
 #include <warpmat/scalar/kernel.h>
 
 // The video instructions in one lane (PTX ISA 9.1 section 9.7.18). No hardware from sm_50 on has them: ptxas makes other instructions of them,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/target.h>
 #include <warpmat/layout/fragment.h>
 #include <warpmat/numeric/format.h>
@@ -18,12 +19,12 @@ namespace warpmat {
 /// The warp matrix instructions, as PTX names them (PTX ISA 9.1 section 9.7.14.5). mma.sp is mma with Form::sparsity.
 enum class Mnemonic : std::uint8_t { ldmatrix, stmatrix, movmatrix, mma };
 
-std::string_view name(Mnemonic mnemonic);
+[[nodiscard]] WARPMAT_API std::string_view name(Mnemonic mnemonic);
 
 /// Where a form exists. What PTX gives to a baseline target it gives to every later one; features of families and of single architectures
 /// are inherited by nobody, so a target that comes later has only what a row names (PTX ISA 9.1 section 11.1.2).
 struct Requirement {
-  static constexpr std::size_t max_families = 3;
+  WARPMAT_LOCAL static constexpr std::size_t max_families = 3;
 
   int baseline = 0;                           ///< sm_N and every later target; 0 where no baseline target has the form
   std::array<int, max_families> families{};   ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
@@ -34,21 +35,21 @@ struct Requirement {
 };
 
 /// The targets that meet `requirement`, but for the PTX version: "sm_80 or later", "sm_120a, sm_120f, sm_121a or sm_121f".
-std::string describe(const Requirement& requirement);
+[[nodiscard]] WARPMAT_API std::string describe(const Requirement& requirement);
 
 /// Whether `target` is one of those that `requirement` names, whatever the PTX version.
-bool has_feature(const Requirement& requirement, const Target& target);
+[[nodiscard]] WARPMAT_API bool has_feature(const Requirement& requirement, const Target& target);
 
 /// Nothing if `target` and PTX `version` meet `requirement`; else the rule that they break, as the end of a sentence:
 /// "needs sm_80 or later; the target is sm_75".
-std::optional<std::string> unmet(const Requirement& requirement, const Target& target, PtxVersion version);
+[[nodiscard]] WARPMAT_API std::optional<std::string> unmet(const Requirement& requirement, const Target& target, PtxVersion version);
 
 /// The operands of the matrix instructions, as PTX's syntax descriptions name them; `ids` are the tuples {byte-id, thread-id}.
 enum class OperandName : std::uint8_t { d, a, b, c, e, selector, scale_a, ids_a, scale_b, ids_b, r, p };
-inline constexpr std::size_t operand_names = 12;
+WARPMAT_LOCAL inline constexpr std::size_t operand_names = 12;
 
-std::string_view name(OperandName name);
-std::optional<OperandName> find_operand_name(std::string_view name);
+[[nodiscard]] WARPMAT_API std::string_view name(OperandName name);
+[[nodiscard]] WARPMAT_API std::optional<OperandName> find_operand_name(std::string_view name);
 
 /// What PTX writes at an operand's place.
 enum class OperandKind : std::uint8_t {
@@ -59,7 +60,7 @@ enum class OperandKind : std::uint8_t {
 };
 
 /// "fragment", "address", "selector", "ids".
-std::string_view name(OperandKind kind);
+[[nodiscard]] WARPMAT_API std::string_view name(OperandKind kind);
 
 /// One operand of a form, in the order in which PTX writes them.
 struct Operand {
@@ -107,7 +108,7 @@ struct Form {
   Shape shape;  ///< mma: the product, k of the expanded A if sparse; else the shape of one matrix in memory
 
   // ldmatrix, stmatrix
-  static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
+  WARPMAT_LOCAL static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
   int number = 1;            ///< matrices (.x1, .x2, .x4)
   bool transposed = false;   ///< .trans
   int memory_bits = 16;      ///< bits of an element in memory
@@ -127,9 +128,9 @@ struct Form {
   /// ldmatrix, stmatrix: where an element of the matrices lies in memory.
   RowPlace row_place(const Element& e) const { return {e.matrix * shape.m + e.row, e.column * memory_bits}; }
   /// The operand of that name, or nullptr.
-  const Operand* find_operand(OperandName name) const;
+  [[nodiscard]] WARPMAT_API const Operand* find_operand(OperandName name) const;
   /// The operand of that name, which must exist.
-  const Operand& operand(OperandName name) const;
+  [[nodiscard]] WARPMAT_API const Operand& operand(OperandName name) const;
   /// The format of an operand that has one.
   Format format(OperandName name) const { return *operand(name).format; }
 
@@ -137,22 +138,22 @@ struct Form {
 };
 
 /// Every form, in the table's order.
-std::span<const Form> forms();
+[[nodiscard]] WARPMAT_API std::span<const Form> forms();
 
 /// The form of the table that is equal to `form`, whose address lasts: itself, or what it was copied from; nullptr if it was changed since.
-const Form* listed(const Form& form);
+[[nodiscard]] WARPMAT_API const Form* listed(const Form& form);
 
 /// The form that `opcode` spells, its qualifiers in any order that ptxas takes (opcode.h), or nullptr.
-const Form* find_form(std::string_view opcode);
+[[nodiscard]] WARPMAT_API const Form* find_form(std::string_view opcode);
 
 /// Why `opcode` is not a form, and the nearest that is: one sentence. Only for opcodes that find_form does not know.
-std::string explain_unknown_opcode(std::string_view opcode);
+[[nodiscard]] WARPMAT_API std::string explain_unknown_opcode(std::string_view opcode);
 
 /// Nothing if `form` exists for `target` and PTX `version`; else the rule that forbids it:
 /// "mma.…m16n8k16… needs sm_80 or later; the target is sm_75".
-std::optional<std::string> unavailable(const Form& form, const Target& target, PtxVersion version = newest_ptx);
+[[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const Form& form, const Target& target, PtxVersion version = newest_ptx);
 
 /// Whether `mnemonic` ("mma") starts the opcode of any form.
-bool is_matrix_mnemonic(std::string_view mnemonic);
+[[nodiscard]] WARPMAT_API bool is_matrix_mnemonic(std::string_view mnemonic);
 
 }  // namespace warpmat

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/export.h>
 #include <warpmat/numeric/dot.h>
 #include <warpmat/tables/form.h>
 
@@ -51,12 +52,12 @@ struct Lowering {
 };
 
 /// The lowering of `form` on `hardware`, or nullptr where no target of that hardware has the form.
-const Lowering* find_lowering(const Form& form, Hardware hardware);
+[[nodiscard]] WARPMAT_API const Lowering* find_lowering(const Form& form, Hardware hardware);
 
 /// The lowering table's rows, for the test that every row serves some form.
-std::span<const Lowering* const> lowerings();
+[[nodiscard]] WARPMAT_API std::span<const Lowering* const> lowerings();
 
 /// The machine instructions of `form` on the hardware of `lowering`: "HMMA.16816", "2 IMMA.16832", "LDSM".
-std::string machine_name(const Form& form, const Lowering& lowering);
+[[nodiscard]] WARPMAT_API std::string machine_name(const Form& form, const Lowering& lowering);
 
 }  // namespace warpmat

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat {
@@ -11,16 +12,16 @@ namespace warpmat {
 // (4:8, the 4-bit types that are packed); of tf32 (1:2) there are two codes, 0x4 for the first element and 0xE for the second.
 
 /// How many elements of the expanded A one code of `form` covers: 2, 4 or 8.
-int metadata_group(const Form& form);
+[[nodiscard]] WARPMAT_API int metadata_group(const Form& form);
 
 /// Whether the ISA defines `code` for `form`: two different places, ascending if the form is ordered.
-bool valid_metadata(const Form& form, unsigned code);
+[[nodiscard]] WARPMAT_API bool valid_metadata(const Form& form, unsigned code);
 
 /// The codes that the ISA defines for `form`, for messages: "0x4 and 0xe".
-std::string_view describe_valid_metadata(const Form& form);
+[[nodiscard]] WARPMAT_API std::string_view describe_valid_metadata(const Form& form);
 
 /// The column within its group of `group` elements (metadata_group) to which `code` sends the group's stored element number `stored`, of
 /// group / 2.
-int metadata_column(int group, unsigned code, int stored);
+[[nodiscard]] WARPMAT_API int metadata_column(int group, unsigned code, int stored);
 
 }  // namespace warpmat

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat {
@@ -24,10 +25,10 @@ struct ScaleIds {
 
 /// Nothing if the ISA defines `ids` for operand `ids_name` (ids_a or ids_b) of the block-scaled `form`; else the rule that they break:
 /// "byte-id of ids-a is 3; it must be below 4 and a multiple of 2".
-std::optional<std::string> undefined_ids(const Form& form, OperandName ids_name, const ScaleIds& ids);
+[[nodiscard]] WARPMAT_API std::optional<std::string> undefined_ids(const Form& form, OperandName ids_name, const ScaleIds& ids);
 
 /// The matrix number of fragment_scale_a or fragment_scale_b that `ids` select. Throws std::invalid_argument for ids that are not defined, and
 /// for a form without scale factors.
-int scale_matrix(const Form& form, OperandName ids_name, const ScaleIds& ids);
+[[nodiscard]] WARPMAT_API int scale_matrix(const Form& form, OperandName ids_name, const ScaleIds& ids);
 
 }  // namespace warpmat

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/export.h>
+
 namespace warpmat {
 
 /// What computes. Targets that differ only in their suffix (sm_90, sm_90a) are the same hardware.
@@ -20,7 +22,7 @@ struct PtxVersion {
 };
 
 /// The newest version whose rules the tables follow: PTX ISA 9.1.
-inline constexpr PtxVersion newest_ptx{9, 1};
+WARPMAT_LOCAL inline constexpr PtxVersion newest_ptx{9, 1};
 
 /// A `.target`: a hardware and which of its features the program may use.
 struct Target {
@@ -38,22 +40,22 @@ struct Target {
 };
 
 /// All targets, oldest first.
-std::span<const Target> targets();
+[[nodiscard]] WARPMAT_API std::span<const Target> targets();
 
 /// The target of that name, or nullptr.
-const Target* find_target(std::string_view name);
+[[nodiscard]] WARPMAT_API const Target* find_target(std::string_view name);
 
 /// The target of the table that is equal to `target`, whose address lasts: itself, or what it was copied from; nullptr if it was changed since.
-const Target* listed(const Target& target);
+[[nodiscard]] WARPMAT_API const Target* listed(const Target& target);
 
 /// The target of that name; an unknown one throws std::invalid_argument naming the targets that exist.
-const Target& target(std::string_view name);
+[[nodiscard]] WARPMAT_API const Target& target(std::string_view name);
 
 /// "sm_90".
-std::string_view name(Hardware hardware);
+[[nodiscard]] WARPMAT_API std::string_view name(Hardware hardware);
 
 /// "7.8".
-std::string to_string(PtxVersion version);
+[[nodiscard]] WARPMAT_API std::string to_string(PtxVersion version);
 
 /// How the bits of a form on a hardware are known.
 enum class Evidence : std::uint8_t {
@@ -63,6 +65,6 @@ enum class Evidence : std::uint8_t {
   measured,   ///< compared bit for bit with that hardware by this project
 };
 
-std::string_view name(Evidence evidence);
+[[nodiscard]] WARPMAT_API std::string_view name(Evidence evidence);
 
 }  // namespace warpmat

@@ -10,16 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/export.h>
+
 namespace warpmat {
 
-inline constexpr int lanes = 32;
+WARPMAT_LOCAL inline constexpr int lanes = 32;
 
 /// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first. Aligned so that no vector of
 /// lanes crosses a cache line.
 struct alignas(64) Register : std::array<std::uint32_t, lanes> {};
 
 /// What a run does wrong. The instruction that raised it has changed nothing.
-class Trap : public std::runtime_error {
+class WARPMAT_API Trap : public std::runtime_error {
  public:
   /// `where` names the statement, once it is known: "line 7".
   Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where = {});
@@ -31,7 +33,7 @@ class Trap : public std::runtime_error {
 };
 
 /// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's memory does not begin at 0.
-class SharedMemory {
+class WARPMAT_API SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes = 0, std::uint32_t base = 0) : SharedMemory(std::vector<std::uint8_t>(bytes), base) {}
   explicit SharedMemory(std::vector<std::uint8_t> bytes, std::uint32_t base = 0) : owned_(std::move(bytes)), bytes_(owned_), base_(base) {}

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include <warpmat/numeric/exact.h>
+
 namespace warpmat {
 namespace {
 

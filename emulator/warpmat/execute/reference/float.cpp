@@ -5,13 +5,14 @@
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/multiplicands.h>
 #include <warpmat/execute/reference/scale_factors.h>
+#include <warpmat/execute/reference/small_value.h>
 #include <warpmat/numeric/events.h>
 #include <warpmat/numeric/ieee.h>
 
 namespace warpmat {
 namespace {
 
-using FloatMultiplicands = Multiplicands<Value, capacity::float_k>;
+using FloatMultiplicands = Multiplicands<Value, capacity::float_k, SmallValue>;
 
 /// Elements of A and B with bits that reading drops.
 void count_dropped_bits(Events& counts, const Form& form, const Arguments& arguments) {

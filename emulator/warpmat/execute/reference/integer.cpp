@@ -34,7 +34,7 @@ void count_sums(Events& counts, std::int64_t c, std::span<const std::int64_t> a,
 }  // namespace
 
 void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
-  Multiplicands<std::int64_t, capacity::integer_k> multiplicands(form, lowering, arguments, options, decode_whole);
+  Multiplicands<std::int64_t, capacity::integer_k, std::int16_t> multiplicands(form, lowering, arguments, options, decode_whole);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::int64_t sum = decode_whole(Format::s32, c);

@@ -14,8 +14,9 @@ namespace warpmat {
 /// zeros (section 5.2.3) and does not say what other padding does, nor of e2m1 (section 9.7.14.5.14); nobody has measured it.
 void check_padding(const Operand& operand, ConstRegisterList registers);
 
-/// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K (tables/capacity.h).
-template <typename T, std::size_t max_k>
+/// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K
+/// (tables/capacity.h). Elements are kept as `Kept`, which holds every T that the form has: two matrices of them lie on the stack.
+template <typename T, std::size_t max_k, typename Kept = T>
 class Multiplicands {
  public:
   /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata and
@@ -29,30 +30,33 @@ class Multiplicands {
     for (int i = 0; i < form.shape.m; ++i)
       for (int k = 0; k < form.stored_k(); ++k)
         a_[static_cast<std::size_t>(i) * stored_k_ + static_cast<std::size_t>(k)] =
-            decode_element(*a.format, read_element(a.fragment, arguments.source(OperandName::a), {i, k}));
+            static_cast<Kept>(decode_element(*a.format, read_element(a.fragment, arguments.source(OperandName::a), {i, k})));
     for (int j = 0; j < form.shape.n; ++j)
       for (int k = 0; k < form.shape.k; ++k)
         b_[static_cast<std::size_t>(j) * k_ + static_cast<std::size_t>(k)] =
-            decode_element(*b.format, read_element(b.fragment, arguments.source(OperandName::b), {k, j}));
+            static_cast<Kept>(decode_element(*b.format, read_element(b.fragment, arguments.source(OperandName::b), {k, j})));
     if (form.sparsity != Sparsity::dense) read_metadata(form, lowering, arguments, options, columns_);
   }
 
-  /// Row i of the stored A.
-  std::span<const T> a(int i) const { return std::span(a_).subspan(static_cast<std::size_t>(i) * stored_k_, stored_k_); }
+  /// Row i of the stored A. Valid until the next call.
+  std::span<const T> a(int i) {
+    const std::size_t first = static_cast<std::size_t>(i) * stored_k_;
+    for (std::size_t s = 0; s < stored_k_; ++s) row_[s] = static_cast<T>(a_[first + s]);
+    return std::span(row_).first(stored_k_);
+  }
 
   /// The elements of column j of B that row i of A meets, in the order of a(i). Valid until the next call.
   std::span<const T> b(int i, int j) {
-    const auto column = std::span<const T>(b_).subspan(static_cast<std::size_t>(j) * k_, k_);
-    if (stored_k_ == k_) return column;
-    for (std::size_t s = 0; s < stored_k_; ++s) met_[s] = column[columns_[static_cast<std::size_t>(i) * stored_k_ + s]];
+    const std::size_t first = static_cast<std::size_t>(j) * k_, codes = static_cast<std::size_t>(i) * stored_k_;
+    for (std::size_t s = 0; s < stored_k_; ++s) met_[s] = static_cast<T>(b_[first + (stored_k_ == k_ ? s : columns_[codes + s])]);
     return std::span(met_).first(stored_k_);
   }
 
  private:
   std::size_t k_, stored_k_;
-  std::array<T, capacity::m * max_k> a_;
-  std::array<T, capacity::n * max_k> b_;
-  std::array<T, max_k> met_;
+  std::array<Kept, capacity::m * max_k> a_;
+  std::array<Kept, capacity::n * max_k> b_;
+  std::array<T, max_k> row_, met_;
   MetadataColumns columns_;
 };
 

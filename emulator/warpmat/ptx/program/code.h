@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
@@ -22,7 +23,7 @@ enum class RegisterClass : std::uint8_t { word, wide, quad, predicate };
 
 /// Bytes of a register of that class, and what its place is a multiple of.
 std::size_t bytes(RegisterClass register_class);
-inline constexpr std::size_t register_alignment = 64;
+WARPMAT_LOCAL inline constexpr std::size_t register_alignment = 64;
 
 /// Where an operand lies: a byte offset into the frame of the function that executes, or ~offset into the constants.
 using Slot = std::int32_t;
@@ -58,7 +59,7 @@ struct Access {
 };
 
 /// Operation::detail of cp.async.wait_all; of cp.async.wait_group it is the number of groups that may be pending.
-inline constexpr std::uint32_t wait_for_all = 0xffffffff;
+WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
 
 /// bar and barrier.
 struct Barrier {

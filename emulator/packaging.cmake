@@ -1,0 +1,27 @@
+# What `cmake --install` writes: libraries, public headers, the CMake package, pkg-config files.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpmat)
+
+set(installed warpmat_core warpmat_core_shared)
+set(pc_files warpmat-core)
+if(NOT WARPMAT_CORE_ONLY)
+  list(APPEND installed warpmat warpmat_shared)
+  list(APPEND pc_files warpmat)
+endif()
+foreach(target ${installed})
+  get_target_property(name ${target} EXPORT_NAME)
+  install(TARGETS ${target} EXPORT ${name} FILE_SET HEADERS)
+  install(EXPORT ${name} NAMESPACE warpmat:: DESTINATION ${package_dir} FILE warpmat-${name}.cmake)
+endforeach()
+
+configure_package_config_file(warpmat-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake INSTALL_DESTINATION ${package_dir}
+                              NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake DESTINATION ${package_dir})
+
+# Directories of a pkg-config file, relative to its own, so that the installation can be moved.
+file(RELATIVE_PATH up_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+foreach(name ${pc_files})
+  configure_file(${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -1,0 +1,17 @@
+# Compiles the program of the core, and that of the whole library, with what pkg-config says, and runs them.
+# cmake -DPKG_CONFIG=PATH -DCOMPILER=PATH -DPREFIX=DIRECTORY -DBINARY=DIRECTORY -P pkg_config.cmake
+file(MAKE_DIRECTORY ${BINARY})
+file(GLOB pc_files ${PREFIX}/lib*/pkgconfig ${PREFIX}/lib/*/pkgconfig)
+set(ENV{PKG_CONFIG_PATH} ${pc_files})
+foreach(pair "warpmat-core,core/execute" "warpmat,whole/launch")
+  string(REPLACE "," ";" pair ${pair})
+  list(GET pair 0 package)
+  list(GET pair 1 source)
+  get_filename_component(program ${source} NAME)
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${package} OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${PKG_CONFIG} --variable=libdir ${package} OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  execute_process(COMMAND ${COMPILER} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/${source}.cpp -o ${BINARY}/${program} ${flags} COMMAND_ERROR_IS_FATAL ANY)
+  set(ENV{LD_LIBRARY_PATH} ${libraries})
+  execute_process(COMMAND ${BINARY}/${program} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

@@ -1,0 +1,16 @@
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <warpmat/version.h>
+
+#include "catch.h"
+#include "paths.h"
+
+TEST_CASE("CITATION.cff names the version that version.h has", "[structure]") {
+  std::ifstream in(source_path("CITATION.cff"));
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  CHECK(text.find(fmt::format("\nversion: {}\n", warpmat::version())) != std::string::npos);
+}
