@@ -2,6 +2,6 @@
 
 #include "../mma.h"
 
-extern "C" std::uint32_t plugin_sum(int reference) {
+extern "C" __attribute__((visibility("default"))) std::uint32_t plugin_sum(int reference) {
   return package::sum_of_products(reference != 0 ? warpmat::Path::reference : warpmat::Path::fast).value_or(0);
 }
