@@ -1,5 +1,5 @@
-// plugin_host FIRST SECOND: loads two plug-ins whose libraries compute with 25 and 20 bits, in both orders and with both kinds of symbol scope.
-// Each must compute with its own, and go away when it is closed.
+// plugin_host FIRST SECOND: loads two plug-ins whose libraries compute with 25 and 20 bits, in both orders and with both kinds of symbol
+// scope. Each must compute with its own, and go away when it is closed.
 
 #include "../mma.h"
 
