@@ -22,6 +22,11 @@ using std::uint64_t;
 constexpr std::uint32_t row_bytes = Form::row_bytes;
 constexpr std::uint32_t memory_rows = 64;  // twice what one instruction addresses
 
+// Of wmma.load and wmma.store: 32 rows of 32 bytes, with as much between them, or fewer that are longer, from one of some addresses on.
+constexpr std::uint32_t largest_matrix = 2048, most_padding = 32, first_addresses = 256;
+
+std::uint32_t memory_bytes(const Form& form) { return moves_matrix(form) ? largest_matrix + first_addresses : row_bytes * memory_rows; }
+
 bool addresses_memory(const Form& form) {
   return std::ranges::any_of(form.operands, [](const Operand& o) { return o.kind == OperandKind::address; });
 }
@@ -38,7 +43,9 @@ std::string register_name(const Operand& operand, int number) {
   return text;
 }
 
-bool has_registers(const Operand& operand) { return operand.kind == OperandKind::fragment || operand.kind == OperandKind::address; }
+bool has_registers(const Operand& operand) {
+  return operand.kind == OperandKind::fragment || operand.kind == OperandKind::address || operand.kind == OperandKind::stride;
+}
 
 std::string declaration(const Operand& operand) {
   if (!has_registers(operand)) return {};
@@ -66,7 +73,7 @@ std::string operand_text(const Form& form, const Operand& operand, int variant) 
   for (int i = 0; i < operand.registers(); ++i) registers.push_back(register_name(operand, i));
   const std::string list = fmt::format("{}", fmt::join(registers, ", "));
   if (operand.kind == OperandKind::address) return "[" + list + "]";
-  return operand.in_braces ? "{" + list + "}" : list;
+  return operand.in_braces && operand.kind == OperandKind::fragment ? "{" + list + "}" : list;
 }
 
 // ---- Keys ---------------------------------------------------------------------------------------------------------------------------
@@ -221,6 +228,19 @@ void fill_addresses(Register& addresses, const Form& form, const Target& target,
   }
 }
 
+/// The same address in all lanes.
+void fill_matrix_address(Register& addresses, const Form& form, std::uint32_t memory, uint64_t operand_key) {
+  const auto alignment = static_cast<std::uint32_t>(form.memory_alignment());
+  addresses.fill(memory + alignment * static_cast<std::uint32_t>(Random(operand_key).below(first_addresses / alignment)));
+}
+
+/// The same stride in all lanes: that of rows one behind the other, or with some bytes between them.
+void fill_stride(Register& strides, const Form& form, uint64_t operand_key) {
+  const auto alignment = static_cast<std::uint32_t>(form.memory_alignment()), bits = static_cast<std::uint32_t>(form.memory_bits);
+  const auto padding = alignment * static_cast<std::uint32_t>(Random(operand_key).below(most_padding / alignment + 1));
+  strides.fill(static_cast<std::uint32_t>(form.leading_dimension()) + padding * 8 / bits);
+}
+
 // ---- Warps --------------------------------------------------------------------------------------------------------------------------
 
 std::vector<Register*> words_of(const OperandText& text, std::span<Register> registers) {
@@ -261,6 +281,8 @@ class WarpFiller {
   void fill_operand(std::size_t index, const std::vector<Register*>& words, uint64_t warp_key) {
     const Operand& operand = form_.operands[index];
     const uint64_t operand_key = combine(warp_key, index);
+    if (operand.kind == OperandKind::stride) return fill_stride(*words.front(), form_, operand_key);
+    if (operand.kind == OperandKind::address && moves_matrix(form_)) return fill_matrix_address(*words.front(), form_, memory_, operand_key);
     if (operand.kind == OperandKind::address) return fill_addresses(*words.front(), form_, *program_.target, memory_, operand_key);
     if (operand.name == OperandName::e) return fill_metadata(*words.front(), form_, operand_key);
     if (fillers_[index] != nullptr) return fillers_[index]->fill(words, warp_key, operand_key);
@@ -290,7 +312,7 @@ Program program_for(const Form& form, const Target& target, const OperandClass& 
   if (const auto reason = unavailable(form, target)) throw std::invalid_argument(*reason);
   const PtxVersion version = std::max(form.requirement.ptx, target.since);
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
-  if (addresses_memory(form)) text += fmt::format(".shared .align {} .b8 memory[{}];\n", row_bytes, row_bytes * memory_rows);
+  if (addresses_memory(form)) text += fmt::format(".shared .align {} .b8 memory[{}];\n", row_bytes, memory_bytes(form));
   if (variant == class_variant) variant = static_cast<int>(&operand_class - operand_classes().data());
   std::vector<std::string> operands;
   for (const Operand& operand : form.operands) {

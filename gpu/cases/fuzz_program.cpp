@@ -17,6 +17,7 @@ namespace {
 using std::uint64_t;
 
 constexpr std::uint32_t memory_bytes = 1024;
+constexpr std::uint32_t matrix_bytes = 3072;  // more, for wmma.load and wmma.store
 
 /// Registers of one width. There are few, so that statements meet each other's results; more than any operand has.
 struct Pool {
@@ -37,7 +38,7 @@ const Pool& pool_of(int bits) {
 std::string declarations_for(const Target& target, PtxVersion version) {
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
   for (const Pool& pool : pools) text += fmt::format(".reg .b{} {}<{}>;\n", pool.bits, pool.prefix, pool.size);
-  return text + fmt::format(".shared .align 16 .b8 memory[{}];\n", memory_bytes);
+  return text + fmt::format(".shared .align 16 .b8 memory[{}];\n", matrix_bytes);
 }
 
 bool is_subroutine(const Form& form, const Target& target) {
@@ -180,7 +181,12 @@ class Generator {
     bool uses_memory = false;
     Lines lines, operands, written, padded, after;
     for (const Operand& operand : form.operands) {
-      if (operand.kind == OperandKind::address) {
+      if (operand.kind == OperandKind::address && moves_matrix(form)) {
+        operands.push_back(matrix_address(form));
+        uses_memory = true;
+      } else if (operand.kind == OperandKind::stride) {
+        operands.push_back(stride(form));
+      } else if (operand.kind == OperandKind::address) {
         Address address = writes_register ? load_address(Form::row_bytes) : store_address(Form::row_bytes);
         lines.insert(lines.end(), address.lines.begin(), address.lines.end());
         operands.push_back(address.text);
@@ -198,6 +204,17 @@ class Generator {
     Lines unit = with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
     unit.insert(unit.end(), after.begin(), after.end());
     return unit;
+  }
+
+  /// A number, so that all lanes have the same; at most 32 bytes lie between two rows of at most 2,048 bytes of elements.
+  std::string matrix_address(const Form& form) {
+    const auto alignment = static_cast<std::size_t>(form.memory_alignment());
+    return fmt::format("[memory+{}]", alignment * random_.below(512 / alignment));
+  }
+
+  std::string stride(const Form& form) {
+    const auto alignment = static_cast<std::size_t>(form.memory_alignment()), bits = static_cast<std::size_t>(form.memory_bits);
+    return std::to_string(static_cast<std::size_t>(form.leading_dimension()) + alignment * random_.below(2) * 8 / bits);
   }
 
   /// Statements after which `reg` is not the same in all lanes, also in the assembler's eyes: see FuzzOptions::assembler_faults.

@@ -26,6 +26,7 @@ bool is_written(const Statement& statement, std::size_t position) {
 std::size_t stored_words(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) {
     const Form& form = instruction->form();
+    if (form.mnemonic == Mnemonic::wmma_store) return static_cast<std::size_t>(form.shape.m * form.shape.n * form.memory_bits / 32);
     return form.mnemonic == Mnemonic::stmatrix ? static_cast<std::size_t>(form.rows_in_memory()) * Form::row_bytes / 4 : 0;
   }
   const ScalarInstruction& scalar = *statement.scalar();

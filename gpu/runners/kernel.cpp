@@ -47,7 +47,7 @@ class Writer {
     find_places();
     copy_shared("ld.global.b32 $word, [$global];\nst.shared.b32 [$local], $word;", "in");
     for (const NamedRegister& r : program_.registers) load(r);
-    for (const Statement& statement : shown_.statements) line(print(shown_, statement));
+    for (const Statement& statement : shown_.statements) write(statement);
     for (const NamedRegister& r : program_.registers) store(r);
     copy_shared("ld.shared.b32 $word, [$local];\nst.global.b32 [$global], $word;", "out");
     line("ret;\n}");
@@ -55,6 +55,40 @@ class Writer {
   }
 
  private:
+  void write(const Statement& statement) {
+    const bool moves = statement.matrix() != nullptr && moves_matrix(statement.matrix()->form());
+    const AddressSpace space = moves ? statement.matrix()->form().space : AddressSpace::shared;
+    if (space == AddressSpace::shared) return line(print(shown_, statement));
+    if (space == AddressSpace::generic) return write_elsewhere(statement, "cvta.shared.u64 $global, $global;");
+    // Global memory holds what shared memory holds, before the statement and after it.
+    const std::string number = std::to_string(copies_++);
+    copy_shared("ld.shared.b32 $word, [$local];\nst.global.b32 [$global], $word;", "before" + number);
+    write_elsewhere(statement,
+                    "mov.u32 $local, $memory;\ncvt.u64.u32 $at_shared, $local;\nsub.u64 $global, $global, $at_shared;\n"
+                    "add.u64 $global, $global, $memories;\nmul.wide.u32 $at_shared, $lane, 4;\nsub.u64 $global, $global, $at_shared;");
+    copy_shared("ld.global.b32 $word, [$global];\nst.shared.b32 [$local], $word;", "after" + number);
+  }
+
+  /// The statement with $global as its address, which `conversion` makes of the one in shared memory.
+  void write_elsewhere(const Statement& statement, std::string_view conversion) {
+    const auto address = std::ranges::find(statement.operands, OperandText::Kind::address, &OperandText::kind);
+    const std::string text = print(shown_, statement);
+    const std::size_t open = text.find('['), close = text.find(']');
+    const Item& base = address->items.front();
+    if (base.kind == Item::Kind::variable) {
+      line(fmt::format("mov.u32 {}word, {};", prefix_, text.substr(open + 1, close - open - 1)));
+      add("cvt.u64.u32 $global, $word;");
+    } else if (base.words == 1) {
+      line(fmt::format("add.u32 {}word, {}, {};\ncvt.u64.u32 {}global, {}word;", prefix_, print_base(base), address->offset, prefix_, prefix_));
+    } else {
+      line(fmt::format("add.u64 {}global, {}, {};", prefix_, print_base(base), address->offset));
+    }
+    add(conversion);
+    line(text.substr(0, open) + "[" + prefix_ + "global]" + text.substr(close + 1));
+  }
+
+  const std::string& print_base(const Item& base) const { return shown_.registers[static_cast<std::size_t>(base.index)].name; }
+
   void line(std::string_view ptx) { text_.append(ptx).append("\n"); }
 
   /// Lines of the wrapper itself.
@@ -70,7 +104,7 @@ class Writer {
         ".maxntid 32, 1, 1\n{");
     for (const NamedRegister& r : program_.registers) line(fmt::format(".reg .{} {};", r.type->name, r.name));
     add(".reg .pred $here;\n.reg .b16 $zero;\n.reg .b32 $warp, $lane, $word, $low, $high, $bytes, $local, $end;\n"
-        ".reg .b64 $at, $memories, $global, $result;");
+        ".reg .b64 $at, $memories, $global, $result, $at_shared;");
   }
 
   /// $at: this lane's first register word. $memories: this lane's first word of the warp's shared memory.
@@ -120,6 +154,7 @@ class Writer {
   std::string prefix_;
   Program shown_;
   std::string text_;
+  int copies_ = 0;  ///< statements that global memory was copied for
 };
 
 std::optional<std::size_t> line_number(const std::string& log) {

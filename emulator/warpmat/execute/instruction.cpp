@@ -67,6 +67,7 @@ class BatchWarp {
   BatchWarp(const Form& form, const Batch& batch) : form_(form), batch_(batch) {
     std::uint32_t** next = registers_.data();
     for (const Operand& operand : form.operands) {
+      if (left_out(operand)) continue;
       const auto count = static_cast<std::size_t>(operand.words());
       if (operand.written)
         arguments_.destination = {next, count};
@@ -84,6 +85,7 @@ class BatchWarp {
   const Arguments& arguments(std::size_t index) {
     std::uint32_t** next = registers_.data();
     for (const Operand& operand : form_.operands) {
+      if (left_out(operand)) continue;
       const BatchOperand& source = batch_.source(operand.name);
       // Sources are only read: their pointers are not const because lists of registers share one type.
       std::uint32_t* words = operand.written ? batch_.destination + index * batch_.destination_stride
@@ -105,6 +107,8 @@ class BatchWarp {
   }
 
  private:
+  bool left_out(const Operand& operand) const { return operand.kind == OperandKind::stride && batch_.source(operand.name).words == nullptr; }
+
   const Form& form_;
   const Batch& batch_;
   std::array<std::uint32_t*, capacity::form_words> registers_;
@@ -149,7 +153,8 @@ std::optional<std::string> Instruction::problem(const Arguments& arguments) cons
     const ConstRegisterList registers = operand.written ? ConstRegisterList(arguments.destination) : arguments.source(operand.name);
     const auto words = static_cast<std::size_t>(operand.words());
     const bool wide_address = operand.kind == OperandKind::address && registers.size() == 2;
-    if (registers.size() != words && !wide_address)
+    const bool left_out = operand.kind == OperandKind::stride && registers.empty();
+    if (registers.size() != words && !wide_address && !left_out)
       return fmt::format("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words, registers.size());
     for (std::size_t i = 0; i < registers.size(); ++i)
       if (auto found = problem_of_register(*form_, operand.name, i, registers[i])) return found;
@@ -163,6 +168,7 @@ std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t 
   if (warps == 0) return std::nullopt;
   for (const Operand& operand : form_->operands) {
     const std::uint32_t* words = operand.written ? batch.destination : batch.source(operand.name).words;
+    if (operand.kind == OperandKind::stride && words == nullptr) continue;
     if (auto found = problem_of_register(*form_, operand.name, 0, words)) return found;
     if (operand.kind == OperandKind::address && batch.shared == nullptr && batch.shared_bytes != 0)
       return fmt::format("{}: operand {} addresses memory of {} bytes, which is null", form_->opcode, name(operand.name), batch.shared_bytes);

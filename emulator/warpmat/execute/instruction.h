@@ -59,7 +59,7 @@ class WARPMAT_API Instruction {
 
   /// Nothing if `arguments` name all that the instruction reads and writes: for each operand form().operand(name).words() registers (for p one,
   /// or two for addresses of 64 bits, low half first), none of them null, each at a multiple of four bytes; and the memory that it addresses. Else what
-  /// is wrong and what would be right. Asserted before each execution where assertions are compiled in.
+  /// is wrong and what would be right. A stride may be left out. Asserted before each execution where assertions are compiled in.
   [[nodiscard]] std::optional<std::string> problem(const Arguments& arguments) const;
   [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps) const;
 

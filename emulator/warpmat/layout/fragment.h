@@ -28,6 +28,11 @@ namespace warpmat {
 // of m, the registers m3 and then the remaining k bits; B is the same without m, with n in the lane. Elements of 32 and 64 bits leave
 // no bit inside. Sparse A is the dense fragment of the stored m x k/2 matrix.
 //
+// A bit may also choose between copies of one element: the fragments of f16 that wmma.load makes have a fixed number of registers, and where
+// the matrix is smaller they hold it twice or four times.
+//
+//     wmma A of m16n16k16, f16      k0    | k1 k2 m0 m1 m2 | m3 k3 copy
+//
 // The same rule places sparse metadata and block scales. Where a selector chooses which lanes or bytes count, it is a bit like the others:
 // the "matrix" of such a fragment is the value of the selector.
 //
@@ -40,7 +45,8 @@ struct Shape {
   friend constexpr bool operator==(const Shape&, const Shape&) = default;
 };
 
-enum class Axis : std::uint8_t { row, column, matrix };
+/// `copy`: a bit that changes the place of an element and not the element.
+enum class Axis : std::uint8_t { row, column, matrix, copy };
 
 /// One element of a fragment's matrix. `matrix` counts the matrices of an ldmatrix, the products of m8n8k4, or the values of a selector
 /// (0 where there is one).
@@ -67,6 +73,7 @@ class Fragment {
   constexpr int rows() const { return 1 << count(Axis::row); }
   constexpr int columns() const { return 1 << count(Axis::column); }
   constexpr int matrices() const { return 1 << count(Axis::matrix); }
+  constexpr int copies() const { return 1 << count(Axis::copy); }
   constexpr int registers() const { return 1 << (static_cast<int>(size_) - inside_ - lane_bits); }
   constexpr int elements_per_register() const { return 1 << inside_; }
 
@@ -76,17 +83,20 @@ class Fragment {
     unsigned index = inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
     Element element;
     for (const IndexBit& b : index_bits()) {
-      coordinate(element, b.axis) |= static_cast<int>(index & 1) << b.bit;
+      if (b.axis != Axis::copy) coordinate(element, b.axis) |= static_cast<int>(index & 1) << b.bit;
       index >>= 1;
     }
     return element;
   }
 
-  /// Where `element` lies: the inverse of element().
-  constexpr Place place(Element element) const {
+  /// Where `element` lies, the inverse of element(); of copies, where number `copy` lies.
+  constexpr Place place(Element element, int copy = 0) const {
     unsigned index = 0;
     int position = 0;
-    for (const IndexBit& b : index_bits()) index |= static_cast<unsigned>(coordinate(element, b.axis) >> b.bit & 1) << position++;
+    for (const IndexBit& b : index_bits()) {
+      const int from = b.axis == Axis::copy ? copy : coordinate(element, b.axis);
+      index |= static_cast<unsigned>(from >> b.bit & 1) << position++;
+    }
     const auto low = [](unsigned x, int bits) { return static_cast<int>(x & ((1u << bits) - 1)); };
     return {low(index >> inside_, lane_bits), static_cast<int>(index >> (inside_ + lane_bits)), low(index, inside_) * element_bits};
   }
@@ -119,6 +129,14 @@ class Fragment {
     Fragment f = *this;
     f.payload_bits = bits;
     f.payload_shift = shift;
+    return f;
+  }
+
+  /// The same places for the transposed matrix.
+  constexpr Fragment transposed() const {
+    Fragment f = *this;
+    for (IndexBit& b : f.bits_)
+      if (b.axis == Axis::row || b.axis == Axis::column) b.axis = b.axis == Axis::row ? Axis::column : Axis::row;
     return f;
   }
 
@@ -219,6 +237,26 @@ constexpr Fragment fragment_m8n8k4_c(int element_bits) {
     return Fragment::of(16).add(Axis::column, 0).add(Axis::row, 0, 2).add(Axis::matrix, 0, 2).add(Axis::row, 2).add(Axis::column, 1, 3);
   return Fragment::of(32).add(Axis::row, 0).add(Axis::column, 1).add(Axis::matrix, 0, 2).add(Axis::row, 2)
       .add(Axis::column, 0).add(Axis::row, 1).add(Axis::column, 2);
+}
+
+// wmma: what an H200 loads and stores, the same for .row and .col and for every state space [H200]. A matrix unit multiplies 16 lines by 8 at a
+// time, so a fragment is that of mma for 16 or 8 lines, and its registers repeat for further lines.
+
+/// A or B of wmma: `lines` rows of A or columns of B along `line`, K along `other`; `tile` lines at a time (16 or 8) lie as in A or B of mma.
+/// Copies fill `registers` registers, where 0 stands for as many as the elements need.
+constexpr Fragment fragment_wmma_multiplicand(Axis line, Axis other, int lines, int k, int tile, int element_bits, int registers = 0) {
+  Fragment f = Fragment::of(element_bits);
+  const int inside = f.inside_bits();
+  f.add(other, 0, inside + 2).add(line, 0, 3).add(line, 3, log2_exact(tile)).add(other, inside + 2, log2_exact(k));
+  f.add(line, log2_exact(tile), log2_exact(lines));
+  for (int bit = 0; f.registers() < registers; ++bit) f.add(Axis::copy, bit);
+  return f;
+}
+
+/// C and D of wmma: those of mma; where n is 32 the unit multiplies the transposed matrices, so rows and columns change places.
+constexpr Fragment fragment_wmma_c(Shape shape, int element_bits) {
+  if (shape.n != 32) return fragment_c(shape, element_bits);
+  return fragment_c({shape.n, shape.m, shape.k}, element_bits).transposed();
 }
 
 /// The metadata of a sparse A: row i, column c is the 4-bit code of the c-th group of A's row i, for the selector `matrix`. `groups` is

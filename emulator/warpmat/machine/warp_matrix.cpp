@@ -41,6 +41,11 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
          fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
                      program_.statements[operation.statement]->opcode, ~mask));
   const Form& form = matrix.instruction.form();
+  if (moves_matrix(form)) {
+    move_matrix(operation, matrix);
+    advance_gathered(operation, false);
+    return Step::next;
+  }
   Lists lists;
   Arguments arguments;
   SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);

@@ -146,6 +146,14 @@ class WarpState {
   Step matrix(const code::Operation& operation, LaneMask mask);
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
 
+  // wmma.load and wmma.store: warp_wmma.cpp
+  void move_matrix(const code::Operation& operation, const code::Matrix& matrix);
+  void load_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
+  void store_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
+  MatrixStorage matrix_storage(const code::Operation& operation, const code::Matrix& matrix) const;
+  void locate_run(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run, bool writes,
+                  Addresses& out);
+
   // Built-in functions: warp_print.cpp
   void print(const code::Call& call, LaneMask mask);
   [[noreturn]] void assert_fail(const code::Call& call, LaneMask mask);

@@ -50,6 +50,7 @@ WARPMAT_LOCAL inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19}
 WARPMAT_LOCAL inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types
 WARPMAT_LOCAL inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
 WARPMAT_LOCAL inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133, -21};     // Hopper and Blackwell
+WARPMAT_LOCAL inline constexpr DotModel hopper_k4{"hopper_k4", 16, 25, 23, -133, -21};  // the same unit where an instruction has four tf32 of K alone
 WARPMAT_LOCAL inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
 }  // namespace dot_models
 

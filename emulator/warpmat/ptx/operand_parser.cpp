@@ -14,7 +14,8 @@ namespace {
 /// ptxas takes numbers beside registers, but numbers alone only for accumulators of one element a register, integers or 0f patterns, and 0f
 /// patterns for what needs no braces.
 bool takes_only_numbers(const Operand& operand, const OperandText& text) {
-  if (operand.in_braces && (operand.name != OperandName::c || operand.fragment.elements_per_register() > 1)) return false;
+  const bool accumulator = operand.name == OperandName::c || operand.name == OperandName::r;
+  if (operand.in_braces && (!accumulator || operand.fragment.elements_per_register() > 1)) return false;
   const bool floating = operand.format != Format::s32;
   return std::ranges::all_of(text.items, [&](const Item& item) {
     return is_floating_number(item.text) == floating && item.text.find('.') == std::string::npos;
@@ -29,6 +30,7 @@ OperandText OperandParser::matrix_operand(const Instruction& instruction, const 
     case OperandKind::address: return address(what);
     case OperandKind::selector: return parse_selector(operand, what);
     case OperandKind::ids: return group({what, accepted_by(form, operand), find_data_type("b16")}, operand.registers(), true);
+    case OperandKind::stride: return group({what, accepts_integers, find_data_type("u32")}, 1, false);
     case OperandKind::fragment: break;
   }
   const DataType* type = find_data_type(operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32");

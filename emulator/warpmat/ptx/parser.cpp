@@ -79,7 +79,7 @@ class Parser {
     } else if (is_scalar_mnemonic(mnemonic.text)) {
       parse_scalar_statement(mnemonic, opcode);
     } else {
-      fail(mnemonic, fmt::format("unknown instruction '{}': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, "
+      fail(mnemonic, fmt::format("unknown instruction '{}': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, "
                                  "shr, and, or, xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync", mnemonic.text));
     }
   }
@@ -91,6 +91,10 @@ class Parser {
     const Instruction instruction(*form, *program_.target, program_.version);
     Statement statement{mnemonic.location, instruction, {}};
     for (const Operand& operand : form->operands) {
+      if (operand.kind == OperandKind::stride && !tokens_.here().is(',')) {
+        statement.operands.push_back({OperandText::Kind::omitted, {}, 0});
+        continue;
+      }
       if (!statement.operands.empty()) tokens_.expect(',', "the operand");
       const std::string what = fmt::format("operand {} of {}", name(operand.name), mnemonic.text);
       statement.operands.push_back(operands_.matrix_operand(instruction, operand, what));

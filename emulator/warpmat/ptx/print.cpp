@@ -35,6 +35,7 @@ std::string print_operand(const Program& program, const OperandText& operand) {
     case OperandText::Kind::single: return items;
     case OperandText::Kind::vector: return "{" + items + "}";
     case OperandText::Kind::address: return "[" + items + print_offset(operand.offset) + "]";
+    case OperandText::Kind::omitted: break;
   }
   return {};
 }
@@ -44,7 +45,8 @@ std::string print_operand(const Program& program, const OperandText& operand) {
 std::string print(const Program& program, const Statement& statement) {
   const std::string_view opcode = statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
   std::string operands;
-  for (const OperandText& operand : statement.operands) operands += (operands.empty() ? "" : ", ") + print_operand(program, operand);
+  for (const OperandText& operand : statement.operands)
+    if (operand.kind != OperandText::Kind::omitted) operands += (operands.empty() ? "" : ", ") + print_operand(program, operand);
   return fmt::format("{} {};", opcode, operands);
 }
 

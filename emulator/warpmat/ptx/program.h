@@ -47,17 +47,17 @@ struct Item {
   friend bool operator==(const Item&, const Item&) = default;
 };
 
-/// An operand as PTX writes it: a, {a, b}, or [a+offset].
+/// An operand as PTX writes it: a, {a, b}, or [a+offset]; or nothing, where it may be left out.
 struct OperandText {
-  enum class Kind : std::uint8_t { single, vector, address };
+  enum class Kind : std::uint8_t { single, vector, address, omitted };
 
   Kind kind = Kind::single;
-  std::vector<Item> items;  ///< one, except in a vector
+  std::vector<Item> items;  ///< one, except in a vector; none where it is omitted
   std::int64_t offset = 0;  ///< of an address with a register
   friend bool operator==(const OperandText&, const OperandText&) = default;
 };
 
-/// One instruction with its operands. Two statements are equal wherever they stand.
+/// One instruction with its operands. A program has one memory: addresses of wmma.load and wmma.store are its, whatever their space. Two statements are equal wherever they stand.
 struct Statement {
   Location location;
   std::variant<Instruction, const ScalarInstruction*> instruction;

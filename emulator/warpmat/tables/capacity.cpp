@@ -23,6 +23,12 @@ void add_mma(const Form& form, Need& out) {
   if (form.scale_vector > 1) out.scale_factors = size(form.stored_k()) / group_elements;
 }
 
+/// A product of 16x16, 32x8 or 8x32 has few k: A and B have no more elements than those of the largest mma.
+void add_wmma(const Form& form, Need& out) {
+  out.results = size(form.shape.m) * size(form.shape.n);
+  out.wmma_elements = size(std::max(form.shape.m, form.shape.n)) * size(form.shape.k);
+}
+
 }  // namespace
 
 Need need(const Form& form) {
@@ -33,6 +39,8 @@ Need need(const Form& form) {
   }
   if (form.mnemonic == Mnemonic::mma)
     add_mma(form, out);
+  else if (form.mnemonic == Mnemonic::wmma_mma)
+    add_wmma(form, out);
   else
     out.move_words = out.operand_words;
   return out;
@@ -55,6 +63,7 @@ std::optional<std::string> excess(const Form& form) {
       {"operand_words", needed.operand_words, operand_words},
       {"form_words", needed.form_words, form_words},
       {"move_words", needed.move_words, move_words},
+      {"wmma_elements", needed.wmma_elements, wmma_elements},
   };
   for (const auto& bound : bounds)
     if (bound.needed > bound.bound)

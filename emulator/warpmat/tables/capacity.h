@@ -19,12 +19,13 @@ inline constexpr std::size_t results = 256;      ///< elements of D: the four 8x
 inline constexpr std::size_t scale_factors = 4;  ///< of a row of A or column of B: one for each group of 16 stored products, if each has its own
 inline constexpr std::size_t operand_words = 16; ///< 32-bit registers of one operand: Operand::words
 inline constexpr std::size_t form_words = 40;    ///< of all operands together
-inline constexpr std::size_t move_words = 4;     ///< of an operand of ldmatrix, stmatrix and movmatrix
+inline constexpr std::size_t move_words = 8;     ///< of an operand of ldmatrix, stmatrix, movmatrix, wmma.load and wmma.store
+inline constexpr std::size_t wmma_elements = 1024;  ///< of A and of B of wmma: m8n8k128 of bits
 
 /// The quantities of one form that the constants of the same names bound; 0 where it has none.
 struct Need {
   std::size_t m = 0, n = 0, float_k = 0, f64_k = 0, integer_k = 0, stored_k = 0, results = 0, scale_factors = 0, operand_words = 0,
-              form_words = 0, move_words = 0;
+              form_words = 0, move_words = 0, wmma_elements = 0;
 };
 Need need(const Form& form);
 

@@ -27,7 +27,7 @@ bool floating(const Form& f, const Lowering& l) { return sums_in_unit(f, l) || c
 
 const FormatRow& row_of(const Form& f, OperandName name) { return row(f.format(name)); }
 
-bool gives_f16(const Form& f) { return f.format(OperandName::d) == Format::f16; }
+bool gives_f16(const Form& f) { return f.accumulator() == Format::f16; }
 
 /// Whether products reach the smallest and the largest numbers of f32.
 bool has_wide_multiplicands(const Form& f) { return row_of(f, OperandName::a).exponent_bits == row(Format::f32).exponent_bits; }

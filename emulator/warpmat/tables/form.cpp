@@ -12,6 +12,7 @@
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/lasting.h>
 #include <warpmat/tables/opcode.h>
+#include <warpmat/tables/wmma_forms.h>
 
 namespace warpmat {
 namespace {
@@ -402,6 +403,7 @@ std::vector<Form> expand_all() {
   for (const MmaRow& r : dense_rows) expand_dense(r, out);
   for (const SparseRow& r : sparse_rows) expand_sparse(r, out);
   for (const ScaledRow& r : scaled_rows) expand_scaled(r, out);
+  add_wmma_forms(out);
   for (const Form& form : out)
     if (const auto excess = capacity::excess(form)) throw std::logic_error(*excess);
   return out;
@@ -427,18 +429,21 @@ std::string_view name(Mnemonic mnemonic) {
     case Mnemonic::stmatrix: return "stmatrix";
     case Mnemonic::movmatrix: return "movmatrix";
     case Mnemonic::mma: return "mma";
+    case Mnemonic::wmma_load: return "wmma.load";
+    case Mnemonic::wmma_store: return "wmma.store";
+    case Mnemonic::wmma_mma: return "wmma.mma";
   }
   return "";
 }
 
 std::string_view name(OperandName name) {
   static constexpr std::string_view names[operand_names] = {"d",     "a",       "b",     "c", "e", "selector", "scale-a",
-                                                            "ids-a", "scale-b", "ids-b", "r", "p"};
+                                                            "ids-a", "scale-b", "ids-b", "r", "p", "stride"};
   return names[static_cast<std::size_t>(name)];
 }
 
 std::string_view name(OperandKind kind) {
-  static constexpr std::string_view names[] = {"fragment", "address", "selector", "ids"};
+  static constexpr std::string_view names[] = {"fragment", "address", "selector", "ids", "stride"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -459,6 +464,11 @@ const Operand& Form::operand(OperandName operand_name) const {
   return *found;
 }
 
+int Form::memory_alignment() const {
+  const Operand& fragment = operand(OperandName::r);
+  return std::min(16, fragment.registers() * fragment.fragment.register_bits / 8);
+}
+
 std::span<const Form> forms() {
   static constinit Lasting<std::vector<Form>> all;
   return all.get(expand_all);
@@ -477,9 +487,9 @@ const Form* find_form(std::string_view opcode) {
 }
 
 std::string explain_unknown_opcode(std::string_view opcode) {
-  const std::string mnemonic = opcode_key(opcode).front();
+  const std::string mnemonic(opcode.substr(0, opcode.find('.')));
   if (!is_matrix_mnemonic(mnemonic))
-    return fmt::format("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix and mma", mnemonic);
+    return fmt::format("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma", mnemonic);
   static constinit Lasting<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
@@ -517,7 +527,8 @@ std::optional<std::string> unavailable(const Form& form, const Target& target, P
 }
 
 bool is_matrix_mnemonic(std::string_view mnemonic) {
-  return std::ranges::any_of(forms(), [&](const Form& form) { return name(form.mnemonic) == mnemonic; });
+  constexpr std::string_view all[] = {"ldmatrix", "stmatrix", "movmatrix", "mma", "wmma"};
+  return std::ranges::find(all, mnemonic) != std::end(all);
 }
 
 }  // namespace warpmat

@@ -16,10 +16,15 @@
 
 namespace warpmat {
 
-/// The warp matrix instructions, as PTX names them (PTX ISA 9.1 section 9.7.14.5). mma.sp is mma with Form::sparsity.
-enum class Mnemonic : std::uint8_t { ldmatrix, stmatrix, movmatrix, mma };
+/// The warp matrix instructions, as PTX names them (PTX ISA 9.1 sections 9.7.14.4 and 9.7.14.5). mma.sp is mma with Form::sparsity;
+/// wmma_load is wmma.load.a, .b and .c, wmma_store is wmma.store.d.
+enum class Mnemonic : std::uint8_t { ldmatrix, stmatrix, movmatrix, mma, wmma_load, wmma_store, wmma_mma };
 
+/// "mma", "wmma.load".
 [[nodiscard]] WARPMAT_API std::string_view name(Mnemonic mnemonic);
+
+/// Whether `mnemonic` multiplies: mma and wmma.mma.
+constexpr bool multiplies(Mnemonic mnemonic) { return mnemonic == Mnemonic::mma || mnemonic == Mnemonic::wmma_mma; }
 
 /// Where a form exists. What PTX gives to a baseline target it gives to every later one; features of families and of single architectures
 /// are inherited by nobody, so a target that comes later has only what a row names (PTX ISA 9.1 section 11.1.2).
@@ -45,8 +50,8 @@ struct Requirement {
 [[nodiscard]] WARPMAT_API std::optional<std::string> unmet(const Requirement& requirement, const Target& target, PtxVersion version);
 
 /// The operands of the matrix instructions, as PTX's syntax descriptions name them; `ids` are the tuples {byte-id, thread-id}.
-enum class OperandName : std::uint8_t { d, a, b, c, e, selector, scale_a, ids_a, scale_b, ids_b, r, p };
-WARPMAT_LOCAL inline constexpr std::size_t operand_names = 12;
+enum class OperandName : std::uint8_t { d, a, b, c, e, selector, scale_a, ids_a, scale_b, ids_b, r, p, stride };
+WARPMAT_LOCAL inline constexpr std::size_t operand_names = 13;
 
 [[nodiscard]] WARPMAT_API std::string_view name(OperandName name);
 [[nodiscard]] WARPMAT_API std::optional<OperandName> find_operand_name(std::string_view name);
@@ -54,12 +59,13 @@ WARPMAT_LOCAL inline constexpr std::size_t operand_names = 12;
 /// What PTX writes at an operand's place.
 enum class OperandKind : std::uint8_t {
   fragment,  ///< registers that hold a matrix, sparse metadata or scale factors
-  address,   ///< a row address for each lane: [register], [variable+offset]
+  address,   ///< a row address for each lane, or that of a whole matrix in all of them: [register], [variable+offset]
   selector,  ///< a number from 0 to Operand::choices - 1
   ids,       ///< {byte-id, thread-id}: 16-bit numbers or registers
+  stride,    ///< a 32-bit number or register, the same in all lanes, or nothing: elements from one row or column in memory to the next
 };
 
-/// "fragment", "address", "selector", "ids".
+/// "fragment", "address", "selector", "ids", "stride".
 [[nodiscard]] WARPMAT_API std::string_view name(OperandKind kind);
 
 /// One operand of a form, in the order in which PTX writes them.
@@ -91,6 +97,9 @@ enum class Sparsity : std::uint8_t { dense, sparse, sparse_ordered };  ///< mma,
 /// The .kind of mma: how A and B lie in registers, and whether scale factors come with them.
 enum class Kind : std::uint8_t { plain, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
+/// Where the address of wmma.load and wmma.store points.
+enum class AddressSpace : std::uint8_t { generic, global, shared };
+
 enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1: .xor.popc, .and.popc
 
 /// Where in its byte an element narrower than that begins, for mma of kind::f8f6f4 and kind::mxf8f6f4: e2m1 lies in bits 2 to 5, the 6-bit
@@ -113,6 +122,10 @@ struct Form {
   bool transposed = false;   ///< .trans
   int memory_bits = 16;      ///< bits of an element in memory
 
+  // wmma.load, wmma.store
+  AddressSpace space = AddressSpace::generic;
+  bool column_major = false;  ///< .col: columns lie in memory one behind the other
+
   // mma
   Sparsity sparsity = Sparsity::dense;
   Kind kind = Kind::plain;
@@ -127,15 +140,35 @@ struct Form {
   int rows_in_memory() const { return number * shape.m; }
   /// ldmatrix, stmatrix: where an element of the matrices lies in memory.
   RowPlace row_place(const Element& e) const { return {e.matrix * shape.m + e.row, e.column * memory_bits}; }
+  /// wmma.load, wmma.store: elements of a row or column in memory, the stride that no operand names.
+  int leading_dimension() const {
+    const Fragment& fragment = operand(OperandName::r).fragment;
+    return column_major ? fragment.rows() : fragment.columns();
+  }
+  /// wmma.load, wmma.store: the number of an element in memory, counted from the matrix's first.
+  std::uint64_t number_in_memory(const Element& e, std::uint32_t stride) const {
+    const auto row = static_cast<std::uint64_t>(e.row), column = static_cast<std::uint64_t>(e.column);
+    return column_major ? column * stride + row : row * stride + column;
+  }
+  /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of. PTX asks for the size of a lane's fragment, CUDA C++
+  /// for 16 bytes between rows (PTX ISA 9.1 section 9.7.14.3, CUDA C++ Programming Guide section 10.24): the lesser of both, which an H200
+  /// was compared with.
+  int memory_alignment() const;
+
   /// The operand of that name, or nullptr.
   [[nodiscard]] WARPMAT_API const Operand* find_operand(OperandName name) const;
   /// The operand of that name, which must exist.
   [[nodiscard]] WARPMAT_API const Operand& operand(OperandName name) const;
+  /// mma, wmma.mma: the format that sums have in the unit: f32 where C or D is. wmma widens C before and rounds D afterwards.
+  Format accumulator() const { return format(OperandName::c) == format(OperandName::d) ? format(OperandName::d) : Format::f32; }
   /// The format of an operand that has one.
   Format format(OperandName name) const { return *operand(name).format; }
 
   friend bool operator==(const Form&, const Form&) = default;
 };
+
+/// Whether `form` is wmma.load or wmma.store.
+inline bool moves_matrix(const Form& form) { return form.mnemonic == Mnemonic::wmma_load || form.mnemonic == Mnemonic::wmma_store; }
 
 /// Every form, in the table's order.
 [[nodiscard]] WARPMAT_API std::span<const Form> forms();
@@ -153,7 +186,7 @@ struct Form {
 /// "mma.…m16n8k16… needs sm_80 or later; the target is sm_75".
 [[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const Form& form, const Target& target, PtxVersion version = newest_ptx);
 
-/// Whether `mnemonic` ("mma") starts the opcode of any form.
+/// Whether `mnemonic` ("mma", "wmma") starts the opcode of any form.
 [[nodiscard]] WARPMAT_API bool is_matrix_mnemonic(std::string_view mnemonic);
 
 }  // namespace warpmat

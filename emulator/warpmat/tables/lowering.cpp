@@ -47,6 +47,9 @@ constexpr auto ldmatrix = Mnemonic::ldmatrix;
 constexpr auto stmatrix = Mnemonic::stmatrix;
 constexpr auto movmatrix = Mnemonic::movmatrix;
 constexpr auto mma = Mnemonic::mma;
+constexpr auto wmma_load = Mnemonic::wmma_load;
+constexpr auto wmma_store = Mnemonic::wmma_store;
+constexpr auto wmma = Mnemonic::wmma_mma;
 
 using S = Semantics;
 
@@ -62,6 +65,7 @@ constexpr Set<Kind> mxf4{Kind::mxf4, Kind::mxf4nvf4};
 constexpr Set<Format> no_arithmetic{};
 constexpr Set<Format> f64{Format::f64};
 constexpr Set<Format> f16{Format::f16};
+constexpr Set<Format> tf32{Format::tf32};
 constexpr Set<Format> halves{Format::f16, Format::bf16, Format::tf32};
 constexpr Set<Format> fp8{Format::e4m3, Format::e5m2};
 constexpr Set<Format> fp8_fp6_fp4{Format::e4m3, Format::e5m2, Format::e3m2, Format::e2m3, Format::e2m1};
@@ -92,6 +96,7 @@ constexpr auto mma_sim = "arXiv 2511.10909";
 constexpr const DotModel* no_model = nullptr;
 constexpr const DotModel* ampere = &dot_models::ampere;
 constexpr const DotModel* hopper = &dot_models::hopper;
+constexpr const DotModel* hopper_k4 = &dot_models::hopper_k4;
 
 // Machine instructions were read from what ptxas 13.0 makes of each form; {mnk} stands for the form's shape,
 // {mnh} for the same with half of k.
@@ -158,6 +163,34 @@ constexpr Row rows[] = {
     {mma, nibbles, plain, any, blackwell, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, published, isa, called}},
     {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, published, isa}},
     {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa}},
+
+    // ---- wmma: no unit of its own. ptxas writes loads and stores of parts of rows, and the instructions of mma for halves of the product;
+    // where n is 32, those of the transposed matrices. Which registers hold what is known of sm_90 alone.
+    {wmma_load, no_arithmetic, plain, any, {sm_90}, {"LD", S::wmma_load, no_model, measured, h200}},
+    {wmma_load, no_arithmetic, plain, any, {sm_70}, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
+    {wmma_load, no_arithmetic, plain, any, turing_on, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_90"}},
+    {wmma_store, no_arithmetic, plain, any, {sm_90}, {"ST", S::wmma_store, no_model, measured, h200}},
+    {wmma_store, no_arithmetic, plain, any, {sm_70}, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
+    {wmma_store, no_arithmetic, plain, any, turing_on, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_90"}},
+    {wmma, f16, plain, dense, {sm_70}, {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70; registers as on sm_75"}},
+    {wmma, f16, plain, dense, {sm_75}, {"4 HMMA.1688", S::dot, ampere, assumed, "as m16n8k8 of sm_75"}},
+    {wmma, tf32, plain, dense, {sm_90}, {"4 HMMA.1684", S::dot, hopper_k4, measured, h200}},
+    {wmma, tf32, plain, dense, ampere_to_ada, {"4 HMMA.1684", S::dot, ampere, assumed, "as m16n8k4"}},
+    {wmma, tf32, plain, dense, blackwell, {"4 HMMA.1684", S::dot, hopper_k4, assumed, "as sm_90"}},
+    {wmma, halves, plain, dense, {sm_90}, {"2 HMMA.16816", S::dot, hopper, measured, h200}},
+    {wmma, halves, plain, dense, ampere_to_ada, {"2 HMMA.16816", S::dot, ampere, assumed, "as m16n8k16"}},
+    {wmma, halves, plain, dense, blackwell, {"2 HMMA.16816", S::dot, hopper, assumed, "as m16n8k16"}},
+    {wmma, f64, plain, dense, {sm_90}, {"DMMA.{mnk}", S::f64_chain, no_model, measured, h200}},
+    {wmma, f64, plain, dense, turing_on, {"DMMA.{mnk}", S::f64_chain, no_model, assumed, "as mma"}},
+    {wmma, bytes, plain, dense, {sm_90}, {"2 IMMA.16816", S::integer_dot, no_model, measured, h200}},
+    {wmma, bytes, plain, dense, {sm_75}, {"4 IMMA.8816", S::integer_dot, no_model, assumed, "as mma"}},
+    {wmma, bytes, plain, dense, turing_on, {"2 IMMA.16816", S::integer_dot, no_model, assumed, "as mma"}},
+    {wmma, nibbles, plain, dense, {sm_90}, {"2 IMMA.{mnh}", S::integer_dot, no_model, measured, h200, called}},
+    {wmma, nibbles, plain, dense, turing_to_ada, {"IMMA.{mnk}", S::integer_dot, no_model, assumed, "as mma"}},
+    {wmma, nibbles, plain, dense, blackwell, {"2 IMMA.{mnh}", S::integer_dot, no_model, assumed, "as mma", called}},
+    {wmma, bits, plain, dense, {sm_90}, {"BMMA.{mnk}", S::bit_dot, no_model, measured, h200}},
+    {wmma, bits, plain, dense, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, assumed, "as mma"}},
+    {wmma, bits, plain, dense, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, assumed, "as mma"}},
 };
 
 bool has(Hardware hardware, const Form& form) {
@@ -167,7 +200,7 @@ bool has(Hardware hardware, const Form& form) {
 /// Whether `r` is for `form` on `hardware`, which has the form.
 bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
-  if (form.mnemonic != mma) return true;
+  if (!multiplies(form.mnemonic)) return true;
   const Format a = form.format(OperandName::a);
   const bool sparsity_fits = r.which == any || (r.which == sparse) == (form.sparsity != Sparsity::dense);
   return r.multiplicands.has(a) && r.kinds.has(form.kind) && sparsity_fits && (r.m == 0 || r.m == form.shape.m);

@@ -15,6 +15,8 @@ enum class Semantics : std::uint8_t {
   ldmatrix,
   stmatrix,
   movmatrix,
+  wmma_load,
+  wmma_store,
   dot,          ///< one matrix unit: steps of the model, K ascending
   split_dot,    ///< two matrix units and an addition: fp8 where the hardware has no unit for it
   grouped_dot,  ///< one matrix unit for groups of 4-bit products with scale factors

@@ -51,8 +51,21 @@ std::string dotted(const std::vector<std::string>& qualifiers) {
 
 }  // namespace
 
+namespace {
+
+/// wmma.load.a, wmma.store.d and wmma.mma are mnemonics with dots: their first parts stay together and come first.
+void join_wmma(OpcodeKey& parts) {
+  if (parts.front() != "wmma" || parts.size() < 4) return;
+  const std::size_t joined = parts[1] == "mma" ? 2 : 3;
+  for (std::size_t i = 1; i < joined; ++i) parts.front() += "." + parts[i];
+  parts.erase(parts.begin() + 1, parts.begin() + static_cast<std::ptrdiff_t>(joined));
+}
+
+}  // namespace
+
 OpcodeKey opcode_key(std::string_view opcode) {
   OpcodeKey parts = split(opcode);
+  join_wmma(parts);
   for (std::string& part : parts)
     if (part == "shared::cta") part = "shared";
   std::stable_sort(parts.begin() + 1, parts.end(),
@@ -129,7 +142,7 @@ double distance(const std::vector<std::string>& extra, const std::vector<std::st
 }  // namespace
 
 KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling), sorted(opcode_key(spelling)) {
-  mnemonic = sorted.front();
+  mnemonic = sorted.front().substr(0, sorted.front().find('.'));
   std::ranges::sort(sorted);
 }
 

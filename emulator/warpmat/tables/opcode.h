@@ -11,7 +11,7 @@ namespace warpmat {
 // order (all 5,040 orders of ldmatrix, stmatrix and mma, and all 120 of movmatrix, were tried), as long as the types keep their order
 // among themselves, and .row and .col theirs.
 
-/// The mnemonic and the qualifiers in an order that does not depend on the spelling: two spellings of one opcode have equal keys.
+/// The mnemonic ("mma", "wmma.load.a") and the qualifiers in an order that does not depend on the spelling: two spellings of one opcode have equal keys.
 using OpcodeKey = std::vector<std::string>;
 
 OpcodeKey opcode_key(std::string_view opcode);
@@ -21,7 +21,7 @@ struct KnownOpcode {
   explicit KnownOpcode(std::string_view spelling);
 
   std::string opcode;
-  std::string mnemonic;
+  std::string mnemonic;  ///< "mma", "wmma": up to the first dot
   OpcodeKey sorted;
 };
 

@@ -28,6 +28,8 @@ Arithmetic arithmetic_of(const Lowering& lowering) {
     case Semantics::stmatrix:
       return rows;
     case Semantics::movmatrix:
+    case Semantics::wmma_load:
+    case Semantics::wmma_store:
       return moves;
     case Semantics::dot:
     case Semantics::m8n8k4_dot:
@@ -65,10 +67,10 @@ struct Facts {
   std::size_t number;
 
   const FormatRow& row_of(OperandName name) const { return row(form.format(name)); }
-  const FormatRow& d() const { return row_of(OperandName::d); }
+  const FormatRow& d() const { return row(form.accumulator()); }
   const DotModel& model() const { return *lowering.model; }
-  int floor() const { return model().floor(form.format(OperandName::d)); }
-  bool f16_result() const { return form.format(OperandName::d) == Format::f16; }
+  int floor() const { return model().floor(form.accumulator()); }
+  bool f16_result() const { return form.accumulator() == Format::f16; }
 
   /// Of the factors from A or B: in split products they are numbers of f16, where a subnormal fp8 may be a normal number.
   Range factor(OperandName name) const {

@@ -148,6 +148,18 @@ struct F64Plan {
   Rounding rounding = Rounding::nearest_even;
 };
 
+/// wmma.mma: products of one tile after the other, each of its own registers of D.
+struct TilePlan {
+  std::variant<FloatPlan, IntegerPlan, F64Plan> product;
+  const Form* tile = nullptr;          ///< the form of mma that multiplies a tile
+  const Lowering* lowering = nullptr;  ///< wmma's: the same arithmetic
+  int tiles = 1;
+  bool transposed = false;               ///< A of a tile is wmma's B, and B is wmma's A
+  int a_words = 0, b_words = 0;          ///< 32-bit registers of A and of B of a tile
+  int a_next = 0, b_next = 0;            ///< registers from one tile's A or B to the next tile's; 0: all tiles have the same
+  int c_words = 0;                       ///< registers of C and of D of a tile
+};
+
 /// Semantics::ldmatrix, Semantics::stmatrix, Semantics::movmatrix.
 struct MovePlan {
   enum class Kind : std::uint8_t { load, store, move } kind = Kind::load;
@@ -168,6 +180,7 @@ std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering);
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering);
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering);
 std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
+std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering);
 
 // Kernels execute warps in their order and return how many: fewer than all if they decline the next one, of which they have changed
 // nothing.
@@ -178,11 +191,12 @@ std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps&
 std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps);
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& warps);
 
 /// The kernel of a form on a hardware, with its plan.
 class FastPath {
  public:
-  using Plan = std::variant<FloatPlan, GroupedPlan, VoltaPlan, IntegerPlan, F64Plan, MovePlan>;
+  using Plan = std::variant<FloatPlan, GroupedPlan, VoltaPlan, IntegerPlan, F64Plan, MovePlan, TilePlan>;
   FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
 
   /// Executes warps as the kernels do. Declines also where destination registers overlap: the order of writing would show.

@@ -221,6 +221,7 @@ std::size_t FastPath::execute(const Warps& warps) const {
     std::size_t operator()(const IntegerPlan& plan) const { return fast_integer_dot(plan, form, warps); }
     std::size_t operator()(const F64Plan& plan) const { return fast_f64(plan, form, warps); }
     std::size_t operator()(const MovePlan& plan) const { return fast_move(plan, form, warps); }
+    std::size_t operator()(const TilePlan& plan) const { return fast_tiled_dot(plan, form, warps); }
   };
   return std::visit(Run{form_, warps}, plan_);
 }
@@ -228,6 +229,10 @@ std::size_t FastPath::execute(const Warps& warps) const {
 namespace {
 
 std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& lowering) {
+  if (form.mnemonic == Mnemonic::wmma_mma) {
+    if (const auto plan = tile_plan(form, lowering)) return *plan;
+    return std::nullopt;
+  }
   if (const auto plan = float_plan(form, lowering)) return *plan;
   if (const auto plan = grouped_plan(form, lowering)) return *plan;
   if (const auto plan = volta_plan(form, lowering)) return *plan;

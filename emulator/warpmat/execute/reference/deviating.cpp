@@ -29,7 +29,7 @@ using Values = Multiplicands<Value, max_k>;
 std::uint64_t to_f32(std::uint64_t f16_bits) { return encode(Format::f32, decode(Format::f16, f16_bits)); }
 
 DeviatingUnit unit_of(const Form& form, const Lowering& lowering, Deviations deviations) {
-  return {*lowering.model, deviations, form.format(OperandName::d)};
+  return {*lowering.model, deviations, form.accumulator()};
 }
 
 int step_length(const Form& form, const Lowering& lowering) {
@@ -79,7 +79,9 @@ void dot(const Form& form, const Lowering& lowering, Deviations deviations, cons
   const DeviatingUnit unit = unit_of(form, lowering, deviations);
   Values multiplicands(form, lowering, arguments, ExecutionOptions{}, [&](Format format, std::uint64_t bits) { return unit.multiplicand(format, bits); });
   for_each_sum(form, lowering, deviations, arguments, multiplicands,
-               [&](auto a, auto b, std::uint64_t c) { return unit.dot(step_length(form, lowering), a, b, c); });
+               [&](auto a, auto b, std::uint64_t c) {
+                 return narrowed_result(form, unit.dot(step_length(form, lowering), a, b, widened_accumulator(form, c)));
+               });
 }
 
 /// Whether stored element `k` belongs to the first of two steps.
@@ -309,7 +311,9 @@ void execute_deviating(const Form& form, const Lowering& lowering, Deviations de
     case Semantics::bit_dot: return integer_dot(form, lowering, deviations, arguments);
     case Semantics::ldmatrix:
     case Semantics::stmatrix:
-    case Semantics::movmatrix: break;
+    case Semantics::movmatrix:
+    case Semantics::wmma_load:
+    case Semantics::wmma_store: break;
   }
   throw std::invalid_argument(fmt::format("deviations are not known for {}", form.opcode));
 }

@@ -7,6 +7,8 @@ void execute(const Form& form, const Lowering& lowering, const Arguments& argume
     case Semantics::ldmatrix: return execute_ldmatrix(form, lowering, arguments, options);
     case Semantics::stmatrix: return execute_stmatrix(form, lowering, arguments, options);
     case Semantics::movmatrix: return execute_movmatrix(form, lowering, arguments, options);
+    case Semantics::wmma_load: return execute_wmma_load(form, lowering, arguments, options);
+    case Semantics::wmma_store: return execute_wmma_store(form, lowering, arguments, options);
     case Semantics::dot: return execute_dot(form, lowering, arguments, options);
     case Semantics::split_dot: return execute_split_dot(form, lowering, arguments, options);
     case Semantics::grouped_dot: return execute_grouped_dot(form, lowering, arguments, options);

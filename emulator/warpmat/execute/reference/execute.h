@@ -23,6 +23,16 @@ void execute_stmatrix(const Form&, const Lowering&, const Arguments&, const Exec
 /// Transposes an 8x8 matrix held in one register. PTX ISA 9.1 section 9.7.14.5.17.
 void execute_movmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
+// ---- wmma_moves.cpp
+
+/// Element (row, column) of a matrix lies row * stride + column elements behind the address, of .col column * stride + row: every lane reads those
+/// that the fragment has in its registers. Traps where address or stride differ between lanes, which the ISA leaves undefined, or are no
+/// multiple of Form::memory_alignment. PTX ISA 9.1 section 9.7.14.4.3.
+void execute_wmma_load(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
+
+/// The inverse of execute_wmma_load. PTX ISA 9.1 section 9.7.14.4.4.
+void execute_wmma_store(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
+
 // ---- float.cpp
 
 /// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is

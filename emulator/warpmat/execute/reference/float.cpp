@@ -30,12 +30,14 @@ std::uint64_t to_f32(Format format, std::uint64_t bits) { return encode(Format::
 void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   if (arguments.events != nullptr) count_dropped_bits(*arguments.events, form, arguments);
-  const Format accumulator = form.format(OperandName::d);
+  const Format accumulator = form.accumulator();
   // Elements in containers count with their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
   const int step = lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
   if (form.scale_vector == 0) {
     for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
-      return dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), c, 0, arguments.events);
+      const std::uint64_t addend = widened_accumulator(form, c);
+      return narrowed_result(form, dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), addend, 0,
+                                       arguments.events));
     });
     return;
   }

@@ -60,6 +60,11 @@ class Multiplicands {
   MetadataColumns columns_;
 };
 
+/// C as the unit takes it, and D as the unit's sum becomes it: of wmma one may be f16 where the other is f32. C is converted exactly, D is
+/// rounded to nearest even, and a NaN becomes the canonical one [H200].
+std::uint64_t widened_accumulator(const Form& form, std::uint64_t c);
+std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
+
 /// Calls `compute(element of D, bits of that element of C)` for every element and writes what it returns to D. D is written after all of C is
 /// read.
 template <typename Compute>

@@ -8,6 +8,7 @@
 
 #include <warpmat/export.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/matrix_storage.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/program/special_register.h>
@@ -108,6 +109,8 @@ struct Matrix {
   std::int64_t offset = 0;      ///< of the address
   bool generic = false;         ///< the address is a generic one
   bool narrow_address = false;  ///< its register has 32 bits
+  Space space = Space::shared;  ///< of wmma.load and wmma.store
+  MatrixRuns runs;              ///< the same
 };
 
 /// Bytes that a call copies between the two functions' local memories, in each lane.

@@ -8,17 +8,32 @@ using catalogue::Semantics;
 using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
-/// ldmatrix, stmatrix, movmatrix and mma: their operands are those of the form (tables/form.h), in its order.
+namespace {
+
+/// Where wmma.load or wmma.store find a matrix whose address is a register's, or that of a variable of `variable`.
+Space matrix_space(const Form& form, std::optional<Space> variable) {
+  switch (form.space) {
+    case AddressSpace::shared: return Space::shared;
+    case AddressSpace::global: return Space::global;
+    case AddressSpace::generic: break;
+  }
+  return variable.value_or(Space::generic);
+}
+
+}  // namespace
+
+/// ldmatrix, stmatrix, movmatrix, mma and wmma: their operands are those of the form (tables/form.h), in its order.
 void FunctionResolver::matrix() {
   const Form* form = find_form(statement_->opcode);
   if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));
   if (const auto reason = unavailable(*form, *draft_.program.target, draft_.program.module->version)) fail(*reason);
-  Matrix matrix{.instruction = Instruction(*form, *draft_.program.target, draft_.program.module->version)};
+  Matrix matrix{.instruction = Instruction(*form, *draft_.program.target, draft_.program.module->version), .runs = {}};
   DraftOperation operation;
   operation.operation.semantics = Semantics::matrix;
-  if (statement_->operands.size() != form->operands.size())
-    fail(fmt::format("{} takes {} operands", statement_->opcode, form->operands.size()));
-  for (std::size_t i = 0; i < form->operands.size(); ++i) {
+  const std::size_t given_count = statement_->operands.size(), most = form->operands.size();
+  const bool no_stride = form->operands.back().kind == OperandKind::stride && given_count + 1 == most;
+  if (given_count != most && !no_stride) fail(fmt::format("{} takes {} operands", statement_->opcode, most));
+  for (std::size_t i = 0; i < given_count; ++i) {
     const Operand& wanted = form->operands[i];
     const syntax::Operand& given = operand(i);
     switch (wanted.kind) {
@@ -26,6 +41,10 @@ void FunctionResolver::matrix() {
         const Place where = place(given);
         const bool shared = statement_->opcode.find(".shared") != std::string::npos;
         matrix.generic = !shared && where.space != Space::shared;
+        if (moves_matrix(*form)) {
+          matrix.space = matrix_space(*form, where.space);
+          matrix.runs = matrix_runs(*form);
+        }
         matrix.offset = where.offset;
         matrix.narrow_address = class_of(where.base) == RegisterClass::word;
         operation.sources.push_back(where.base);
@@ -38,6 +57,9 @@ void FunctionResolver::matrix() {
         operation.sources.push_back(draft_.constants.add(RegisterClass::word, value));
         break;
       }
+      case OperandKind::stride:
+        operation.sources.push_back(source(given, *catalogue::find_value_type("u32")));
+        break;
       case OperandKind::ids:
         for (const Value value : group(given, *catalogue::find_value_type("b16"), false, 2)) operation.sources.push_back(value);
         break;

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <warpmat/tables/form.h>
+#include <warpmat/warp/warp.h>
+
+namespace warpmat {
+
+/// Where a matrix of wmma.load or wmma.store lies in memory.
+struct MatrixStorage {
+  std::uint64_t address = 0;  ///< of its first element
+  std::uint32_t stride = 0;   ///< elements from one row to the next, of .col from one column to the next
+};
+
+/// Bytes that lie one behind the other in memory and in a register, in each lane: a part of what wmma.load and wmma.store move.
+struct MatrixRun {
+  int reg = 0, bit = 0;                              ///< where the run begins in the lanes' registers
+  std::array<std::uint16_t, lanes> lines, elements;  ///< of its first element: the row and the place in the row; of .col the column, and there
+};
+
+/// All runs of a fragment; each has `bytes` bytes.
+struct MatrixRuns {
+  std::uint32_t bytes = 0;
+  std::vector<MatrixRun> runs;
+};
+
+/// The runs of `form`, of wmma.load or wmma.store.
+MatrixRuns matrix_runs(const Form& form);
+
+/// Nothing if both are multiples of what `form` needs (Form::memory_alignment); else what is wrong.
+std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage);
+
+}  // namespace warpmat

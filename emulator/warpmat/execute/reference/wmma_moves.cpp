@@ -1,0 +1,84 @@
+#include <warpmat/execute/reference/execute.h>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include <warpmat/execute/matrix_storage.h>
+#include <warpmat/tables/capacity.h>
+
+namespace warpmat {
+namespace {
+
+/// The number of one register, which must be the same in all lanes.
+std::uint32_t uniform(const std::uint32_t* lanes_of, const char* what) {
+  const auto* const other = std::find_if(lanes_of, lanes_of + lanes, [&](std::uint32_t value) { return value != lanes_of[0]; });
+  if (other == lanes_of + lanes) return lanes_of[0];
+  throw Trap(static_cast<int>(other - lanes_of), std::nullopt,
+             fmt::format("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
+}
+
+/// Where the statement's matrix lies in memory, checked.
+MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
+  const ConstRegisterList base = arguments.source(OperandName::p), stride = arguments.source(OperandName::stride);
+  std::uint64_t address = uniform(base[0], "address");
+  if (base.size() == 2) address |= std::uint64_t{uniform(base[1], "high half of the address")} << 32;
+  address += static_cast<std::uint64_t>(arguments.offset);
+  if (base.size() == 1) address = static_cast<std::uint32_t>(address);
+  const MatrixStorage storage{address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(stride[0], "stride")};
+  if (const auto wrong = misaligned(form, storage)) throw Trap(0, address, *wrong);
+  return storage;
+}
+
+/// Calls `visit(word, bits of the word's first, bytes of an element, count of bits)` for the elements of each register in each lane.
+template <typename Visit>
+void for_each_element(const Form& form, const Arguments& arguments, const char* what, Visit visit) {
+  const MatrixStorage storage = storage_of(form, arguments);
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  const auto size = static_cast<std::size_t>(std::max(fragment.element_bits / 8, 1));
+  for (int reg = 0; reg < fragment.registers(); ++reg)
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) {
+        const std::uint64_t first_bit = form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) *
+                                        static_cast<std::uint64_t>(fragment.element_bits);
+        const auto bytes = arguments.shared->at(lane, storage.address + first_bit / 8, size, what);
+        visit(Place{lane, reg, bit}, bytes, static_cast<int>(first_bit % 8));
+      }
+}
+
+/// Word `place.reg` of 32 bits, or its low or high half of 64 bits, that holds bit `bit` of the register.
+std::size_t word_of(const Fragment& fragment, const Place& place, int bit) {
+  return static_cast<std::size_t>(place.reg * (fragment.register_bits / 32) + (place.bit + bit) / 32);
+}
+
+}  // namespace
+
+void execute_wmma_load(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  std::array<Register, capacity::move_words> loaded{};  // what is read may lie where the registers do
+  for_each_element(form, arguments, "load", [&](const Place& place, std::span<const std::uint8_t> bytes, int shift) {
+    for (int bit = 0; bit < fragment.element_bits; bit += 8) {
+      const int count = std::min(fragment.element_bits, 8);
+      const std::uint32_t bits = static_cast<std::uint32_t>(bytes[static_cast<std::size_t>(bit) / 8]) >> shift & ((1u << count) - 1);
+      loaded[word_of(fragment, place, bit)][static_cast<std::size_t>(place.lane)] |= bits << (place.bit + bit) % 32;
+    }
+  });
+  for (std::size_t i = 0; i < arguments.destination.size(); ++i) std::ranges::copy(loaded[i], arguments.destination[i]);
+}
+
+void execute_wmma_store(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  const ConstRegisterList registers = arguments.source(OperandName::r);
+  std::array<Register, capacity::move_words> stored{};
+  for (std::size_t i = 0; i < registers.size(); ++i) std::copy_n(registers[i], lanes, stored[i].begin());
+  for_each_element(form, arguments, "store", [](const Place&, std::span<const std::uint8_t>, int) {});  // every address is checked first
+  for_each_element(form, arguments, "store", [&](const Place& place, std::span<std::uint8_t> bytes, int) {
+    for (int bit = 0; bit < fragment.element_bits; bit += 8) {
+      const std::uint32_t word = stored[word_of(fragment, place, bit)][static_cast<std::size_t>(place.lane)];
+      bytes[static_cast<std::size_t>(bit) / 8] = static_cast<std::uint8_t>(word >> (place.bit + bit) % 32);
+    }
+  });
+}
+
+}  // namespace warpmat

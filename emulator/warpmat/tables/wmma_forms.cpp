@@ -1,0 +1,208 @@
+#include <warpmat/tables/wmma_forms.h>
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace warpmat {
+namespace {
+
+// PTX ISA 9.1 sections 9.7.14.3 and 9.7.14.4. What ptxas 13.0 assembles decides where it and the text differ: it loads and stores C and D of
+// m8n8k32 and m8n8k128 as f32 too. It reads f64 of m16n16k16 and m16n16k8 and makes nothing of their products; those are no forms here. Nor is
+// .satfinite of f16, which PTX 6.5 took away.
+
+/// Which types of C and D go with each other.
+enum class Accumulators : std::uint8_t { f32, f32_and_f16, s32, f64 };
+
+enum class Layouts : std::uint8_t { any, row_col };  ///< of A and B: any, or .row and .col alone
+
+/// Qualifiers of wmma.mma beside shape and types.
+enum class Variants : std::uint8_t { none, satfinite, xor_popc, and_popc, roundings };
+
+/// The products of a shape and a type of A and B. The forms that load and store their operands exist from the same version on.
+struct Row {
+  Shape shape;
+  Format multiplicands;
+  Accumulators accumulators;
+  Layouts layouts;
+  Variants variants;
+  int baseline;
+  PtxVersion ptx;
+};
+
+using enum Layouts;
+using enum Variants;
+using Acc = Accumulators;
+
+constexpr Shape m16n16k16{16, 16, 16}, m8n32k16{8, 32, 16}, m32n8k16{32, 8, 16}, m16n16k8{16, 16, 8}, m8n8k4{8, 8, 4}, m8n8k32{8, 8, 32},
+    m8n8k128{8, 8, 128};
+
+constexpr Row rows[] = {
+    // shape      A and B       C and D           layouts  variants   since
+    {m16n16k16, Format::f16,  Acc::f32_and_f16, any,     none,      70, {6, 0}},
+    {m8n32k16,  Format::f16,  Acc::f32_and_f16, any,     none,      70, {6, 1}},
+    {m32n8k16,  Format::f16,  Acc::f32_and_f16, any,     none,      70, {6, 1}},
+    {m16n16k16, Format::bf16, Acc::f32,         any,     none,      80, {7, 0}},
+    {m8n32k16,  Format::bf16, Acc::f32,         any,     none,      80, {7, 0}},
+    {m32n8k16,  Format::bf16, Acc::f32,         any,     none,      80, {7, 0}},
+    {m16n16k8,  Format::tf32, Acc::f32,         any,     none,      80, {7, 0}},
+    {m8n8k4,    Format::f64,  Acc::f64,         any,     roundings, 80, {7, 0}},
+    {m16n16k16, Format::s8,   Acc::s32,         any,     satfinite, 72, {6, 3}},
+    {m16n16k16, Format::u8,   Acc::s32,         any,     satfinite, 72, {6, 3}},
+    {m8n32k16,  Format::s8,   Acc::s32,         any,     satfinite, 72, {6, 3}},
+    {m8n32k16,  Format::u8,   Acc::s32,         any,     satfinite, 72, {6, 3}},
+    {m32n8k16,  Format::s8,   Acc::s32,         any,     satfinite, 72, {6, 3}},
+    {m32n8k16,  Format::u8,   Acc::s32,         any,     satfinite, 72, {6, 3}},
+    {m8n8k32,   Format::s4,   Acc::s32,         row_col, satfinite, 75, {6, 3}},
+    {m8n8k32,   Format::u4,   Acc::s32,         row_col, satfinite, 75, {6, 3}},
+    {m8n8k128,  Format::b1,   Acc::s32,         row_col, xor_popc,  75, {6, 3}},
+    {m8n8k128,  Format::b1,   Acc::s32,         row_col, and_popc,  80, {7, 1}},
+};
+
+constexpr int f16_registers = 8;  ///< of A and B of f16, whatever the shape (PTX ISA 9.1 section 9.7.14.4)
+
+Fragment multiplicand(const Row& r, OperandName operand) {
+  const bool is_a = operand == OperandName::a;
+  const int lines = is_a ? r.shape.m : r.shape.n;
+  // The unit's 16 lines are A's where A has 16 or more, and B's where the transposed matrices are multiplied.
+  const int tile = is_a ? std::min(lines, 16) : lines == 32 ? 16 : 8;
+  const Axis line = is_a ? Axis::row : Axis::column, other = is_a ? Axis::column : Axis::row;
+  const int registers = r.multiplicands == Format::f16 ? f16_registers : 0;
+  return fragment_wmma_multiplicand(line, other, lines, r.shape.k, tile, row(r.multiplicands).bits, registers);
+}
+
+Operand fragment_operand(OperandName operand, Format format, const Fragment& fragment, bool written = false) {
+  return {.name = operand, .written = written, .format = format, .fragment = fragment};
+}
+
+std::string_view layout_name(bool column_major) { return column_major ? "col" : "row"; }
+
+std::string shape_name(const Shape& s) { return fmt::format("m{}n{}k{}", s.m, s.n, s.k); }
+
+// ---- wmma.load, wmma.store ----------------------------------------------------------------------------------------------------------
+
+/// One matrix in memory and in registers: `matrix` is a, b, c or d.
+struct Moved {
+  char matrix;
+  Format format;
+  Fragment fragment;
+};
+
+Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column_major) {
+  const bool load = moved.matrix != 'd';
+  Form form{.mnemonic = load ? Mnemonic::wmma_load : Mnemonic::wmma_store,
+            .opcode = {},
+            .requirement = {.baseline = r.baseline, .ptx = r.ptx},
+            .operands = {},
+            .shape = r.shape,
+            .memory_bits = row(moved.format).bits,
+            .space = space,
+            .column_major = column_major};
+  const std::string_view space_name = space == AddressSpace::generic ? "" : space == AddressSpace::global ? ".global" : ".shared";
+  form.opcode = fmt::format("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), moved.matrix, layout_name(column_major), shape_name(r.shape),
+                            space_name, name(moved.format));
+  const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment, load);
+  const Operand address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
+  const Operand stride{.name = OperandName::stride, .kind = OperandKind::stride, .format = std::nullopt, .fragment = {}};
+  form.operands = load ? std::vector{registers, address, stride} : std::vector{address, registers, stride};
+  return form;
+}
+
+bool exists(const std::vector<Form>& out, std::string_view opcode) { return std::ranges::find(out, opcode, &Form::opcode) != out.end(); }
+
+void add_moves(const Row& r, const Moved& moved, bool both_layouts, std::vector<Form>& out) {
+  for (const AddressSpace space : {AddressSpace::generic, AddressSpace::global, AddressSpace::shared})
+    for (const bool column_major : {false, true}) {
+      if (!both_layouts && column_major != (moved.matrix == 'b')) continue;
+      Form form = move_form(r, moved, space, column_major);
+      if (!exists(out, form.opcode)) out.push_back(std::move(form));  // C of s8 is also that of u8
+    }
+}
+
+/// The types in which C and D are loaded and stored.
+std::vector<Format> moved_accumulators(const Row& r) {
+  switch (r.accumulators) {
+    case Acc::f32_and_f16: return {Format::f32, Format::f16};
+    case Acc::f32: return {Format::f32};
+    case Acc::f64: return {Format::f64};
+    case Acc::s32: return r.layouts == row_col ? std::vector{Format::s32, Format::f32} : std::vector{Format::s32};
+  }
+  return {};
+}
+
+void add_all_moves(const Row& r, std::vector<Form>& out) {
+  for (const OperandName operand : {OperandName::a, OperandName::b})
+    add_moves(r, {name(operand).front(), r.multiplicands, multiplicand(r, operand)}, r.layouts == any, out);
+  for (const char matrix : {'c', 'd'})
+    for (const Format format : moved_accumulators(r)) add_moves(r, {matrix, format, fragment_wmma_c(r.shape, row(format).bits)}, true, out);
+}
+
+// ---- wmma.mma -----------------------------------------------------------------------------------------------------------------------
+
+/// One product: the layouts and the types of C and D.
+struct Choice {
+  bool a_column, b_column;
+  Format d, c;
+};
+
+Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::vector<Form>& out) {
+  Form form{.mnemonic = Mnemonic::wmma_mma, .opcode = {}, .requirement = {.baseline = r.baseline, .ptx = r.ptx}, .operands = {}, .shape = r.shape};
+  const std::string types = r.multiplicands == Format::f16 ? "" : fmt::format("{0}.{0}.", name(r.multiplicands));
+  form.opcode = fmt::format("{}.sync.aligned.{}.{}.{}.{}.{}{}{}", name(form.mnemonic), layout_name(x.a_column), layout_name(x.b_column),
+                            shape_name(r.shape), name(x.d), types, name(x.c), suffix);
+  form.operands = {
+      fragment_operand(OperandName::d, x.d, fragment_wmma_c(r.shape, row(x.d).bits), true),
+      fragment_operand(OperandName::a, r.multiplicands, multiplicand(r, OperandName::a)),
+      fragment_operand(OperandName::b, r.multiplicands, multiplicand(r, OperandName::b)),
+      fragment_operand(OperandName::c, x.c, fragment_wmma_c(r.shape, row(x.c).bits)),
+  };
+  return out.emplace_back(std::move(form));
+}
+
+void add_variants(const Row& r, const Choice& x, std::vector<Form>& out) {
+  switch (r.variants) {
+    case none: add_product(r, x, "", out); break;
+    case satfinite:
+      add_product(r, x, "", out);
+      add_product(r, x, ".satfinite", out).satfinite = true;
+      break;
+    case xor_popc: add_product(r, x, ".xor.popc", out).bit_operation = BitOperation::bit_xor; break;
+    case and_popc: add_product(r, x, ".and.popc", out).bit_operation = BitOperation::bit_and; break;
+    case roundings:
+      add_product(r, x, "", out);
+      add_product(r, x, ".rn", out);
+      add_product(r, x, ".rz", out).rounding = Rounding::toward_zero;
+      add_product(r, x, ".rm", out).rounding = Rounding::down;
+      add_product(r, x, ".rp", out).rounding = Rounding::up;
+      break;
+  }
+}
+
+std::vector<std::pair<Format, Format>> accumulator_pairs(Accumulators accumulators) {
+  using enum Format;
+  switch (accumulators) {
+    case Acc::f32: return {{f32, f32}};
+    case Acc::f32_and_f16: return {{f32, f32}, {f32, f16}, {f16, f32}, {f16, f16}};
+    case Acc::s32: return {{s32, s32}};
+    case Acc::f64: return {{f64, f64}};
+  }
+  return {};
+}
+
+void add_products(const Row& r, std::vector<Form>& out) {
+  for (const bool a_column : {false, true})
+    for (const bool b_column : {false, true}) {
+      if (r.layouts == row_col && (a_column || !b_column)) continue;
+      for (const auto& [d, c] : accumulator_pairs(r.accumulators)) add_variants(r, {a_column, b_column, d, c}, out);
+    }
+}
+
+}  // namespace
+
+void add_wmma_forms(std::vector<Form>& out) {
+  for (const Row& r : rows) add_all_moves(r, out);
+  for (const Row& r : rows) add_products(r, out);
+}
+
+}  // namespace warpmat

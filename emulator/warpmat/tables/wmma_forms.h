@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include <warpmat/tables/form.h>
+
+namespace warpmat {
+
+/// Appends the forms of wmma.load, wmma.store and wmma.mma: a part of the table of forms (form.cpp).
+void add_wmma_forms(std::vector<Form>& out);
+
+}  // namespace warpmat
