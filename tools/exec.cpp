@@ -89,13 +89,14 @@ struct NumberRole {
   std::size_t word;
 };
 
-/// The numbers of every form: the selector, and the tuples {byte-id, thread-id}.
+/// The numbers of every form: the selector, the tuples {byte-id, thread-id}, and the stride, which may be left out.
 const std::vector<NumberRole>& number_roles() {
   static const std::vector<NumberRole> roles{{"selector", OperandName::selector, 0},
                                              {"byte-id-a", OperandName::ids_a, 0},
                                              {"thread-id-a", OperandName::ids_a, 1},
                                              {"byte-id-b", OperandName::ids_b, 0},
-                                             {"thread-id-b", OperandName::ids_b, 1}};
+                                             {"thread-id-b", OperandName::ids_b, 1},
+                                             {"stride", OperandName::stride, 0}};
   return roles;
 }
 
@@ -231,7 +232,8 @@ class Chunk {
   Chunk(const Work& work, std::size_t cases) : work_(work), cases_(cases), memory_(cases * work.inputs.memory_bytes) {
     const Form& form = work.instruction.form();
     for (const Operand& operand : form.operands) {
-      const bool number = operand.kind == OperandKind::selector || operand.kind == OperandKind::ids;
+      const bool number = operand.kind != OperandKind::fragment && operand.kind != OperandKind::address;
+      if (operand.kind == OperandKind::stride && !work.options.numbers.at(std::string(name(operand.name)))) continue;
       const auto words = static_cast<std::size_t>(operand.words());
       std::vector<Register>& registers = of(operand.name);
       registers.resize(words * (number ? 1 : cases));
@@ -243,7 +245,7 @@ class Chunk {
       }
     }
     for (const NumberRole& number : number_roles())
-      if (form.find_operand(number.operand) != nullptr)
+      if (form.find_operand(number.operand) != nullptr && !of(number.operand).empty())
         of(number.operand)[number.word].fill(work.options.numbers.at(number.option).value_or(0));
     batch_.shared = memory_.data();
     batch_.shared_bytes = batch_.shared_stride = work.inputs.memory_bytes;

@@ -38,7 +38,7 @@ bool is_address(const Operand& operand) {
 const Operand& operand_with_layout(const Form& form, const std::string& wanted) {
   std::vector<std::string_view> names;
   for (const Operand& operand : form.operands) {
-    if (operand.kind != OperandKind::fragment && !is_address(operand)) continue;
+    if (operand.kind != OperandKind::fragment && (!is_address(operand) || moves_matrix(form))) continue;
     if (name(operand.name) == wanted) return operand;
     names.push_back(name(operand.name));
   }
@@ -74,7 +74,7 @@ std::vector<Element> held(const Fragment& f, int lane, int reg) {
 std::string_view number_of(const Form& form, const Operand& operand) {
   if (operand.name == OperandName::e) return "selector";
   if (operand.name == OperandName::scale_a || operand.name == OperandName::scale_b) return "ids";
-  return form.mnemonic == Mnemonic::mma ? "product" : "matrix";
+  return multiplies(form.mnemonic) ? "product" : "matrix";
 }
 
 /// "matrix 1", "product 3", "selector 0", or "ids 5 = {2, 1}" with byte-id and thread-id.
@@ -89,6 +89,8 @@ std::string matrix_text(const Form& form, const Operand& operand, int matrix) {
 std::string_view explanation(const Form& form, const Operand& operand) {
   switch (operand.name) {
     case OperandName::r:
+      if (moves_matrix(form)) return "Rows and columns are those of the matrix in memory.";
+      return "Rows and columns are those of the matrices in memory.";
     case OperandName::p: return "Rows and columns are those of the matrices in memory.";
     case OperandName::e: return "Row i, column j is the code of the j-th group of row i of A, for each value of the selector.";
     case OperandName::scale_a: return "Row i, column j is the scale factor of the j-th block of row i of A; the ids are {byte-id, thread-id}.";
@@ -113,7 +115,9 @@ std::string sentence(const Fragment& f, const Element& e) {
   const Place p = f.place(e);
   const int first = lowest_bit(f, p), last = first + f.payload_bits - 1;
   const std::string bits = last == first ? fmt::format("bit {}", first) : fmt::format("bits {} to {}", first, last);
-  return fmt::format("row {}, column {}: lane {}, register {}, {}\n", e.row, e.column, p.lane, p.reg, bits);
+  std::string text = fmt::format("row {}, column {}: lane {}, register {}, {}", e.row, e.column, p.lane, p.reg, bits);
+  for (int copy = 1; copy < f.copies(); ++copy) text += fmt::format("{} register {}", copy == 1 ? "; also in" : ",", f.place(e, copy).reg);
+  return text + "\n";
 }
 
 /// "row 1, column 2: bytes 4 to 5 of the row whose address lane 1 holds"

@@ -70,6 +70,9 @@ inline void fill_operand(const warpmat::Form& form, const warpmat::Operand& oper
     case OperandKind::address:
       registers[0].fill(0);
       break;
+    case OperandKind::stride:
+      registers[0].fill(static_cast<std::uint32_t>(form.leading_dimension()));
+      break;
     case OperandKind::selector:
       registers[0].fill(below(form.operand(OperandName::e).fragment.matrices()));
       break;

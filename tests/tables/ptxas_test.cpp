@@ -39,12 +39,13 @@ struct Recorded {
 const Recorded& recorded() {
   static const Recorded table = [] {
     Recorded r;
-    for (const std::string& line : read_compressed_lines(source_path("tests/vectors/ptxas_13.0.tsv.gz"))) {
-      if (line.starts_with("# sm_")) r.targets = targets_of(line);
-      if (line.starts_with('#')) continue;
-      const std::size_t tab = line.find('\t');
-      r.statements.emplace_back(line.substr(0, tab), targets_of(line.substr(tab + 1)));
-    }
+    for (const char* file : {"tests/vectors/ptxas_13.0.tsv.gz", "tests/vectors/ptxas_13.0_wmma.tsv.gz"})
+      for (const std::string& line : read_compressed_lines(source_path(file))) {
+        if (line.starts_with("# sm_")) r.targets = targets_of(line);
+        if (line.starts_with('#')) continue;
+        const std::size_t tab = line.find('\t');
+        r.statements.emplace_back(line.substr(0, tab), targets_of(line.substr(tab + 1)));
+      }
     return r;
   }();
   return table;
@@ -60,7 +61,7 @@ std::vector<std::string> all_statements() {
 
 TEST_CASE("every statement is accepted or refused as ptxas 13.0 does, for every target") {
   REQUIRE(recorded().targets.size() == 23);
-  REQUIRE(recorded().statements.size() > 2000);
+  REQUIRE(recorded().statements.size() > 6000);
   std::size_t accepted = 0;
   for (const auto& [target, since] : recorded().targets) {
     const Complaints refused = warpmat_says(target, {9, 0}, declarations, all_statements());
@@ -110,9 +111,14 @@ TEST_CASE("the recorded table is what the installed ptxas says") {
 }
 
 TEST_CASE("what ptxas 13.0 cannot be asked follows the ISA's text") {
-  SECTION("sm_70 has m8n8k4 of f16 alone") {
-    for (const Form& form : forms())
-      CHECK((unavailable(form, target("sm_70")) == std::nullopt) == (form.opcode.find(".m8n8k4.") != std::string::npos && form.opcode.find("f64") == std::string::npos));
+  SECTION("sm_70 has m8n8k4 of f16, and wmma of f16") {
+    for (const Form& form : forms()) {
+      const auto has = [&](const char* text) { return form.opcode.find(text) != std::string::npos; };
+      const bool mma = form.mnemonic == Mnemonic::mma && has(".m8n8k4.") && !has("f64");
+      const bool others = has("bf16") || has("tf32") || has("f64") || has("8n8k") || has("s32") || has(".s8") || has(".u8");
+      const bool wmma = form.opcode.starts_with("wmma.") && !others;
+      CHECK((unavailable(form, target("sm_70")) == std::nullopt) == (mma || (wmma && form.shape != Shape{16, 16, 8})));
+    }
   }
   SECTION("kind::mxf4nvf4 with scale_vec::4X of ue8m0 needs PTX 9.1") {
     const Form* form = find_form("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0");

@@ -17,8 +17,9 @@ std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers
   return (registers[reg][lane] >> (place.bit + fragment.payload_shift)) & low_bits(fragment.payload_bits);
 }
 
-void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits) {
-  const Place place = fragment.place(element);
+namespace {
+
+void write_at(const Fragment& fragment, RegisterList registers, const Place& place, std::uint64_t bits) {
   const auto reg = static_cast<std::size_t>(place.reg);
   const auto lane = static_cast<std::size_t>(place.lane);
   if (fragment.register_bits == 64) {
@@ -29,6 +30,12 @@ void write_element(const Fragment& fragment, RegisterList registers, const Eleme
   const auto mask = static_cast<std::uint32_t>(low_bits(fragment.element_bits) << place.bit);
   std::uint32_t& word = registers[reg][lane];
   word = (word & ~mask) | (static_cast<std::uint32_t>((bits & low_bits(fragment.payload_bits)) << (place.bit + fragment.payload_shift)) & mask);
+}
+
+}  // namespace
+
+void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits) {
+  for (int copy = 0; copy < fragment.copies(); ++copy) write_at(fragment, registers, fragment.place(element, copy), bits);
 }
 
 }  // namespace warpmat

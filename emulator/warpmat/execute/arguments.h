@@ -48,10 +48,10 @@ struct Arguments {
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
 };
 
-/// The bits of one element of a fragment, in the low bits of the result.
+/// The bits of one element of a fragment, in the low bits of the result; of copies the first, which is the one that wmma.mma reads [H200].
 [[nodiscard]] WARPMAT_API std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers, const Element& element);
 
-/// Replaces one element; the other bits of its register stay.
+/// Replaces one element, and its copies; the other bits of their registers stay.
 WARPMAT_API void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits);
 
 }  // namespace warpmat

@@ -1,0 +1,386 @@
+#include <warpmat/execute/instruction.h>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "compressed_table.h"
+#include "execute/registers.h"
+#include "oracle/oracle.h"
+#include "paths.h"
+#include "tally.h"
+
+// wmma against what an H200 answered: which element each place of a fragment holds is read from a table that the card filled, and products are
+// chained by the oracle over the elements that this table names.
+
+using namespace warpmat;
+
+namespace {
+
+/// What the card's wmma.load put into each place, or wmma.store took from it: the numbers of elements in memory, for each lane, register and
+/// element of the register.
+struct Measured {
+  std::string opcode;
+  std::optional<std::uint32_t> stride;
+  std::vector<std::uint32_t> numbers;
+};
+
+const std::vector<Measured>& measured() {
+  static const std::vector<Measured> all = [] {
+    std::vector<Measured> rows;
+    for (const auto& row : read_table(source_path("tests/vectors/wmma_places_sm_90.tsv.gz"))) {
+      if (row.front().starts_with('#')) continue;
+      Measured& m = rows.emplace_back(Measured{row[0], {}, {}});
+      if (row[1] != "-") m.stride = static_cast<std::uint32_t>(std::stoul(row[1]));
+      std::istringstream numbers(row[2]);
+      for (std::uint32_t number = 0; numbers >> number;) m.numbers.push_back(number);
+    }
+    return rows;
+  }();
+  return all;
+}
+
+const Fragment& moved(const Form& form) { return form.operand(OperandName::r).fragment; }
+
+constexpr std::size_t memory_bytes = 4096;
+
+/// Bits from bit `first` of the memory on.
+std::uint64_t bits_at(const std::vector<std::uint8_t>& memory, std::size_t first, std::size_t count) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < count; ++i) bits |= std::uint64_t{memory[(first + i) / 8] >> (first + i) % 8 & 1u} << i;
+  return bits;
+}
+
+/// Element `i` of register `reg` in a lane.
+std::uint64_t place_bits(const Fragment& f, const Registers& registers, std::size_t lane, std::size_t reg, std::size_t i) {
+  if (f.register_bits == 64) return registers[2 * reg][lane] | std::uint64_t{registers[2 * reg + 1][lane]} << 32;
+  const auto bits = static_cast<std::size_t>(f.element_bits);
+  return registers[reg][lane] >> i * bits & (bits == 32 ? 0xffffffff : (1u << bits) - 1);
+}
+
+/// Calls `visit(lane, register, element of the register, number in memory)`.
+template <typename Visit>
+void for_each_place(const Fragment& f, const Measured& m, Visit visit) {
+  std::size_t next = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t reg = 0; reg < static_cast<std::size_t>(f.registers()); ++reg)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(f.elements_per_register()); ++i) visit(lane, reg, i, m.numbers.at(next++));
+}
+
+/// A statement's registers, with the address and stride in all lanes; a stride may be left out.
+struct Move {
+  Move(const Form& form, std::optional<std::uint32_t> stride, std::uint32_t address = 0) : registers(form), memory(memory_bytes) {
+    registers[OperandName::p][0].fill(address);
+    arguments = registers.arguments();
+    if (stride)
+      registers[OperandName::stride][0].fill(*stride);
+    else
+      arguments.source(OperandName::stride) = {};
+    arguments.shared = &memory;
+  }
+  Move(const Move&) = delete;
+  Move& operator=(const Move&) = delete;
+
+  FormRegisters registers;
+  SharedMemory memory;
+  Arguments arguments;
+};
+
+std::vector<std::uint8_t> random_bytes(std::mt19937_64& random) {
+  std::vector<std::uint8_t> bytes(memory_bytes);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmma]") {
+  REQUIRE(measured().size() == 488);  // 122 opcodes: generic with and without a stride, .global, .shared
+  std::mt19937_64 random(1);
+  Tally tally;
+  for (const Measured& m : measured()) {
+    const Instruction instruction(m.opcode, "sm_90");
+    const Form& form = instruction.form();
+    const auto bits = static_cast<std::size_t>(moved(form).element_bits);
+    Move move(form, m.stride);
+    const std::vector<std::uint8_t> memory = random_bytes(random);
+    std::ranges::copy(memory, move.memory.bytes().begin());
+    Registers& registers = move.registers[OperandName::r];
+    registers.fill(random);
+    instruction.execute(move.arguments);
+    const std::vector<std::uint8_t> after(move.memory.bytes().begin(), move.memory.bytes().end());
+    std::vector<std::uint8_t> untouched = after;
+    for_each_place(moved(form), m, [&](std::size_t lane, std::size_t reg, std::size_t i, std::size_t number) {
+      const std::uint64_t expected = bits_at(form.mnemonic == Mnemonic::wmma_load ? memory : after, number * bits, bits);
+      tally.expect(place_bits(moved(form), registers, lane, reg, i) == expected,
+                   [&] { return fmt::format("{}: lane {}, register {}, element {} is not number {}", m.opcode, lane, reg, i, number); });
+      for (std::size_t byte = number * bits / 8; byte < (number * bits + bits + 7) / 8; ++byte) untouched[byte] = memory[byte];
+    });
+    tally.expect(untouched == memory, [&] { return m.opcode + " writes elsewhere"; });
+  }
+  CHECK(tally.failures() == "");
+  CHECK(tally.comparisons() > 100'000);
+}
+
+namespace {
+
+/// Where the elements of an operand lie, as the card's loads and stores say: by row and column, the lane, register and element of the register.
+struct CardPlace {
+  std::size_t lane, reg, i;
+};
+using CardPlaces = std::map<std::pair<int, int>, CardPlace>;
+
+std::string shape_text(const Shape& s) { return fmt::format("m{}n{}k{}", s.m, s.n, s.k); }
+
+/// `matrix`: 'a', 'b', 'c' or 'd'. Of several copies the first.
+const CardPlaces& card_places(char matrix, const Shape& shape, Format format) {
+  static std::map<std::string, CardPlaces> known;
+  const bool column_major = matrix == 'b';  // all that have .row have it too, but for B of 4- and 1-bit elements
+  const std::string opcode = fmt::format("wmma.{}.{}.sync.aligned.{}.{}.shared.{}", matrix == 'd' ? "store" : "load", matrix,
+                                         column_major ? "col" : "row", shape_text(shape), name(format));
+  const auto [found, is_new] = known.try_emplace(opcode);
+  if (!is_new) return found->second;
+  const auto m = std::ranges::find(measured(), opcode, &Measured::opcode);
+  REQUIRE(m != measured().end());
+  for_each_place(moved(*find_form(opcode)), *m, [&](std::size_t lane, std::size_t reg, std::size_t i, std::uint32_t number) {
+    const int line = static_cast<int>(number / *m->stride), in_line = static_cast<int>(number % *m->stride);
+    found->second.try_emplace(column_major ? std::pair(in_line, line) : std::pair(line, in_line), CardPlace{lane, reg, i});
+  });
+  return found->second;
+}
+
+std::uint64_t card_element(const Form& form, FormRegisters& registers, OperandName operand, int row, int column) {
+  const CardPlace at = card_places(name(operand).front(), form.shape, form.format(operand)).at({row, column});
+  return place_bits(form.operand(operand).fragment, registers[operand], at.lane, at.reg, at.i);
+}
+
+oracle::FloatFormat oracle_format(Format format) {
+  return format == Format::f16 ? oracle::f16 : format == Format::bf16 ? oracle::bf16 : format == Format::tf32 ? oracle::tf32 : oracle::f32;
+}
+
+/// The unit of a hardware, and how many of K a machine instruction gives it at once: HMMA.16816, HMMA.1688 and HMMA.1684.
+oracle::Unit oracle_unit(Hardware hardware, Format a) {
+  const int tf32_step = 4;
+  if (hardware == Hardware::sm_70) return oracle::volta_unit(4);
+  if (hardware < Hardware::sm_90) return oracle::ampere_unit(a == Format::tf32 ? tf32_step : 8);
+  return oracle::hopper_unit(a == Format::tf32 ? tf32_step : 16);
+}
+
+std::uint64_t expected_element(const Form& form, Hardware hardware, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b, std::uint64_t c) {
+  const Format type = form.format(OperandName::a);
+  if (form.bit_operation == BitOperation::bit_xor) return oracle::xor_popc_dot(a, b, static_cast<std::uint32_t>(c));
+  if (is_integer(row(type)))
+    return oracle::integer_dot(row(type).bits, row(type).is_signed, row(type).is_signed, form.satfinite, a, b, static_cast<std::uint32_t>(c));
+  const bool f16_c = form.format(OperandName::c) == Format::f16, f16_d = form.format(OperandName::d) == Format::f16;
+  const oracle::FloatFormat in_unit = f16_c && f16_d ? oracle::f16 : oracle::f32;
+  constexpr std::uint64_t nan_f32 = 0x7fffffff, nan_f16 = 0x7fff;
+  const auto is_special = [](oracle::FloatFormat f, std::uint64_t bits) { return oracle::is_nan(f, bits) || oracle::is_inf(f, bits); };
+  if (f16_c && !f16_d)  // to f32: infinity and NaN by hand, all else is a number that f32 has
+    c = oracle::is_nan(oracle::f16, c)   ? nan_f32
+        : is_special(oracle::f16, c)     ? (c << 16 & 0x80000000) | 0x7f800000
+        : (c & 0x7fff) == 0              ? c << 16
+                                         : oracle::nearest(oracle::f32, oracle::value(oracle::f16, c));
+  const std::uint64_t sum = oracle::float_dot(oracle_unit(hardware, type), oracle_format(type), oracle_format(type), in_unit, a, b, c);
+  if (!f16_d || f16_c) return sum;
+  if (oracle::is_nan(oracle::f32, sum)) return nan_f16;
+  if (is_special(oracle::f32, sum) || (sum & 0x7fffffff) == 0) return (sum >> 16 & 0x8000) | ((sum & 0x7fffffff) == 0 ? 0u : 0x7c00u);
+  return oracle::nearest(oracle::f16, oracle::value(oracle::f32, sum));
+}
+
+/// Registers of numbers whose sums do not all overflow: random bits for integers, exponents near 0 for others, and sometimes random bits.
+void fill_product(const Form& form, FormRegisters& registers, bool random_bits, std::mt19937_64& random) {
+  registers.fill(random);
+  if (random_bits || is_integer(row(form.format(OperandName::a)))) return;
+  for (const OperandName operand : {OperandName::a, OperandName::b, OperandName::c}) {
+    const FormatRow& f = row(form.format(operand));
+    const int in_register = f.bits == 16 ? 2 : 1;
+    Registers& words = registers[operand];
+    for (std::size_t i = 0; i < words.size(); ++i)
+      for (std::uint32_t& word : words[i]) {
+        word = 0;
+        for (int n = 0; n < in_register; ++n) {
+          const std::uint64_t exponent = static_cast<std::uint64_t>(bias(f)) - 6 + random() % 13;
+          const std::uint64_t fraction_bits = static_cast<std::uint64_t>(f.bits - 1 - f.exponent_bits);
+          const std::uint64_t number = (random() & 1) << (f.bits - 1) | exponent << fraction_bits | (random() & ((std::uint64_t{1} << fraction_bits) - 1));
+          word |= static_cast<std::uint32_t>(number << (16 * n));
+        }
+      }
+  }
+}
+
+std::vector<const Form*> products() {
+  std::vector<const Form*> out;
+  for (const Form& form : forms())
+    if (form.mnemonic == Mnemonic::wmma_mma) out.push_back(&form);
+  return out;
+}
+
+void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& registers) {
+  const Form& form = wmma.form();
+  std::vector<std::uint64_t> a(static_cast<std::size_t>(form.shape.k)), b(a.size());
+  for (const Path path : {Path::fast, Path::reference}) {
+    for (std::size_t i = 0; i < registers[OperandName::d].size(); ++i) registers[OperandName::d][i].fill(0xdeadbeef);
+    wmma.execute(registers.arguments(), {.path = path});
+    for (int i = 0; i < form.shape.m; ++i)
+      for (int j = 0; j < form.shape.n; ++j) {
+        for (int k = 0; k < form.shape.k; ++k) {
+          a[static_cast<std::size_t>(k)] = card_element(form, registers, OperandName::a, i, k);
+          b[static_cast<std::size_t>(k)] = card_element(form, registers, OperandName::b, k, j);
+        }
+        const std::uint64_t c = card_element(form, registers, OperandName::c, i, j);
+        const std::uint64_t expected = expected_element(form, wmma.target().hardware, a, b, c), found = card_element(form, registers, OperandName::d, i, j);
+        tally.expect(found == expected, [&] {
+          return fmt::format("{} on {}, {}: row {}, column {} is {:#x}; the oracle says {:#x}", form.opcode, wmma.target().name,
+                             path == Path::fast ? "fast" : "reference", i, j, found, expected);
+        });
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("wmma.mma multiplies the matrices that the card's loads make, by the steps of its machine instructions", "[wmma]") {
+  std::mt19937_64 random(2);
+  Tally tally;
+  std::size_t compared = 0;
+  for (const Form* form : products()) {
+    if (form->format(OperandName::a) == Format::f64) continue;
+    for (const char* on : {"sm_70", "sm_75", "sm_80", "sm_90", "sm_120"}) {
+      if (unavailable(*form, target(on))) continue;
+      const Instruction wmma(*form, target(on));
+      FormRegisters registers(*form);
+      for (const bool random_bits : {false, true}) {
+        fill_product(*form, registers, random_bits, random);
+        compare_product(tally, wmma, registers);
+        ++compared;
+      }
+    }
+  }
+  CHECK(tally.failures() == "");
+  CHECK(compared > 800);
+}
+
+TEST_CASE("wmma.mma of f64 is mma of m8n8k4", "[wmma]") {
+  std::mt19937_64 random(3);
+  for (const char* rounding : {"", ".rn", ".rz", ".rm", ".rp"})
+    for (const char* layouts : {"row.row", "row.col", "col.row", "col.col"}) {
+      const Instruction wmma(fmt::format("wmma.mma.sync.aligned.{}.m8n8k4.f64.f64.f64.f64{}", layouts, rounding), "sm_90");
+      const Instruction mma(fmt::format("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64{}", rounding), "sm_90");
+      FormRegisters registers(wmma.form());
+      registers.fill(random);
+      for (const OperandName operand : {OperandName::a, OperandName::b, OperandName::c})  // numbers near 1
+        for (std::size_t i = 1; i < registers[operand].size(); i += 2)
+          for (std::uint32_t& high : registers[operand][i]) high = (high & 0x800fffff) | 0x3ff00000;
+      wmma.execute(registers.arguments());
+      const auto found = registers[OperandName::d].values();
+      mma.execute(registers.arguments());
+      CHECK(found == registers[OperandName::d].values());
+    }
+}
+
+TEST_CASE("wmma.mma reads the first copy of elements that registers hold several times", "[wmma]") {
+  std::mt19937_64 random(4);
+  const Instruction wmma("wmma.mma.sync.aligned.row.col.m8n32k16.f32.f32", "sm_90");
+  FormRegisters registers(wmma.form());
+  fill_product(wmma.form(), registers, false, random);
+  CHECK(wmma.form().operand(OperandName::a).fragment.copies() == 4);
+  wmma.execute(registers.arguments());
+  const auto expected = registers[OperandName::d].values();
+  for (std::size_t i = 2; i < 8; ++i) registers[OperandName::a][i].fill(0x7e007e00);
+  wmma.execute(registers.arguments());
+  CHECK(registers[OperandName::d].values() == expected);
+  registers[OperandName::a][1].fill(0x7e007e00);
+  wmma.execute(registers.arguments());
+  CHECK(registers[OperandName::d].values() != expected);
+}
+
+TEST_CASE("wmma.mma reads all registers before it writes one", "[wmma]") {
+  std::mt19937_64 random(5);
+  for (const Form* form : products()) {
+    if (unavailable(*form, target("sm_90"))) continue;
+    const Instruction wmma(*form, target("sm_90"));
+    for (const OperandName same : {OperandName::a, OperandName::b, OperandName::c}) {
+      FormRegisters registers(*form);
+      fill_product(*form, registers, false, random);
+      const Arguments apart = registers.arguments();
+      wmma.execute(apart, {.path = Path::reference});
+      const auto expected = registers[OperandName::d].values();
+      // D lies in the operand's registers, in another order, as far as there are enough.
+      std::vector<std::uint32_t*> list;
+      for (std::size_t i = 0; i < registers[OperandName::d].size(); ++i)
+        list.push_back(i < registers[same].size() ? registers[same][registers[same].size() - 1 - i].data() : registers[OperandName::d][i].data());
+      Arguments together = registers.arguments();
+      together.destination = list;
+      wmma.execute(together);
+      bool equal = true;
+      for (std::size_t i = 0; i < list.size(); ++i) equal &= std::equal(list[i], list[i] + lanes, expected[i].begin());
+      CAPTURE(form->opcode, name(same));
+      CHECK(equal);
+    }
+  }
+}
+
+TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and change nothing", "[wmma]") {
+  const Instruction load("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", "sm_90");
+  const Instruction store("wmma.store.d.sync.aligned.col.m16n16k16.f32", "sm_90");
+  const auto reason = [](const Instruction& instruction, auto change, std::optional<std::uint32_t> stride = 16, std::uint32_t address = 0) {
+    Move move(instruction.form(), stride, address);
+    for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i) move.registers[OperandName::r][i].fill(7);
+    change(move);
+    const auto trap = trap_of([&] { instruction.execute(move.arguments); });
+    for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i)
+      for (const std::uint32_t word : move.registers[OperandName::r][i]) CHECK((!trap || word == 7));
+    if (trap)
+      for (const std::uint8_t byte : move.memory.bytes()) CHECK(byte == 0);
+    return trap ? trap->reason : std::string();
+  };
+  const auto nothing = [](Move&) {};
+  CHECK(reason(load, nothing) == "");
+  CHECK(reason(store, nothing) == "");
+  CHECK(reason(load, nothing, std::nullopt) == "");
+  CHECK(reason(load, nothing, 24, 16) == "");
+  CHECK(reason(load, nothing, 16, 8) == "the address of a matrix must be a multiple of 16 bytes for " + load.form().opcode);
+  CHECK(reason(load, nothing, 20) == "a stride of 20 elements is no multiple of 16 bytes, which " + load.form().opcode + " needs");
+  CHECK(reason(load, [](Move& m) { m.registers[OperandName::p][0][3] = 32; }) == "the address is 0x20, and 0x0 in lane 0; all lanes must give the same");
+  CHECK(reason(store, [](Move& m) { m.registers[OperandName::stride][0][31] = 32; }) ==
+        "the stride is 0x20, and 0x10 in lane 0; all lanes must give the same");
+  CHECK(reason(load, nothing, 0x10000) != "");
+  CHECK(reason(store, nothing, 0x1000) != "");  // the first column fits, the second does not
+  CHECK(reason(load, nothing, 16, memory_bytes - 496) != "");
+}
+
+TEST_CASE("many warps: a batch moves what single warps move, with a stride or without", "[wmma]") {
+  std::mt19937_64 random(6);
+  constexpr std::size_t warps = 5;
+  for (const bool with_stride : {false, true}) {
+    const Instruction load("wmma.load.b.sync.aligned.row.m32n8k16.shared.f16", "sm_90");
+    const std::vector<std::uint8_t> memory = random_bytes(random);
+    std::vector<std::uint8_t> memories;
+    for (std::size_t i = 0; i < warps; ++i) memories.insert(memories.end(), memory.begin(), memory.end());
+    std::vector<Register> loaded(warps * 8), addresses(warps), strides(warps);
+    for (std::size_t i = 0; i < warps; ++i) {
+      addresses[i].fill(static_cast<std::uint32_t>(16 * i));
+      strides[i].fill(static_cast<std::uint32_t>(8 * (1 + i)));
+    }
+    Batch batch;
+    batch.source(OperandName::p) = {addresses.front().data(), lanes};
+    if (with_stride) batch.source(OperandName::stride) = {strides.front().data(), lanes};
+    batch.destination = loaded.front().data();
+    batch.destination_stride = 8 * lanes;
+    batch.shared = memories.data();
+    batch.shared_bytes = batch.shared_stride = memory_bytes;
+    REQUIRE(load.problem(batch, warps) == std::nullopt);
+    load.execute(batch, warps);
+    for (std::size_t i = 0; i < warps; ++i) {
+      Move move(load.form(), with_stride ? std::optional(static_cast<std::uint32_t>(8 * (1 + i))) : std::nullopt, static_cast<std::uint32_t>(16 * i));
+      std::ranges::copy(memory, move.memory.bytes().begin());
+      load.execute(move.arguments);
+      for (std::size_t r = 0; r < 8; ++r) CHECK(loaded[8 * i + r] == move.registers[OperandName::r][r]);
+    }
+  }
+}
