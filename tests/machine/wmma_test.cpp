@@ -80,8 +80,8 @@ TEST_CASE("a kernel multiplies by wmma: generic, global and shared memory, strid
 
 TEST_CASE("wmma traps in kernels where addresses or strides differ between lanes, are not aligned, or leave the buffer", "[machine][wmma]") {
   CHECK(trap_of_change("") == "nothing");
-  CHECK(trap_of_change("add.u64 %l0, %l0, 4;").find("the address of a matrix must be a multiple of 8 bytes") != std::string::npos);
-  CHECK(trap_of_change("mov.u32 %r39, 33;").find("a stride of 33 elements is no multiple of 8 bytes") != std::string::npos);
+  CHECK(trap_of_change("add.u64 %l0, %l0, 2;").find("the address of a matrix must be a multiple of 4 bytes") != std::string::npos);
+  CHECK(trap_of_change("mov.u32 %r39, 33;").find("a stride of 33 elements is no multiple of 4 bytes") != std::string::npos);
   CHECK(trap_of_change("@%last add.u64 %l0, %l0, 16;").find("all lanes must give the same") != std::string::npos);
   CHECK(trap_of_change("@%last mov.u32 %r39, 16;").find("the stride of wmma.load.a") != std::string::npos);
   CHECK(trap_of_change("mov.u32 %r39, 4096;").find("outside of any buffer") != std::string::npos);

@@ -67,6 +67,8 @@ class Generator {
     switch (operand.kind) {
       case OperandKind::address:
         return address();
+      case OperandKind::stride:
+        return std::to_string(8 * below(100));
       case OperandKind::selector:
         return std::to_string(below(static_cast<std::size_t>(operand.choices)));
       case OperandKind::ids:

@@ -161,12 +161,21 @@ TEST_CASE("operands stand in PTX's order, and only destinations are written") {
       case Mnemonic::movmatrix:
         CHECK(names(f) == "d! a ");
         break;
+      case Mnemonic::wmma_load:
+        CHECK(names(f) == "{}r! []p stride ");
+        break;
+      case Mnemonic::wmma_store:
+        CHECK(names(f) == "[]p {}r stride ");
+        break;
+      case Mnemonic::wmma_mma:
+        CHECK(names(f) == "{}d! {}a {}b {}c ");
+        break;
     }
   }
 }
 
 TEST_CASE("mnemonics and operand names are PTX's") {
-  const char* const operands[] = {"d", "a", "b", "c", "e", "selector", "scale-a", "ids-a", "scale-b", "ids-b", "r", "p"};
+  const char* const operands[] = {"d", "a", "b", "c", "e", "selector", "scale-a", "ids-a", "scale-b", "ids-b", "r", "p", "stride"};
   CHECK(std::size(operands) == operand_names);
   for (std::size_t i = 0; i < operand_names; ++i) {
     CHECK(name(static_cast<OperandName>(i)) == operands[i]);
@@ -174,8 +183,8 @@ TEST_CASE("mnemonics and operand names are PTX's") {
   }
   CHECK_FALSE(find_operand_name("x").has_value());
   CHECK_FALSE(find_operand_name("").has_value());
-  for (const char* mnemonic : {"ldmatrix", "stmatrix", "movmatrix", "mma"}) CHECK(is_matrix_mnemonic(mnemonic));
-  for (const char* mnemonic : {"", "mov", "wmma", "MMA", "mma.sync"}) CHECK_FALSE(is_matrix_mnemonic(mnemonic));
+  for (const char* mnemonic : {"ldmatrix", "stmatrix", "movmatrix", "mma", "wmma"}) CHECK(is_matrix_mnemonic(mnemonic));
+  for (const char* mnemonic : {"", "mov", "wmma.mma", "MMA", "mma.sync"}) CHECK_FALSE(is_matrix_mnemonic(mnemonic));
 }
 
 TEST_CASE("no two forms share a spelling") {
@@ -191,9 +200,10 @@ TEST_CASE("a form is found by its qualifiers in every order that keeps types and
   std::mt19937_64 random(50);
   for (const Form& f : forms()) {
     const std::vector<std::string> original = split(f.opcode);
+    const auto mnemonic = static_cast<std::ptrdiff_t>(f.mnemonic == Mnemonic::wmma_mma ? 2 : moves_matrix(f) ? 3 : 1);  // wmma.load.a: three parts
     for (int i = 0; i < 50; ++i) {
       std::vector<std::string> parts = original;
-      std::shuffle(parts.begin() + 1, parts.end(), random);
+      std::shuffle(parts.begin() + mnemonic, parts.end(), random);
       keep_order(parts, original, is_type);
       keep_order(parts, original, is_layout);
       keep_order(parts, original, is_reduction);

@@ -465,8 +465,17 @@ const Operand& Form::operand(OperandName operand_name) const {
 }
 
 int Form::memory_alignment() const {
-  const Operand& fragment = operand(OperandName::r);
-  return std::min(16, fragment.registers() * fragment.fragment.register_bits / 8);
+  const Fragment& fragment = operand(OperandName::r).fragment;
+  const auto number = [&](const Place& place) {
+    constexpr std::uint32_t far = 1 << 16;  // a stride at which no element of another row is the next
+    return number_in_memory(fragment.element(place), far);
+  };
+  const auto follows = [&](const Place& place) { return number(place) == number({0, 0, 0}) + 1; };
+  const int bytes = std::max(4, memory_bits / 8);
+  if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * bytes : bytes;  // both at once
+  const bool fills_registers = memory_bits >= 32 || follows({0, 0, memory_bits});
+  if (space == AddressSpace::shared && memory_bits <= 16 && (fills_registers || memory_bits == 16)) return 16;  // LDSM
+  return fills_registers || memory_bits == 16 || space == AddressSpace::shared ? bytes : 1;
 }
 
 std::span<const Form> forms() {

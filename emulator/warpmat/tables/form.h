@@ -123,6 +123,7 @@ struct Form {
   int memory_bits = 16;      ///< bits of an element in memory
 
   // wmma.load, wmma.store
+  OperandName matrix = OperandName::a;  ///< a, b, c or d of wmma.mma
   AddressSpace space = AddressSpace::generic;
   bool column_major = false;  ///< .col: columns lie in memory one behind the other
 
@@ -150,9 +151,9 @@ struct Form {
     const auto row = static_cast<std::uint64_t>(e.row), column = static_cast<std::uint64_t>(e.column);
     return column_major ? column * stride + row : row * stride + column;
   }
-  /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of. PTX asks for the size of a lane's fragment, CUDA C++
-  /// for 16 bytes between rows (PTX ISA 9.1 section 9.7.14.3, CUDA C++ Programming Guide section 10.24): the lesser of both, which an H200
-  /// was compared with.
+  /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of, as the machine instructions of sm_80 to sm_121 need
+  /// it: 16 for the rows of A and B that LDSM reads from shared memory, else what a lane moves at once. An H200 traps below that. PTX asks for the size of
+  /// a lane's fragment (section 9.7.14.3), which may be more or less, and programs do with less.
   int memory_alignment() const;
 
   /// The operand of that name, or nullptr.

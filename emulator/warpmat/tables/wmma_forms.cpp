@@ -82,25 +82,26 @@ std::string shape_name(const Shape& s) { return fmt::format("m{}n{}k{}", s.m, s.
 
 // ---- wmma.load, wmma.store ----------------------------------------------------------------------------------------------------------
 
-/// One matrix in memory and in registers: `matrix` is a, b, c or d.
+/// One matrix in memory and in registers.
 struct Moved {
-  char matrix;
+  OperandName matrix;
   Format format;
   Fragment fragment;
 };
 
 Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column_major) {
-  const bool load = moved.matrix != 'd';
+  const bool load = moved.matrix != OperandName::d;
   Form form{.mnemonic = load ? Mnemonic::wmma_load : Mnemonic::wmma_store,
             .opcode = {},
             .requirement = {.baseline = r.baseline, .ptx = r.ptx},
             .operands = {},
             .shape = r.shape,
             .memory_bits = row(moved.format).bits,
+            .matrix = moved.matrix,
             .space = space,
             .column_major = column_major};
   const std::string_view space_name = space == AddressSpace::generic ? "" : space == AddressSpace::global ? ".global" : ".shared";
-  form.opcode = fmt::format("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), moved.matrix, layout_name(column_major), shape_name(r.shape),
+  form.opcode = fmt::format("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), name(moved.matrix), layout_name(column_major), shape_name(r.shape),
                             space_name, name(moved.format));
   const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment, load);
   const Operand address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
@@ -114,7 +115,7 @@ bool exists(const std::vector<Form>& out, std::string_view opcode) { return std:
 void add_moves(const Row& r, const Moved& moved, bool both_layouts, std::vector<Form>& out) {
   for (const AddressSpace space : {AddressSpace::generic, AddressSpace::global, AddressSpace::shared})
     for (const bool column_major : {false, true}) {
-      if (!both_layouts && column_major != (moved.matrix == 'b')) continue;
+      if (!both_layouts && column_major != (moved.matrix == OperandName::b)) continue;
       Form form = move_form(r, moved, space, column_major);
       if (!exists(out, form.opcode)) out.push_back(std::move(form));  // C of s8 is also that of u8
     }
@@ -133,8 +134,8 @@ std::vector<Format> moved_accumulators(const Row& r) {
 
 void add_all_moves(const Row& r, std::vector<Form>& out) {
   for (const OperandName operand : {OperandName::a, OperandName::b})
-    add_moves(r, {name(operand).front(), r.multiplicands, multiplicand(r, operand)}, r.layouts == any, out);
-  for (const char matrix : {'c', 'd'})
+    add_moves(r, {operand, r.multiplicands, multiplicand(r, operand)}, r.layouts == any, out);
+  for (const OperandName matrix : {OperandName::c, OperandName::d})
     for (const Format format : moved_accumulators(r)) add_moves(r, {matrix, format, fragment_wmma_c(r.shape, row(format).bits)}, true, out);
 }
 
