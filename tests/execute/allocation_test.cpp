@@ -49,7 +49,7 @@ void operator delete[](void* memory, std::size_t) noexcept {
 
 TEST_CASE("executing allocates nothing") {
   CHECK(allocations > 0);  // they are counted
-  SharedMemory memory(512);
+  SharedMemory memory(2048);
   std::mt19937_64 random(60);
   for (const Form& form : forms()) {
     const Instruction instruction(form, target_with(form));
@@ -67,7 +67,7 @@ TEST_CASE("executing allocates nothing") {
 
 TEST_CASE("executing a batch allocates nothing") {
   constexpr std::size_t count = 3;
-  std::array<std::uint8_t, 512> memory{};
+  std::array<std::uint8_t, 2048> memory{};
   std::array<std::uint32_t, count * 16 * lanes> results{};
   std::mt19937_64 random(61);
   for (const Form& form : forms()) {

@@ -18,7 +18,7 @@ inline bool addresses_memory(const warpmat::Form& form) {
 /// Many warps' registers and memories with gaps between them, which nothing may change.
 class WarpArrays {
  public:
-  static constexpr std::size_t memory_bytes = 1024;
+  static constexpr std::size_t memory_bytes = 2048;
   static constexpr std::uint32_t memory_base = 256;
 
   /// Random sources; all warps share the source `shared`. Each operand's words begin `offset` words behind what an allocation gives.
@@ -96,6 +96,7 @@ class WarpArrays {
     Registers registers(operand.words());
     fill_operand(form_, operand, registers, random);
     if (operand.kind == warpmat::OperandKind::address) fill_addresses(registers[0], random);
+    if (operand.kind == warpmat::OperandKind::address && moves_matrix(form_)) registers[0].fill(memory_base);
     for (std::size_t i = 0; i < registers.size(); ++i) std::ranges::copy(registers[i], word(operand.name, warp, i));
   }
 

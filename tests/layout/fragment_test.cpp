@@ -27,19 +27,21 @@ void for_each_place(const Fragment& f, Visit visit) {
       for (int bit = 0; bit + f.element_bits <= f.register_bits; bit += f.element_bits) visit(Place{lane, reg, bit});
 }
 
-/// Every element has one place and every place one element, found both ways.
+/// Every element has one place, or one for each copy, and every place one element, found both ways.
 void expect_bijection(Tally& tally, const std::string& what, const Fragment& f) {
-  std::set<std::tuple<int, int, int>> seen;
+  std::set<std::tuple<int, int, int, int>> seen;
   for_each_place(f, [&](const Place& place) {
     const Element e = f.element(place);
     const bool inside =
         0 <= e.row && e.row < f.rows() && 0 <= e.column && e.column < f.columns() && 0 <= e.matrix && e.matrix < f.matrices();
-    tally.expect(inside && seen.emplace(e.matrix, e.row, e.column).second && f.place(e) == place,
+    int copy = 0;
+    while (copy + 1 < f.copies() && f.place(e, copy) != place) ++copy;
+    tally.expect(inside && seen.emplace(e.matrix, e.row, e.column, copy).second && f.place(e, copy) == place,
                  [&] { return fmt::format("{}: {} holds {}, which lies at {}", what, shown(place), shown(e), shown(f.place(e))); });
     tally.expect(f.element({place.lane, place.reg, place.bit + f.element_bits - 1}) == e,
                  [&] { return fmt::format("{}: the last bit of the element at {} belongs to another", what, shown(place)); });
   });
-  const auto elements = static_cast<std::size_t>(f.rows() * f.columns() * f.matrices());
+  const auto elements = static_cast<std::size_t>(f.rows() * f.columns() * f.matrices() * f.copies());
   tally.expect(seen.size() == elements, [&] { return fmt::format("{}: {} of {} elements have a place", what, seen.size(), elements); });
 }
 
@@ -107,6 +109,11 @@ struct Sizes {
 
 Sizes sizes_of(const Form& form, const Operand& operand) {
   const auto [m, n, k] = form.shape;
+  if (form.mnemonic == Mnemonic::wmma_mma || moves_matrix(form)) {
+    const OperandName matrix = moves_matrix(form) ? form.matrix : operand.name;
+    const int bits = row(*operand.format).bits;
+    return {matrix == OperandName::b ? k : m, matrix == OperandName::a ? k : n, 1, bits, bits};
+  }
   if (form.mnemonic != Mnemonic::mma) {
     const int bits = form.opcode.ends_with(".b16") ? 16 : 8;
     return {m, n, form.number, bits, bits};
@@ -156,7 +163,7 @@ TEST_CASE("sizes of an operand's matrix and its registers follow from the form's
       CHECK(f.element_bits == sizes.container_bits);
       CHECK(f.payload_bits == sizes.payload_bits);
       CHECK(f.payload_shift == sizes.payload_shift);
-      CHECK(operand.words() * 32 * 32 == sizes.rows * sizes.columns * sizes.matrices * sizes.container_bits);
+      CHECK(operand.words() * 32 * 32 == sizes.rows * sizes.columns * sizes.matrices * sizes.container_bits * f.copies());
       CHECK(operand.registers() * f.register_bits == operand.words() * 32);
       CHECK(f.elements_per_register() * sizes.container_bits == f.register_bits);
     }

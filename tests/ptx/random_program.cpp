@@ -84,7 +84,8 @@ class Generator {
     Place place{accepted_by(form, operand), find_data_type(type), operand.written};
     place.may_discard = find_lowering(form, Hardware::sm_90)->particulars.discardable;
     if (!operand.in_braces) return named(place, place.type->bits);
-    const bool only_numbers = operand.name == OperandName::c && operand.fragment.elements_per_register() == 1 && one_in(4);
+    const bool accumulator = operand.name == OperandName::c || (operand.name == OperandName::r && form.mnemonic == Mnemonic::wmma_store);
+    const bool only_numbers = accumulator && operand.fragment.elements_per_register() == 1 && one_in(4);
     return vector(place, operand.registers(), only_numbers);
   }
 
@@ -236,7 +237,9 @@ std::string shuffled_opcode(std::mt19937& random, const std::string& opcode) {
     begin = end + 1;
   }
   std::vector<std::string> shuffled = parts;
-  std::shuffle(shuffled.begin() + 1, shuffled.end(), random);
+  // wmma.load.a and wmma.mma are one word.
+  const std::ptrdiff_t mnemonic = parts.front() != "wmma" ? 1 : parts[1] == "mma" ? 2 : 3;
+  std::shuffle(shuffled.begin() + mnemonic, shuffled.end(), random);
   const auto restore_order = [&](auto in_class) {
     std::vector<std::string> ordered;
     std::ranges::copy_if(parts, std::back_inserter(ordered), in_class);

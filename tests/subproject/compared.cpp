@@ -42,7 +42,7 @@ bool agree(const Instruction& instruction, std::mt19937_64& random) {
   for (const Operand& operand : instruction.form().operands)
     operands[static_cast<std::size_t>(operand.name)] = random_operand(instruction.form(), operand, random);
   std::array<std::vector<std::uint32_t>, 2> results;
-  std::array<std::array<std::uint8_t, 16>, 2> memories{};
+  std::array<std::array<std::uint8_t, 256>, 2> memories{};
   for (const Path path : {Path::fast, Path::reference}) {
     const auto index = static_cast<std::size_t>(path);
     Batch batch;

@@ -11,7 +11,7 @@ using namespace warpmat;
 namespace {
 
 bool computes_in_floating_point(const Form& form) {
-  return form.mnemonic == Mnemonic::mma && !is_integer(row(*form.operand(OperandName::a).format));
+  return multiplies(form.mnemonic) && !is_integer(row(*form.operand(OperandName::a).format));
 }
 
 /// Whether the form goes through a matrix unit's own arithmetic, not through IEEE operations.

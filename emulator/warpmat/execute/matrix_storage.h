@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 #include <warpmat/warp/warp.h>
 
@@ -30,9 +31,9 @@ struct MatrixRuns {
 };
 
 /// The runs of `form`, of wmma.load or wmma.store.
-MatrixRuns matrix_runs(const Form& form);
+[[nodiscard]] WARPMAT_API MatrixRuns matrix_runs(const Form& form);
 
 /// Nothing if both are multiples of what `form` needs (Form::memory_alignment); else what is wrong.
-std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage);
+[[nodiscard]] WARPMAT_API std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage);
 
 }  // namespace warpmat

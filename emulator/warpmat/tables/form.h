@@ -154,7 +154,7 @@ struct Form {
   /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of, as the machine instructions of sm_80 to sm_121 need
   /// it: 16 for the rows of A and B that LDSM reads from shared memory, else what a lane moves at once. An H200 traps below that. PTX asks for the size of
   /// a lane's fragment (section 9.7.14.3), which may be more or less, and programs do with less.
-  int memory_alignment() const;
+  [[nodiscard]] WARPMAT_API int memory_alignment() const;
 
   /// The operand of that name, or nullptr.
   [[nodiscard]] WARPMAT_API const Operand* find_operand(OperandName name) const;
