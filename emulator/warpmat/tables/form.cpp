@@ -466,11 +466,11 @@ const Operand& Form::operand(OperandName operand_name) const {
 
 int Form::memory_alignment() const {
   const Fragment& fragment = operand(OperandName::r).fragment;
-  const auto number = [&](const Place& place) {
+  const auto place_in_memory = [&](const Place& place) {
     constexpr std::uint32_t far = 1 << 16;  // a stride at which no element of another row is the next
     return number_in_memory(fragment.element(place), far);
   };
-  const auto follows = [&](const Place& place) { return number(place) == number({0, 0, 0}) + 1; };
+  const auto follows = [&](const Place& place) { return place_in_memory(place) == place_in_memory({0, 0, 0}) + 1; };
   const int bytes = std::max(4, memory_bits / 8);
   if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * bytes : bytes;  // both at once
   const bool fills_registers = memory_bits >= 32 || follows({0, 0, memory_bits});
