@@ -18,7 +18,7 @@ inline bool addresses_memory(const warpmat::Form& form) {
 /// Many warps' registers and memories with gaps between them, which nothing may change.
 class WarpArrays {
  public:
-  static constexpr std::size_t memory_bytes = 2048;
+  static constexpr std::size_t memory_bytes = 1024;
   static constexpr std::uint32_t memory_base = 256;
 
   /// Random sources; all warps share the source `shared`. Each operand's words begin `offset` words behind what an allocation gives.

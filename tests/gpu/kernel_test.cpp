@@ -61,6 +61,7 @@ TEST_CASE("random programs keep their statements", "[gpu]") {
     const Program program = parse(random_program(random, 20, true));
     const Kernel kernel = make_kernel(program, newest_ptx);
     for (const Statement& statement : program.statements) {
+      if (statement.matrix() != nullptr && moves_matrix(statement.matrix()->form())) continue;  // their addresses are converted
       const auto is_variable = [](const Item& item) { return item.kind == Item::Kind::variable; };
       if (std::ranges::any_of(statement.operands, [&](const OperandText& o) { return std::ranges::any_of(o.items, is_variable); }))
         continue;

@@ -140,7 +140,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a",
        "a = b;",
        {1, 1},
-       "unknown instruction 'a': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, xor, "
+       "unknown instruction 'a': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, xor, "
        "not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a", "}", {1, 1}, "blocks and kernels are not supported: write the statements alone"},
       {"sm_90a", "@p mov.u32 a, 1;", {1, 1}, "predicates are not supported: every lane executes every statement"},
@@ -150,12 +150,12 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a",
        "ret;",
        {1, 1},
-       "unknown instruction 'ret': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "unknown instruction 'ret': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
        "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a",
        "bra L;",
        {1, 1},
-       "unknown instruction 'bra': there are ldmatrix, stmatrix, movmatrix, mma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "unknown instruction 'bra': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
        "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a",
        "ld.global.b32 a, [b];",

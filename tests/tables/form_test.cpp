@@ -64,7 +64,7 @@ bool is_optional(const Form& form, const std::string& qualifier) {
   if (qualifier == "trans") return form.mnemonic != Mnemonic::movmatrix && form.shape == Shape{8, 8, 0};
   if (qualifier == "scale_vec::1X") return form.kind == Kind::mxf8f6f4;
   if (qualifier == "scale_vec::2X") return form.kind == Kind::mxf4;
-  constexpr std::string_view others[] = {"shared", "satfinite", "rn", "rz", "rm", "rp"};
+  constexpr std::string_view others[] = {"shared", "global", "satfinite", "rn", "rz", "rm", "rp"};
   return std::ranges::find(others, qualifier) != std::end(others);
 }
 
@@ -280,8 +280,11 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
     std::vector<std::string> parts;
   };
   const Row rows[] = {
-      {"", {"unknown instruction", "ldmatrix, stmatrix, movmatrix and mma"}},
-      {"wmma.mma.sync.aligned", {"unknown instruction 'wmma'"}},
+      {"", {"unknown instruction", "ldmatrix, stmatrix, movmatrix, mma and wmma"}},
+      {"wgmma.mma_async.sync.aligned", {"unknown instruction 'wgmma'"}},
+      {"wmma.mma.sync.aligned", {"nearest is wmma.mma.sync.aligned"}},
+      {"wmma.load.e.sync.aligned.row.m16n16k16.f16", {"nearest is wmma.load.", ".sync.aligned.row.m16n16k16.f16"}},
+      {"wmma", {"no such form of wmma"}},
       {"MMA.sync.aligned", {"unknown instruction 'MMA'"}},
       {"mma", {"mma.sync.aligned", "with .aligned"}},
       {"ldmatrix.sync.aligned.m8n8.x3.shared.b16", {"ldmatrix.sync.aligned.m8n8.x", "without .x3", "with .x"}},

@@ -68,7 +68,7 @@ TEST_CASE("hardware adds 16- and 19-bit products as it was measured or published
   for (const Row& r : rows)
     for (const Form& form : forms()) {
       const Target& target = *std::ranges::find(targets(), r.hardware, &Target::hardware);
-      if (!computes_in_floating_point(form) || unavailable(form, target) || form.shape.m != 16 || form.sparsity != Sparsity::dense) continue;
+      if (form.mnemonic != Mnemonic::mma || !computes_in_floating_point(form) || unavailable(form, target) || form.shape.m != 16 || form.sparsity != Sparsity::dense) continue;
       if (const int bits = row(form.format(OperandName::a)).bits; bits < 16 || bits > 32) continue;
       CAPTURE(form.opcode, target.name);
       const Lowering& lowering = *find_lowering(form, r.hardware);

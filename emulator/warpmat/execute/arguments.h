@@ -36,7 +36,7 @@ struct ExecutionOptions {
 };
 
 /// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way: an instruction reads everything
-/// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot).
+/// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot; Part in execute/reference/multiplicands.h).
 struct Arguments {
   std::array<ConstRegisterList, operand_names> sources;  ///< by OperandName; empty where the form has no such operand
   RegisterList destination;                              ///< d, or r of ldmatrix

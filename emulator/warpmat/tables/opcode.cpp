@@ -139,10 +139,13 @@ double distance(const std::vector<std::string>& extra, const std::vector<std::st
   return sum;
 }
 
+/// "wmma" of "wmma.load.a".
+std::string_view first_part(std::string_view mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
+
 }  // namespace
 
 KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling), sorted(opcode_key(spelling)) {
-  mnemonic = sorted.front().substr(0, sorted.front().find('.'));
+  mnemonic = sorted.front();
   std::ranges::sort(sorted);
 }
 
@@ -151,8 +154,9 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
   const KnownOpcode* nearest = nullptr;
   std::vector<std::string> missing, extra;
   double least = 0;
+  const bool known_mnemonic = std::ranges::find(known, wanted.mnemonic, &KnownOpcode::mnemonic) != known.end();
   for (const KnownOpcode& candidate : known) {
-    if (candidate.mnemonic != wanted.mnemonic) continue;
+    if (known_mnemonic ? candidate.mnemonic != wanted.mnemonic : first_part(candidate.mnemonic) != first_part(wanted.mnemonic)) continue;
     std::vector<std::string> m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
     // Each qualifier that is left out, added or replaced costs 1 at least: what cannot be nearer is not looked at.
     if (nearest != nullptr && static_cast<double>(std::max(e.size(), m.size())) >= least) continue;

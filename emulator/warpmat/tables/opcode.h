@@ -21,12 +21,12 @@ struct KnownOpcode {
   explicit KnownOpcode(std::string_view spelling);
 
   std::string opcode;
-  std::string mnemonic;  ///< "mma", "wmma": up to the first dot
+  std::string mnemonic;  ///< "mma", "wmma.load.a"
   OpcodeKey sorted;
 };
 
 /// Why `opcode` is none of `known`, and which of them is nearest: one sentence. Qualifiers that differ only in numbers are nearer the closer
-/// these are (m16n8k15 is m16n8k16 rather than m8n8k4), types of one width nearer than other types. At least one of `known` has the mnemonic of `opcode`.
+/// these are (m16n8k15 is m16n8k16 rather than m8n8k4), types of one width nearer than other types. At least one of `known` has the mnemonic of `opcode`, or its first part.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
 }  // namespace warpmat

@@ -148,11 +148,10 @@ struct F64Plan {
   Rounding rounding = Rounding::nearest_even;
 };
 
-/// wmma.mma: products of one tile after the other, each of its own registers of D.
+/// wmma.mma: one or two products of mma, one after the other, each with its own registers of D.
 struct TilePlan {
   std::variant<FloatPlan, IntegerPlan, F64Plan> product;
-  const Form* tile = nullptr;          ///< the form of mma that multiplies a tile
-  const Lowering* lowering = nullptr;  ///< wmma's: the same arithmetic
+  const Form* tile = nullptr;            ///< the form of mma that multiplies a tile
   int tiles = 1;
   bool transposed = false;               ///< A of a tile is wmma's B, and B is wmma's A
   int a_words = 0, b_words = 0;          ///< 32-bit registers of A and of B of a tile

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -21,7 +21,6 @@ bool is_tile(const Form& mma, const Form& wmma) {
   return std::ranges::all_of(operands, [&](OperandName name) { return mma.format(name) == wmma.format(name); });
 }
 
-/// The registers of an operand from word `first` on, of one warp.
 template <typename Word>
 using Pointers = std::array<Word*, capacity::operand_words>;
 
@@ -29,36 +28,59 @@ class TiledDot {
  public:
   TiledDot(const TilePlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  /// All tiles but the last are kept until the sources of the last are read.
-  void run(std::size_t warp) {
-    const int last = plan_.tiles - 1;
-    for (int tile = 0; tile < last; ++tile) run_tile(tile, warp, [&](int word) { return kept_[kept_word(tile, word)].data(); });
-    run_tile(last, warp, [&](int word) { return warps_.destination(last * plan_.c_words + word, warp); });
-    for (int tile = 0; tile < last; ++tile)
-      for (int word = 0; word < plan_.c_words; ++word)
-        std::ranges::copy(kept_[kept_word(tile, word)], warps_.destination(tile * plan_.c_words + word, warp));
+  /// Executes one warp, or declines it: also where the second tile would read what the first has written. The first tile is kept until the second is done.
+  bool run(std::size_t warp) {
+    if (plan_.tiles == 1) return run_tile(0, warp, [&](int word) { return warps_.destination(word, warp); });
+    if (first_meets_second(warp)) return false;
+    if (!run_tile(0, warp, [&](int word) { return kept_[static_cast<std::size_t>(word)].data(); })) return false;
+    if (!run_tile(1, warp, [&](int word) { return warps_.destination(plan_.c_words + word, warp); })) return false;
+    for (int word = 0; word < plan_.c_words; ++word) std::ranges::copy(kept_[static_cast<std::size_t>(word)], warps_.destination(word, warp));
+    return true;
   }
 
  private:
-  std::size_t kept_word(int tile, int word) const { return static_cast<std::size_t>(tile * plan_.c_words + word); }
+  /// Where A or B of a tile lies among the registers of the statement.
+  struct Source {
+    OperandName name;
+    int first, words;
+  };
+  Source a_of(int tile) const { return {plan_.transposed ? OperandName::b : OperandName::a, tile * plan_.a_next, plan_.a_words}; }
+  Source b_of(int tile) const { return {plan_.transposed ? OperandName::a : OperandName::b, tile * plan_.b_next, plan_.b_words}; }
+  Source c_of(int tile) const { return {OperandName::c, tile * plan_.c_words, plan_.c_words}; }
+
+  /// Whether a register of D of the first tile shares a word with one that the second tile reads.
+  bool first_meets_second(std::size_t warp) const {
+    const std::uint32_t *least = warps_.destination(0, warp), *largest = least;
+    for (int word = 1; word < plan_.c_words; ++word) {
+      least = std::min(least, static_cast<const std::uint32_t*>(warps_.destination(word, warp)), std::less<>());
+      largest = std::max(largest, static_cast<const std::uint32_t*>(warps_.destination(word, warp)), std::less<>());
+    }
+    for (const Source& source : {a_of(1), b_of(1), c_of(1)})
+      for (int i = source.first; i < source.first + source.words; ++i) {
+        const std::uint32_t* const words = warps_.source(source.name, i, warp);
+        if (std::less<>()(words, least - lanes) || std::less<>()(largest + lanes, words)) continue;
+        for (int word = 0; word < plan_.c_words; ++word)
+          if (overlap(warps_.destination(word, warp), words)) return true;
+      }
+    return false;
+  }
 
   template <typename Destination>
-  void run_tile(int tile, std::size_t warp, Destination destination) {
+  bool run_tile(int tile, std::size_t warp, Destination destination) {
     Pointers<const std::uint32_t> a, b, c;
     Pointers<std::uint32_t> d;
-    const auto source = [&](auto& pointers, OperandName name, int first, int words) {
-      for (int i = 0; i < words; ++i) pointers[static_cast<std::size_t>(i)] = warps_.source(name, first + i, warp);
-      return ConstRegisterList(pointers.data(), static_cast<std::size_t>(words));
+    const auto list = [&](auto& pointers, const Source& source) {
+      for (int i = 0; i < source.words; ++i) pointers[static_cast<std::size_t>(i)] = warps_.source(source.name, source.first + i, warp);
+      return ConstRegisterList(pointers.data(), static_cast<std::size_t>(source.words));
     };
     Arguments arguments;
-    arguments.source(OperandName::a) = source(a, plan_.transposed ? OperandName::b : OperandName::a, tile * plan_.a_next, plan_.a_words);
-    arguments.source(OperandName::b) = source(b, plan_.transposed ? OperandName::a : OperandName::b, tile * plan_.b_next, plan_.b_words);
-    arguments.source(OperandName::c) = source(c, OperandName::c, tile * plan_.c_words, plan_.c_words);
+    arguments.source(OperandName::a) = list(a, a_of(tile));
+    arguments.source(OperandName::b) = list(b, b_of(tile));
+    arguments.source(OperandName::c) = list(c, c_of(tile));
     for (int i = 0; i < plan_.c_words; ++i) d[static_cast<std::size_t>(i)] = destination(i);
     arguments.destination = {d.data(), static_cast<std::size_t>(plan_.c_words)};
     const Warps one{arguments};
-    const std::size_t executed = std::visit([&](const auto& product) { return execute_product(product, one); }, plan_.product);
-    if (executed == 0) execute(*plan_.tile, *plan_.lowering, arguments, {});
+    return std::visit([&](const auto& product) { return execute_product(product, one); }, plan_.product) == 1;
   }
 
   std::size_t execute_product(const FloatPlan& product, const Warps& one) const { return fast_float_dot(product, *plan_.tile, one); }
@@ -76,9 +98,9 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
   if (form.mnemonic != Mnemonic::wmma_mma) return std::nullopt;
   const auto tile = std::ranges::find_if(forms(), [&](const Form& mma) { return is_tile(mma, form); });
   if (tile == forms().end()) return std::nullopt;  // C and D of different types
+  if (lowering.model != nullptr && lowering.model->step_bytes < dot_models::ampere.step_bytes) return std::nullopt;  // shorter steps than kernels take
   TilePlan plan;
   plan.tile = &*tile;
-  plan.lowering = &lowering;
   if (const auto product = float_plan(*tile, lowering)) {
     plan.product = *product;
   } else if (const auto integers = integer_plan(*tile, lowering)) {
@@ -101,7 +123,8 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
 
 std::size_t fast_tiled_dot(const TilePlan& plan, const Form&, const Warps& warps) {
   TiledDot product(plan, warps);
-  for (std::size_t warp = 0; warp < warps.count; ++warp) product.run(warp);
+  for (std::size_t warp = 0; warp < warps.count; ++warp)
+    if (!product.run(warp)) return warp;
   return warps.count;
 }
 

@@ -27,14 +27,16 @@ std::uint64_t to_f32(Format format, std::uint64_t bits) { return encode(Format::
 
 }  // namespace
 
-void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+namespace {
+
+/// One machine instruction's part of D.
+void execute_part(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options, const Part& of) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
-  if (arguments.events != nullptr) count_dropped_bits(*arguments.events, form, arguments);
   const Format accumulator = form.accumulator();
   // Elements in containers count with their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
   const int step = lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
   if (form.scale_vector == 0) {
-    for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
+    for_each_result(form, arguments, of, [&](const Element& e, std::uint64_t c) {
       const std::uint64_t addend = widened_accumulator(form, c);
       return narrowed_result(form, dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), addend, 0,
                                        arguments.events));
@@ -50,6 +52,13 @@ void execute_dot(const Form& form, const Lowering& lowering, const Arguments& ar
     return dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), c,
                scale_a.exponent + scale_b.exponent, arguments.events);
   });
+}
+
+}  // namespace
+
+void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  if (arguments.events != nullptr) count_dropped_bits(*arguments.events, form, arguments);
+  for (int number = 0; number < parts(form); ++number) execute_part(form, lowering, arguments, options, part(form, number));
 }
 
 namespace {

@@ -33,15 +33,24 @@ void count_sums(Events& counts, std::int64_t c, std::span<const std::int64_t> a,
 
 }  // namespace
 
-void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+namespace {
+
+/// One machine instruction's part of D.
+void execute_part(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options, const Part& of) {
   Multiplicands<std::int64_t, capacity::integer_k, std::int16_t> multiplicands(form, lowering, arguments, options, decode_whole);
-  for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
+  for_each_result(form, arguments, of, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::int64_t sum = decode_whole(Format::s32, c);
     for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
     if (arguments.events != nullptr) count_sums(*arguments.events, decode_whole(Format::s32, c), a, b);
     return form.satfinite ? clamp_to_s32(sum) : static_cast<std::uint32_t>(sum);
   });
+}
+
+}  // namespace
+
+void execute_integer_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+  for (int number = 0; number < parts(form); ++number) execute_part(form, lowering, arguments, options, part(form, number));
 }
 
 void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {

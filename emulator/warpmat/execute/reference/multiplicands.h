@@ -65,22 +65,43 @@ class Multiplicands {
 std::uint64_t widened_accumulator(const Form& form, std::uint64_t c);
 std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
 
-/// Calls `compute(element of D, bits of that element of C)` for every element and writes what it returns to D. D is written after all of C is
+/// Rows and columns of D that one machine instruction computes: all of them, but of wmma.mma the halves of a product that is larger than 16x8. What
+/// the first half writes, the second reads where registers of D are also registers of A, B or C [H200].
+struct Part {
+  int first_row = 0, end_row, first_column = 0, end_column;
+};
+
+inline int parts(const Form& form) { return form.mnemonic == Mnemonic::wmma_mma && form.shape.m * form.shape.n > 16 * 8 ? 2 : 1; }
+
+inline Part part(const Form& form, int number) {
+  const int m = form.shape.m, n = form.shape.n;
+  if (parts(form) == 1) return {.end_row = m, .end_column = n};
+  if (m == 32) return {.first_row = number * m / 2, .end_row = (number + 1) * m / 2, .end_column = n};
+  return {.end_row = m, .first_column = number * n / 2, .end_column = (number + 1) * n / 2};
+}
+
+/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D. D is written after all of C is
 /// read.
 template <typename Compute>
-void for_each_result(const Form& form, const Arguments& arguments, Compute compute) {
+void for_each_result(const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
   std::size_t next = 0;
   for (int product = 0; product < d.matrices(); ++product)
-    for (int i = 0; i < form.shape.m; ++i)
-      for (int j = 0; j < form.shape.n; ++j)
+    for (int i = of.first_row; i < of.end_row; ++i)
+      for (int j = of.first_column; j < of.end_column; ++j)
         results[next++] = compute(Element{i, j, product}, read_element(c, arguments.source(OperandName::c), {i, j, product}));
   next = 0;
   for (int product = 0; product < d.matrices(); ++product)
-    for (int i = 0; i < form.shape.m; ++i)
-      for (int j = 0; j < form.shape.n; ++j) write_element(d, arguments.destination, {i, j, product}, results[next++]);
+    for (int i = of.first_row; i < of.end_row; ++i)
+      for (int j = of.first_column; j < of.end_column; ++j) write_element(d, arguments.destination, {i, j, product}, results[next++]);
+}
+
+/// The same for all of D at once.
+template <typename Compute>
+void for_each_result(const Form& form, const Arguments& arguments, Compute compute) {
+  for_each_result(form, arguments, Part{.end_row = form.shape.m, .end_column = form.shape.n}, compute);
 }
 
 }  // namespace warpmat
