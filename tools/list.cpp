@@ -75,7 +75,7 @@ std::string list_text(const Target* only) {
 }
 
 Json operand_json(const Operand& o) {
-  if (o.kind == OperandKind::address)
+  if (o.kind == OperandKind::address || o.kind == OperandKind::stride)
     return {{"name", name(o.name)}, {"kind", name(o.kind)}, {"written", o.written}, {"registers", o.registers()}};
   if (o.kind != OperandKind::fragment) return {{"name", name(o.name)}, {"kind", name(o.kind)}, {"choices", o.choices}};
   const Fragment& f = o.fragment;

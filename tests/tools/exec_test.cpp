@@ -36,6 +36,7 @@ NpyArray random_bytes(DType dtype, std::vector<std::size_t> shape, std::mt19937&
 NpyArray random_addresses(const Form& form, std::size_t cases, std::mt19937& random) {
   NpyArray array = random_bytes(DType::uint32, {cases, lanes}, random);
   const std::span<std::uint32_t> words = array.as<std::uint32_t>();
+  if (moves_matrix(form)) return NpyArray::zeros(DType::uint32, {cases, lanes});  // the same in all lanes
   for (std::size_t i = 0; i < words.size(); ++i)
     if (i % lanes < static_cast<std::size_t>(form.shape.m * form.number))
       words[i] = static_cast<std::uint32_t>(random() % (memory_bytes / row_bytes) * row_bytes);
@@ -69,6 +70,7 @@ Arrays random_inputs(const Form& form, std::size_t cases, std::mt19937& random) 
 std::vector<std::pair<std::string, std::uint32_t>> numbers(const Form& form, const Operand& operand) {
   if (operand.kind == OperandKind::selector)
     return {{"selector", static_cast<std::uint32_t>(form.operand(OperandName::e).fragment.matrices() - 1)}};
+  if (operand.kind == OperandKind::stride) return {{"stride", static_cast<std::uint32_t>(form.leading_dimension())}};
   if (operand.kind != OperandKind::ids) return {};
   const std::string matrix = operand.name == OperandName::ids_a ? "a" : "b";
   return {{"byte-id-" + matrix, static_cast<std::uint32_t>(4 - form.scale_vector)},
