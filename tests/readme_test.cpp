@@ -15,6 +15,7 @@ std::string read(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the README shows the example that the tests compile") {
-  CHECK(read("README.md").find(read("tests/readme_example.cpp")) != std::string::npos);
+TEST_CASE("the README shows the examples that the tests compile") {
+  for (const char* const example : {"tests/readme_example.cpp", "tests/readme_launch_example.cpp"})
+    CHECK(read("README.md").find(read(example)) != std::string::npos);
 }

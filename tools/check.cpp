@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/ptx/lexer.h>
 #include <warpmat/ptx/program.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "commands.h"
@@ -24,9 +29,35 @@ void print_errors(const std::vector<Diagnostic>& errors, const Options& options)
   if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
 }
 
+/// Whether the text is a module with functions, not a bare list of statements.
+bool has_functions(const std::string& text) {
+  return std::ranges::any_of(tokenize(text), [](const Token& token) { return token.text == ".entry" || token.text == ".func"; });
+}
+
+/// Resolves every entry. Throws SyntaxError with the errors of all, each once: entries share functions.
+std::size_t check_module(const std::string& text, const Options& options) {
+  const Module module(text);
+  std::vector<Diagnostic> errors;
+  std::set<std::tuple<int, int, std::string>> seen;
+  for (const std::string& entry : module.entries()) try {
+      const Kernel kernel(module, entry, {.target = options.target});
+    } catch (const SyntaxError& e) {
+      for (const Diagnostic& error : e.errors)
+        if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
+    }
+  if (!errors.empty()) throw SyntaxError(std::move(errors));
+  return module.entries().size();
+}
+
 void check(const Options& options) {
   const std::string text = read_ptx(options.file);
   try {
+    if (has_functions(text)) {
+      const std::size_t entries = check_module(text, options);
+      fmt::print("{}: {} {}, no errors for {}\n", options.file, entries, entries == 1 ? "entry" : "entries",
+                 options.target.empty() ? "the module's target" : options.target);
+      return;
+    }
     const Program program = parse(text, options.target);
     fmt::print("{}: {} statements, no errors for {}\n", options.file, program.statements.size(), program.target->name);
   } catch (const SyntaxError& e) {
@@ -39,8 +70,8 @@ void check(const Options& options) {
 
 void add_check(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("check", "Report every error of a program");
-  command->add_option("FILE", options->file, "PTX statements, with or without .version, .target, .reg and .shared")->required();
+  CLI::App* command = app.add_subcommand("check", "Report every error of a program or a module");
+  command->add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")->required();
   command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
   command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
   command->footer(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/check_list.h"
 #include "tools/library/launch_description.h"
 #include "tools/library/ptx_file.h"
 #include "tools/library/execution_flags.h"
@@ -16,7 +17,7 @@ namespace warpmat {
 namespace {
 
 struct Options {
-  std::string file, kernel, grid, block, target;
+  std::string file, kernel, grid, block, target, checks = "uninitialised,copies";
   std::vector<std::string> buffers, params, outs;
   std::uint32_t shared_bytes = 0;
   bool contract = true;
@@ -77,7 +78,9 @@ void run_launch(const Options& options) {
   const Kernel kernel(module, entry, {.target = options.target, .contract = options.contract});
   add_scratch(description, kernel.program().parameters.size());
   PreparedLaunch prepared = prepare(description);
-  const LaunchResult result = launch(kernel, description.config, prepared.memory, prepared.arguments, options.launch);
+  LaunchOptions launch_options = options.launch;
+  launch_options.checks = parse_checks(options.checks);
+  const LaunchResult result = launch(kernel, description.config, prepared.memory, prepared.arguments, launch_options);
   fmt::print("{}", result.printed);
   write_outputs(description, prepared);
 }
@@ -98,6 +101,7 @@ void add_launch(CLI::App& app) {
   command->add_option("--target", options->target, "The GPU to be, for example sm_90a; else the file's own .target");
   command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
   command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
+  command->add_option("--check", options->checks, "uninitialised, copies, races, separated by commas; or all, or none")->capture_default_str();
   command->add_option("--fmad", options->contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
   add_execution_flags(*command, options->launch.execution);
   command->footer(

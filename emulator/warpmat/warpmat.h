@@ -6,6 +6,7 @@
 //
 //   ptx/program.h      text -> Program -> text
 //   ptx/run.h          a Warp runs a Program
+//   machine/launch.h   whole kernels: Module, Kernel, DeviceMemory, launch
 //   ptx/operands.h     a statement's operands as Eigen matrices: what tests of kernels use
 //   execute/instruction.h  one Instruction on registers, without PTX text: what simulators use
 //   tables/form.h     the table of forms; tables/lowering.h what each becomes on each hardware, and how that is known
@@ -15,6 +16,7 @@
 //   numeric/dot.h      how a matrix unit adds up
 
 #include <warpmat/execute/instruction.h>
+#include <warpmat/machine/launch.h>
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/matrices/packing.h>
 #include <warpmat/tables/scales.h>

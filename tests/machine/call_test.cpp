@@ -109,3 +109,40 @@ TEST_CASE("vprintf prints by blocks and lanes; a failed assertion is a trap with
 )";
   CHECK(trap_of(word_kernel(fails, "sm_90", before), {1}).find("hi:17: hi: assertion `hi` failed") != std::string::npos);
 }
+
+TEST_CASE("calls through registers and through a table of functions, each lane its own", "[machine][call]") {
+  const std::string functions = R"(
+.func (.param .b32 r) twice (.param .b32 x) { .reg .b32 %a; ld.param.b32 %a, [x]; shl.b32 %a, %a, 1; st.param.b32 [r], %a; ret; }
+.func (.param .b32 r) square (.param .b32 x) { .reg .b32 %a; ld.param.b32 %a, [x]; mul.lo.u32 %a, %a, %a; st.param.b32 [r], %a; ret; }
+.func (.param .b32 r) other (.param .b64 x) { .reg .b32 %a; mov.u32 %a, 99; st.param.b32 [r], %a; ret; }
+.global .align 8 .u64 table[2] = {twice, square};)";
+  const auto call = [](const std::string& last) {
+    return R"(
+    mov.u64 %l0, table;
+    cvta.global.u64 %l0, %l0;
+    and.b32 %r0, %i, 1;
+    mul.wide.u32 %l1, %r0, 8;
+    add.u64 %l0, %l0, %l1;
+    ld.global.u64 %l2, [%l0];
+    setp.eq.u32 %p0, %i, 5;
+    @%p0 mov.u64 %l2, square;
+    setp.eq.u32 %p1, %i, 6;
+    @%p1 mov.u64 %l2, )" + last + R"(;
+    {
+      .param .b32 given; .param .b32 got;
+      st.param.b32 [given], %i;
+      prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
+      call (got), %l2, (given), prototype;
+      ld.param.b32 %d, [got];
+    })";
+  };
+  std::vector<std::uint32_t> expected(32);
+  for (std::uint32_t i = 0; i < 32; ++i) expected[i] = i % 2 == 1 ? i * i : 2 * i;
+  CHECK(words_of(word_kernel(call("twice"), "sm_90", functions), {1}, {32}) == expected);
+  // A function of another signature, and a number that is no function's address.
+  for (const std::string last : {"other", "17"}) {
+    const std::string trap = trap_of(word_kernel(call(last), "sm_90", functions), {32});
+    CHECK(trap.find("lane 6, line") != std::string::npos);
+    CHECK(trap.find("no function") != std::string::npos);
+  }
+}

@@ -199,3 +199,25 @@ TEST_CASE("a read reaches across no gap between two buffers", "[machine][memory]
   CHECK_THROWS_AS(memory.read<std::uint8_t>(a, 1001), std::out_of_range);
   CHECK(memory.describe(b - 8).find("8 bytes before buffer 'b'") != std::string::npos);
 }
+
+TEST_CASE("a variable of the module is found by its name, read and set, and keeps its contents between launches", "[machine][memory]") {
+  const Module module = word_kernel(R"(
+    mov.u64 %l0, counter;
+    atom.global.add.u32 %r0, [%l0+4], 1;
+    ld.const.u32 %r1, [scale];
+    mul.lo.u32 %d, %r0, %r1;
+)",
+                                    "sm_90", ".global .align 4 .u32 counter[2] = {7, 40};\n.const .align 4 .u32 scale = 2;");
+  const Kernel kernel(module, "k");
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4, "out");
+  const std::uint64_t counter = variable_address(kernel, memory, "counter"), scale = variable_address(kernel, memory, "scale");
+  CHECK(memory.read<std::uint32_t>(counter, 2) == std::vector<std::uint32_t>{7, 40});
+  launch(kernel, {}, memory, {out});
+  CHECK(memory.read<std::uint32_t>(out, 1)[0] == 80);
+  memory.bytes(scale, 4)[0] = 3;
+  launch(kernel, {}, memory, {out});
+  CHECK(memory.read<std::uint32_t>(out, 1)[0] == 123);
+  CHECK(memory.read<std::uint32_t>(counter, 2) == std::vector<std::uint32_t>{7, 42});
+  CHECK_THROWS_WITH(variable_address(kernel, memory, "count"), "the module has no .global or .const variable 'count'");
+}

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include <warpmat/ptx/lexer.h>
-
 #include "paths.h"
+#include "ptx/mutator.h"
 #include "ptx/random_program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -21,67 +18,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace warpmat {
 namespace {
 
-/// Makes inputs from `seeds`: a seed, mutated a few times, or random bytes.
-class Mutator {
+/// Makes inputs from `seeds`: a seed or a random program, mutated a few times, or random bytes.
+class Inputs {
  public:
-  explicit Mutator(std::vector<std::string> seeds) : seeds_(std::move(seeds)) {
-    for (const std::string& seed : seeds_)
-      for (const Token& token : tokenize(seed)) tokens_.emplace_back(token.text);
-  }
+  explicit Inputs(std::vector<std::string> seeds) : seeds_(std::move(seeds)), mutator_(seeds_, 15) {}
 
   std::string next() {
-    if (below(20) == 0) return random_bytes(below(100));
-    std::string text = below(2) == 0 ? random_program(random_, 1 + static_cast<int>(below(6)), below(2) == 0) : any(seeds_);
-    for (std::size_t i = 1 + below(4); i-- > 0;) mutate(text);
+    if (mutator_.below(20) == 0) return mutator_.random_bytes(mutator_.below(100));
+    std::string text =
+        mutator_.below(2) == 0
+            ? random_program(mutator_.random(), 1 + static_cast<int>(mutator_.below(6)), mutator_.below(2) == 0)
+            : seeds_[mutator_.below(seeds_.size())];
+    for (std::size_t i = 1 + mutator_.below(4); i-- > 0;) mutator_.mutate(text);
     return text;
   }
 
  private:
-  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
-  const std::string& any(const std::vector<std::string>& list) { return list[below(list.size())]; }
-
-  std::string random_bytes(std::size_t count) {
-    std::string bytes;
-    while (bytes.size() < count) bytes += static_cast<char>(random_());
-    return bytes;
-  }
-
-  void mutate(std::string& text) {
-    const std::size_t at = below(text.size() + 1), length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
-    switch (below(7)) {
-      case 0:
-        if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << below(8)));
-        break;
-      case 1:
-        text.erase(at, length);
-        break;
-      case 2:
-        text.insert(at, text.substr(at, length));
-        break;
-      case 3:
-        text.insert(at, any(tokens_));
-        break;
-      case 4:
-        text.insert(at, random_bytes(1 + below(3)));
-        break;
-      case 5:
-        splice_token(text);
-        break;
-      case 6:
-        text.resize(at);
-        break;
-    }
-  }
-
-  /// Replaces one token of `text` by another.
-  void splice_token(std::string& text) {
-    const std::vector<Token> tokens = tokenize(text);
-    const Token& token = tokens[below(tokens.size())];
-    text.replace(static_cast<std::size_t>(token.text.data() - text.data()), token.text.size(), any(tokens_));
-  }
-
-  std::mt19937 random_{15};
-  std::vector<std::string> seeds_, tokens_;
+  std::vector<std::string> seeds_;
+  Mutator mutator_;
 };
 
 std::vector<std::string> seeds() {
@@ -98,17 +52,6 @@ std::vector<std::string> seeds() {
   return out;
 }
 
-/// WARPMAT_FUZZ_INPUTS says how many inputs to try instead.
-int inputs() {
-#ifdef __SANITIZE_ADDRESS__
-  constexpr int usual = 4000;
-#else
-  constexpr int usual = 20000;
-#endif
-  const char* const wanted = std::getenv("WARPMAT_FUZZ_INPUTS");
-  return wanted != nullptr ? std::atoi(wanted) : usual;
-}
-
 void feed(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
@@ -116,9 +59,9 @@ void feed(const std::string& input) {
 }  // namespace
 
 TEST_CASE("fuzz: mutated programs and random bytes neither crash the parser nor change on printing") {
-  Mutator mutator(seeds());
-  const int count = inputs();
-  for (int i = 0; i < count; ++i) feed(mutator.next());
+  Inputs inputs(seeds());
+  const int count = fuzz_inputs(20000);
+  for (int i = 0; i < count; ++i) feed(inputs.next());
   SUCCEED(count);
 }
 

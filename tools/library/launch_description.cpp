@@ -218,6 +218,7 @@ PreparedLaunch prepare(const LaunchDescription& description) {
   PreparedLaunch prepared;
   for (const LaunchBuffer& buffer : description.buffers) {
     const std::vector<std::uint8_t> contents = initial_contents(buffer);
+    if (prepared.addresses.contains(buffer.name)) fail(fmt::format("two buffers are called '{}'", buffer.name));
     prepared.addresses[buffer.name] = prepared.memory.allocate(contents, buffer.name);
     prepared.sizes[buffer.name] = contents.size();
   }

@@ -35,7 +35,17 @@ Block::Block(const LaunchState& launch, Dim3 index) : launch_(launch), index_(in
   }
   order_.resize(warps_.size());
   std::iota(order_.begin(), order_.end(), 0);
+  begin_checks();
   if (launch.options.observer != nullptr) launch.options.observer->block_begins(launch.program, index);
+}
+
+void Block::begin_checks() {
+  const Checks& checks = launch_.options.checks;
+  if (shared_.empty() || (!checks.uninitialised && !checks.copies && !checks.races)) return;
+  shadow_.emplace(shared_.data(), shared_.size());
+  for (const code::Variable& variable : launch_.program.shared_variables)
+    shadow_->add_start(variable.address - launch_.program.shared_base);
+  if (checks.races) races_.emplace(shared_.size(), static_cast<int>(warps_.size()));
 }
 
 std::uint64_t Block::operations() const {
@@ -52,6 +62,7 @@ Block::Status Block::run(bool has_turn) {
   const RoundingMode mode(RoundingMode::nearest);  // what the scalar kernels ask for
   has_turn_ = has_turn;
   turn_left_ = turn_accesses;
+  progress_before_ = progress_;
   std::size_t idle = 0, finished = 0;  // warps in a row that could not go on
   for (const auto& warp : warps_) finished += warp->finished();
   while (finished < warps_.size()) {
@@ -65,8 +76,10 @@ Block::Status Block::run(bool has_turn) {
       warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations));
     if (status == WarpState::Status::needs_turn) return Status::needs_turn;
     if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
+    if (warp.polls() && all_wait()) report_deadlock();
     if (!was_finished && warp.finished()) {
       ++finished;
+      make_progress();
       check_all_barriers();
     }
     next_warp_ = (next_warp_ + 1) % warps_.size();
@@ -96,23 +109,39 @@ void Block::check_barrier(int id) {
   if (state.arrived < expected || state.arrived == 0) return;
   const BarrierState done = state;
   state = {};
+  make_progress();
   if (launch_.options.observer != nullptr) launch_.options.observer->barrier_completes(launch_.program, index_, id, done.arrived_warps);
-  for (std::size_t i = 0; i < warps_.size(); ++i)
-    if ((done.arrived_warps >> i & 1) != 0) warps_[i]->release(id, done.count, done.contributed);
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    if (shadow_ && (done.participants >> i & 1) != 0) shadow_->publish(static_cast<int>(i));
+    if ((done.arrived_warps >> i & 1) == 0) continue;
+    if (races_) races_->leave(static_cast<int>(i), id);
+    warps_[i]->release(id, done.count, done.contributed);
+  }
+  if (races_) races_->complete(id);
 }
 
 void Block::check_all_barriers() {
   for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) check_barrier(id);
 }
 
+bool Block::all_wait() const {
+  return std::ranges::all_of(warps_, [](const auto& warp) { return warp->finished() || warp->waits(); });
+}
+
+/// The report's place is that of a warp that polls, if one does: what it waits for is what is missing.
 void Block::report_deadlock() {
-  for (const auto& warp : warps_)
-    if (!warp->finished()) warp->check_gathering();
-  std::string text;
   const WarpState* first = nullptr;
   for (const auto& warp : warps_) {
     if (warp->finished()) continue;
-    if (first == nullptr) first = warp.get();
+    warp->go_back_to_polls();
+    if (first == nullptr || (!first->polls() && warp->polls())) first = warp.get();
+  }
+  if (!first->polls())
+    for (const auto& warp : warps_)
+      if (!warp->finished()) warp->check_gathering();
+  std::string text;
+  for (const auto& warp : warps_) {
+    if (warp->finished()) continue;
     text += fmt::format("{}warp {}: {}", text.empty() ? "" : "; ", warp->index(), warp->describe_waiting());
   }
   first->trap(-1, std::nullopt, "deadlock: no warp of the block can go on: " + text);

@@ -3,10 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/race_detector.h>
+#include <warpmat/machine/shared_shadow.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::machine {
@@ -15,6 +18,7 @@ namespace warpmat::machine {
 struct BarrierState {
   std::uint32_t expected = 0;       ///< threads; 0: all of the block
   std::uint64_t arrived_warps = 0;  ///< that wait, a bit each
+  std::uint64_t participants = 0;   ///< those of bar.arrive included
   std::uint32_t arrived = 0;        ///< threads, those of bar.arrive included
   std::uint32_t count = 0;          ///< of true predicates (bar.red)
   std::uint32_t contributed = 0;    ///< predicates
@@ -35,9 +39,20 @@ class Block {
   const LaunchState& launch() const { return launch_; }
   Dim3 index() const { return index_; }
   std::span<std::uint8_t> shared() { return shared_; }
+  /// What is known of the shared memory's bytes, or nullptr where there is none or nothing is checked.
+  SharedShadow* shadow() { return shadow_ ? &*shadow_ : nullptr; }
+  RaceDetector* races() { return races_ ? &*races_ : nullptr; }
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
   std::uint64_t clock() const { return clock_; }
+
+  /// Grows with everything that lanes may wait for: stores, atomic operations that change something, barriers, exits.
+  std::uint64_t progress() const { return progress_; }
+  void make_progress() { ++progress_; }
+  /// Whether the turn that is over brought no progress.
+  bool idle_turn() const { return progress_ == progress_before_; }
+  /// Throws the KernelTrap that says where each warp waits.
+  [[noreturn]] void report_deadlock();
 
   bool has_turn() const { return has_turn_; }
   /// Counts an operation whose order among blocks is defined; false where the turn is over.
@@ -49,13 +64,16 @@ class Block {
   const std::vector<std::unique_ptr<WarpState>>& warps() const { return warps_; }
 
  private:
-  [[noreturn]] void report_deadlock();
+  bool all_wait() const;
   void check_all_barriers();
   void begin_slice();
+  void begin_checks();
 
   const LaunchState& launch_;
   Dim3 index_;
   std::vector<std::uint8_t> shared_;
+  std::optional<SharedShadow> shadow_;
+  std::optional<RaceDetector> races_;
   std::vector<std::unique_ptr<WarpState>> warps_;
   std::vector<std::size_t> order_;
   std::array<BarrierState, 16> barriers_{};
@@ -64,6 +82,7 @@ class Block {
   int slice_ = 0;  ///< operations that are left to the warp
   std::uint64_t clock_ = 0;
   std::uint64_t random_;
+  std::uint64_t progress_ = 0, progress_before_ = 0;
   bool has_turn_ = false;
   int turn_left_ = 0;
 };

@@ -39,6 +39,7 @@ class Grid {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+  static constexpr std::uint64_t fewest_idle_turns = 1024;  // of 1024 accesses each
 
   struct Begun {
     std::unique_ptr<Block> block;
@@ -96,7 +97,20 @@ class Grid {
     } else if (status == Block::Status::finished) {
       end(number);
     } else if (status == Block::Status::turn_is_over) {
+      check_idle(*begun.block);
       pass_turn();
+    }
+  }
+
+  /// Blocks that only wait for one another, turn after turn: nothing will change that.
+  void check_idle(Block& block) {
+    idle_turns_ = block.idle_turn() ? idle_turns_ + 1 : 0;
+    const std::uint64_t rounds = 4 + 2 * block.warps().size();  // in a turn of its block not every warp may have come to its access
+    if (idle_turns_ < std::max<std::uint64_t>(fewest_idle_turns, rounds * (size_ - ended_))) return;
+    try {
+      block.report_deadlock();
+    } catch (...) {
+      fail(std::current_exception());
     }
   }
 
@@ -111,6 +125,7 @@ class Grid {
     result_.operations += begun.block->operations();
     begun_.erase(number);
     ended_late_.insert({number, true});
+    idle_turns_ = 0;
     while (ended_late_.erase(ended_before_) != 0) {
       result_.printed += printed_[ended_before_];
       printed_.erase(ended_before_);
@@ -135,6 +150,7 @@ class Grid {
   std::map<std::uint64_t, std::string> printed_;
   std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
   std::uint64_t ended_ = 0, next_ = 0, turn_ = 0;
+  std::uint64_t idle_turns_ = 0;  ///< in a row: turns that brought no progress
   bool failed_ = false;
   std::exception_ptr trap_;
   LaunchResult result_;

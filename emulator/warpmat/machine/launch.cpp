@@ -64,32 +64,37 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
   return bytes;
 }
 
-/// The module's variables: once in each memory, with their initial contents.
-std::uint64_t place_module(const code::Program& program, DeviceMemory& memory) {
-  if (program.module_bytes.empty()) return 0;
+/// The module's variables: once in each memory, with their initial contents, each a buffer of its own. Returns their addresses.
+const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory) {
   const auto [place, added] = memory.modules().try_emplace(program.module.get());
-  if (!added) return place->second;
-  place->second = memory.allocate(program.module_bytes.size(), "variables of the module");
-  const auto bytes = memory.bytes(place->second, program.module_bytes.size());
-  std::ranges::copy(program.module_bytes, bytes.begin());
+  std::vector<std::uint64_t>& addresses = place->second;
+  if (!added) return addresses;
+  for (const code::Variable& variable : program.module_variables)
+    addresses.push_back(memory.allocate(variable.bytes, std::string(variable.name)));
+  std::vector<std::uint8_t> contents = program.module_bytes;
   for (const code::Relocation& relocation : program.module_relocations) {
-    const std::uint64_t address = (place->second + relocation.addend) >> relocation.shift;
-    std::memcpy(bytes.data() + relocation.at, &address, static_cast<std::size_t>(relocation.bytes));
+    const std::uint64_t address = (addresses[static_cast<std::size_t>(relocation.variable)] + relocation.addend) >> relocation.shift;
+    std::memcpy(contents.data() + relocation.at, &address, static_cast<std::size_t>(relocation.bytes));
   }
-  return place->second;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const code::Variable& variable = program.module_variables[i];
+    if (variable.bytes != 0)
+      std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
+  }
+  return addresses;
 }
 
 /// A copy of the constants at an aligned place, with the addresses of the module's variables in it.
 class ConstantCopy {
  public:
-  ConstantCopy(const code::Program& program, std::uint64_t module_address)
+  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables)
       : words_(program.constants.size() + code::register_alignment / 8) {
     auto address = reinterpret_cast<std::uintptr_t>(words_.data());
     address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
     begin_ = reinterpret_cast<std::uint8_t*>(address);
     std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
     for (const code::Relocation& relocation : program.constant_relocations) {
-      const std::uint64_t value = module_address + relocation.addend;
+      const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
       for (int lane = 0; lane < lanes; ++lane)
         std::memcpy(begin_ + relocation.at + static_cast<std::size_t>(lane * relocation.bytes), &value,
                     static_cast<std::size_t>(relocation.bytes));
@@ -150,6 +155,14 @@ std::vector<std::string> Module::entries() const {
 Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
     : program_(std::make_shared<const code::Program>(code::resolve(
           module.syntax(), entry, options.target.empty() ? nullptr : &target(options.target), {.contract = options.contract}))) {}
+
+std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
+  const std::vector<code::Variable>& variables = kernel.program().module_variables;
+  const auto found = std::ranges::find(variables, name, &code::Variable::name);
+  if (found == variables.end())
+    throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
+  return place_module(kernel.program(), memory)[static_cast<std::size_t>(found - variables.begin())];
+}
 
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
                     const LaunchOptions& options) {

@@ -96,11 +96,19 @@ struct LaunchConfig {
   std::uint32_t shared_bytes = 0;  ///< of dynamic shared memory
 };
 
+/// What is checked besides what always is: bounds, alignment, lanes that must take part, deadlocks. See docs/launch.md.
+struct Checks {
+  bool uninitialised = true;  ///< shared memory that nobody has written decides something
+  bool copies = true;         ///< what cp.async brings is read before it is waited for, or by other warps before a barrier
+  bool races = false;         ///< two warps access a byte of shared memory, one of them writes, and nothing orders them
+};
+
 struct LaunchOptions {
   int jobs = 1;                ///< threads; 0: as many as there are cores. The result does not depend on it
   std::uint64_t schedule = 0;  ///< 0: warps in order; else the seed of another order
   ExecutionOptions execution = {};  ///< of the matrix instructions
   std::uint64_t most_operations = 0;      ///< 0: no limit; else a trap for a block that executes more
+  Checks checks = {};
   machine::Observer* observer = nullptr;  ///< sees every operation and access; then one thread runs all blocks
 };
 
@@ -127,6 +135,10 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
   std::optional<std::uint64_t> address;
   std::string reason;
 };
+
+/// Where the .global or .const variable `name` of the kernel's module lies in `memory`, as cuModuleGetGlobal has it: memory.bytes() reads
+/// and sets it. It gets its initial contents now if nothing of the module was placed in `memory` before. Throws std::invalid_argument.
+std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
 
 /// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared
 /// memory or arguments do not fit, KernelTrap for what the kernel does wrong; memory then holds what was written until then.

@@ -84,10 +84,12 @@ void WarpState::wait_group(const Operation& operation, LaneMask mask) {
       done |= lane_bit(lane);
       if (copy.copied[l] != 0) std::memcpy(copy.to[l], copy.from[l], copy.copied[l]);
       std::memset(copy.to[l] + copy.copied[l], 0, copy.bytes - copy.copied[l]);
+      if (block_.shadow() != nullptr) land_copy(copy.to[l], copy.bytes);
     }
     copy.mask &= ~done;
   }
   std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
+  if (block_.warps().size() == 1) publish_copies();
   if (launch_.options.observer != nullptr) launch_.options.observer->copies_complete({program_, operation, block_.index(), index_, mask});
 }
 

@@ -102,7 +102,14 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   // Where the address is generic, what locate() makes of it tells the space: shared addresses are below all others.
   const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
+  undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
+  if (undefined_ != 0 && operation.results > 0) taint_loaded(operation, access, addresses);
+  if (access.atomic == AtomicOperation::exchange && block_.shadow() != nullptr)
+    block_.shadow()->define(addresses.host, access.bytes * access.vector, mask);
+  if (taint_.any()) store_tainted(operation, access, addresses, mask);
+  publish_copies();
+  synchronise(addresses, mask);
   const bool in_shared =
       access.space == code::Space::shared ||
       (access.space == code::Space::generic && addresses.address[static_cast<std::size_t>(first_lane(mask))] != first_given);
@@ -111,6 +118,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   const auto value_of = [&](int source, int lane) -> std::uint64_t {
     return wide ? at<std::uint64_t>(source_slot(operation, source))[lane] : at<std::uint32_t>(source_slot(operation, source))[lane];
   };
+  bool changed = false;
   for (int lane = 0; lane < lanes; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     for (int e = 0; e < access.vector; ++e) {
@@ -119,6 +127,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
       std::uint64_t old = 0;
       if (access.bytes == 16) {
         exchange_128(operation, access, place, lane);
+        changed = true;
         continue;
       }
       if (access.arithmetic != nullptr) {
@@ -126,14 +135,17 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
         std::uint64_t sum = compute_one(access, wide, flush ? flush_f32(old) : old, flush ? flush_f32(b) : b);
         if (flush) sum = flush_f32(sum);
         std::memcpy(place, &sum, access.bytes);
+        changed = true;
       } else {
         old = update_integer(access, place, b,
                              access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0);
+        changed |= std::memcmp(&old, place, access.bytes) != 0;
       }
       if (operation.results > 0) write_word(operation, e, lane, old);
     }
   }
-  ++spins_;
+  if (changed) block_.make_progress();
+  poll(operation);
 }
 
 /// atom.exch.b128 and atom.cas.b128.

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int strand_slice = 512;                   // operations until another strand of the warp has its turn
 constexpr std::uint64_t most_spins = 2000;          // accesses that may wait for other lanes, until lanes at joins are released
+constexpr std::uint64_t most_polls = 200'000;       // accesses that find nothing new, until the warp is said to wait
 constexpr std::uint64_t longest_wait = 20'000'000;  // operations until the same
 
 }  // namespace
@@ -85,13 +86,14 @@ WarpState::Step WarpState::step() {
     mask &= operation.guard_inverted ? ~guard : guard;
   }
   ++operations_;
+  if (taint_.any()) follow_taint(operation, mask);
   if (launch_.options.observer != nullptr) observe(operation, mask);
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
   if (mask == 0) {
     ++s.pc;
     return Step::next;
   }
-  if (operation.semantics == Semantics::compute) {
+  if (catalogue::computes(operation.semantics)) {
     compute(operation, mask);
     ++s.pc;
     return Step::next;
@@ -112,6 +114,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       if (operation.semantics == Semantics::load) load(operation, mask);
       if (operation.semantics == Semantics::store) store(operation, mask);
       if (operation.semantics == Semantics::atomic) atomic(operation, mask);
+      if (operation.semantics == Semantics::fence) publish_copies();
       break;
     case Semantics::special:
       special(operation, mask);
@@ -134,7 +137,9 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::exit:
       return exit_lanes(mask);
     case Semantics::trap:
-      trap(first_lane(mask), std::nullopt, "the kernel executes a trap");
+      trap(first_lane(mask), std::nullopt,
+           operation.detail == code::trap_of_call ? "the register holds the address of no function that this call may mean"
+                                                  : "the kernel executes a trap");
     case Semantics::barrier:
       return barrier(operation, mask);
     case Semantics::warp_barrier:
@@ -148,20 +153,43 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
         if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, mask);
       break;
     case Semantics::sleep:
+      poll(operation);
       ++strand().pc;
-      ++spins_;
       return Step::yield;
     case Semantics::matrix:
       return matrix(operation, mask);
     case Semantics::nothing:
     case Semantics::compute:
-    case Semantics::compare:
+    case Semantics::select:
     case Semantics::branch:
     case Semantics::address_space:
       break;
   }
   ++strand().pc;
   return Step::next;
+}
+
+/// An access that lanes repeat while they wait for others: one in a defined order, an atomic one that changes nothing, a sleep. What
+/// needs the turn waits for other blocks too: the grid sees to that.
+void WarpState::poll(const Operation& operation) {
+  ++spins_;
+  strand().polls_at = strand().pc;
+  const bool of_block = operation.semantics == Semantics::sleep || !is_ordered(operation);
+  polls_ = of_block && seen_progress_ == block_.progress() ? polls_ + 1 : 0;
+  seen_progress_ = block_.progress();
+}
+
+bool WarpState::polls() const {
+  return polls_ > most_polls && seen_progress_ == block_.progress();
+}
+
+bool WarpState::waits() const {
+  return polls() || std::ranges::none_of(strands_, [](const Strand& s) { return s.state == Strand::State::ready; });
+}
+
+void WarpState::go_back_to_polls() {
+  for (Strand& s : strands_)
+    if (s.state == Strand::State::ready && s.polls_at >= 0) s.pc = s.polls_at;
 }
 
 void WarpState::observe(const Operation& operation, LaneMask mask) {
@@ -315,8 +343,10 @@ WarpState::Step WarpState::call(const Operation& operation) {
     for (const code::ArgumentCopy& copy : call.arguments)
       std::copy_n(memory + s.local + copy.caller, copy.bytes, memory + local + copy.callee);
   }
-  for (const code::RegisterCopy& copy : call.register_arguments)
+  for (const code::RegisterCopy& copy : call.register_arguments) {
+    if (taint_.any()) taint_.set(frame + static_cast<std::size_t>(copy.callee), s.lanes, taint_of(copy.caller), {});
     std::copy_n(at<std::uint8_t>(copy.caller), code::bytes(copy.register_class), registers_ + frame + copy.callee);
+  }
   s.calls.push_back({s.pc, s.frame, s.local, s.function});
   s.frame = frame;
   s.local = local;
@@ -336,6 +366,7 @@ WarpState::Step WarpState::return_from_call() {
     for (const code::ArgumentCopy& copy : call.returns)
       std::copy_n(memory + s.local + copy.callee, copy.bytes, memory + back.local + copy.caller);
     for (const code::RegisterCopy& copy : call.register_returns) {
+      if (taint_.any()) taint_.set(back.frame + static_cast<std::size_t>(copy.caller), lane_bit(lane), taint_of(copy.callee), {});
       const std::uint8_t* const from = registers_ + s.frame + copy.callee;
       std::uint8_t* const to = registers_ + back.frame + copy.caller;
       const auto l = static_cast<std::size_t>(lane);

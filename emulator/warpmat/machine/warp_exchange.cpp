@@ -25,6 +25,7 @@ WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
            fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", own, named));
     if (!gather(operation, named & live_, mask, false)) return Step::leave_strand;
   }
+  if (taint_.any() && exchange.operation >= WarpOperation::vote_all) taint_exchanged(operation, mask);
   perform_exchange(operation, mask, exchange);
   advance_gathered(operation, false);
   return Step::next;
@@ -169,6 +170,7 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, const WarpExc
     from[static_cast<std::size_t>(lane)] = good ? j : lane;
     if (good) in_range |= lane_bit(lane);
   }
+  if (taint_.any()) taint_shuffled(operation, mask, from);
   for (int lane = 0; lane < lanes; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     write_word(operation, 0, lane, values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
@@ -203,6 +205,12 @@ WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
+void WarpState::arrive(BarrierState& state, std::uint32_t id) {
+  state.arrived += lanes;
+  state.participants |= std::uint64_t{1} << index_;
+  if (block_.races() != nullptr) block_.races()->arrive(index_, static_cast<int>(id));
+}
+
 WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   const code::Barrier& what = program_.barriers[operation.detail];
   if (what.aligned && !gather(operation, live_, mask, false)) return Step::leave_strand;
@@ -227,7 +235,7 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   if (!waits) {
     if (mask != live_)
       trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
-    state.arrived += lanes;
+    arrive(state, id);
     advance_gathered(operation, false);
     block_.check_barrier(static_cast<int>(id));
     return Step::next;
@@ -242,7 +250,7 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
     s.barrier = static_cast<std::int32_t>(id);
   }
   if ((live_ & ~waiting_at(static_cast<int>(id))) == 0) {
-    state.arrived += lanes;
+    arrive(state, id);
     state.arrived_warps |= std::uint64_t{1} << index_;
   }
   block_.check_barrier(static_cast<int>(id));

@@ -50,6 +50,8 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   Arguments arguments;
   SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
   arguments.shared = &memory;
+  SharedShadow::Places rows;
+  bool in_shared = false;
   int next_result = 0, next_source = 0;
   const bool wide_results = form.operands.front().written && form.operands.front().fragment.register_bits == 64;
   for (const Operand& operand : form.operands) {
@@ -60,6 +62,8 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
       if (operand.kind == OperandKind::address) {
         Register& addresses = lists.halves[lists.used++];
         shared_addresses(operation, matrix, slot, addresses);
+        for (std::size_t lane = 0; lane < lanes; ++lane) rows[lane] = block_.shared().data() + (addresses[lane] - program_.shared_base);
+        in_shared = true;
         lists.pointers[lists.count++] = addresses.data();
       } else if (wide) {
         Register* const low = &lists.halves[lists.used++];
@@ -89,12 +93,17 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
       for (std::size_t lane = 0; lane < lanes; ++lane)
         to[lane] = arguments.destination[half][lane] | std::uint64_t{arguments.destination[half + 1][lane]} << 32;
     }
+  if (taint_.any() || (in_shared && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
   advance_gathered(operation, false);
   return Step::next;
 }
 
 /// The lanes' row addresses within shared memory, of ldmatrix and stmatrix.
 void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
+  const Form& form = matrix.instruction.form();
+  const int rows = form.rows_in_memory();
+  const LaneMask reading = rows >= lanes ? all_lanes : lane_bit(rows) - 1;
+  if (taint_.any()) must_be_defined(slot, reading, "a row's address");
   Addresses addresses;
   const auto offset = static_cast<std::uint64_t>(matrix.offset);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -109,9 +118,6 @@ void WarpState::shared_addresses(const Operation& operation, const code::Matrix&
     addresses.address[lane] = out[lane];
   }
   if (launch_.options.observer == nullptr) return;
-  const Form& form = matrix.instruction.form();
-  const int rows = form.rows_in_memory();
-  const LaneMask reading = rows >= lanes ? all_lanes : lane_bit(rows) - 1;
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
   launch_.options.observer->access({{program_, operation, block_.index(), index_, reading},
                                     code::Space::shared,

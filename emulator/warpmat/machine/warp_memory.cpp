@@ -197,6 +197,9 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   if (!good)
     for_each_lane(
         mask, [&](std::size_t lane) { addresses.host[lane] = locate_lane(space, static_cast<int>(lane), address[lane], bytes, writes); });
+  if (block_.shadow() != nullptr && (space == Space::shared || !one_space))
+    check_shared(operation, addresses.host, bytes, mask,
+                 asynchronous ? SharedUse::copy : !writes ? SharedUse::load : reads ? SharedUse::atomic : SharedUse::store);
   if (launch_.options.observer == nullptr) return;
   if (one_space) {
     launch_.options.observer->access(
@@ -221,7 +224,9 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
+  undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
+  if (undefined_ != 0) taint_loaded(operation, access, addresses);
   for (int e = 0; e < access.vector; ++e) {
     void* const to = at<std::uint8_t>(result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -240,7 +245,10 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
         load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, addresses.host, offset + 8, mask);
     }
   }
-  if (access.ordered) ++spins_;
+  if (access.ordered) {
+    poll(operation);
+    synchronise(addresses, mask);
+  }
 }
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
@@ -259,6 +267,12 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
     } else {
       store_register<std::uint64_t>(from, addresses.host, access.bytes, offset, mask);
     }
+  }
+  if (access.space != Space::local) block_.make_progress();
+  if (taint_.any()) store_tainted(operation, access, addresses, mask);
+  if (access.ordered) {
+    publish_copies();
+    synchronise(addresses, mask);
   }
 }
 

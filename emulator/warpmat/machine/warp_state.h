@@ -9,11 +9,14 @@
 #include <vector>
 
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/shared_shadow.h>
+#include <warpmat/machine/taint.h>
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
 
 class Block;
+struct BarrierState;
 
 /// Where a called function returns to.
 struct Return {
@@ -34,6 +37,7 @@ struct Strand {
   std::uint32_t local = 0;  ///< byte offset of its local memory, in each lane
   std::int32_t function = 0;
   std::int32_t barrier = 0;
+  std::int32_t polls_at = -1;  ///< the last access that may wait for others by being repeated
   std::vector<Return> calls;
 };
 
@@ -82,6 +86,11 @@ class WarpState {
   void release(int barrier, std::uint32_t count, std::uint32_t contributed);
   /// Lanes that wait at `barrier`.
   LaneMask waiting_at(int barrier) const;
+  /// Whether all its lanes wait for others: at barriers, or by repeating accesses that have found nothing new for long.
+  bool waits() const;
+  bool polls() const;
+  /// For reports: every lane that repeats an access is at that access.
+  void go_back_to_polls();
   /// For reports of a deadlock: what each strand waits for.
   std::string describe_waiting() const;
   /// Throws KernelTrap if lanes wait for others of the warp that never come.
@@ -133,6 +142,39 @@ class WarpState {
   void wait_group(const code::Operation& operation, LaneMask mask);
   bool is_ordered(const code::Operation& operation) const;
   void observe(const code::Operation& operation, LaneMask mask);
+  void poll(const code::Operation& operation);
+
+  // Checks on shared memory: warp_checks.cpp
+  enum class SharedUse : std::uint8_t { load, store, atomic, copy };
+  void check_shared(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
+                    SharedUse use);
+  void check_defined(SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
+  void check_copies(const SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, bool writes);
+  void begin_copies(const code::Operation& operation, SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes,
+                    LaneMask mask);
+  void land_copy(const std::uint8_t* place, std::uint32_t bytes);
+  void check_races(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
+                   SharedUse use);
+  void synchronise(const Addresses& addresses, LaneMask mask);
+  void publish_copies();
+  std::string statement_name(std::uint32_t statement) const;
+  std::string describe_shared(std::uint64_t address) const;
+  std::uint64_t shared_address(const SharedShadow::Places& places, int lane) const;
+
+  // Numbers that nobody has written: warp_taint.cpp
+  void follow_taint(const code::Operation& operation, LaneMask mask);
+  LaneMask taint_of(code::Slot slot) const;
+  LaneMask taint_of_sources(const code::Operation& operation) const;
+  void must_be_defined(code::Slot slot, LaneMask mask, const char* role) const;
+  void taint_results(const code::Operation& operation, LaneMask mask, LaneMask tainted);
+  void taint_loaded(const code::Operation& operation, const code::Access& access, const Addresses& addresses);
+  void store_tainted(const code::Operation& operation, const code::Access& access, const Addresses& addresses, LaneMask mask);
+  void taint_exchanged(const code::Operation& operation, LaneMask mask);
+  void taint_shuffled(const code::Operation& operation, LaneMask mask, const std::array<int, lanes>& from);
+  void check_matrix(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+  void taint_product(const code::Operation& operation, const Form& form);
+  void taint_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+  void store_tainted_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
 
   // Exchange between lanes: warp_exchange.cpp
   Step exchange(const code::Operation& operation, LaneMask mask);
@@ -141,6 +183,7 @@ class WarpState {
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
   Step barrier(const code::Operation& operation, LaneMask mask);
+  void arrive(BarrierState& state, std::uint32_t id);
 
   // Matrix instructions: warp_matrix.cpp
   Step matrix(const code::Operation& operation, LaneMask mask);
@@ -190,12 +233,16 @@ class WarpState {
   int strand_slice_ = 0;             ///< operations until another strand has its turn
   std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last came to or left a join
   std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
+  std::uint64_t polls_ = 0;          ///< accesses in a row that may wait for other warps of the block and found nothing new
+  std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
   std::vector<std::uint8_t> register_storage_;
   std::uint8_t* registers_;          ///< aligned
   std::vector<std::uint8_t> local_;  ///< lane by lane
   std::vector<AsyncCopy> copies_;
   std::array<std::uint32_t, lanes> committed_{};
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
+  Taint taint_;
+  LaneMask undefined_ = 0;  ///< lanes whose load of this operation reads shared memory that nobody has written
 };
 
 }  // namespace warpmat::machine

@@ -1,12 +1,9 @@
 #include <warpmat/scalar/kernel.h>
 
-#include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 
-#include <hwy/targets.h>
-
+#include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/scalar/kernels.h>
 
 namespace warpmat::scalar {
@@ -18,16 +15,15 @@ constexpr std::span<const Kernel> (*subjects[])() = {integer_kernels, bit_kernel
                                                      half_kernels,    approximate_kernels, video_kernels,             conversion_kernels,
                                                      packed_conversion_kernels};
 
-/// One index for each instruction set that somebody has chosen; none is ever destroyed.
+constinit ByInstructionSet<Index> indices;
+
 const Index& index() {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& indices = *new std::map<std::int64_t, Index>;
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = indices.try_emplace(hwy::SupportedTargets());
-  if (is_new)
+  return indices.get([] {
+    Index made;
     for (const auto subject : subjects)
-      for (const Kernel& kernel : subject()) found->second.emplace(kernel.name, kernel.function);
-  return found->second;
+      for (const Kernel& kernel : subject()) made.emplace(kernel.name, kernel.function);
+    return made;
+  });
 }
 
 /// "add.s32" as "add.b32": with the integer type in the last place, or behind the one that comes first ("slct.u32.f32"), untyped.

@@ -62,8 +62,7 @@ TEST_CASE("every row's operands and types can be resolved, and every row has a f
     const std::optional<Match> match = find_row(opcode);
     REQUIRE(match);
     for (const OperandPattern& operand : match->pattern->operands) CHECK(match->type_of(operand).bits > 0);
-    const bool computes = pattern.row.semantics == Semantics::compute || pattern.row.semantics == Semantics::compare;
-    CHECK((pattern.row.function != nullptr || !pattern.row.kernel.empty()) == computes);
+    CHECK((pattern.row.function != nullptr || !pattern.row.kernel.empty()) == computes(pattern.row.semantics));
     if (!pattern.row.kernel.empty()) CHECK(executable(*match).function != nullptr);
   }
 }

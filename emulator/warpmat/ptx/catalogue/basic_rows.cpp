@@ -134,9 +134,9 @@ void add_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"and.pred", "p = a, b", logic<and_masks>});
   rows.push_back({"or.pred", "p = a, b", logic<or_masks>});
   rows.push_back({"xor.pred", "p = a, b", logic<xor_masks>});
-  rows.push_back({"selp(.b16|.u16|.s16|.f16|.bf16)", "d:T = a:T, b:T, p", each_lane<select<std::uint16_t>>});
-  rows.push_back({"selp(.b32|.u32|.s32|.f32)", "d:T = a:T, b:T, p", each_lane<select<std::uint32_t>>});
-  rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", each_lane<select<std::uint64_t>>});
+  rows.push_back({"selp(.b16|.u16|.s16|.f16|.bf16)", "d:T = a:T, b:T, p", each_lane<select<std::uint16_t>>, catalogue::Semantics::select});
+  rows.push_back({"selp(.b32|.u32|.s32|.f32)", "d:T = a:T, b:T, p", each_lane<select<std::uint32_t>>, catalogue::Semantics::select});
+  rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", each_lane<select<std::uint64_t>>, catalogue::Semantics::select});
 }
 
 /// What the program's maker puts around statements. No statement can spell these names: they begin with %.

@@ -1,15 +1,14 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <hwy/targets.h>
 
 #include <warpmat/ptx/catalogue/rows.h>
+#include <warpmat/scalar/by_instruction_set.h>
 
 namespace warpmat::catalogue {
 namespace {
@@ -112,14 +111,10 @@ struct Index {
   }
 };
 
-/// One index for each instruction set that somebody has chosen; none is ever destroyed.
+constinit scalar::ByInstructionSet<std::unique_ptr<const Index>> indices;
+
 const Index& index() {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& indices = *new std::map<std::int64_t, const Index*>;
-  const std::lock_guard lock(mutex);
-  const Index*& found = indices[hwy::SupportedTargets()];
-  if (found == nullptr) found = new Index;
-  return *found;
+  return *indices.get([] { return std::make_unique<const Index>(); });
 }
 
 /// Whether every qualifier finds a place and every place that is not optional is filled.

@@ -14,7 +14,7 @@ namespace warpmat::catalogue {
 //     rows.push_back({"add(.u32|.s32)",          "d:T = a:T, b:T",               each_lane<add_u32>});
 //     rows.push_back({"mul.wide.s32",            "d:s64 = a:s32, b:s32",         each_lane<multiply_wide_s32>});
 //     rows.push_back({"cvt.rn(.ftz)?.f16.f32",   "d:f16 = a:f32",                each_lane<...>});   // one function for both spellings
-//     rows.push_back({"setp.lt.s32",             "p = a:s32, b:s32",             each_lane<less_s32>, Semantics::compare});
+//     rows.push_back({"setp.lt.s32",             "p = a:s32, b:s32",             each_lane<less_s32>});
 //     rows.push_back({"addc.cc.u32",             "d:u32, cc = a:u32, b:u32, cc", each_lane<add_with_carry>});
 //
 // Opcode: the mnemonic and its qualifiers. `(.a|.b)` is one of several, `?` behind a qualifier or a group makes it optional. A statement
@@ -43,11 +43,11 @@ using WarpFunction = void (*)(void* const* results, const void* const* sources);
 // called with the operands as a function is, an optional result that the text leaves out being a null pointer, and with what the statement's
 // qualifiers say; executable() gives both. Such rows are written as tables of KernelRow (kernel_row.h).
 
-/// What the machine has to do for a row. Rows with `compute` and `compare` are complete by their function; the others are executed by the
+/// What the machine has to do for a row. Rows with `compute` and `select` are complete by their function; the others are executed by the
 /// machine (machine/), which finds what it needs in the statement's qualifiers.
 enum class Semantics : std::uint8_t {
   compute,  ///< the function, and nothing else
-  compare,  ///< setp: the function's results are the comparison's; combining with c (.and, .or, .xor) and the second result come on top
+  select,   ///< selp: of the first two sources only the one that the third chooses counts
   special,  ///< a special register into all lanes
   load,
   store,
@@ -72,6 +72,11 @@ enum class Semantics : std::uint8_t {
   nothing,  ///< hints: prefetch, discard, setmaxnreg, ...
   matrix,   ///< a form of the matrix instructions (tables/form.h)
 };
+
+/// Whether the function of the row is all that it does.
+inline constexpr bool computes(Semantics semantics) {
+  return semantics == Semantics::compute || semantics == Semantics::select;
+}
 
 struct Row {
   std::string opcode;

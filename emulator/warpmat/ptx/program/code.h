@@ -62,6 +62,9 @@ struct Access {
 /// Operation::detail of cp.async.wait_all; of cp.async.wait_group it is the number of groups that may be pending.
 WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
 
+/// Operation::detail of the trap that a call through a register ends in where its target is none of the functions that it may mean.
+inline constexpr std::uint32_t trap_of_call = 1;
+
 /// bar and barrier.
 struct Barrier {
   enum class Action : std::uint8_t { sync, arrive, reduce_and, reduce_or, reduce_popc };
@@ -158,20 +161,21 @@ struct Function {
   std::uint32_t local_bytes = 0;     ///< of a lane's local memory
 };
 
-/// A variable of the module or a shared variable, for layouts and messages.
+/// A variable of the module or a shared variable.
 struct Variable {
   std::string_view name;
   Space space = Space::global;
-  std::uint64_t address = 0;  ///< shared: its address; global and constant: from the start of the module's memory
-  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;  ///< shared: its address; global and constant: from where on Program::module_bytes has its contents
+  std::uint64_t bytes = 0;    ///< 0: a shared array without a size, to the end of shared memory
 };
 
-/// 8 bytes of a module's memory or a constant that hold an address which is known when a launch has placed the module's memory.
+/// Bytes of a module's variable or of a constant that hold an address which is known when a launch has placed the module's variables.
 struct Relocation {
   std::size_t at = 0;  ///< byte offset into Program::module_bytes or Program::constants
   int bytes = 8;
   std::uint64_t shift = 0;   ///< bits that the address is shifted right by
-  std::uint64_t addend = 0;  ///< what is added to the address of the module's memory
+  int variable = 0;          ///< of Program::module_variables
+  std::uint64_t addend = 0;  ///< what is added to its address
 };
 
 /// A parameter of the entry.
@@ -208,7 +212,7 @@ struct Program {
   std::vector<Relocation> constant_relocations;
   std::vector<std::uint8_t> module_bytes;  ///< initial contents of the module's .global and .const variables
   std::vector<Relocation> module_relocations;
-  std::vector<Variable> variables;
+  std::vector<Variable> module_variables, shared_variables;
 
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;

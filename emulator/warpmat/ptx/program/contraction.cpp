@@ -83,7 +83,7 @@ class Contraction {
       changed = false;
       for (std::size_t i = function_.operations.size(); i-- > 0;) {
         const DraftOperation& operation = function_.operations[i];
-        if (dead_[i] || operation.operation.semantics != Semantics::compute || operation.operation.guarded || operation.results.empty())
+        if (dead_[i] || !computes(operation.operation.semantics) || operation.operation.guarded || operation.results.empty())
           continue;
         if (std::ranges::any_of(operation.results, [&](Value value) { return uses[static_cast<std::size_t>(value)] > 0; })) continue;
         dead_[i] = true;

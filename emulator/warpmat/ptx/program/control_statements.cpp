@@ -9,6 +9,20 @@ namespace warpmat::code {
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
+namespace {
+
+/// Whether results and parameters have the prototype's sizes.
+bool same_signature(const syntax::Prototype& prototype, const syntax::Function& function) {
+  const auto same = [](const std::vector<syntax::Variable>& a, const std::vector<syntax::Variable>& b) {
+    return std::ranges::equal(a, b, [](const syntax::Variable& x, const syntax::Variable& y) {
+      return x.space == y.space && size_of(x) == size_of(y);
+    });
+  };
+  return same(prototype.returns, function.returns) && same(prototype.parameters, function.parameters);
+}
+
+}  // namespace
+
 void FunctionResolver::simple(Semantics semantics) {
   DraftOperation operation;
   operation.operation.semantics = semantics;
@@ -76,7 +90,7 @@ void FunctionResolver::call() {
   if (operand(0).kind == Kind::list) returns = &operand(next++);
   const syntax::Operand& name = operand(next++);
   if (next < statement_->operands.size() && operand(next).kind == Kind::list) arguments = &operand(next++);
-  if (names_.find(name.text)) fail(name, "calls through registers are not executed yet");
+  if (names_.find(name.text)) return call_indirectly(returns, name, arguments, next);
   const syntax::Function* function = draft_.program.module->find_function(name.text);
   if (function == nullptr) fail(name, fmt::format("the module has no function '{}'", name.text));
   if (function->entry) fail(name, fmt::format("'{}' is an entry and cannot be called", name.text));
@@ -85,6 +99,59 @@ void FunctionResolver::call() {
   if (name.text == "__assertfail")
     return call_function(returns, arguments, draft_.function_index(*function), {.target = Call::Target::assert_fail});
   fail(name, fmt::format("the function '{}' has no body, and warpmat has none of that name", name.text));
+}
+
+/// call (results), register, (arguments), prototype or list: a comparison with the address of each function that may be meant, and a call
+/// of the one that is.
+void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syntax::Operand& name, const syntax::Operand* arguments,
+                                       std::size_t next) {
+  if (next >= statement_->operands.size()) fail(name, "a call through a register ends with a .callprototype or .calltargets");
+  const std::string_view label = operand(next).text;
+  const auto prototype = prototypes_.find(label);
+  const auto list = target_lists_.find(label);
+  if (prototype == prototypes_.end() && (list == target_lists_.end() || !list->second->calls))
+    fail(operand(next), fmt::format("'{}' is no .callprototype or .calltargets", label));
+  const Value target = temporary(RegisterClass::wide);
+  prepare(row("mov.b64", {target}, {source(name, *catalogue::find_value_type("u64"))}));
+  const auto new_label = [&] {
+    function_.labels.push_back(0);
+    return static_cast<int>(function_.labels.size()) - 1;
+  };
+  const auto branch_to = [&](int label_number, Value predicate) {
+    DraftOperation operation;
+    operation.operation.semantics = Semantics::branch;
+    operation.label = label_number;
+    guarded_ = true;
+    guard_inverted_ = false;
+    guard_ = predicate;
+    add(std::move(operation));
+    guarded_ = false;
+  };
+  const auto put = [&](int label_number) {
+    function_.labels[static_cast<std::size_t>(label_number)] = static_cast<int>(function_.operations.size());
+  };
+  const int end = new_label();
+  const syntax::Module& module = *draft_.program.module;
+  for (const syntax::Function& function : module.functions) {
+    if (function.entry || !function.defined) continue;
+    const bool meant = prototype != prototypes_.end() ? same_signature(*prototype->second, function)
+                                                      : std::ranges::find(list->second->targets, function.name) != list->second->targets.end();
+    if (!meant) continue;
+    const Value address = draft_.constants.add(RegisterClass::wide, module.function_address(function));
+    const Value other = temporary(RegisterClass::predicate), same = temporary(RegisterClass::predicate);
+    prepare(row("setp.ne.u64", {other}, {target, address}));
+    prepare(row("setp.eq.u64", {same}, {target, address}));
+    const int behind = new_label();
+    branch_to(behind, other);
+    call_function(returns, arguments, draft_.function_index(function), {});
+    branch_to(end, same);
+    put(behind);
+  }
+  DraftOperation no_function;
+  no_function.operation.semantics = Semantics::trap;
+  no_function.operation.detail = trap_of_call;
+  add(std::move(no_function));
+  put(end);
 }
 
 void FunctionResolver::call_function(const syntax::Operand* returns, const syntax::Operand* arguments, int function, Call call) {

@@ -27,7 +27,8 @@ class Emitter {
  private:
   /// Constants lie one behind the other, in all lanes the same.
   void place_constants() {
-    const std::vector<std::uint64_t> shared = draft_.symbols.place_shared(program_), module = draft_.symbols.place_module(program_);
+    const std::vector<std::uint64_t> shared = draft_.symbols.place_shared(program_);
+    draft_.symbols.place_module(program_);
     std::size_t end = 0;  // bytes
     for (const Constants::Constant& constant : draft_.constants.all()) {
       constant_slots_.push_back(~static_cast<Slot>(end));
@@ -36,10 +37,8 @@ class Emitter {
       program_.constants.resize(end / 8);
       std::uint64_t low = constant.low;
       if (constant.symbol.kind == Symbol::Kind::shared) low += shared[static_cast<std::size_t>(constant.symbol.index)];
-      if (constant.symbol.kind == Symbol::Kind::module) {
-        low += module[static_cast<std::size_t>(constant.symbol.index)];
-        program_.constant_relocations.push_back({at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, low});
-      }
+      if (constant.symbol.kind == Symbol::Kind::module)
+        program_.constant_relocations.push_back({at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, constant.symbol.index, low});
       fill(at, constant, low);
     }
   }

@@ -221,6 +221,7 @@ void FunctionResolver::by_semantics(const Match& match) {
   const Semantics semantics = match.pattern->row.semantics;
   switch (semantics) {
     case Semantics::compute:
+    case Semantics::select:
       return compute(match);
     case Semantics::load:
       return load(match);
@@ -263,7 +264,6 @@ void FunctionResolver::by_semantics(const Match& match) {
       read_operands(match, operation);
       return add(std::move(operation));
     }
-    case Semantics::compare:
     case Semantics::special:
     case Semantics::matrix:
       break;

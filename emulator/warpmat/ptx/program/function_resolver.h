@@ -93,6 +93,7 @@ class FunctionResolver {
   void branch();
   void branch_table();
   void call();
+  void call_indirectly(const syntax::Operand* returns, const syntax::Operand& name, const syntax::Operand* arguments, std::size_t next);
   void call_function(const syntax::Operand* returns, const syntax::Operand* arguments, int function, Call call);
   void simple(catalogue::Semantics semantics);
   void leave();

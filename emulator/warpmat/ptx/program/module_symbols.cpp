@@ -15,6 +15,7 @@ namespace warpmat::code {
 namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
+constexpr std::uint64_t most_shared_bytes = 1 << 24;  // far more than any GPU has: what a launch may use is checked there
 
 const catalogue::ValueType& type_of(const syntax::Variable& variable) {
   const catalogue::ValueType* type = catalogue::find_value_type(variable.type);
@@ -76,6 +77,9 @@ ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
       }
     }
   }
+  for (std::size_t i = 0; i < module.functions.size(); ++i)
+    if (!module.functions[i].entry)
+      names_.try_emplace(module.functions[i].name, Named{.kind = Named::Kind::function, .index = static_cast<int>(i)});
 }
 
 std::optional<Named> ModuleSymbols::find(std::string_view name) const {
@@ -107,30 +111,31 @@ std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
       if (!dynamic) end = round_up(end, alignment_of(variable));
       addresses[i] = program.shared_base + end;
       const auto bytes = static_cast<std::uint64_t>(size_of(variable));
-      program.variables.push_back({variable.name, Space::shared, addresses[i], bytes});
+      program.shared_variables.push_back({variable.name, Space::shared, addresses[i], bytes});
       if (!dynamic) end += bytes;
+      if (end > most_shared_bytes)
+        throw StatementError{variable.location, fmt::format("the shared variables have more than {} bytes", most_shared_bytes)};
     }
   }
   return addresses;
 }
 
-std::vector<std::uint64_t> ModuleSymbols::place_module(Program& program) const {
-  std::vector<std::uint64_t> addresses(variables_.size());
+void ModuleSymbols::place_module(Program& program) const {
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const syntax::Variable& variable = *variables_[i];
     end = round_up(end, std::max<std::int64_t>(alignment_of(variable), 16));
-    addresses[i] = end;
     const auto bytes = static_cast<std::uint64_t>(size_of(variable));
-    program.variables.push_back({variable.name, variable.space == syntax::Space::constant ? Space::constant : Space::global, end, bytes});
+    program.module_variables.push_back({variable.name, variable.space == syntax::Space::constant ? Space::constant : Space::global, end, bytes});
     end += bytes;
+    if (end > std::uint64_t{largest_variable}) throw StatementError{variable.location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
   }
   program.module_bytes.assign(end, 0);
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const syntax::Variable& variable = *variables_[i];
     const catalogue::ValueType& type = type_of(variable);
     const auto element = static_cast<std::size_t>(type.bytes());
-    std::size_t at = addresses[i];
+    std::size_t at = program.module_variables[i].address;
     const std::size_t last = at + static_cast<std::size_t>(size_of(variable));
     for (const syntax::Initialiser& value : variable.values) {
       if (at + element > last)
@@ -140,22 +145,24 @@ std::vector<std::uint64_t> ModuleSymbols::place_module(Program& program) const {
         bits = number_bits(value, type, variable.location);
       } else {
         const auto named = find(value.symbol);
+        const int shift = value.byte_mask == 0 ? 0 : std::countr_zero(value.byte_mask);
+        if (named && named->kind == Named::Kind::function) {
+          bits = module_.function_address(module_.functions[static_cast<std::size_t>(named->index)]) >> shift;
+          std::memcpy(program.module_bytes.data() + at, &bits, std::min<std::size_t>(element, 8));
+          at += element;
+          continue;
+        }
         if (!named || named->kind != Named::Kind::module)
           throw StatementError{
               variable.location,
               fmt::format("'{}' is initialised with the address of '{}', which is no variable of the module", variable.name, value.symbol)};
-        const int shift = value.byte_mask == 0 ? 0 : std::countr_zero(value.byte_mask);
-        bits = (addresses[static_cast<std::size_t>(named->index)] + static_cast<std::uint64_t>(value.offset));
-        program.module_relocations.push_back({at, static_cast<int>(std::min<std::size_t>(element, 8)), static_cast<std::uint64_t>(shift)});
-        // Until the module has a place, the element's relocation finds the whole address here.
-        program.module_relocations.back().addend = bits;
-        bits = 0;
+        program.module_relocations.push_back({at, static_cast<int>(std::min<std::size_t>(element, 8)), static_cast<std::uint64_t>(shift),
+                                              named->index, static_cast<std::uint64_t>(value.offset)});
       }
       std::memcpy(program.module_bytes.data() + at, &bits, std::min<std::size_t>(element, 8));
       at += element;
     }
   }
-  return addresses;
 }
 
 void place_parameters(const syntax::Function& entry, Program& program) {

@@ -24,10 +24,10 @@ class ModuleSymbols {
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 
   /// Places the shared variables that are used as ptxas does: in the order of their declaration, each at its declared alignment; .extern
-  /// arrays behind all others (measured, ptxas 13.0). Fills the program's shared memory and variables, and returns their addresses.
+  /// arrays behind all others (measured, ptxas 13.0). Fills the program's shared memory and shared variables, and returns the addresses.
   std::vector<std::uint64_t> place_shared(Program& program) const;
-  /// Places the module's .global and .const variables and writes their initial contents.
-  std::vector<std::uint64_t> place_module(Program& program) const;
+  /// Lists the module's .global and .const variables and writes their initial contents.
+  void place_module(Program& program) const;
 
  private:
   const syntax::Module& module_;

@@ -97,8 +97,10 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
       prepare(std::move(operation));
       return value;
     }
-    case Named::Kind::register_:
     case Named::Kind::function:
+      return draft_.constants.add(register_class, draft_.program.module->function_address(
+                                                      draft_.program.module->functions[static_cast<std::size_t>(named.index)]));
+    case Named::Kind::register_:
       break;
   }
   fail(operand, fmt::format("'{}' has no address", operand.text));

@@ -12,6 +12,7 @@ using Kind = syntax::Operand::Kind;
 
 void FunctionResolver::compute(const Match& match) {
   DraftOperation operation;
+  operation.operation.semantics = match.pattern->row.semantics;
   draft_.set_function(match, operation.operation);
   read_operands(match, operation);
   add(std::move(operation));

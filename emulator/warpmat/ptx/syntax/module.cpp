@@ -38,4 +38,9 @@ const Function* Module::find_function(std::string_view name) const {
   return declared;
 }
 
+std::uint64_t Module::function_address(const Function& function) const {
+  constexpr std::uint64_t first = 0x10000, distance = 16;
+  return first + distance * static_cast<std::uint64_t>(find_function(function.name) - functions.data());
+}
+
 }  // namespace warpmat::syntax

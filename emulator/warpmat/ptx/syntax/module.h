@@ -146,6 +146,8 @@ struct Module {
 
   /// The definition of that name, else its declaration, else nullptr. Follows aliases.
   const Function* find_function(std::string_view name) const;
+  /// What stands for that function in registers and variables; it is not in any space of memory.
+  std::uint64_t function_address(const Function& function) const;
 };
 
 /// Parses a module. Throws SyntaxError with every place that is not PTX.

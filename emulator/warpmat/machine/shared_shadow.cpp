@@ -1,0 +1,140 @@
+#include <warpmat/machine/shared_shadow.h>
+
+#include <algorithm>
+
+namespace warpmat::machine {
+
+SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
+    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes) {}
+
+/// Calls visit(cell, bits) for the parts of [offset, offset + bytes) in each cell.
+template <typename Visit>
+void SharedShadow::for_each_cell(std::size_t offset, std::size_t bytes, Visit visit) const {
+  for (const std::size_t end = offset + bytes; offset < end;) {
+    const std::size_t inside = offset % cell_bytes, count = std::min(cell_bytes - inside, end - offset);
+    visit(offset / cell_bytes, static_cast<Cell>(((1u << count) - 1) << inside));
+    offset += count;
+  }
+}
+
+/// Calls visit(lane, cell, bits) for the lanes whose places lie in shared memory.
+template <typename Visit>
+void SharedShadow::for_each_lane(const Places& places, std::uint32_t bytes, LaneMask mask, Visit visit) const {
+  const auto one = [&](std::size_t lane) {
+    const std::size_t at = offset(places[lane]);
+    if (at >= bytes_) return;
+    if (bytes <= cell_bytes) {
+      visit(lane, at / cell_bytes, static_cast<Cell>(((1u << bytes) - 1) << at % cell_bytes));
+    } else {
+      for_each_cell(at, bytes, [&](std::size_t cell, Cell bits) { visit(lane, cell, bits); });
+    }
+  };
+  if (mask == all_lanes) {
+    for (std::size_t lane = 0; lane < lane_count; ++lane) one(lane);
+  } else {
+    for (; mask != 0; mask &= mask - 1) one(static_cast<std::size_t>(first_lane(mask)));
+  }
+}
+
+void SharedShadow::add_start(std::size_t offset) {
+  if (offset % cell_bytes == 0 || offset >= bytes_) return;
+  starts_.resize(defined_.size());
+  starts_[offset / cell_bytes] = static_cast<Cell>(starts_[offset / cell_bytes] | 1u << offset % cell_bytes);
+}
+
+LaneMask SharedShadow::undefined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  LaneMask bad = 0;
+  for_each_lane(places, bytes, mask, [&](std::size_t lane, std::size_t cell, Cell bits) {
+    bad |= static_cast<LaneMask>((bits & ~defined_[cell]) != 0) << lane;
+  });
+  return bad;
+}
+
+LaneMask SharedShadow::crossing(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  LaneMask bad = 0;
+  for_each_lane(places, bytes, mask, [&](std::size_t lane, std::size_t cell, Cell bits) {
+    const auto behind_first = static_cast<Cell>(bits & (bits - 1));
+    bad |= static_cast<LaneMask>((behind_first & starts_[cell]) != 0) << lane;
+  });
+  return bad;
+}
+
+bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
+  bool missing = false;
+  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { missing |= (bits & ~defined_[cell]) != 0; });
+  return missing;
+}
+
+void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
+  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) {
+    const auto fresh = static_cast<Cell>(bits & ~defined_[cell]);
+    if (fresh == 0) return;
+    defined_[cell] = static_cast<Cell>(defined_[cell] | fresh);
+    missing_ -= static_cast<std::size_t>(std::popcount(fresh));
+  });
+}
+
+void SharedShadow::define(std::size_t offset, std::size_t bytes) {
+  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) {
+    missing_ -= static_cast<std::size_t>(std::popcount(static_cast<Cell>(bits & ~defined_[cell])));
+    defined_[cell] = static_cast<Cell>(defined_[cell] | bits);
+  });
+}
+
+void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
+  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) {
+    missing_ += static_cast<std::size_t>(std::popcount(static_cast<Cell>(bits & defined_[cell])));
+    defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
+  });
+}
+
+void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement) {
+  if (copies_.empty()) copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
+  undefine(offset, bytes);
+  for (std::size_t i = offset / copy_bytes; i < (offset + bytes) / copy_bytes; ++i)
+    copies_[i] = {Copy::State::pending, static_cast<std::uint8_t>(warp), copies_[i].listed && copies_[i].warp == warp, statement};
+}
+
+void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
+  for (std::size_t i = offset / copy_bytes; i < (offset + bytes) / copy_bytes; ++i) {
+    Copy& copy = copies_[i];
+    copy.state = Copy::State::landed;
+    if (copy.listed) continue;
+    copy.listed = true;
+    landed_[static_cast<std::size_t>(warp)].push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+void SharedShadow::publish(int warp) {
+  auto& landed = landed_[static_cast<std::size_t>(warp)];
+  for (const std::uint32_t i : landed) {
+    Copy& copy = copies_[i];
+    if (copy.warp != warp) continue;
+    copy.listed = false;
+    if (copy.state != Copy::State::landed) continue;
+    copy.state = Copy::State::none;
+    define(std::size_t{i} * copy_bytes, copy_bytes);
+  }
+  landed.clear();
+}
+
+SharedShadow::Copy SharedShadow::conflict(std::size_t offset, std::size_t bytes, int warp, bool writes) const {
+  if (copies_.empty()) return {};
+  for (std::size_t i = offset / copy_bytes; i <= (offset + bytes - 1) / copy_bytes; ++i) {
+    const Copy& copy = copies_[i];
+    if (copy.state == Copy::State::pending) return copy;
+    if (copy.state == Copy::State::landed && copy.warp != warp && !writes) return copy;
+  }
+  return {};
+}
+
+bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) const {
+  if (copies_.empty()) return false;
+  for (std::size_t at = offset; at < offset + bytes; ++at) {
+    const Copy& copy = copies_[at / copy_bytes];
+    if (undefined(at, 1) && (copy.state != Copy::State::landed || copy.warp != warp)) return false;
+  }
+  return true;
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/warp/lane_mask.h>
+
+namespace warpmat::machine {
+
+/// Which lanes of which registers of a warp hold a number that comes from shared memory which nobody has written, and where it was read.
+/// Registers are named by their byte offset in the warp's frames.
+class Taint {
+ public:
+  /// The first read of undefined bytes that a register's number comes from.
+  struct Origin {
+    std::uint32_t statement = 0;  ///< of Program::statements
+    std::uint64_t address = 0;    ///< in shared memory
+  };
+
+  /// Whether any register is tainted: if not, there is nothing to do.
+  bool any() const { return count_ != 0; }
+  LaneMask lanes(std::size_t offset) const { return offset / 4 < masks_.size() ? masks_[offset / 4] : 0; }
+  const Origin& origin(std::size_t offset) const { return origins_[offset / 4]; }
+
+  /// The lanes of `mask` get what `tainted` says of them; the others keep what they have.
+  void set(std::size_t offset, LaneMask mask, LaneMask tainted, const Origin& origin) {
+    const std::size_t i = offset / 4;
+    if (i >= masks_.size()) {
+      if ((tainted & mask) == 0) return;
+      masks_.resize(i + 1);
+      origins_.resize(i + 1);
+    }
+    const LaneMask before = masks_[i];
+    masks_[i] = (before & ~mask) | (tainted & mask);
+    if ((tainted & mask) != 0) origins_[i] = origin;
+    if (before == 0 && masks_[i] != 0) ++count_;
+    if (before != 0 && masks_[i] == 0) --count_;
+  }
+
+ private:
+  std::vector<LaneMask> masks_;  ///< for each 4 bytes of the frames; of a register only its first counts
+  std::vector<Origin> origins_;
+  std::size_t count_ = 0;  ///< masks that are not empty
+};
+
+}  // namespace warpmat::machine

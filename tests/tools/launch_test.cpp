@@ -1,0 +1,184 @@
+// warpmat launch: its options, and what it says of wrong ones.
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+#include "tools/library/npy.h"
+
+namespace warpmat {
+namespace {
+
+const char* const scale_ptx = R"(.version 9.0
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 out, .param .u64 in, .param .f32 factor, .param .u32 count)
+.maxntid 64, 1, 1
+{
+  .reg .b32 %r<4>; .reg .b64 %d<6>; .reg .f32 %f<4>; .reg .pred %p<2>;
+  .shared .align 4 .b8 tile[256];
+  ld.param.u64 %d1, [out];
+  ld.param.u64 %d2, [in];
+  ld.param.f32 %f1, [factor];
+  ld.param.u32 %r1, [count];
+  mov.u32 %r2, %tid.x;
+  setp.ge.u32 %p1, %r2, %r1;
+  @%p1 bra $end;
+  mul.wide.u32 %d3, %r2, 4;
+  add.s64 %d2, %d2, %d3;
+  add.s64 %d1, %d1, %d3;
+  ld.global.f32 %f2, [%d2];
+  mul.f32 %f3, %f2, %f1;
+  add.f32 %f3, %f3, 0f3F800000;
+  st.global.f32 [%d1], %f3;
+$end:
+  ret;
+}
+)";
+
+/// A directory with the kernel and two floats for its input.
+struct Folder {
+  TemporaryDirectory directory;
+  std::string ptx = directory.path("scale.ptx"), in = directory.path("in.npy"), out = directory.path("out.npy");
+
+  Folder() {
+    write_text(ptx, scale_ptx);
+    NpyArray array = NpyArray::zeros(DType::float32, {2});
+    const float values[] = {1.5f, -2.0f};
+    std::memcpy(array.bytes.data(), values, sizeof values);
+    write_npy(in, array);
+  }
+
+  /// The command with right options, of which those that begin as one of `more` are left out.
+  Outcome launch(const std::vector<std::string>& more, const std::vector<std::string>& without = {}) const {
+    std::vector<std::string> arguments{"launch", ptx};
+    const std::vector<std::vector<std::string>> usual{{"--block", "32"},          {"--buffer", "out=zeros:8"}, {"--buffer", "in=" + in},
+                                                      {"--param", "out"},         {"--param", "in+0"},         {"--param", "f32:3"},
+                                                      {"--param", "u32:2"},       {"--out", "out=" + out + ":float32:2x1"}};
+    for (const auto& option : usual) {
+      bool left_out = false;
+      for (const std::string& w : without) left_out |= (option[0] + " " + option[1]).starts_with(w);
+      if (!left_out) arguments.insert(arguments.end(), option.begin(), option.end());
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_command(arguments);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("launch runs a kernel from options and writes its outputs", "[tools][launch]") {
+  const Folder folder;
+  const Outcome outcome = folder.launch({"--kernel", "scale", "--grid", "1,1,1", "--shared-bytes", "64", "--target", "sm_90a", "--jobs", "2",
+                                         "--schedule", "5", "--check", "all"});
+  CHECK(outcome.err == "");
+  REQUIRE(outcome.status == 0);
+  const NpyArray result = read_npy(folder.out);
+  CHECK(result.shape == std::vector<std::size_t>{2, 1});
+  float values[2];
+  REQUIRE(result.bytes.size() == sizeof values);
+  std::memcpy(values, result.bytes.data(), sizeof values);
+  CHECK(values[0] == 5.5f);
+  CHECK(values[1] == -5.0f);
+}
+
+TEST_CASE("launch says in one sentence what is wrong, and writes nothing then", "[tools][launch]") {
+  const Folder folder;
+  struct Wrong {
+    std::vector<std::string> more, without;
+    const char* message;
+  };
+  const std::vector<Wrong> all{
+      {{"--kernel", "scales"}, {}, "'scales'"},
+      {{"--grid", "0"}, {}, "--grid 0: it would be X, X,Y or X,Y,Z, each at least 1"},
+      {{"--grid", "1,2,3,4"}, {}, "--grid 1,2,3,4: it would be"},
+      {{"--block", "65"}, {"--block"}, "'scale' is compiled for blocks of at most 64 threads (.maxntid), not 65"},
+      {{"--block", "2000"}, {"--block"}, "a block has at most 1024 threads"},
+      {{"--shared-bytes", "300000"}, {}, "300000 bytes of dynamic and 0 of static shared memory: a block has at most"},
+      {{"--shared-bytes", "-4"}, {}, "--shared-bytes"},
+      {{}, {"--param u32"}, "'scale' has 4 parameters, 3 arguments are given"},
+      {{"--param", "u32:2"}, {}, "'scale' has 4 parameters, 5 arguments are given"},
+      {{"--param", "u64:2"}, {"--param u32"}, "parameter 3 of 'scale' (.u32 count) has 4 bytes, its argument has 8"},
+      {{"--param", "u32:two"}, {"--param u32"}, "'two' is no u32"},
+      {{"--param", "u32:-1"}, {"--param u32"}, "'-1' is no u32"},
+      {{"--param", "q32:2"}, {"--param u32"}, "'q32' is no type of a parameter"},
+      {{"--param", "bytes:123"}, {"--param u32"}, "'bytes:123': bytes are pairs of hexadecimal digits"},
+      {{"--param", "count"}, {"--param u32"}, "'count' is no parameter: it would be a buffer's name (there are out, in)"},
+      {{"--param", "in+x"}, {"--param u32"}, "'in+x': an offset is a whole number of bytes"},
+      {{"--buffer", "x"}, {}, "'x': a buffer is NAME=SOURCE"},
+      {{"--buffer", "x=ones:4"}, {}, "buffer x: 'ones:4' is no source"},
+      {{"--buffer", "x=zeros:many"}, {}, "buffer x: 'many' is no number of bytes or elements"},
+      {{"--buffer", "x=fill:4:256"}, {}, "buffer x: '256' is no byte"},
+      {{"--buffer", "x=random:f16"}, {}, "buffer x: 'random:f16' is no source"},
+      {{"--buffer", "x=no.npy"}, {}, "no.npy"},
+      {{"--buffer", "in=zeros:4"}, {}, "two buffers are called 'in'"},
+      {{"--out", "result=r.npy"}, {}, "'result=r.npy': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer (there are out, in)"},
+      {{"--out", "out=r.txt"}, {"--out"}, "'out=r.txt': an output is NAME=FILE.npy"},
+      {{"--out", "out=" + folder.out + ":float8"}, {"--out"}, "'float8' is no dtype"},
+      {{"--out", "out=" + folder.out + ":float32:3"}, {"--out"}, "buffer out has 8 bytes"},
+      {{"--target", "sm_99"}, {}, "sm_99"},
+      {{"--target", "sm_75"}, {}, "sm_75"},
+      {{"--jobs", "-1"}, {}, "--jobs"},
+      {{"--schedule", "x"}, {}, "--schedule"},
+      {{"--check", "race"}, {}, "'race' is no check: there are uninitialised, copies and races, all and none"},
+      {{"--undefined", "maybe"}, {}, "--undefined"},
+  };
+  for (const Wrong& wrong : all) {
+    const Outcome outcome = folder.launch(wrong.more, wrong.without);
+    CAPTURE(wrong.more, outcome.err);
+    CHECK(outcome.status != 0);
+    CHECK(outcome.out == "");
+    CHECK(outcome.err.find(wrong.message) != std::string::npos);
+    CHECK(folder.directory.files() == std::vector<std::string>{"in.npy", "scale.ptx"});
+  }
+}
+
+TEST_CASE("launch reports what a kernel does wrong; --check chooses what is looked for", "[tools][launch]") {
+  const Folder folder;
+  const Outcome outside = folder.launch({"--param", "u32:3"}, {"--param u32"});
+  CHECK(outside.status == 1);
+  CHECK(outside.err.find("kernel 'scale', block (0, 0, 0), warp 0, lane 2, line 19 (ld.global.f32), address 0x7f0000010108: ") !=
+        std::string::npos);
+  CHECK(outside.err.find("0 bytes beyond the end of buffer 'in' of 8 bytes") != std::string::npos);
+  std::string racing = scale_ptx;
+  racing.replace(racing.find("ld.param.u64 %d1"), 0, "st.shared.u32 [tile], 1;\n");
+  write_text(folder.ptx, racing);
+  CHECK(folder.launch({"--block", "64"}, {"--block"}).status == 0);
+  const Outcome race = folder.launch({"--block", "64", "--check", "races"}, {"--block"});
+  CHECK(race.status == 1);
+  CHECK(race.err.find("race on 0 bytes into 'tile'") != std::string::npos);
+}
+
+TEST_CASE("Triton's json beside a .ptx names the kernel, its threads and its shared memory", "[tools][launch]") {
+  const Folder folder;
+  write_text(folder.directory.path("scale.json"), R"({"name": "scale", "num_warps": 2, "shared": 128, "num_ctas": 1})");
+  CHECK(folder.launch({}, {"--block"}).status == 0);
+  write_text(folder.directory.path("scale.json"), R"({"name": "scale", "num_warps": 3, "shared": 128})");
+  CHECK(folder.launch({}, {"--block"}).err.find("at most 64 threads (.maxntid), not 96") != std::string::npos);
+  write_text(folder.directory.path("scale.json"), R"({"name": "scale", "num_warps": 2, "num_ctas": 2})");
+  CHECK(folder.launch({}, {"--block"}).err.find("clusters of blocks are not executed yet") != std::string::npos);
+  write_text(folder.directory.path("scale.json"), "{");
+  CHECK(folder.launch({}, {"--block"}).err.find("is no JSON object") != std::string::npos);
+}
+
+TEST_CASE("check takes whole modules and reports the errors of all entries, each once", "[tools][launch]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("m.ptx");
+  write_text(file, scale_ptx);
+  const Outcome good = run_command({"check", file});
+  CHECK(good.status == 0);
+  CHECK(good.out == file + ": 1 entry, no errors for the module's target\n");
+  write_text(file, std::string(".version 9.0\n.target sm_90\n.address_size 64\n") +
+                       ".func f() { bad.f32 x; ret; }\n.entry a() { call f; bad.a; ret; }\n.entry b() { call f; bad.b; ret; }\n");
+  const Outcome wrong = run_command({"check", file});
+  CHECK(wrong.status == 1);
+  for (const char* const place : {"m.ptx:4:13: error: ", "m.ptx:5:22: error: ", "m.ptx:6:22: error: "}) {
+    const std::size_t at = wrong.err.find(place);
+    CHECK(at != std::string::npos);
+    CHECK(wrong.err.find(place, at + 1) == std::string::npos);
+  }
+}
+
+}  // namespace warpmat
