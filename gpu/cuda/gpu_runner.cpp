@@ -177,7 +177,7 @@ class Gpu {
           fmt::format("{}: shared memory begins at {:#x}, not at {:#x} as before", name_program(program), base, shared_base_));
   }
 
-  static std::size_t stride(const WarpStates& states) { return round_up(states.shared_bytes, Kernel::shared_granularity); }
+  static std::size_t stride(const WarpStates& states) { return round_up(states.shared_bytes, WrappedProgram::shared_granularity); }
 
   /// Runs the empty program, which says where shared memory begins and who assembles.
   void probe() {
@@ -200,7 +200,7 @@ class Gpu {
   CUfunction load(const Program& program) {
     const PtxVersion required = required_version(program);
     const PtxVersion version = program.version >= too_new_ ? required : std::max(required, program.version);
-    const Kernel kernel = make_kernel(program, version);
+    const WrappedProgram kernel = make_kernel(program, version);
     if (const auto found = functions_.find(kernel.text); found != functions_.end()) return found->second;
     constexpr std::size_t most_modules = 256;
     if (modules_.size() >= most_modules) unload();
@@ -214,7 +214,7 @@ class Gpu {
   }
 
   /// False where the assembler does not know the text's version of PTX.
-  bool assemble(const Program& program, const Kernel& kernel, CUfunction& function) {
+  bool assemble(const Program& program, const WrappedProgram& kernel, CUfunction& function) {
     const Driver& driver = Driver::get();
     std::array<char, 4096> log{};
     std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -289,7 +289,7 @@ class Gpu {
   /// The memories of `count` warps, to the GPU or back: there each begins at a multiple of the stride.
   void copy_memories(CUdeviceptr device, std::uint8_t* host, std::size_t bytes, std::size_t count, bool to_device) {
     if (bytes == 0 || count == 0) return;
-    const std::size_t device_pitch = round_up(bytes, Kernel::shared_granularity);
+    const std::size_t device_pitch = round_up(bytes, WrappedProgram::shared_granularity);
     CUDA_MEMCPY2D copy{};
     copy.WidthInBytes = bytes;
     copy.Height = count;

@@ -42,7 +42,7 @@ class Writer {
   Writer(const Program& program, PtxVersion version)
       : program_(program), version_(version), prefix_(free_prefix(program)), shown_(with_one_array(program, prefix_ + "memory")) {}
 
-  Kernel kernel() {
+  WrappedProgram kernel() {
     open();
     find_places();
     copy_shared("ld.global.b32 $word, [$global];\nst.shared.b32 [$local], $word;", "in");
@@ -167,7 +167,7 @@ std::optional<std::size_t> line_number(const std::string& log) {
 
 }  // namespace
 
-Kernel make_kernel(const Program& program, PtxVersion version) {
+WrappedProgram make_kernel(const Program& program, PtxVersion version) {
   return Writer(program, version).kernel();
 }
 

@@ -17,14 +17,14 @@ namespace warpmat {
 ///   .u64  shared        global memory [warps][shared_stride]
 ///   .u32  shared_bytes  shared_stride: a multiple of `shared_granularity`, at least the program's bytes; the launch's dynamic shared memory
 ///   .u64  base          where the first lane writes the address at which shared memory begins
-struct Kernel {
+struct WrappedProgram {
   static constexpr std::uint32_t shared_granularity = 128;
 
   std::string name;  ///< of the .entry
   std::string text;
 };
 
-Kernel make_kernel(const Program& program, PtxVersion version);
+WrappedProgram make_kernel(const Program& program, PtxVersion version);
 
 /// The oldest version of PTX that has the program's target and everything in it.
 PtxVersion required_version(const Program& program);

@@ -5,7 +5,10 @@
 #include <sstream>
 #include <vector>
 
+#include <warpmat/machine/launch.h>
+
 #include "catch.h"
+#include "gpu/runners/emulator_runner.h"
 #include "ptx/random_program.h"
 
 namespace warpmat {
@@ -18,7 +21,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-bool has_line(const Kernel& kernel, const std::string& line) {
+bool has_line(const WrappedProgram& kernel, const std::string& line) {
   return std::ranges::count(lines_of(kernel.text), line) == 1;
 }
 
@@ -27,7 +30,7 @@ TEST_CASE("a kernel declares the program's registers and keeps its statements", 
       ".reg .f32 %d<4>; .reg .b32 %a<4>, %b<2>;\n"
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%d0, %d1, %d2, %d3};",
       "sm_90a");
-  const Kernel kernel = make_kernel(program, {8, 0});
+  const WrappedProgram kernel = make_kernel(program, {8, 0});
   CHECK(kernel.text.starts_with(".version 8.0\n.target sm_90a\n"));
   CHECK(has_line(kernel, ".reg .f32 %d3;"));
   CHECK(has_line(kernel, print(program, program.statements.front())));
@@ -39,7 +42,7 @@ TEST_CASE("shared variables become places in one array", "[gpu]") {
       ".shared .b8 x; .shared .align 16 .b32 tile[64]; .reg .b32 r;\n"
       "mov.u32 r, tile; mov.u32 r, tile+8; ld.shared.b32 r, [tile+-4]; st.shared.b8 [x], r;",
       "sm_80");
-  const Kernel kernel = make_kernel(program, {7, 0});
+  const WrappedProgram kernel = make_kernel(program, {7, 0});
   CHECK(has_line(kernel, ".extern .shared .align 1024 .b8 warpmat_memory[];"));
   CHECK(has_line(kernel, "mov.u32 r, warpmat_memory+16;"));
   CHECK(has_line(kernel, "mov.u32 r, warpmat_memory+24;"));
@@ -50,7 +53,7 @@ TEST_CASE("shared variables become places in one array", "[gpu]") {
 
 TEST_CASE("the wrapper's names are none of the program's", "[gpu]") {
   const Program program = parse(".reg .b32 warpmat_at, warpmat__lane, d; mov.b32 d, warpmat_at; mov.b32 d, warpmat__lane;", "sm_80");
-  const Kernel kernel = make_kernel(program, {7, 0});
+  const WrappedProgram kernel = make_kernel(program, {7, 0});
   CHECK(kernel.name == "warpmat___program");
   CHECK(kernel.text.find(".reg .b64 warpmat___at,") != std::string::npos);
 }
@@ -59,7 +62,7 @@ TEST_CASE("random programs keep their statements", "[gpu]") {
   std::mt19937 random(5);
   for (int i = 0; i < 50; ++i) {
     const Program program = parse(random_program(random, 20, true));
-    const Kernel kernel = make_kernel(program, newest_ptx);
+    const WrappedProgram kernel = make_kernel(program, newest_ptx);
     for (const Statement& statement : program.statements) {
       if (statement.matrix() != nullptr && moves_matrix(statement.matrix()->form())) continue;  // their addresses are converted
       const auto is_variable = [](const Item& item) { return item.kind == Item::Kind::variable; };
@@ -69,6 +72,36 @@ TEST_CASE("random programs keep their statements", "[gpu]") {
       CHECK(std::ranges::find(lines, print(program, statement)) != lines.end());
     }
   }
+}
+
+TEST_CASE("launch executes the kernel around a program as the runner executes the program", "[gpu]") {
+  const Program program = parse(R"(
+      .shared .align 16 .b8 tile[512]; .reg .b32 lane, at, %a<4>, %b<2>; .reg .f32 %d<4>;
+      mov.u32 lane, %laneid;
+      mov.u32 at, tile;
+      mad.lo.u32 at, lane, 16, at;
+      st.shared.v4.b32 [at], {%a0, %a1, %a2, %a3};
+      bar.warp.sync -1;
+      ld.shared.u16 %b1, [at+2];
+      ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%a0, %a1, %a2, %a3}, [at];
+      mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%d0, %d1, %d2, %d3};)",
+                                "sm_90");
+  constexpr std::size_t warps = 3;
+  WarpStates states(program, warps, 512);
+  std::mt19937 random(11);
+  for (Register& r : states.registers)
+    for (std::uint32_t& word : r) word = static_cast<std::uint32_t>(random());
+  const WrappedProgram kernel = make_kernel(program, newest_ptx);
+  DeviceMemory memory;
+  const std::uint64_t registers = memory.allocate(states.registers, "registers"), shared = memory.allocate(states.shared, "shared"),
+                      base = memory.allocate(4, "base");
+  const auto shared_bytes = static_cast<std::uint32_t>(states.shared_bytes);
+  launch(Kernel(Module(kernel.text), kernel.name), {.grid = {warps}, .block = {32}, .shared_bytes = shared_bytes}, memory,
+         {registers, shared, shared_bytes, base});
+  const std::uint32_t shared_base = memory.read<std::uint32_t>(base, 1)[0];
+  EmulatorRunner(shared_base).run(program, states);
+  CHECK(memory.read<Register>(registers, states.registers.size()) == states.registers);
+  CHECK(memory.read<std::uint8_t>(shared, states.shared.size()) == states.shared);
 }
 
 TEST_CASE("the required version is that of the newest thing in the program", "[gpu]") {

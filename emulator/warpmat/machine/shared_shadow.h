@@ -57,7 +57,7 @@ class SharedShadow {
   bool landed_for(std::size_t offset, std::size_t bytes, int warp) const;
 
   /// The offset of a place, or more than all where it lies elsewhere.
-  std::size_t offset(const std::uint8_t* place) const { return static_cast<std::size_t>(place - memory_); }
+  std::size_t offset(const std::uint8_t* place) const { return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(memory_); }
   std::size_t size() const { return bytes_; }
 
  private:

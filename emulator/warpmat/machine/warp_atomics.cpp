@@ -145,7 +145,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
     }
   }
   if (changed) block_.make_progress();
-  poll(operation);
+  poll(operation, addresses, access.bytes * access.vector, mask);
 }
 
 /// atom.exch.b128 and atom.cas.b128.

@@ -149,13 +149,17 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
       return ~(less | equal);
     // Clocks count the operations of the block: later is more, and the same in every run.
     case clock:
+      // A loop that looks at the clock ends by itself.
+      block_.make_progress();
       return static_cast<std::uint32_t>(block_.clock() + operations_);
     case clock_hi:
       return (block_.clock() + operations_) >> 32;
     case clock64:
     case globaltimer:
+      block_.make_progress();
       return block_.clock() + operations_;
     case globaltimer_lo:
+      block_.make_progress();
       return static_cast<std::uint32_t>(block_.clock() + operations_);
     case globaltimer_hi:
       return (block_.clock() + operations_) >> 32;

@@ -153,8 +153,8 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
         if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, mask);
       break;
     case Semantics::sleep:
-      poll(operation);
       ++strand().pc;
+      ++spins_;
       return Step::yield;
     case Semantics::matrix:
       return matrix(operation, mask);
@@ -169,13 +169,19 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-/// An access that lanes repeat while they wait for others: one in a defined order, an atomic one that changes nothing, a sleep. What
-/// needs the turn waits for other blocks too: the grid sees to that.
-void WarpState::poll(const Operation& operation) {
+/// An access that lanes repeat while they wait for others: one in a defined order, an atomic one. Where it finds the same as the last time,
+/// that is no progress. What needs the turn waits for other blocks too: the grid sees to that.
+void WarpState::poll(const Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask) {
   ++spins_;
   strand().polls_at = strand().pc;
-  const bool of_block = operation.semantics == Semantics::sleep || !is_ordered(operation);
-  polls_ = of_block && seen_progress_ == block_.progress() ? polls_ + 1 : 0;
+  constexpr std::uint64_t fnv_prime = 0x100000001b3;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
+    for (std::uint32_t i = 0; i < bytes; ++i) hash = (hash ^ addresses.host[static_cast<std::size_t>(first_lane(rest))][i]) * fnv_prime;
+  const auto [found, is_new] = found_.try_emplace({strand().pc, mask}, hash);
+  if (!is_new && found->second != hash) block_.make_progress();
+  found->second = hash;
+  polls_ = seen_progress_ == block_.progress() && !is_ordered(operation) ? polls_ + 1 : 0;
   seen_progress_ = block_.progress();
 }
 

@@ -50,8 +50,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   Arguments arguments;
   SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
   arguments.shared = &memory;
-  SharedShadow::Places rows;
-  bool in_shared = false;
+  const Register* rows = nullptr;  // addresses of ldmatrix and stmatrix
   int next_result = 0, next_source = 0;
   const bool wide_results = form.operands.front().written && form.operands.front().fragment.register_bits == 64;
   for (const Operand& operand : form.operands) {
@@ -62,8 +61,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
       if (operand.kind == OperandKind::address) {
         Register& addresses = lists.halves[lists.used++];
         shared_addresses(operation, matrix, slot, addresses);
-        for (std::size_t lane = 0; lane < lanes; ++lane) rows[lane] = block_.shared().data() + (addresses[lane] - program_.shared_base);
-        in_shared = true;
+        rows = &addresses;
         lists.pointers[lists.count++] = addresses.data();
       } else if (wide) {
         Register* const low = &lists.halves[lists.used++];
@@ -93,7 +91,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
       for (std::size_t lane = 0; lane < lanes; ++lane)
         to[lane] = arguments.destination[half][lane] | std::uint64_t{arguments.destination[half + 1][lane]} << 32;
     }
-  if (taint_.any() || (in_shared && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
+  if (taint_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
   advance_gathered(operation, false);
   return Step::next;
 }

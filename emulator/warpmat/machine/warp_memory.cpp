@@ -189,7 +189,8 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     LaneMask bad = 0;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::uint64_t offset = address[lane] - start;
-      addresses.host[lane] = memory + offset + own * lane;
+      // Where it is outside, nobody goes there.
+      addresses.host[lane] = reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(memory) + offset + own * lane);
       bad |= static_cast<LaneMask>(offset > last || (address[lane] & low_bits) != 0) << lane;
     }
     good = (bad & mask) == 0;
@@ -246,7 +247,7 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
     }
   }
   if (access.ordered) {
-    poll(operation);
+    poll(operation, addresses, access.bytes * access.vector, mask);
     synchronise(addresses, mask);
   }
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -141,8 +142,8 @@ class WarpState {
   void commit_group(LaneMask mask);
   void wait_group(const code::Operation& operation, LaneMask mask);
   bool is_ordered(const code::Operation& operation) const;
+  void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
   void observe(const code::Operation& operation, LaneMask mask);
-  void poll(const code::Operation& operation);
 
   // Checks on shared memory: warp_checks.cpp
   enum class SharedUse : std::uint8_t { load, store, atomic, copy };
@@ -171,7 +172,7 @@ class WarpState {
   void store_tainted(const code::Operation& operation, const code::Access& access, const Addresses& addresses, LaneMask mask);
   void taint_exchanged(const code::Operation& operation, LaneMask mask);
   void taint_shuffled(const code::Operation& operation, LaneMask mask, const std::array<int, lanes>& from);
-  void check_matrix(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+  void check_matrix(const code::Operation& operation, const Form& form, const Register* addresses);
   void taint_product(const code::Operation& operation, const Form& form);
   void taint_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
   void store_tainted_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
@@ -235,6 +236,7 @@ class WarpState {
   std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
   std::uint64_t polls_ = 0;          ///< accesses in a row that may wait for other warps of the block and found nothing new
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
+  std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< what such an access found last: a hash
   std::vector<std::uint8_t> register_storage_;
   std::uint8_t* registers_;          ///< aligned
   std::vector<std::uint8_t> local_;  ///< lane by lane

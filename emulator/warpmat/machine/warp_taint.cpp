@@ -29,7 +29,7 @@ void WarpState::must_be_defined(Slot slot, LaneMask mask, const char* role) cons
                    describe_shared(origin.address), statement_name(origin.statement)));
 }
 
-/// The lanes of `mask` of all results get `tainted`; the origin is that of the first tainted source.
+/// The lanes of `mask` of all results get `tainted`; the origin is that of a tainted source.
 void WarpState::taint_results(const Operation& operation, LaneMask mask, LaneMask tainted) {
   Taint::Origin origin;
   const auto consider = [&](Slot slot) {
@@ -61,6 +61,7 @@ void WarpState::follow_taint(const Operation& operation, LaneMask mask) {
     case Semantics::special:
     case Semantics::active_mask:
     case Semantics::elect:
+    case Semantics::barrier:
       return taint_results(operation, mask | guard, guard);
     case Semantics::load:
       must_be_defined(source_slot(operation, 0), mask, "the address");
@@ -232,8 +233,8 @@ void WarpState::store_tainted_rows(const Operation& operation, const Form& form,
   });
 }
 
-/// After a matrix instruction; `rows` are those of ldmatrix and stmatrix in shared memory.
-void WarpState::check_matrix(const Operation& operation, const Form& form, const SharedShadow::Places& rows) {
+/// After a matrix instruction; `addresses` are those of the rows of ldmatrix and stmatrix.
+void WarpState::check_matrix(const Operation& operation, const Form& form, const Register* addresses) {
   if (form.mnemonic == Mnemonic::mma) {
     if (taint_.any()) taint_product(operation, form);
     return;
@@ -245,6 +246,11 @@ void WarpState::check_matrix(const Operation& operation, const Form& form, const
   const int count = form.rows_in_memory();
   const LaneMask lanes_of_rows = count >= lanes ? all_lanes : lane_bit(count) - 1;
   const bool stores = form.mnemonic == Mnemonic::stmatrix;
+  SharedShadow::Places rows{};
+  for (int lane = 0; lane < std::min(count, lanes); ++lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    rows[l] = block_.shared().data() + ((*addresses)[l] - program_.shared_base);
+  }
   undefined_ = 0;
   check_shared(operation, rows, Form::row_bytes, lanes_of_rows, stores ? SharedUse::store : SharedUse::load);
   if (!stores && (undefined_ != 0 || taint_.any())) taint_rows(operation, form, rows);
