@@ -197,6 +197,6 @@ TEST_CASE("cp.async arrives when it is waited for and not before; missing bytes 
   DeviceMemory memory;
   const std::uint64_t in = memory.allocate(std::vector<std::uint32_t>{1, 2, 3, 4, 0x05050505, 0x06060606, 0, 0, 9}, "in"),
                       out = memory.allocate(28, "out");
-  launch(Kernel(module, "k"), {{1}, {1}}, memory, {in, out});
+  launch(Kernel(module, "k"), {{1}, {1}}, memory, {in, out}, {.checks = {.copies = false}});
   CHECK(memory.read<std::uint32_t>(out, 7) == std::vector<std::uint32_t>{7, 1, 7, 0x05050505, 0x06, 7, 9});
 }

@@ -155,7 +155,7 @@ const Bug bugs[] = {
         add.u32 %r1, %r0, %r19;
         cp.async.ca.shared.global [%r1], [%l19], 4;
         st.shared.u16 [%r1+2], %s0; // BUG)",
-     "store to 2 bytes into 'tile'"},
+     "store at 2 bytes into 'tile'"},
     {"a missing barrier behind the wait", 64, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r1, %r0, %r19;
@@ -175,7 +175,7 @@ const Bug bugs[] = {
         add.u32 %r1, %r0, %r19;
         nanosleep.u32 10;
         ld.shared.u32 %d, [%r1]; // BUG)",
-     "race on 128 bytes into 'tile'", true},
+     "race at 128 bytes into 'tile'", true},
     {"a missing barrier before the next turn overwrites", 64, R"(
         mov.u32 %r5, 0;
         shl.b32 %r0, %i, 2;
@@ -190,7 +190,7 @@ const Bug bugs[] = {
         add.u32 %r5, %r5, 1;
         setp.lt.u32 %p0, %r5, 3;
         @%p0 bra $loop;)",
-     "and the load of warp", true},
+     "race at 128 bytes into 'tile'", true},
     {"two warps store to one byte", 64, R"(
         and.b32 %r0, %i, 31;
         add.u32 %r0, %r0, %r19;
@@ -207,9 +207,8 @@ const Bug bugs[] = {
         nanosleep.u32 10;
         cp.async.cg.shared.global [%r1], [%l19], 16; // BUG
         cp.async.wait_all;)",
-     "race on", true},
+     "race at", true},
     {"a barrier for the wrong warps", 64, R"(
-        st.shared.u32 [%r19], 1;
         bar.sync 1, 64;
         setp.lt.u32 %p0, %i, 32;
         @%p0 bra $consumer;
@@ -223,10 +222,8 @@ const Bug bugs[] = {
      "deadlock: no warp of the block can go on: warp 0: lanes 0xffffffff at line"},
     {"a barrier with another number of threads", 96, R"(
         setp.lt.u32 %p0, %i, 64;
-        @%p0 bar.sync 1, 96;
-        @%p0 bra $end;
-        bar.sync 1, 64; // BUG
-        $end: )",
+        selp.b32 %r0, 96, 64, %p0;
+        bar.sync 1, %r0; // BUG)",
      "barrier 1 is used for 64 threads here and for 96 by warps that wait there"},
     {"a barrier in a divergent branch", 64, R"(
         and.b32 %r0, %i, 1;
@@ -285,7 +282,9 @@ TEST_CASE("planted bugs are reported with their line, in every order of the warp
       INFO(bug.name << ", schedule " << schedule);
       const Report report = report_of(module, bug.threads, all_checks, schedule);
       CAPTURE(report.text);
-      CHECK(report.line == bug_line(module));
+      // Of a race either access may come last: the report names both.
+      const std::string line = "line " + std::to_string(bug_line(module)) + " (";
+      CHECK((report.line == bug_line(module) || (bug.races && report.text.find(line) != std::string::npos)));
       if (schedule == 0) CHECK(report.text.find(bug.reason) != std::string::npos);
       if (bug.races) {
         CHECK(report_of(module, bug.threads, {}, schedule).text == "");

@@ -148,7 +148,7 @@ TEST_CASE("launch reports what a kernel does wrong; --check chooses what is look
   CHECK(folder.launch({"--block", "64"}, {"--block"}).status == 0);
   const Outcome race = folder.launch({"--block", "64", "--check", "races"}, {"--block"});
   CHECK(race.status == 1);
-  CHECK(race.err.find("race on 0 bytes into 'tile'") != std::string::npos);
+  CHECK(race.err.find("race at 0 bytes into 'tile'") != std::string::npos);
 }
 
 TEST_CASE("Triton's json beside a .ptx names the kernel, its threads and its shared memory", "[tools][launch]") {

@@ -71,10 +71,10 @@ void WarpState::check_copies(const SharedShadow& shadow, const SharedShadow::Pla
     const std::string who = fmt::format("the cp.async of warp {} at {}", copy.warp, statement_name(copy.statement));
     if (copy.state == SharedShadow::Copy::State::pending)
       trap(lane, address,
-           fmt::format("{} {}: {} has not been waited for", writes ? "store to" : "load of", describe_shared(address), who));
+           fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", describe_shared(address), who));
     if (copy.state == SharedShadow::Copy::State::landed)
       trap(lane, address,
-           fmt::format("load of {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
+           fmt::format("load at {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
                        describe_shared(address), copy.warp, who));
   }
 }
@@ -114,7 +114,7 @@ void WarpState::check_races(const Operation& operation, const SharedShadow::Plac
     if (!conflict) continue;
     const std::uint64_t address = shared_address(places, lane);
     trap(lane, address,
-         fmt::format("race on {}: this {} and the {} of warp {} at {} have nothing between them that orders them", describe_shared(address),
+         fmt::format("race at {}: this {} and the {} of warp {} at {} have nothing between them that orders them", describe_shared(address),
                      writes ? "store" : "load", conflict->wrote ? "store" : "load", conflict->warp,
                      statement_name(conflict->statement)));
   }

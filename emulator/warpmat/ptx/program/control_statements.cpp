@@ -139,8 +139,7 @@ void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syn
     if (!meant) continue;
     const Value address = draft_.constants.add(RegisterClass::wide, module.function_address(function));
     const Value other = temporary(RegisterClass::predicate), same = temporary(RegisterClass::predicate);
-    prepare(row("setp.ne.u64", {other}, {target, address}));
-    prepare(row("setp.eq.u64", {same}, {target, address}));
+    prepare(row("setp.ne.u64", {other, same}, {target, address}));
     const int behind = new_label();
     branch_to(behind, other);
     call_function(returns, arguments, draft_.function_index(function), {});
