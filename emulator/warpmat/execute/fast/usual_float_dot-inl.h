@@ -100,8 +100,11 @@ class UsualFloatDot {
   }
 
   /// The exponent of the scale factors of results of which `products` are the largest exponents, both in the place of a float's; 0 where all
-  /// products are zero, which are to stay below all others.
+  /// products are zero, which are to stay below all others. Elements have 8 bits.
   HWY_INLINE hn::Vec<I32> scale_field(hn::Vec<I32> products, int column, int row) const {
+    constexpr int largest_element = 15, smallest_element = -16;  // exponents, of e5m2
+    static_assert(zero_exponent + largest_element < least_field - bias && least_field - bias < 2 * smallest_element);
+    static_assert(2 * (largest_element + usual_scale) < bias && 2 * (smallest_element - usual_scale) - 32 > -bias);
     return hn::IfThenElseZero(hn::Gt(products, field(least_field - bias)), hn::ShiftLeft<23>(o_.scale_exponent(column, row)));
   }
 
