@@ -31,6 +31,9 @@ constexpr const Pool& pool16 = pools[0];
 constexpr const Pool& pool32 = pools[1];
 constexpr const Pool& pool64 = pools[2];
 
+/// For the metadata of a sparse mma, and nothing else: it is a number, which the assembler would follow into other statements.
+constexpr const char* metadata_register = "%e";
+
 const Pool& pool_of(int bits) {
   return bits == 16 ? pool16 : bits == 64 ? pool64 : pool32;
 }
@@ -38,7 +41,7 @@ const Pool& pool_of(int bits) {
 std::string declarations_for(const Target& target, PtxVersion version) {
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
   for (const Pool& pool : pools) text += fmt::format(".reg .b{} {}<{}>;\n", pool.bits, pool.prefix, pool.size);
-  return text + fmt::format(".shared .align 16 .b8 memory[{}];\n", matrix_bytes);
+  return text + fmt::format(".reg .b32 {};\n.shared .align 16 .b8 memory[{}];\n", metadata_register, matrix_bytes);
 }
 
 bool is_subroutine(const Form& form, const Target& target) {
@@ -179,7 +182,7 @@ class Generator {
     may_discard_ = find_lowering(form, target_.hardware)->particulars.discardable;
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
-    Lines lines, operands, written, padded, after;
+    Lines lines, operands, written;
     for (const Operand& operand : form.operands) {
       if (operand.kind == OperandKind::address && moves_matrix(form)) {
         operands.push_back(matrix_address(form));
@@ -194,16 +197,13 @@ class Generator {
       } else if (operand.kind == OperandKind::fragment && operand.name != OperandName::e) {
         const Lines registers = fragment(operand, written);
         operands.push_back(list(registers, operand.in_braces));
-        if (padding_bits(operand.fragment) != 0) clear_padding(operand, registers, lines, padded);
+        if (padding_bits(operand.fragment) != 0) clear_padding(operand, registers, lines);
         if (form.mnemonic == Mnemonic::movmatrix && !operand.written && !options_.assembler_faults) lines = make_different(operands.back());
       } else {
-        operands.push_back(number_operand(form, operand, lines, padded));
-        if (operand.name == OperandName::e && !options_.assembler_faults) after = make_different(operands.back());  // a constant with signs
+        operands.push_back(number_operand(form, operand, lines));
       }
     }
-    Lines unit = with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
-    unit.insert(unit.end(), after.begin(), after.end());
-    return unit;
+    return with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
   }
 
   /// A number, so that all lanes have the same; at most 32 bytes lie between two rows of at most 2,048 bytes of elements.
@@ -225,16 +225,14 @@ class Generator {
             fmt::format("xor.b32 {}, {}, {};", lane, lane, reg)};  // of the lane's number the assembler knows that most bits are zero
   }
 
-  /// Appends statements that make the padding of an operand zero to `lines`, and its registers to `padded`.
-  static void clear_padding(const Operand& operand, const Lines& registers, Lines& lines, Lines& padded) {
+  /// Appends statements that make the padding of an operand zero to `lines`.
+  static void clear_padding(const Operand& operand, const Lines& registers, Lines& lines) {
     for (const std::string& reg : registers)
       lines.push_back(fmt::format("and.b32 {}, {}, {:#x};", reg, reg, ~padding_bits(operand.fragment)));
-    padded.insert(padded.end(), registers.begin(), registers.end());
   }
 
-  /// Metadata that the ISA defines, moved into its register, none of `padded`, before the statement, or an operand that PTX writes as
-  /// a number.
-  std::string number_operand(const Form& form, const Operand& operand, Lines& lines, const Lines& padded) {
+  /// Metadata that the ISA defines, moved into its register before the statement, or an operand that PTX writes as a number.
+  std::string number_operand(const Form& form, const Operand& operand, Lines& lines) {
     if (operand.kind == OperandKind::selector)
       return std::to_string(random_.below(static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices())));
     if (operand.kind == OperandKind::ids) return fmt::format("{{0, {}}}", random_.below(static_cast<std::size_t>(operand.choices)));
@@ -245,10 +243,8 @@ class Generator {
       while (!valid_metadata(form, code));
       codes |= code << bit;
     }
-    std::string metadata = any(pool32);
-    while (std::ranges::find(padded, metadata) != padded.end()) metadata = any(pool32);
-    lines.push_back(fmt::format("mov.b32 {}, {:#x};", metadata, codes));
-    return metadata;
+    lines.push_back(fmt::format("mov.b32 {}, {:#x};", metadata_register, codes));
+    return metadata_register;
   }
 
   /// The registers of an operand. Of the sources as long as the destination, one in three is the destination.

@@ -35,8 +35,8 @@ struct FuzzOptions {
   bool repeated_destinations = false;  ///< also {d0, d0}, where the ISA does not say which result stays
   /// Also what ptxas 13.0 (V13.0.98) is known to assemble wrongly, found by fuzzing an H200: numbers with sign bits, which get a wrong
   /// minus where they are B of an f16 or bf16 m16n8k8; movmatrix of a register that is the same in all lanes, whose result it takes for the
-  /// same in all lanes too; the bare number of the lane, from which comes a zero that it mistakes in an fp8 mma; and mma of 4-bit integers
-  /// where that is a subroutine, across whose call it loses values. See docs/numerics.md, "An assembler that errs".
+  /// same in all lanes too; the bare number of the lane, from which comes a zero that it mistakes in an fp8 mma; and mma that is a
+  /// subroutine, across whose call it loses values. See docs/numerics.md, "An assembler that errs".
   bool assembler_faults = false;
 };
 

@@ -279,3 +279,33 @@ TEST_CASE("any other byte-id or thread-id traps, and so do those that differ bet
         }
   }
 }
+
+TEST_CASE("with scale factors at the limits of the usual case the fast path gives the reference's bits") {
+  std::mt19937_64 random(88);
+  const std::array<std::uint64_t, 4> spreads{3, 29, 30, 31};  // exponents from -30 to 30 are usual
+  for (const Form* form : scaled_forms()) {
+    if (form->kind != Kind::mxf8f6f4) continue;
+    CAPTURE(form->opcode);
+    const Instruction mma(*form, target("sm_120a"));
+    FormRegisters registers(*form);
+    for (const std::uint64_t spread : spreads)
+      for (int round = 0; round < 8; ++round) {
+        registers.fill(random);
+        put_scales(*form, registers, spread, random);
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          const auto row = lane / 4;  // of A and C, and column of B
+          if (row % 4 == 1)           // all products are zero
+            for (std::size_t r = 0; r < registers[OperandName::a].size(); ++r) registers[OperandName::a][r][lane] = 0;
+          for (std::size_t r = 0; r < registers[OperandName::c].size(); ++r) {
+            std::uint32_t& c = registers[OperandName::c][r][lane];
+            const auto exponent = static_cast<std::uint32_t>(20 + random() % 180);
+            if (row % 4 != 2) c = random() % 4 == 0 ? 0 : (c & 0x807f'ffff) | exponent << 23;
+          }
+        }
+        mma.execute(registers.arguments(), {.path = Path::reference});
+        const auto expected = registers[OperandName::d].values();
+        mma.execute(registers.arguments(), {.path = Path::fast});
+        REQUIRE(registers[OperandName::d].values() == expected);
+      }
+  }
+}

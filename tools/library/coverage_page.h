@@ -17,7 +17,7 @@ struct CoveragePart {
   std::vector<CoverageRow> rows;
 };
 
-/// The parts of the page, covered: every form of sm_90a, and of older hardware those with an arithmetic of their own. Some seconds on all
+/// The parts of the page, covered: every form of sm_90a, and of other hardware some with an arithmetic of their own. Some seconds on all
 /// cores.
 std::vector<CoveragePart> coverage_parts();
 

@@ -36,14 +36,14 @@ template <typename T>
 constexpr T shift_left(T a, std::uint32_t amount) {
   using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   const std::uint32_t in_range = amount & (bits_of<Wide> - 1);
-  return amount >= bits_of<T> ? 0 : static_cast<T>(static_cast<Wide>(a) << in_range);
+  return amount >= bits_of<T> ? T{0} : static_cast<T>(static_cast<Wide>(a) << in_range);
 }
 
 template <typename T>
 constexpr T shift_right(T a, std::uint32_t amount) {
   const std::uint32_t largest = bits_of<T> - 1;
   if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> std::min(amount, largest));
-  return amount > largest ? 0 : static_cast<T>(a >> (amount & largest));
+  return amount > largest ? T{0} : static_cast<T>(a >> (amount & largest));
 }
 
 /// {b, a} shifted: the upper word of the result to the left, the lower to the right.

@@ -113,9 +113,9 @@ constexpr Row rows[] = {
     // ---- m8n8k4: in the matrix unit of Volta and Turing, on the f32 cores since
     {mma, f16, plain, dense, {sm_70}, {"HMMA.884", S::m8n8k4_dot, &dot_models::volta, replayed, "V100, arXiv 2512.07004"}, 8},
     {mma, f16, plain, dense, {sm_75}, {"HMMA.884", S::m8n8k4_dot, ampere, assumed, "as m16n8k8 of sm_75"}, 8},
-    {mma, f16, plain, dense, {sm_90}, {"FFMA and FADD", S::m8n8k4_fma, no_model, measured, h200}, 8},
-    {mma, f16, plain, dense, ampere_to_ada, {"FFMA and FADD", S::m8n8k4_fma, no_model, assumed, "as sm_90"}, 8},
-    {mma, f16, plain, dense, blackwell, {"FFMA and FADD", S::m8n8k4_fma, no_model, assumed, "as sm_90"}, 8},
+    {mma, f16, plain, dense, {sm_90}, {"FFMA and FADD", S::m8n8k4_fma, no_model, measured, h200, called}, 8},
+    {mma, f16, plain, dense, ampere_to_ada, {"FFMA and FADD", S::m8n8k4_fma, no_model, assumed, "as sm_90", called}, 8},
+    {mma, f16, plain, dense, blackwell, {"FFMA and FADD", S::m8n8k4_fma, no_model, assumed, "as sm_90", called}, 8},
 
     // ---- f16, bf16, tf32
     {mma, f16, plain, dense, {sm_75}, {"HMMA.{mnk}", S::dot, ampere, published, mma_sim}},

@@ -106,6 +106,12 @@ struct Facts {
     const Range p = products(), c = accumulator();
     return std::max(p.largest - std::min(p.least, c.least), c.largest - p.least);
   }
+  /// How far below E a bit of a term can lie.
+  int most_distance_of_a_bit() const {
+    const Range p = products(), c = accumulator();
+    const int lowest_of_c = arithmetic == split ? lowest_bit() : min_exponent(row_of(OperandName::c)) - row_of(OperandName::c).fraction_bits;
+    return std::max(p.largest - std::min(lowest_bit(), lowest_of_c), c.largest - lowest_bit());
+  }
   /// m8n8k4 with an f16 C and an f32 result.
   bool c_becomes_wider() const { return row_of(OperandName::c).bits < d().bits; }
   int smallest_result() const { return min_exponent(d()) - d().fraction_bits; }
@@ -140,6 +146,10 @@ Why floor_cuts(const Facts& f) {
 
 Why cut_range(const Facts& f, int distance) {
   return unless(f.most_distance() >= distance, "exponents do not lie so far apart");
+}
+
+Why alignment_cuts(const Facts& f) {
+  return unless(f.most_distance_of_a_bit() > f.model().fraction_bits, "no bit lies so far below E");
 }
 
 /// Whether a sum has bits below those of the result: a unit that keeps few, with an f32 result, has none.
@@ -256,8 +266,8 @@ constexpr Rule rules[] = {
     {distance, units, [](const Facts& f) { return f.number <= distance_beyond(f.model()); },
      [](const Facts& f) { return cut_range(f, static_cast<int>(f.number)); }},
     {term_kept, units},
-    {term_cut_in_part, units, always, [](const Facts& f) { return cut_range(f, f.model().fraction_bits); }},
-    {term_cut_whole, units, always, [](const Facts& f) { return cut_range(f, f.model().fraction_bits + 1); }},
+    {term_cut_in_part, units, always, alignment_cuts},
+    {term_cut_whole, units, always, alignment_cuts},
     {cut_by_floor, units, always, floor_cuts},
     {product_of_two_or_more, units},
     {subnormal_product, units | chain_f64, always,
@@ -265,7 +275,7 @@ constexpr Rule rules[] = {
 
     {sum_carries, units},
     {cancels_to_zero, floats},
-    {rest_cut_to_zero, units, always, [](const Facts& f) { return cut_range(f, f.model().fraction_bits + 1); }},
+    {rest_cut_to_zero, units, always, alignment_cuts},
 
     {exact, floats},
     {just_above, floats, always, sum_has_more_bits},

@@ -29,6 +29,10 @@ constexpr int b_exponent_offset = -1;
 /// What is reported where all products are zero: below the exponents of all others, but sums in such units are floats, too.
 constexpr int least_field = 60;
 
+/// Exponents of scale factors that the usual case takes, either sign: with two of them, products of 8-bit elements stay in the range of a float,
+/// as do the powers of two that they are multiplied by.
+constexpr int usual_scale = 30;
+
 /// Byte `byte` of each word, four times.
 HWY_INLINE Word replicate_byte(Word words, int byte) {
   HWY_ALIGN static constexpr std::uint32_t first[] = {0, 0x04040404, 0x08080808, 0x0c0c0c0c};
@@ -59,12 +63,12 @@ class FloatOperands {
     padding_ = hn::Zero(U32());
     const bool usual_a = read_a(), usual_b = read_b();
     read_c();
-    usual_ = usual_a && usual_b && !plan_.scaled;
+    usual_ = usual_a && usual_b;
     if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return !plan_.scaled || read_scales();
   }
 
-  /// Whether A and B are finite, no product is too large for the usual case, and nothing is scaled.
+  /// Whether A and B are finite, no product is too large for the usual case, and all scale factors lie in the usual case's range.
   bool usual() const { return usual_; }
 
   /// Whether numbers are zero or at least a power of two: elements of A and B, of wide formats, 2^-factor; those of C, of 32 bits, 2^-c.
@@ -290,6 +294,7 @@ class FloatOperands {
         const std::uint32_t factor = scale_factor(plan, words(name, 0), which, i, 0);
         exponents[i] = static_cast<std::int32_t>(factor) - 127;
         nans[i] = factor == 0xff ? std::numeric_limits<float>::quiet_NaN() : 0;
+        usual_ = usual_ && exponents[i] >= -usual_scale && exponents[i] <= usual_scale;
       }
     };
     read(plan_.scale_a, OperandName::scale_a, matrix_a, rows, scale_a_, nan_a_);

@@ -25,7 +25,11 @@ class UsualFloatDot {
   explicit UsualFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
 
   /// Writes d[column][row]. False where a sum leaves the range of an int32, or a result that of f16.
-  bool multiply(std::uint32_t (*d)[rows]) const { return plan_.f16_accumulator ? multiply<true>(d) : multiply<false>(d); }
+  bool multiply(std::uint32_t (*d)[rows]) const {
+    if constexpr (bits == 8)
+      if (plan_.scaled) return multiply<false, true>(d);
+    return plan_.f16_accumulator ? multiply<true, false>(d) : multiply<false, false>(d);
+  }
 
  private:
   static constexpr int bias = 127;
@@ -62,13 +66,13 @@ class UsualFloatDot {
     return hn::Set(I32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(exponent) << 23));
   }
 
-  template <bool f16_accumulator>
+  template <bool f16_accumulator, bool scaled>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
     Unusual unusual{hn::Zero(I32()), hn::Zero(F32()), hn::Set(U8(), std::uint8_t{255})};
     const std::uint32_t(*c)[rows] = o_.accumulator();
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
-      add_step<f16_accumulator, blocks(), begin(), end()>(constants, first_slot, c, d, unusual);
+      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, unusual);
       c = d;
     });
     if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) ||
@@ -79,7 +83,7 @@ class UsualFloatDot {
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
-  template <bool f16_accumulator, int blocks, int begin, int end>
+  template <bool f16_accumulator, bool scaled, int blocks, int begin, int end>
   HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
                            Unusual& unusual) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
@@ -87,24 +91,36 @@ class UsualFloatDot {
     HWY_UNROLL(8)
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
-        const auto products = hn::BitCast(F32(), hn::Load(U32(), exponents[column] + row));
+        const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
+        const auto scale = scaled ? scale_field(products, column, row) : hn::Zero(I32());
         const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
-                                                                      products, unusual);
+                                                                      products, scale, unusual);
         hn::Store(result, U32(), d[column] + row);
       }
   }
 
+  /// The exponent of the scale factors of results of which `products` are the largest exponents, both in the place of a float's; 0 where all
+  /// products are zero, which are to stay below all others. Elements have 8 bits.
+  HWY_INLINE hn::Vec<I32> scale_field(hn::Vec<I32> products, int column, int row) const {
+    constexpr int largest_element = 15, smallest_element = -16;  // exponents, of e5m2
+    static_assert(zero_exponent + largest_element < least_field - bias && least_field - bias < 2 * smallest_element);
+    static_assert(2 * (largest_element + usual_scale) < bias && 2 * (smallest_element - usual_scale) - 32 > -bias);
+    return hn::IfThenElseZero(hn::Gt(products, field(least_field - bias)), hn::ShiftLeft<23>(o_.scale_exponent(column, row)));
+  }
+
+  /// `products` are the largest exponents of the products before they are scaled.
   template <bool f16_accumulator, int blocks, int begin, int end>
-  HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<F32> products,
-                       Unusual& unusual) const {
+  HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<I32> products,
+                       hn::Vec<I32> scale, Unusual& unusual) const {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
     unusual.largest_c = hn::Max(unusual.largest_c, c_power);
-    auto largest = hn::Max(products, c_power);
+    auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
     const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.largest_factor, exponent));
-    const auto factor = bits == 8 ? hn::BitCast(F32(), hn::Sub(constants.largest_product_factor, exponent)) : c_factor;
+    const auto factor =
+        bits == 8 ? hn::BitCast(F32(), hn::Add(hn::Sub(constants.largest_product_factor, exponent), scale)) : c_factor;
     auto sum = truncate(hn::Mul(c, c_factor));
     // As many products at a time as an int32 surely holds the sum of.
     constexpr int group = HWY_MIN(8 * 4 / (end - begin), blocks * block);
