@@ -60,22 +60,26 @@ class Multiplicands {
   MetadataColumns columns_;
 };
 
-/// Calls `compute(element of D, bits of that element of C)` for every element and writes what it returns to D. D is written after all of C is
-/// read.
+/// Calls `compute(element of D, bits of that element of C)` for every element and writes what it returns to D: after all of C is read, register
+/// by register, lane 0 first.
 template <typename Compute>
 void for_each_result(const Form& form, const Arguments& arguments, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
-  std::size_t next = 0;
+  const auto index = [&](const Element& e) { return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column); };
   for (int product = 0; product < d.matrices(); ++product)
     for (int i = 0; i < form.shape.m; ++i)
-      for (int j = 0; j < form.shape.n; ++j)
-        results[next++] = compute(Element{i, j, product}, read_element(c, arguments.source(OperandName::c), {i, j, product}));
-  next = 0;
-  for (int product = 0; product < d.matrices(); ++product)
-    for (int i = 0; i < form.shape.m; ++i)
-      for (int j = 0; j < form.shape.n; ++j) write_element(d, arguments.destination, {i, j, product}, results[next++]);
+      for (int j = 0; j < form.shape.n; ++j) {
+        const Element element{i, j, product};
+        results[index(element)] = compute(element, read_element(c, arguments.source(OperandName::c), element));
+      }
+  for (int reg = 0; reg < d.registers(); ++reg)
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int i = 0; i < d.elements_per_register(); ++i) {
+        const Element element = d.element({lane, reg, i * d.element_bits});
+        write_element(d, arguments.destination, element, results[index(element)]);
+      }
 }
 
 }  // namespace warpmat
