@@ -12,27 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WARPMAT_VERSION_MAJOR 0
-#define WARPMAT_VERSION_MINOR 1
-#define WARPMAT_VERSION_PATCH 0
-#define WARPMAT_VERSION "0.1.0"
+#include <warpmat/export.h>
+#include <warpmat/version.h>
 
 /* Changes where a program compiled with an older header would go wrong: compare with warpmat_abi(). */
 #define WARPMAT_ABI 1
-
-#if defined(__GNUC__)
-#define WARPMAT_C_API __attribute__((visibility("default")))
-#else
-#define WARPMAT_C_API
-#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* WARPMAT_VERSION and WARPMAT_ABI of the library that runs. */
-WARPMAT_C_API const char* warpmat_version(void);
-WARPMAT_C_API int warpmat_abi(void);
+WARPMAT_API const char* warpmat_version(void);
+WARPMAT_API int warpmat_abi(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -52,7 +44,7 @@ typedef enum warpmat_status {
 } warpmat_status;
 
 /* "WARPMAT_MISALIGNED"; "unknown status" for other numbers. */
-WARPMAT_C_API const char* warpmat_status_name(warpmat_status status);
+WARPMAT_API const char* warpmat_status_name(warpmat_status status);
 
 /* What went wrong, in the caller's struct. Wherever one is taken it may be null. A call that succeeds leaves it as it is. */
 typedef struct warpmat_error {
@@ -69,19 +61,19 @@ typedef struct warpmat_error {
 /* ---- Tables ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers from 0 to count - 1; names of other numbers are null. */
-WARPMAT_C_API int warpmat_target_count(void);
-WARPMAT_C_API const char* warpmat_target_name(int target); /* "sm_90a" */
-WARPMAT_C_API int warpmat_form_count(void);
-WARPMAT_C_API const char* warpmat_form_opcode(int form); /* "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" */
-WARPMAT_C_API int warpmat_format_count(void);
-WARPMAT_C_API const char* warpmat_format_name(int format);    /* "e4m3" */
-WARPMAT_C_API int warpmat_format_bits(int format);            /* of one element; 0 for other numbers */
-WARPMAT_C_API int warpmat_find_format(const char* name);      /* -1 if there is none of that name */
+WARPMAT_API int warpmat_target_count(void);
+WARPMAT_API const char* warpmat_target_name(int target); /* "sm_90a" */
+WARPMAT_API int warpmat_form_count(void);
+WARPMAT_API const char* warpmat_form_opcode(int form); /* "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" */
+WARPMAT_API int warpmat_format_count(void);
+WARPMAT_API const char* warpmat_format_name(int format);    /* "e4m3" */
+WARPMAT_API int warpmat_format_bits(int format);            /* of one element; 0 for other numbers */
+WARPMAT_API int warpmat_find_format(const char* name);      /* -1 if there is none of that name */
 
 /* The value of an element, exactly; higher bits of `bits` are ignored. */
-WARPMAT_C_API warpmat_status warpmat_to_double(int format, uint64_t bits, double* value);
+WARPMAT_API warpmat_status warpmat_to_double(int format, uint64_t bits, double* value);
 /* The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none. */
-WARPMAT_C_API warpmat_status warpmat_from_double(int format, double value, uint64_t* bits);
+WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_t* bits);
 
 /* ---- Instructions ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -89,11 +81,11 @@ typedef struct warpmat_instruction warpmat_instruction;
 
 /* The instruction that `opcode` spells, its qualifiers in any order that ptxas takes, on a target ("sm_90a"); null if there is none. The same
  * pointer each time. */
-WARPMAT_C_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
+WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
 /* The same by the machine's name, as traces of SASS spell it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT". Where several
  * PTX instructions become that machine instruction, the first of warpmat_form_opcode's list that the target has. */
-WARPMAT_C_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
+WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 typedef struct warpmat_instruction_info {
   size_t size;
@@ -112,7 +104,7 @@ typedef struct warpmat_instruction_info {
   size_t stack_bytes;    /* stack that warpmat_execute needs, callbacks of the caller not counted */
 } warpmat_instruction_info;
 
-WARPMAT_C_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);
+WARPMAT_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);
 
 typedef enum warpmat_operand {
   WARPMAT_D, WARPMAT_A, WARPMAT_B, WARPMAT_C, WARPMAT_E, WARPMAT_SELECTOR,
@@ -144,7 +136,7 @@ typedef struct warpmat_operand_info {
 } warpmat_operand_info;
 
 /* Operand `index`, in the order in which PTX writes them. */
-WARPMAT_C_API warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info);
+WARPMAT_API warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info);
 
 /* ---- Layouts --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -157,12 +149,12 @@ typedef struct warpmat_element {
 } warpmat_element;
 
 /* Which element of a fragment lies at a place, and where an element lies. */
-WARPMAT_C_API warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
+WARPMAT_API warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
                                                 warpmat_element* element);
-WARPMAT_C_API warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
+WARPMAT_API warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
                                               warpmat_place* place);
 /* Where an element of ldmatrix's or stmatrix's r lies in memory: from bit `bit` on of the row that `lane` addresses; reg is 0. */
-WARPMAT_C_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
+WARPMAT_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
 
 /* ---- Executing ------------------------------------------------------------------------------------------------------------------------- */
 
@@ -216,7 +208,7 @@ typedef struct warpmat_call {
 /* Executes one instruction on warps 0 to `warps` - 1, one after another; each reads everything before it writes anything (but for additions
  * that a lowering writes as a sequence). Registers and memory may overlap. After an error the warps before error->warp are executed, it and
  * those after it unchanged. */
-WARPMAT_C_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
+WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                              warpmat_error* error);
 
 #ifdef __cplusplus

@@ -3,13 +3,14 @@
 #include <optional>
 #include <string>
 
+#include <warpmat/export.h>
 #include <warpmat/tables/form.h>
 #include <warpmat/warp/warp.h>
 
 namespace warpmat {
 
 /// What an instruction traps with: a Trap that says of which kind it is and which operand is to blame.
-class OperandTrap : public Trap {
+class WARPMAT_API OperandTrap : public Trap {
  public:
   enum class Kind : std::uint8_t {
     undefined,     ///< the ISA does not define what the operand holds: metadata, a selector, ids, padding
