@@ -48,8 +48,8 @@ int main() {
   for (const FormatRow& format : format_rows()) {
     if (format.bits > 16) continue;
     const Range range = range_of(format.format);
-    std::printf("%-6s %4d %12.6g %12.6g %9d  %.8g\n", std::string(format.name).c_str(), format.bits, range.largest, range.smallest, range.specials,
-                to_double(format.format, from_double(format.format, 0.3)));
+    std::printf("%-6s %4d %12.6g %12.6g %9d  %.8g\n", std::string(format.name).c_str(), format.bits, range.largest, range.smallest,
+                range.specials, to_double(format.format, from_double(format.format, 0.3)));
     all = all && survives(format.format);
   }
   return all ? 0 : 1;

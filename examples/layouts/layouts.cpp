@@ -38,7 +38,8 @@ int main() {
   print_owners(mma, OperandName::a);
   print_owners(mma, OperandName::b);
 
-  // The registers of ldmatrix.x4 are those of A: the same lanes hold the same elements if matrix 1 has rows 8 to 15 and matrix 2 columns 8 to 15.
+  // The registers of ldmatrix.x4 are those of A: the same lanes hold the same elements if matrix 1 has rows 8 to 15 and matrix 2 columns 8
+  // to 15.
   const Form& load = *find_form("ldmatrix.sync.aligned.m8n8.x4.shared.b16");
   const Fragment& a = mma.operand(OperandName::a).fragment;
   const Fragment& r = load.operand(OperandName::r).fragment;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What is tested here: a kernel author's index arithmetic, which places the elements of two tiles into the registers of mma.m16n8k16 by hand.
+// What is tested here: a kernel author's index arithmetic, which places the elements of two tiles into the registers of mma.m16n8k16 by
+// hand.
 
 #include <cstdint>
 
@@ -22,8 +23,8 @@ inline std::uint32_t packed(double low, double high) {
 
 /// A program of one mma, all on one target.
 inline warpmat::Program tile_program() {
-  return warpmat::parse(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};", "sm_80");
+  return warpmat::parse("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};",
+                        "sm_80");
 }
 
 /// Fills A's registers by the kernel's own arithmetic.

@@ -76,7 +76,7 @@ warpmat_status check_operands(const Form& form, const warpmat_call& call, bool& 
   return WARPMAT_OK;
 }
 
-/// Registers that the kernels read and write where they lie.
+/// Registers that the kernels read and write where they lie. Calls of their own, so that these need no stack for staged registers.
 void execute_plain(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
                    const ExecutionOptions& options) {
   Batch batch;
@@ -92,8 +92,8 @@ void execute_plain(const Instruction& instruction, const warpmat_call& call, con
   instruction.execute(batch, warps, options);
 }
 
-void execute_staged(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
-                    const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory,
+                                      std::size_t warps, const ExecutionOptions& options) {
   const Form& form = instruction.form();
   StagedWarp staged(form, instruction.lowering(), memory, options.path);
   for (std::size_t i = 0; i < form.operands.size(); ++i) staged.add(form.operands[i], places(call.operands[i]));

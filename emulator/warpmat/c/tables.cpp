@@ -49,7 +49,7 @@ bool inside(const Fragment& f, warpmat_element e) {
 
 /// Stack of warpmat_execute: the largest of all forms and both paths, an error's message included, with a reserve. tests/c/stack_test.cpp
 /// measures it. Only mma's reference keeps decoded matrices.
-constexpr std::size_t move_stack = 32 << 10, mma_stack = 160 << 10;
+constexpr std::size_t move_stack = 32 << 10, mma_stack = 80 << 10;
 
 /// Finds an instruction: `find` gives the form, or throws.
 template <typename Find>
