@@ -33,8 +33,7 @@ Batch Workload::batch(WarpStates& states) const {
     // program_for names the registers in the operands' order, so an operand's lie side by side.
     std::uint32_t* words = states.registers[static_cast<std::size_t>(statement.operands[i].items.front().slot)].data();
     if (operand.written) {
-      batch.destination = words;
-      batch.destination_stride = stride;
+      batch.destination = {words, stride};
     } else {
       batch.source(operand.name) = {words, stride};
     }

@@ -238,8 +238,7 @@ class Chunk {
       std::vector<Register>& registers = of(operand.name);
       registers.resize(words * (number ? 1 : cases));
       if (operand.written) {
-        batch_.destination = registers.data()->data();
-        batch_.destination_stride = words * lanes;
+        batch_.destination = {registers.data()->data(), words * lanes};
       } else {
         batch_.source(operand.name) = {registers.data()->data(), number ? 0 : words * lanes};
       }

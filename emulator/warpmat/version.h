@@ -12,7 +12,7 @@
 #define WARPMAT_TEXT_OF(x) WARPMAT_TEXT(x)
 #define WARPMAT_TEXT(x) #x
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201703L
 #include <string_view>
 
 #include <warpmat/export.h>

@@ -77,8 +77,7 @@ TEST_CASE("executing a batch allocates nothing") {
     Batch batch;
     for (const Operand& operand : form.operands)
       if (!operand.written) batch.source(operand.name).words = registers[operand.name][0].data();
-    batch.destination = results.data();
-    batch.destination_stride = 16 * lanes;
+    batch.destination = {results.data(), 16 * lanes};
     batch.shared = memory.data();
     batch.shared_bytes = memory.size();
     for (const Path path : {Path::fast, Path::reference}) {

@@ -92,8 +92,7 @@ TEST_CASE("a batch may write over its accumulators") {
       WarpArrays expected = warps;
       expected.execute_each(instruction, 0, 9);
       Batch batch = warps.batch();
-      batch.destination = warps.word(OperandName::c, 0, 0);
-      batch.destination_stride = batch.source(OperandName::c).stride;
+      batch.destination = {warps.word(OperandName::c, 0, 0), batch.source(OperandName::c).stride};
       instruction.execute(batch, 9, {.path = path});
       const std::size_t words = lanes * static_cast<std::size_t>(instruction.form().operand(OperandName::d).words());
       for (std::size_t warp = 0; warp < 9; ++warp)

@@ -20,7 +20,7 @@ std::vector<std::uint32_t> product_of_ones() {
   Batch batch;
   batch.source(OperandName::a).words = batch.source(OperandName::b).words = ones.data();
   batch.source(OperandName::c).words = zeros.data();
-  batch.destination = d.data();
+  batch.destination.words = d.data();
   mma.execute(batch, 1);
   return d;
 }

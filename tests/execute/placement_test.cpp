@@ -80,8 +80,7 @@ class OverlappingWarps {
     WarpArrays sources = sources_;
     Batch batch = sources.batch();
     batch.source(OperandName::c) = {words.data() + c_.first, c_.stride};
-    batch.destination = words.data() + d_.first;
-    batch.destination_stride = d_.stride;
+    batch.destination = {words.data() + d_.first, d_.stride};
     instruction.execute(batch, count, {.path = path});
     return words;
   }
@@ -93,7 +92,7 @@ class OverlappingWarps {
       Batch batch = sources.batch();
       for (std::size_t name = 0; name < operand_names; ++name) batch.sources[name].words += warp * batch.sources[name].stride;
       batch.source(OperandName::c).words = words.data() + c_.first + warp * c_.stride;
-      batch.destination = words.data() + d_.first + warp * d_.stride;
+      batch.destination.words = words.data() + d_.first + warp * d_.stride;
       instruction.execute(batch, 1, {.path = path});
     }
     return words;
@@ -159,8 +158,7 @@ TEST_CASE("registers of ldmatrix and stmatrix may lie in the memory: all is read
         auto* const registers = reinterpret_cast<std::uint32_t*>(warps.memory_of(0).data() + place);
         const std::size_t stride = batch.shared_stride / 4;
         if (r.written) {
-          batch.destination = registers;
-          batch.destination_stride = stride;
+          batch.destination = {registers, stride};
         } else {
           batch.source(r.name) = {registers, stride};
         }

@@ -41,8 +41,7 @@ class WarpArrays {
     warpmat::Batch out;
     for (const warpmat::Operand& operand : form_.operands) {
       if (operand.written) {
-        out.destination = word(operand.name, 0, 0);
-        out.destination_stride = stride(operand.name);
+        out.destination = {word(operand.name, 0, 0), stride(operand.name)};
       } else {
         out.source(operand.name) = {word(operand.name, 0, 0), stride(operand.name)};
       }

@@ -35,7 +35,7 @@ inline bool multiplies(const warpmat::Instruction& mma) {
     warpmat::Batch batch;
     batch.source(warpmat::OperandName::a).words = batch.source(warpmat::OperandName::b).words = ones.data();
     batch.source(warpmat::OperandName::c).words = zeros.data();
-    batch.destination = d.data();
+    batch.destination.words = d.data();
     mma.execute(batch, 1, {.path = path});
     if (std::ranges::count(d, sixteen) != std::ssize(d)) return false;
   }

@@ -40,6 +40,8 @@ const std::vector<Room> rooms = {
     {emulator + "execute/reference", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "execute/fast", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "execute", {"numeric", "layout", "warp", "tables", "execute/reference", "execute/fast"}},
+    {emulator + "c", {"numeric", "layout", "warp", "tables", "execute"}},
+    {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "ptx", {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices"}},
     {emulator + "machine", {"numeric", "scalar", "warp", "tables", "execute", "ptx"}},
@@ -58,9 +60,9 @@ const std::vector<Room> rooms = {
 const std::set<std::string> for_all = {emulator + "export.h", emulator + "version.h"};
 const std::set<std::string> roomless = {emulator + "export.h", emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
 
-/// `path` relative to the root, or to the include root of the emulator.
+/// `path` relative to the root, or to the include root of the emulator. The header beside a room that has the room's name belongs to it: c.h.
 bool lies_in(const std::string& path, const std::string& room) {
-  return path.starts_with(room + "/");
+  return path.starts_with(room + "/") || path == room + ".h";
 }
 
 /// The room with the longest name that holds `path`.

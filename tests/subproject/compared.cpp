@@ -51,8 +51,8 @@ bool agree(const Instruction& instruction, std::mt19937_64& random) {
       const std::size_t stride = words.size() / warps;
       if (operand.written) {
         results[index] = words;
-        batch.destination = results[index].data();
-        batch.destination_stride = stride;
+        batch.destination.words = results[index].data();
+        batch.destination.stride = stride;
       } else {
         batch.source(operand.name) = {words.data(), stride};
       }

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/execute/staged_warp.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -55,6 +57,10 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
 
 void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(arguments); });
+  execute_one(arguments, options);
+}
+
+void Instruction::execute_one(const Arguments& arguments, const ExecutionOptions& options) const {
   if (options.path == Path::fast && fast_ != nullptr && fast_->execute(Warps{arguments}) == 1) return;
   warpmat::execute(*form_, *lowering_, arguments, options);
 }
@@ -88,11 +94,12 @@ class BatchWarp {
       if (left_out(operand)) continue;
       const BatchOperand& source = batch_.source(operand.name);
       // Sources are only read: their pointers are not const because lists of registers share one type.
-      std::uint32_t* words = operand.written ? batch_.destination + index * batch_.destination_stride
+      std::uint32_t* words = operand.written ? batch_.destination.words + index * batch_.destination.stride
                                              : const_cast<std::uint32_t*>(source.words) + index * source.stride;
       for (int i = 0; i < operand.words(); ++i) *next++ = words + i * lanes;
     }
-    memory_ = SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes}, batch_.shared_base);
+    memory_ = SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes},
+                                      static_cast<std::uint32_t>(batch_.shared_base));
     return arguments_;
   }
 
@@ -100,7 +107,7 @@ class BatchWarp {
   Warps warps(std::size_t first, std::size_t last) {
     Warps out{.first = arguments(first)};
     for (std::size_t i = 0; i < operand_names; ++i) out.strides[i] = batch_.sources[i].stride;
-    out.destination_stride = batch_.destination_stride;
+    out.destination_stride = batch_.destination.stride;
     out.shared_stride = batch_.shared_stride;
     out.count = last - first;
     return out;
@@ -116,20 +123,73 @@ class BatchWarp {
   Arguments arguments_;
 };
 
+/// `trap`, naming the warp. All that an instruction traps with are OperandTraps.
+OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
+  OperandTrap named(trap.kind, trap.operand, trap.lane, trap.address, trap.reason, fmt::format("warp {}", warp));
+  named.warp = warp;
+  return named;
+}
+
+/// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t warps, const ExecutionOptions& options) {
+  StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path);
+  for (const Operand& operand : instruction.form().operands) {
+    if (operand.written)
+      staged.add(operand, batch.destination);
+    else
+      staged.add(operand, batch.source(operand.name));
+  }
+  instruction.execute(staged, warps, options);
+}
+
 }  // namespace
 
 void Instruction::execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(batch, warps); });
+  if (lies_plainly(*form_, batch)) return execute_plain(batch, warps, options);
+  if (warps != 0) execute_staged(*this, batch, warps, options);
+}
+
+void Instruction::execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
   BatchWarp warp(*form_, batch);
   for (std::size_t next = 0; next < warps; ++next) {
     if (options.path == Path::fast && fast_ != nullptr) next += fast_->execute(warp.warps(next, warps));
     if (next == warps) return;
     try {
       warpmat::execute(*form_, *lowering_, warp.arguments(next), options);
-    } catch (const Trap& trap) {
-      Trap named(trap.lane, trap.address, trap.reason, fmt::format("warp {}", next));
-      named.warp = next;
-      throw named;
+    } catch (const OperandTrap& trap) {
+      throw in_warp(trap, next);
+    }
+  }
+}
+
+namespace {
+
+/// A sequence of additions, each of which writes a register of D before the next reads its register of C: executed once for each, since the
+/// products do not depend on C.
+template <typename Execute>
+void execute_sequence(StagedWarp& staged, Execute execute) {
+  for (int word = 0; word < staged.destination_words(); ++word) {
+    staged.read_c();
+    execute();
+    staged.write_word(word);
+  }
+}
+
+}  // namespace
+
+void Instruction::execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const {
+  for (std::size_t warp = 0; warp < warps; ++warp) {
+    try {
+      const Arguments& arguments = staged.read(warp);
+      if (lowering_->semantics == Semantics::split_dot && staged.c_meets_earlier_d()) {
+        execute_sequence(staged, [&] { execute_one(arguments, options); });
+        continue;
+      }
+      execute_one(arguments, options);
+      staged.write();
+    } catch (const OperandTrap& trap) {
+      throw in_warp(trap, warp);
     }
   }
 }
@@ -164,14 +224,36 @@ std::optional<std::string> Instruction::problem(const Arguments& arguments) cons
   return std::nullopt;
 }
 
+namespace {
+
+template <typename Word>
+std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BatchRegisters<Word>& registers) {
+  if (auto found = problem_of_register(form, operand.name, 0, registers.words)) return found;
+  if (operand.written && registers.lane_stride == 0)
+    return fmt::format("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of_memory(const Form& form, const Batch& batch) {
+  if (batch.rows == nullptr) {
+    if (batch.shared != nullptr || batch.shared_bytes == 0) return std::nullopt;
+    return fmt::format("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
+  }
+  const bool load = form.mnemonic == Mnemonic::ldmatrix;
+  if (load ? batch.rows->read != nullptr : batch.rows->write != nullptr) return std::nullopt;
+  return fmt::format("{}: the memory's callback {} is null", form.opcode, load ? "read" : "write");
+}
+
+}  // namespace
+
 std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t warps) const {
   if (warps == 0) return std::nullopt;
   for (const Operand& operand : form_->operands) {
-    const std::uint32_t* words = operand.written ? batch.destination : batch.source(operand.name).words;
-    if (operand.kind == OperandKind::stride && words == nullptr) continue;
-    if (auto found = problem_of_register(*form_, operand.name, 0, words)) return found;
-    if (operand.kind == OperandKind::address && batch.shared == nullptr && batch.shared_bytes != 0)
-      return fmt::format("{}: operand {} addresses memory of {} bytes, which is null", form_->opcode, name(operand.name), batch.shared_bytes);
+    if (operand.kind == OperandKind::stride && batch.source(operand.name).words == nullptr) continue;
+    auto found = operand.written ? problem_of_operand(*form_, operand, batch.destination)
+                                 : problem_of_operand(*form_, operand, batch.source(operand.name));
+    if (!found && operand.kind == OperandKind::address) found = problem_of_memory(*form_, batch);
+    if (found) return found;
   }
   return std::nullopt;
 }

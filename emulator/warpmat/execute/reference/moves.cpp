@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <warpmat/execute/operand_trap.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/numeric/events.h>
 
@@ -18,7 +19,11 @@ std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int 
     // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
     const std::uint64_t address = base.size() == 2 ? (base[0][lane] | std::uint64_t{base[1][lane]} << 32) + offset
                                                    : static_cast<std::uint32_t>(base[0][lane] + offset);
-    rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
+    try {
+      rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
+    } catch (const Trap& trap) {
+      throw address_trap(trap);
+    }
   }
   return rows;
 }

@@ -69,6 +69,8 @@ std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
 /// the first half writes, the second reads where registers of D are also registers of A, B or C [H200].
 struct Part {
   int first_row = 0, end_row, first_column = 0, end_column;
+
+  bool contains(const Element& e) const { return e.row >= first_row && e.row < end_row && e.column >= first_column && e.column < end_column; }
 };
 
 inline int parts(const Form& form) { return form.mnemonic == Mnemonic::wmma_mma && form.shape.m * form.shape.n > 16 * 8 ? 2 : 1; }
@@ -80,22 +82,26 @@ inline Part part(const Form& form, int number) {
   return {.end_row = m, .first_column = number * n / 2, .end_column = (number + 1) * n / 2};
 }
 
-/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D. D is written after all of C is
-/// read.
+/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D: after all of C is read,
+/// register by register, lane 0 first.
 template <typename Compute>
 void for_each_result(const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
-  std::size_t next = 0;
+  const auto index = [&](const Element& e) { return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column); };
   for (int product = 0; product < d.matrices(); ++product)
     for (int i = of.first_row; i < of.end_row; ++i)
-      for (int j = of.first_column; j < of.end_column; ++j)
-        results[next++] = compute(Element{i, j, product}, read_element(c, arguments.source(OperandName::c), {i, j, product}));
-  next = 0;
-  for (int product = 0; product < d.matrices(); ++product)
-    for (int i = of.first_row; i < of.end_row; ++i)
-      for (int j = of.first_column; j < of.end_column; ++j) write_element(d, arguments.destination, {i, j, product}, results[next++]);
+      for (int j = of.first_column; j < of.end_column; ++j) {
+        const Element element{i, j, product};
+        results[index(element)] = compute(element, read_element(c, arguments.source(OperandName::c), element));
+      }
+  for (int reg = 0; reg < d.registers(); ++reg)
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int i = 0; i < d.elements_per_register(); ++i) {
+        const Element element = d.element({lane, reg, i * d.element_bits});
+        if (of.contains(element)) write_element(d, arguments.destination, element, results[index(element)]);
+      }
 }
 
 /// The same for all of D at once.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/execute/operand_trap.h>
 #include <warpmat/numeric/events.h>
 #include <warpmat/tables/scales.h>
 
@@ -13,9 +14,10 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
   const ScaleIds first = ids_of(0);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const ScaleIds ids = ids_of(lane);
-    if (const auto reason = undefined_ids(form, ids_name, ids)) throw Trap(static_cast<int>(lane), std::nullopt, *reason);
+    if (const auto reason = undefined_ids(form, ids_name, ids))
+      throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt, *reason);
     if (ids != first)
-      throw Trap(static_cast<int>(lane), std::nullopt,
+      throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt,
                  fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id, first.byte_id,
                              first.thread_id));
   }

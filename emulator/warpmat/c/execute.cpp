@@ -1,0 +1,135 @@
+// Executing an instruction: the caller's structs, checked, as a Batch.
+
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include <warpmat/c/entry.h>
+#include <warpmat/c/instruction.h>
+#include <warpmat/execute/staged_warp.h>
+
+using namespace warpmat;
+using namespace warpmat::c;
+
+namespace {
+
+/// What is wrong with how a call describes one operand; nullptr if nothing.
+const char* problem(const Operand& operand, const warpmat_registers& registers, std::size_t words) {
+  if (registers.words == nullptr) return "words is null";
+  if (reinterpret_cast<std::uintptr_t>(registers.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
+  if (registers.numbers != nullptr && registers.number_count < words) return "the list of register numbers is too short";
+  if (operand.written && registers.lane_stride == 0) return "it is written, so its lane_stride cannot be 0";
+  return nullptr;
+}
+
+BatchDestination places(const warpmat_registers& r) {
+  return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
+}
+
+/// The caller's callbacks behind RowMemory's, whose `user` is the caller's warpmat_memory.
+bool read_row(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
+  const auto& memory = *static_cast<const warpmat_memory*>(user);
+  return memory.read(memory.user, warp, lane, address, row, bytes) == 0;
+}
+bool write_row(void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes) {
+  const auto& memory = *static_cast<const warpmat_memory*>(user);
+  return memory.write(memory.user, warp, lane, address, row, bytes) == 0;
+}
+
+/// What is wrong with a call's memory; nullptr if nothing. Enters it into `to`, callbacks into `rows`.
+const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemory& to, RowMemory& rows) {
+  if (memory == nullptr) return "memory is null";
+  if (!WARPMAT_HAS_SIZE(memory, user)) return "memory->size is not that of a warpmat_memory";
+  if (memory->bytes != nullptr) {
+    to.shared = memory->bytes;
+    to.shared_bytes = static_cast<std::size_t>(memory->byte_count);
+    to.shared_stride = static_cast<std::size_t>(memory->warp_stride);
+    to.shared_base = memory->base;
+    return nullptr;
+  }
+  if (form.mnemonic == Mnemonic::ldmatrix ? memory->read == nullptr : memory->write == nullptr)
+    return "memory has neither bytes nor the callback that the instruction needs";
+  rows = {read_row, write_row, const_cast<warpmat_memory*>(memory), memory->base, memory->byte_count};
+  to.rows = &rows;
+  return nullptr;
+}
+
+warpmat_status bad(warpmat_error* error, const Form& form, std::string_view what, int operand = -1) {
+  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, fmt::format("{}: {}", form.opcode, what));
+  out.operand = operand;
+  return report(error, out);
+}
+
+/// WARPMAT_OK if all operands are there; `plain` says then whether all lie register-major.
+warpmat_status check_operands(const Form& form, const warpmat_call& call, bool& plain, warpmat_error* error) {
+  const std::size_t count = form.operands.size();
+  if (call.operands == nullptr || call.operand_count < count)
+    return bad(error, form, fmt::format("{} operands are needed; {} given", count, call.operands == nullptr ? 0 : call.operand_count));
+  plain = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Operand& operand = form.operands[i];
+    const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+    if (const char* what = problem(operand, call.operands[i], wide ? 2 : static_cast<std::size_t>(operand.words())))
+      return bad(error, form, fmt::format("operand {}: {}", name(operand.name), what), static_cast<int>(operand.name));
+    plain = plain && places(call.operands[i]).register_major();
+  }
+  return WARPMAT_OK;
+}
+
+/// Registers that the kernels read and write where they lie. Calls of their own, so that these need no stack for staged registers.
+void execute_plain(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
+                   const ExecutionOptions& options) {
+  Batch batch;
+  static_cast<BatchMemory&>(batch) = memory;
+  for (std::size_t i = 0; i < instruction.form().operands.size(); ++i) {
+    const Operand& operand = instruction.form().operands[i];
+    const BatchDestination registers = places(call.operands[i]);
+    if (operand.written)
+      batch.destination = registers;
+    else
+      batch.source(operand.name) = {registers.words, registers.stride};
+  }
+  instruction.execute(batch, warps, options);
+}
+
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory,
+                                      std::size_t warps, const ExecutionOptions& options) {
+  const Form& form = instruction.form();
+  StagedWarp staged(form, instruction.lowering(), memory, options.path);
+  for (std::size_t i = 0; i < form.operands.size(); ++i) staged.add(form.operands[i], places(call.operands[i]));
+  instruction.execute(staged, warps, options);
+}
+
+constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
+
+warpmat_status execute(const Instruction& instruction, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
+  const Form& form = instruction.form();
+  if ((call.flags & ~known_flags) != 0) return bad(error, form, fmt::format("flags {:#x} are not known", call.flags & ~known_flags));
+  bool plain = false;
+  if (const warpmat_status status = check_operands(form, call, plain, error); status != WARPMAT_OK) return status;
+  BatchMemory memory;
+  RowMemory rows;
+  memory.offset = call.offset;
+  memory.wide_addresses = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+  if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix)
+    if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
+  const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+                                 (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
+  plain&& lies_plainly(memory) ? execute_plain(instruction, call, memory, warps, options)
+                               : execute_staged(instruction, call, memory, warps, options);
+  return WARPMAT_OK;
+}
+
+}  // namespace
+
+warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps, warpmat_error* error) {
+  try {
+    if (instruction == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the instruction is null");
+    if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");
+    if (!WARPMAT_HAS_SIZE(call, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
+    if (warps == 0) return WARPMAT_OK;
+    return execute(instruction->instruction, *call, warps, error);
+  } catch (...) {
+    return report_exception(error);
+  }
+}

@@ -1,0 +1,37 @@
+#include <warpmat/c/instruction.h>
+
+#include <atomic>
+#include <memory>
+
+#include <warpmat/tables/lasting.h>
+#include <warpmat/tables/sass.h>
+
+warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target_)
+    : instruction(form, target_),
+      machine(machine_name(instruction.form(), instruction.lowering())),
+      sass(sass_name(instruction.form(), instruction.lowering())),
+      evidence(name(instruction.lowering().evidence)),
+      source(instruction.lowering().source),
+      target(instruction.target().name) {}
+
+namespace warpmat::c {
+namespace {
+
+using Slot = Lasting<warpmat_instruction>;
+
+/// By form and target of the tables.
+Slot& slot(const Form& form, const Target& target) {
+  static constinit Lasting<std::unique_ptr<Slot[]>> all;
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(forms().size() * targets().size()); });
+  const auto form_number = static_cast<std::size_t>(&form - forms().data());
+  const auto target_number = static_cast<std::size_t>(&target - targets().data());
+  return slots[form_number * targets().size() + target_number];
+}
+
+}  // namespace
+
+const warpmat_instruction& lasting_instruction(const Form& form, const Target& target) {
+  return slot(form, target).get([&] { return warpmat_instruction(form, target); });
+}
+
+}  // namespace warpmat::c

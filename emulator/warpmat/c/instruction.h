@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <warpmat/c.h>
+
+#include <warpmat/execute/instruction.h>
+
+/// What the C interface hands out: an instruction and the texts about it, made once and kept for ever.
+struct warpmat_instruction {
+  explicit warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target);
+
+  const warpmat::Instruction instruction;
+  const std::string machine;
+  const std::optional<std::string> sass;
+  const std::string evidence, source, target;
+};
+
+namespace warpmat::c {
+
+/// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument where the target has no such
+/// form.
+const warpmat_instruction& lasting_instruction(const Form& form, const Target& target);
+
+}  // namespace warpmat::c

@@ -1,0 +1,271 @@
+// Lists, formats, finding and describing instructions, layouts.
+
+#include <stdexcept>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include <warpmat/c/entry.h>
+#include <warpmat/c/instruction.h>
+#include <warpmat/numeric/value.h>
+#include <warpmat/tables/sass.h>
+
+using namespace warpmat;
+using namespace warpmat::c;
+
+namespace {
+
+static_assert(static_cast<int>(OperandName::d) == WARPMAT_D && static_cast<int>(OperandName::a) == WARPMAT_A &&
+              static_cast<int>(OperandName::b) == WARPMAT_B && static_cast<int>(OperandName::c) == WARPMAT_C &&
+              static_cast<int>(OperandName::e) == WARPMAT_E && static_cast<int>(OperandName::selector) == WARPMAT_SELECTOR &&
+              static_cast<int>(OperandName::scale_a) == WARPMAT_SCALE_A && static_cast<int>(OperandName::ids_a) == WARPMAT_IDS_A &&
+              static_cast<int>(OperandName::scale_b) == WARPMAT_SCALE_B && static_cast<int>(OperandName::ids_b) == WARPMAT_IDS_B &&
+              static_cast<int>(OperandName::r) == WARPMAT_R && static_cast<int>(OperandName::p) == WARPMAT_P);
+static_assert(static_cast<int>(OperandKind::fragment) == WARPMAT_FRAGMENT && static_cast<int>(OperandKind::address) == WARPMAT_ADDRESS &&
+              static_cast<int>(OperandKind::selector) == WARPMAT_CHOICE && static_cast<int>(OperandKind::ids) == WARPMAT_IDS);
+
+template <typename Rows>
+auto row_at(const Rows& rows, int index) -> decltype(&rows[0]) {
+  return index >= 0 && static_cast<std::size_t>(index) < rows.size() ? &rows[static_cast<std::size_t>(index)] : nullptr;
+}
+
+const Operand* operand_of(const warpmat_instruction* instruction, int operand) {
+  if (instruction == nullptr || operand < 0 || operand >= static_cast<int>(operand_names)) return nullptr;
+  return instruction->instruction.form().find_operand(static_cast<OperandName>(operand));
+}
+
+const Fragment* fragment_of(const warpmat_instruction* instruction, int operand) {
+  const Operand* found = operand_of(instruction, operand);
+  return found != nullptr && found->kind == OperandKind::fragment ? &found->fragment : nullptr;
+}
+
+bool below(int value, int limit) {
+  return value >= 0 && value < limit;
+}
+
+bool inside(const Fragment& f, warpmat_element e) {
+  return below(e.row, f.rows()) && below(e.column, f.columns()) && below(e.matrix, f.matrices());
+}
+
+/// Stack of warpmat_execute: the largest of all forms and both paths, an error's message included, with a reserve. tests/c/stack_test.cpp
+/// measures it. Only mma's reference keeps decoded matrices.
+constexpr std::size_t move_stack = 32 << 10, mma_stack = 80 << 10;
+
+/// Finds an instruction: `find` gives the form, or throws.
+template <typename Find>
+const warpmat_instruction* found_by(const char* text, const char* target_name, warpmat_error* error, Find find) {
+  if (text == nullptr || target_name == nullptr) {
+    report(error, WARPMAT_BAD_ARGUMENT, "the instruction's and the target's name must not be null");
+    return nullptr;
+  }
+  try {
+    const Target* target = find_target(target_name);
+    if (target == nullptr) {
+      report(error, WARPMAT_UNKNOWN_TARGET, fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
+      return nullptr;
+    }
+    const Form* form = find(*target);
+    if (form == nullptr) return nullptr;
+    if (const auto reason = unavailable(*form, *target)) {
+      report(error, WARPMAT_UNAVAILABLE, *reason);
+      return nullptr;
+    }
+    return &lasting_instruction(*form, *target);
+  } catch (...) {
+    report_exception(error);
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+const char* warpmat_version(void) {
+  return WARPMAT_VERSION;
+}
+int warpmat_abi(void) {
+  return WARPMAT_ABI;
+}
+
+const char* warpmat_status_name(warpmat_status status) {
+  switch (status) {
+    case WARPMAT_OK:
+      return "WARPMAT_OK";
+    case WARPMAT_BAD_ARGUMENT:
+      return "WARPMAT_BAD_ARGUMENT";
+    case WARPMAT_UNKNOWN_OPCODE:
+      return "WARPMAT_UNKNOWN_OPCODE";
+    case WARPMAT_UNKNOWN_TARGET:
+      return "WARPMAT_UNKNOWN_TARGET";
+    case WARPMAT_UNAVAILABLE:
+      return "WARPMAT_UNAVAILABLE";
+    case WARPMAT_SYNTAX:
+      return "WARPMAT_SYNTAX";
+    case WARPMAT_UNDEFINED:
+      return "WARPMAT_UNDEFINED";
+    case WARPMAT_MISALIGNED:
+      return "WARPMAT_MISALIGNED";
+    case WARPMAT_OUT_OF_RANGE:
+      return "WARPMAT_OUT_OF_RANGE";
+    case WARPMAT_REFUSED:
+      return "WARPMAT_REFUSED";
+    case WARPMAT_NO_MEMORY:
+      return "WARPMAT_NO_MEMORY";
+    case WARPMAT_INTERNAL:
+      return "WARPMAT_INTERNAL";
+  }
+  return "unknown status";
+}
+
+// ---- Tables. Names of targets and formats are literals, so they end with a zero byte.
+
+int warpmat_target_count(void) {
+  return static_cast<int>(targets().size());
+}
+const char* warpmat_target_name(int target) {
+  const Target* found = row_at(targets(), target);
+  return found == nullptr ? nullptr : found->name.data();
+}
+
+// The table of forms is made at its first use, which may want memory.
+int warpmat_form_count(void) {
+  try {
+    return static_cast<int>(forms().size());
+  } catch (...) {
+    return 0;
+  }
+}
+const char* warpmat_form_opcode(int form) {
+  try {
+    const Form* found = row_at(forms(), form);
+    return found == nullptr ? nullptr : found->opcode.c_str();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+int warpmat_format_count(void) {
+  return static_cast<int>(format_rows().size());
+}
+const char* warpmat_format_name(int format) {
+  const FormatRow* found = row_at(format_rows(), format);
+  return found == nullptr ? nullptr : found->name.data();
+}
+int warpmat_format_bits(int format) {
+  const FormatRow* found = row_at(format_rows(), format);
+  return found == nullptr ? 0 : found->bits;
+}
+int warpmat_find_format(const char* name) {
+  const FormatRow* found = name == nullptr ? nullptr : find_format(name);
+  return found == nullptr ? -1 : static_cast<int>(found->format);
+}
+
+warpmat_status warpmat_to_double(int format, uint64_t bits, double* value) {
+  const FormatRow* found = row_at(format_rows(), format);
+  if (found == nullptr || value == nullptr) return WARPMAT_BAD_ARGUMENT;
+  *value = to_double(found->format, bits);
+  return WARPMAT_OK;
+}
+
+warpmat_status warpmat_from_double(int format, double value, uint64_t* bits) {
+  const FormatRow* found = row_at(format_rows(), format);
+  if (found == nullptr || bits == nullptr) return WARPMAT_BAD_ARGUMENT;
+  *bits = from_double(found->format, value);
+  return WARPMAT_OK;
+}
+
+// ---- Instructions
+
+const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error) {
+  return found_by(opcode, target, error, [&](const Target&) {
+    const Form* form = find_form(opcode);
+    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_unknown_opcode(opcode));
+    return form;
+  });
+}
+
+const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error) {
+  return found_by(name, target, error, [&](const Target& on) {
+    const Form* form = find_sass(name, on);
+    if (form == nullptr)
+      report(error, WARPMAT_UNKNOWN_OPCODE, fmt::format("no form is the one machine instruction '{}' on {}", name, on.name));
+    return form;
+  });
+}
+
+warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info) {
+  if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, stack_bytes)) return WARPMAT_BAD_ARGUMENT;
+  const Form& form = instruction->instruction.form();
+  const bool memory = form.find_operand(OperandName::p) != nullptr;
+  warpmat_instruction_info out{};
+  out.opcode = form.opcode.c_str();
+  out.target = instruction->target.c_str();
+  out.machine = instruction->machine.c_str();
+  out.sass = instruction->sass ? instruction->sass->c_str() : nullptr;
+  out.evidence = instruction->evidence.c_str();
+  out.source = instruction->source.c_str();
+  out.m = form.shape.m;
+  out.n = form.shape.n;
+  out.k = form.shape.k;
+  out.operands = static_cast<int>(form.operands.size());
+  out.rows = memory ? form.rows_in_memory() : 0;
+  out.row_bytes = memory ? Form::row_bytes : 0;
+  out.checked_lanes = memory && instruction->instruction.lowering().particulars.checks_all_addresses ? lanes : out.rows;
+  out.reads_memory = form.mnemonic == Mnemonic::ldmatrix;
+  out.writes_memory = form.mnemonic == Mnemonic::stmatrix;
+  out.stack_bytes = form.mnemonic == Mnemonic::mma ? mma_stack : move_stack;
+  copy_out(out, info);
+  return WARPMAT_OK;
+}
+
+warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info) {
+  if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, choices)) return WARPMAT_BAD_ARGUMENT;
+  const Operand* operand = row_at(instruction->instruction.form().operands, index);
+  if (operand == nullptr) return WARPMAT_BAD_ARGUMENT;
+  const bool fragment = operand->kind == OperandKind::fragment;
+  warpmat_operand_info out{};
+  out.operand = static_cast<warpmat_operand>(operand->name);
+  out.kind = static_cast<warpmat_operand_kind>(operand->kind);
+  out.name = name(operand->name).data();
+  out.format = operand->format ? name(*operand->format).data() : nullptr;
+  out.written = operand->written;
+  out.registers = operand->registers();
+  out.register_bits = fragment ? operand->fragment.register_bits : 32;
+  out.words = operand->words();
+  out.rows = fragment ? operand->fragment.rows() : 0;
+  out.columns = fragment ? operand->fragment.columns() : 0;
+  out.matrices = fragment ? operand->fragment.matrices() : 0;
+  out.element_bits = fragment ? operand->fragment.element_bits : 0;
+  out.choices = operand->choices;
+  copy_out(out, info);
+  return WARPMAT_OK;
+}
+
+// ---- Layouts
+
+warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
+                                  warpmat_element* element) {
+  const Fragment* fragment = fragment_of(instruction, operand);
+  if (fragment == nullptr || element == nullptr || !below(place.lane, lanes) || !below(place.reg, fragment->registers()) ||
+      !below(place.bit, fragment->register_bits))
+    return WARPMAT_BAD_ARGUMENT;
+  const Element found = fragment->element({place.lane, place.reg, place.bit});
+  *element = {found.row, found.column, found.matrix};
+  return WARPMAT_OK;
+}
+
+warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
+                                warpmat_place* place) {
+  const Fragment* fragment = fragment_of(instruction, operand);
+  if (fragment == nullptr || place == nullptr || !inside(*fragment, element)) return WARPMAT_BAD_ARGUMENT;
+  const Place found = fragment->place({element.row, element.column, element.matrix});
+  *place = {found.lane, found.reg, found.bit};
+  return WARPMAT_OK;
+}
+
+warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place) {
+  const Fragment* fragment = fragment_of(instruction, WARPMAT_R);
+  if (fragment == nullptr || place == nullptr || !inside(*fragment, element)) return WARPMAT_BAD_ARGUMENT;
+  const RowPlace found = instruction->instruction.form().row_place({element.row, element.column, element.matrix});
+  *place = {found.lane, 0, found.bit};
+  return WARPMAT_OK;
+}

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <warpmat/tables/form.h>
+#include <warpmat/warp/warp.h>
+
+namespace warpmat {
+
+/// Where the 32-bit words of one operand lie, for many warps: word i, as Operand::words counts them, of lane l of warp w is
+/// words[number(i) * word_stride + l * lane_stride + w * stride], where number(i) is numbers[i], or i without `numbers`. Strides count
+/// 32-bit words. As they stand, a warp's registers lie one behind the other, the 32 lanes of a register side by side ("register-major"). A
+/// simulator that keeps an array of registers for each thread ("thread-major") has word_stride 1, lane_stride the words of a thread, and in
+/// `numbers` the registers that its instruction names. An immediate has lane_stride 0: all lanes read one word. The words may lie wherever
+/// a 32-bit word may.
+template <typename Word>
+struct BatchRegisters {
+  Word* words = nullptr;
+  std::size_t stride = 0;  ///< from warp to warp; 0 gives all warps the same. Modulo 2^64, so that warps may lie backward
+  std::ptrdiff_t word_stride = lanes;
+  std::ptrdiff_t lane_stride = 1;
+  const std::uint16_t* numbers = nullptr;  ///< as many as the operand has words
+
+  /// Whether they lie as the initial values say.
+  bool register_major() const { return word_stride == lanes && lane_stride == 1 && numbers == nullptr; }
+  /// Word `index` of lane 0 of warp 0.
+  Word* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
+};
+using BatchOperand = BatchRegisters<const std::uint32_t>;
+using BatchDestination = BatchRegisters<std::uint32_t>;
+
+/// Memory that the caller keeps, behind callbacks: ldmatrix and stmatrix check every address, then hand out each row, lane 0's first. What
+/// a callback refuses by false is a Trap. ldmatrix has changed nothing then; stmatrix has written the rows of the lanes before.
+struct RowMemory {
+  /// One row of `bytes` bytes (Form::row_bytes) that `lane` of warp `warp` addresses.
+  using Read = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes);
+  using Write = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes);
+
+  Read read = nullptr;               ///< for ldmatrix
+  Write write = nullptr;             ///< for stmatrix
+  void* user = nullptr;              ///< what the callbacks get
+  std::uint64_t base = 0;            ///< addresses must lie in the `bytes` bytes from `base` on
+  std::uint64_t bytes = UINT64_MAX;  ///< by default all addresses do
+};
+
+/// The memories of many warps, for ldmatrix and stmatrix, and how they are addressed.
+struct BatchMemory {
+  std::uint8_t* shared = nullptr;  ///< warp w's memory: shared_bytes bytes from shared + w * shared_stride on, at address shared_base
+  std::size_t shared_bytes = 0, shared_stride = 0;
+  std::uint64_t shared_base = 0;
+  const RowMemory* rows = nullptr;  ///< the memory of all warps, instead of `shared`
+  std::int64_t offset = 0;          ///< see Arguments
+  bool wide_addresses = false;      ///< p has two words: addresses of 64 bits, low half first
+};
+
+/// The registers and memories of many warps, which may overlap in any way: a batch does what its warps do one after another. See Arguments.
+struct Batch : BatchMemory {
+  std::array<BatchOperand, operand_names> sources;  ///< by OperandName
+  BatchDestination destination;                     ///< d, or r of ldmatrix; written register by register, lane 0 first
+
+  BatchOperand& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
+  const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
+};
+
+}  // namespace warpmat

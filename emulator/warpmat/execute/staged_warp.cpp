@@ -1,0 +1,196 @@
+#include <warpmat/execute/staged_warp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/execute/operand_trap.h>
+
+namespace warpmat {
+namespace {
+
+SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
+  return SharedMemory::borrowing({batch.shared + warp * batch.shared_stride, batch.shared_bytes},
+                                 static_cast<std::uint32_t>(batch.shared_base));
+}
+
+/// How many of `words` words from `index` on lie side by side in each lane and may be copied as one block: 4, 2 or 1. Lanes of a block do
+/// not meet each other, so that the order of its words does not show.
+int words_of_block(const BatchDestination& registers, int index, int words) {
+  if (registers.word_stride != 1) return 1;
+  const std::ptrdiff_t lane_stride = std::abs(registers.lane_stride);
+  std::ptrdiff_t most = std::min(words - index, 4);
+  if (lane_stride != 0) most = std::min(most, lane_stride);
+  int count = 1;
+  while (count < most && (registers.numbers == nullptr || registers.numbers[index + count] == registers.numbers[index] + count)) ++count;
+  return count == 3 ? 2 : count;
+}
+
+/// Whether some lane of one register is some lane of the other; strides in words.
+bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::uint32_t* b, std::ptrdiff_t b_stride) {
+  const auto distance = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) /
+                        static_cast<std::ptrdiff_t>(sizeof(std::uint32_t));
+  if (a_stride == b_stride && a_stride != 0) return distance % a_stride == 0 && std::abs(distance / a_stride) < lanes;
+  for (int i = 0; i < lanes; ++i)
+    for (int j = 0; j < lanes; ++j)
+      if (distance + i * a_stride == j * b_stride) return true;
+  return false;
+}
+
+}  // namespace
+
+bool lies_plainly(const Form& form, const Batch& batch) {
+  for (const Operand& operand : form.operands) {
+    if (!(operand.written ? batch.destination.register_major() : batch.source(operand.name).register_major())) return false;
+    if (operand.kind == OperandKind::address && !lies_plainly(static_cast<const BatchMemory&>(batch))) return false;
+  }
+  return true;
+}
+
+StagedWarp::StagedWarp(const Form& form, const Lowering& lowering, const BatchMemory& memory, Path path)
+    : form_(form),
+      lowering_(lowering),
+      batch_(memory),
+      vectors_(path == Path::fast),
+      own_rows_((form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)),
+      memory_base_(memory.rows != nullptr ? memory.rows->base : memory.shared_base),
+      memory_bytes_(memory.rows != nullptr ? memory.rows->bytes : memory.shared_bytes),
+      memory_(own_rows_ ? SharedMemory::borrowing(rows_) : memory_of(memory, 0)) {
+  arguments_.shared = &memory_;
+  if (!own_rows_) arguments_.offset = memory.offset;
+}
+
+void StagedWarp::add(const Operand& operand, const BatchDestination& registers) {
+  const int words = operand.kind == OperandKind::address && batch_.wide_addresses ? 2 : operand.words();
+  Register* const staged = &registers_[static_cast<std::size_t>(words_)];
+  std::uint32_t** const pointers = &pointers_[static_cast<std::size_t>(words_)];
+  for (int i = 0; i < words; ++i) pointers[i] = staged[i].data();
+  Blocks& blocks = operand.written ? destination_ : sources_;
+  const std::size_t first = blocks.count;
+  for (int i = 0; i < words;) {
+    const int count = words_of_block(registers, i, words);
+    blocks.all[blocks.count] = {registers.word(i), registers.lane_stride, count, staged + i};
+    blocks.strides[blocks.count++] = registers.stride;
+    i += count;
+  }
+  words_ += words;
+  const auto size = static_cast<std::size_t>(words);
+  if (operand.written) {
+    arguments_.destination = {pointers, size};
+    destination_words_ = words;
+    d_ = registers;
+    return;
+  }
+  arguments_.source(operand.name) = {pointers, size};
+  if (operand.kind == OperandKind::address) p_registers_ = staged;
+  if (operand.name != OperandName::c) return;
+  c_blocks_ = {&blocks.all[first], blocks.count - first};
+  c_ = registers;
+}
+
+void StagedWarp::Blocks::move(std::size_t warps) {
+  for (std::size_t i = 0; i < count; ++i) all[i].first += warps * strides[i];
+}
+
+void StagedWarp::gather(std::span<const LaneBlock> blocks) const {
+  vectors_ ? fast_gather(blocks) : plain_gather(blocks);
+}
+void StagedWarp::scatter(std::span<const LaneBlock> blocks) const {
+  vectors_ ? fast_scatter(blocks) : plain_scatter(blocks);
+}
+
+const Arguments& StagedWarp::read(std::size_t warp) {
+  const std::size_t moved = warp - warp_;  // modulo 2^64, as strides are
+  if (moved != 0) {
+    sources_.move(moved);
+    destination_.move(moved);
+    warp_ = warp;
+  }
+  gather(sources_.span());
+  if (own_rows_)
+    find_rows();
+  else if (moved != 0 && batch_.shared_stride != 0)
+    memory_ = memory_of(batch_, warp);
+  return arguments_;
+}
+
+void StagedWarp::write() {
+  scatter(destination_.span());
+  if (!own_rows_ || form_.mnemonic != Mnemonic::stmatrix) return;
+  for (int lane = 0; lane < form_.rows_in_memory(); ++lane) access_row(lane, true);
+}
+
+// ---- Rows of memory ---------------------------------------------------------------------------------------------------------------------
+
+void StagedWarp::check(int lane, std::uint64_t address) const {
+  const auto trap = [&](OperandTrap::Kind kind, const std::string& reason) {
+    throw OperandTrap(kind, OperandName::p, lane, address, reason);
+  };
+  if (address % Form::row_bytes != 0) trap(OperandTrap::Kind::misaligned, fmt::format("the row must be {}-byte aligned", Form::row_bytes));
+  const std::uint64_t position = address - memory_base_;  // below the base: beyond every size
+  if (position > memory_bytes_ || Form::row_bytes > memory_bytes_ - position)
+    trap(OperandTrap::Kind::out_of_range,
+         fmt::format("the row of {} bytes leaves the memory of {} bytes from {:#x} on", Form::row_bytes, memory_bytes_, memory_base_));
+}
+
+void StagedWarp::find_rows() {
+  const ConstRegisterList p = arguments_.source(OperandName::p);
+  const auto offset = static_cast<std::uint64_t>(batch_.offset);
+  const int rows = form_.rows_in_memory(), checked = lowering_.particulars.checks_all_addresses ? lanes : rows;
+  for (int lane = 0; lane < checked; ++lane) {
+    const auto i = static_cast<std::size_t>(lane);
+    // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
+    const std::uint64_t address =
+        p.size() == 2 ? (p[0][i] | std::uint64_t{p[1][i]} << 32) + offset : static_cast<std::uint32_t>(p[0][i] + offset);
+    check(lane, address);
+    addresses_[i] = address;
+  }
+  for (std::size_t lane = 0; lane < lanes; ++lane) p_registers_[0][lane] = static_cast<std::uint32_t>(lane * Form::row_bytes);
+  if (p.size() == 2) p_registers_[1].fill(0);
+  if (form_.mnemonic == Mnemonic::ldmatrix)
+    for (int lane = 0; lane < rows; ++lane) access_row(lane, false);
+}
+
+void StagedWarp::access_row(int lane, bool write) {
+  constexpr std::size_t bytes = Form::row_bytes;
+  const std::uint64_t address = addresses_[static_cast<std::size_t>(lane)];
+  std::uint8_t* const row = rows_.data() + static_cast<std::size_t>(lane) * bytes;
+  if (batch_.rows == nullptr) {
+    std::uint8_t* const there = batch_.shared + warp_ * batch_.shared_stride + (address - memory_base_);
+    write ? std::memcpy(there, row, bytes) : std::memcpy(row, there, bytes);
+    return;
+  }
+  const RowMemory& memory = *batch_.rows;
+  const bool accepted =
+      write ? memory.write(memory.user, warp_, lane, address, row, bytes) : memory.read(memory.user, warp_, lane, address, row, bytes);
+  if (!accepted)
+    throw OperandTrap(OperandTrap::Kind::refused, OperandName::p, lane, address,
+                      fmt::format("the memory refused to {} the row of {} bytes", write ? "write" : "read", bytes));
+}
+
+// ---- C over D, where the instruction is a sequence ------------------------------------------------------------------------------------
+
+bool StagedWarp::c_meets_earlier_d() const {
+  const std::size_t c_warp = warp_ * c_.stride, d_warp = warp_ * d_.stride;
+  for (int i = 1; i < destination_words_; ++i)
+    for (int j = 0; j < i; ++j)
+      if (share_a_word(c_.word(i) + c_warp, c_.lane_stride, d_.word(j) + d_warp, d_.lane_stride)) return true;
+  return false;
+}
+
+void StagedWarp::read_c() const {
+  gather(c_blocks_);
+}
+
+void StagedWarp::write_word(int word) const {
+  for (const LaneBlock& block : destination_.span()) {
+    const auto first = static_cast<int>(block.staged->data() - arguments_.destination[0]) / lanes;
+    if (word < first || word >= first + block.words) continue;
+    const LaneBlock one{block.first + (word - first), block.lane_stride, 1, block.staged + (word - first)};
+    scatter({&one, 1});
+  }
+}
+
+}  // namespace warpmat

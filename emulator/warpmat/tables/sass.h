@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <warpmat/tables/lowering.h>
+
+namespace warpmat {
+
+/// How SASS spells the one machine instruction that `form` becomes under `lowering`, types and modifiers included: "HMMA.16816.F32.BF16",
+/// "LDSM.16.MT88.4". Nothing where there are several, and where nobody has written down how the assembler spells it.
+std::optional<std::string> sass_name(const Form& form, const Lowering& lowering);
+
+/// The first form of the table that `target` has and that becomes the machine instruction `name`; nullptr if there is none.
+const Form* find_sass(std::string_view name, const Target& target);
+
+}  // namespace warpmat

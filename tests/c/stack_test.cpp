@@ -1,0 +1,121 @@
+// The stack that warpmat_execute needs: what warpmat_describe says is enough, and not much too much. Measured on a thread whose stack is
+// painted before it begins. Sanitizers make frames of their own.
+
+#include "case_count.h"
+
+#if !WARPMAT_SANITIZED
+
+#include <warpmat/c.h>
+
+#include <warpmat/execute/instruction.h>
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "execute/warp_arrays.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr std::size_t stack_size = std::size_t{1} << 20;
+constexpr std::uint8_t paint = 0xa7;
+
+/// The bytes of stack that `action` needs, on a thread of its own.
+std::size_t stack_of(void (*action)(void*), void* argument) {
+  struct Work {
+    void (*action)(void*);
+    void* argument;
+  } work{action, argument};
+  auto* const stack = static_cast<std::uint8_t*>(mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(stack != MAP_FAILED);
+  std::memset(stack, paint, stack_size);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  REQUIRE(pthread_attr_setstack(&attributes, stack, stack_size) == 0);
+  pthread_t thread;
+  const auto run = [](void* work_of) -> void* {
+    const auto& w = *static_cast<Work*>(work_of);
+    w.action(w.argument);
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &attributes, run, &work) == 0);
+  pthread_join(thread, nullptr);
+  const auto* used = std::find_if(stack, stack + stack_size, [](std::uint8_t byte) { return byte != paint; });
+  const auto bytes = static_cast<std::size_t>(stack + stack_size - used);
+  munmap(stack, stack_size);
+  pthread_attr_destroy(&attributes);
+  return bytes;
+}
+
+/// Everything for one form that warpmat_execute is to be called with.
+struct Calls {
+  const warpmat_instruction* instruction = nullptr;
+  std::vector<warpmat_registers> registers;
+  warpmat_memory memory{};
+  warpmat_error error{};
+
+  static void execute(void* self) {
+    auto& calls = *static_cast<Calls*>(self);
+    warpmat_call call{};
+    call.size = sizeof call;
+    call.operands = calls.registers.data();
+    call.operand_count = calls.registers.size();
+    call.memory = &calls.memory;
+    for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH}) {
+      call.flags = flags;
+      call.offset = 0;
+      warpmat_execute(calls.instruction, &call, 1, &calls.error);
+      call.offset = 4;  // a trap, where there are addresses
+      warpmat_execute(calls.instruction, &call, 1, &calls.error);
+    }
+  }
+};
+
+void do_nothing(void*) {}
+
+}  // namespace
+
+TEST_CASE("C: the stack that an instruction needs", "[c]") {
+  const std::size_t of_thread = stack_of(do_nothing, nullptr);
+  std::size_t most[2] = {0, 0}, stated[2] = {0, 0};
+  std::vector<std::uint32_t> undefined(lanes, 0xffffffff);
+  for (const Form& form : forms()) {
+    WarpArrays warps(form, 1, std::nullopt, 94);
+    Calls calls;
+    calls.error.size = sizeof calls.error;
+    calls.instruction = warpmat_find(form.opcode.c_str(), std::string(target_with(form).name).c_str(), nullptr);
+    REQUIRE(calls.instruction != nullptr);
+    for (const Operand& operand : form.operands) calls.registers.push_back({warps.word(operand.name, 0, 0), nullptr, 0, lanes, 1, 0});
+    const Batch batch = warps.batch();
+    calls.memory.size = sizeof calls.memory;
+    calls.memory.bytes = batch.shared;
+    calls.memory.byte_count = batch.shared_bytes;
+    calls.memory.base = batch.shared_base;
+    warpmat_instruction_info info{};
+    info.size = sizeof info;
+    REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
+    const std::size_t kind = form.mnemonic == Mnemonic::mma ? 1 : 0;
+    stated[kind] = info.stack_bytes;
+    most[kind] = std::max(most[kind], stack_of(Calls::execute, &calls) - of_thread);
+    for (warpmat_registers& registers : calls.registers) registers.lane_stride = registers.lane_stride == 1 ? -1 : 1;  // staged
+    for (std::size_t i = 0; i < calls.registers.size(); ++i) calls.registers[i].words += lanes - 1;
+    for (std::size_t i = 0; i < calls.registers.size(); ++i)
+      if (form.operands[i].name == OperandName::e) calls.registers[i].words = undefined.data() + lanes - 1;  // a trap
+    most[kind] = std::max(most[kind], stack_of(Calls::execute, &calls) - of_thread);
+  }
+  for (const std::size_t kind : {0u, 1u}) {
+    CAPTURE(kind, most[kind], stated[kind]);
+    CHECK(most[kind] <= stated[kind]);
+    CHECK(most[kind] >= stated[kind] / 8);
+  }
+}
+
+#endif

@@ -1,0 +1,206 @@
+// Memory behind callbacks: which rows ldmatrix and stmatrix hand out, and what they do where an address is wrong or a row is refused.
+
+#include <warpmat/execute/instruction.h>
+#include <warpmat/execute/operand_trap.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "catch.h"
+#include "execute/warp_arrays.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr Path paths[] = {Path::fast, Path::reference};
+constexpr std::size_t count = 2;  // warps
+
+struct Access {
+  bool write = false;
+  std::size_t warp = 0;
+  int lane = 0;
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+/// The memories of warps behind callbacks, which note each access.
+struct Observed {
+  WarpArrays* warps = nullptr;
+  std::uint64_t base = 0;
+  std::vector<Access> log;
+  int refused_lane = -1;
+
+  RowMemory memory() {
+    const auto read = [](void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
+      auto& self = *static_cast<Observed*>(user);
+      if (!self.note({false, warp, lane, address, bytes})) return false;
+      std::memcpy(row, self.warps->memory_of(warp).data() + (address - self.base), bytes);
+      return true;
+    };
+    const auto write = [](void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes) {
+      auto& self = *static_cast<Observed*>(user);
+      if (!self.note({true, warp, lane, address, bytes})) return false;
+      std::memcpy(self.warps->memory_of(warp).data() + (address - self.base), row, bytes);
+      return true;
+    };
+    return {read, write, this, base, WarpArrays::memory_bytes};
+  }
+
+ private:
+  bool note(const Access& access) {
+    log.push_back(access);
+    return access.lane != refused_lane;
+  }
+};
+
+/// The OperandTrap that `action` raises, or nothing.
+template <typename Action>
+std::optional<OperandTrap> operand_trap_of(Action action) {
+  try {
+    action();
+  } catch (const OperandTrap& trap) {
+    return trap;
+  }
+  return std::nullopt;
+}
+
+std::vector<Access> expected_log(const Form& form, WarpArrays& warps, std::uint64_t above) {
+  std::vector<Access> log;
+  for (std::size_t warp = 0; warp < count; ++warp)
+    for (int lane = 0; lane < form.rows_in_memory(); ++lane)
+      log.push_back({form.mnemonic == Mnemonic::stmatrix, warp, lane, warps.word(OperandName::p, warp, 0)[lane] + above, Form::row_bytes});
+  return log;
+}
+
+}  // namespace
+
+TEST_CASE("memory behind callbacks: every form that addresses memory, each row in the order of lanes") {
+  for (const Form& form : forms()) {
+    if (!addresses_memory(form)) continue;
+    const Instruction instruction(form, target_with(form));
+    for (const Path path : paths) {
+      CAPTURE(form.opcode, path == Path::fast);
+      WarpArrays expected(form, count, std::nullopt, 81);
+      WarpArrays warps = expected;
+      expected.execute_each(instruction, 0, count);
+      Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}};
+      const RowMemory memory = observed.memory();
+      Batch batch = warps.batch();
+      batch.rows = &memory;
+      instruction.execute(batch, count, {.path = path});
+      CHECK(warps == expected);
+      CHECK(observed.log == expected_log(form, warps, 0));
+    }
+  }
+}
+
+TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
+  constexpr std::uint64_t above = std::uint64_t{5} << 40;
+  for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x4.b16", "stmatrix.sync.aligned.m8n8.x2.trans.b16"})
+    for (const Path path : paths)
+      for (const bool callbacks : {false, true}) {
+        const Instruction instruction(opcode, "sm_90");
+        const Form& form = instruction.form();
+        CAPTURE(opcode, path == Path::fast, callbacks);
+        WarpArrays expected(form, count, std::nullopt, 82);
+        WarpArrays warps = expected;
+        expected.execute_each(instruction, 0, count);
+        std::vector<std::uint64_t> addresses;  // thread-major
+        for (std::size_t warp = 0; warp < count; ++warp)
+          for (int lane = 0; lane < lanes; ++lane) addresses.push_back(warps.word(OperandName::p, warp, 0)[lane] + above);
+        std::vector<std::uint32_t> halves(2 * addresses.size());
+        for (std::size_t i = 0; i < addresses.size(); ++i) {
+          halves[2 * i] = static_cast<std::uint32_t>(addresses[i]);
+          halves[2 * i + 1] = static_cast<std::uint32_t>(addresses[i] >> 32);
+        }
+        Observed observed{.warps = &warps, .base = WarpArrays::memory_base + above, .log = {}};
+        const RowMemory memory = observed.memory();
+        Batch batch = warps.batch();
+        batch.wide_addresses = true;
+        batch.source(OperandName::p) = {halves.data(), 2 * lanes, 1, 2};
+        batch.shared_base += above;
+        if (callbacks) batch.rows = &memory;
+        instruction.execute(batch, count, {.path = path});
+        CHECK(warps == expected);
+        CHECK(observed.log == (callbacks ? expected_log(form, warps, above) : std::vector<Access>{}));
+        ++halves[1];  // lane 0 of warp 0: 2^32 too high
+        const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
+        REQUIRE(trap);
+        CHECK(trap->kind == OperandTrap::Kind::out_of_range);
+        CHECK(trap->address == addresses[0] + (std::uint64_t{1} << 32));
+      }
+}
+
+TEST_CASE("all addresses are checked before the first row is handed out") {
+  for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x2.b16", "stmatrix.sync.aligned.m8n8.x2.b16"})
+    for (const Path path : paths)
+      for (const auto& [lane, change, kind] :
+           {std::tuple(15, 8u, OperandTrap::Kind::misaligned), std::tuple(3, 4096u, OperandTrap::Kind::out_of_range)}) {
+        CAPTURE(opcode, path == Path::fast, lane);
+        const Instruction instruction(opcode, "sm_90");
+        WarpArrays warps(instruction.form(), count, std::nullopt, 83);
+        warps.word(OperandName::p, 1, 0)[lane] += change;
+        WarpArrays expected = warps;
+        expected.execute_each(instruction, 0, 1);
+        Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}};
+        const RowMemory memory = observed.memory();
+        Batch batch = warps.batch();
+        batch.rows = &memory;
+        const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
+        REQUIRE(trap);
+        CHECK(trap->kind == kind);
+        CHECK(trap->operand == OperandName::p);
+        CHECK(trap->lane == lane);
+        CHECK(trap->warp == 1);
+        CHECK(trap->address == warps.word(OperandName::p, 1, 0)[lane]);
+        CHECK(observed.log.size() == 16);  // warp 0's
+        CHECK(warps == expected);
+      }
+}
+
+TEST_CASE("where the hardware checks all lanes' addresses, so do callbacks' instructions") {
+  for (const char* target : {"sm_75", "sm_80"}) {
+    const Instruction instruction("ldmatrix.sync.aligned.m8n8.x1.b16", target);
+    WarpArrays warps(instruction.form(), 1, std::nullopt, 84);
+    warps.word(OperandName::p, 0, 0)[31] += 1;
+    Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}};
+    const RowMemory memory = observed.memory();
+    Batch batch = warps.batch();
+    batch.rows = &memory;
+    const auto trap = operand_trap_of([&] { instruction.execute(batch, 1); });
+    CHECK(trap.has_value() == instruction.lowering().particulars.checks_all_addresses);
+    CHECK(observed.log.size() == (trap ? 0 : 8));
+    if (trap) CHECK(trap->lane == 31);
+  }
+}
+
+TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stmatrix has written the rows before") {
+  for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x2.b16", "stmatrix.sync.aligned.m8n8.x2.b16"})
+    for (const Path path : paths) {
+      CAPTURE(opcode, path == Path::fast);
+      const Instruction instruction(opcode, "sm_90");
+      WarpArrays warps(instruction.form(), count, std::nullopt, 85);
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        warps.word(OperandName::p, 0, 0)[lane] = WarpArrays::memory_base + static_cast<std::uint32_t>(lane * Form::row_bytes);
+      const WarpArrays before = warps;
+      WarpArrays whole = warps;
+      whole.execute_each(instruction, 0, 1);
+      Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}, .refused_lane = 5};
+      const RowMemory memory = observed.memory();
+      Batch batch = warps.batch();
+      batch.rows = &memory;
+      const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
+      REQUIRE(trap);
+      CHECK(trap->kind == OperandTrap::Kind::refused);
+      CHECK(trap->lane == 5);
+      CHECK(trap->warp == 0);
+      CHECK(observed.log.size() == 6);
+      WarpArrays expected = before;
+      if (instruction.form().mnemonic == Mnemonic::stmatrix)
+        std::copy_n(whole.memory.begin(), 5 * Form::row_bytes, expected.memory.begin());
+      CHECK(warps == expected);
+    }
+}
