@@ -64,14 +64,35 @@ struct Choices {
 
   explicit Choices(const Target& target) {
     for (ScalarCase& shown : scalar_cases(target, version))
-      if (!is_misassembled(shown)) scalar[shown.opcode.substr(0, shown.opcode.find('.'))].push_back(std::move(shown));
-    for (const auto& [mnemonic, cases] : scalar) mnemonics.push_back(mnemonic);
+      if (!is_left_out(shown)) scalar[mnemonic(shown)].push_back(std::move(shown));
+    for (const auto& [name, cases] : scalar) mnemonics.push_back(name);
     for (const Form& form : warpmat::forms())
       if (is_drawn(form, target)) forms.push_back(&form);
   }
 
-  /// Behind set to 16 bits of floating point, ptxas 13.0 takes the upper half of the register for zero, which it is not.
-  static bool is_misassembled(const ScalarCase& shown) { return shown.opcode.starts_with("set.") && shown.results[0].register_bits == 16; }
+  static std::string mnemonic(const ScalarCase& shown) { return shown.opcode.substr(0, shown.opcode.find('.')); }
+
+  /// Behind set to 16 bits of floating point, ptxas 13.0 takes the upper half of the register for zero, which it is not. NaNs of different
+  /// payloads do not go to f64: which of two stays depends on the order that ptxas gives the operands of a sum.
+  static bool is_left_out(const ScalarCase& shown) {
+    // Products without rounding are drawn by contraction() alone.
+    const bool contracts = mnemonic(shown) == "mul" && shown.results[0].type->type_class == catalogue::ValueType::Class::floating &&
+                           shown.executable.modifiers.rounding == scalar::Rounding::nearest_even && shown.opcode.find(".rn") == std::string::npos;
+    const bool set = mnemonic(shown) == "set" && shown.results[0].register_bits == 16;
+    const bool widens = shown.opcode.starts_with("cvt") && shown.results[0].kind == ValueKind::f64 && shown.sources[0].type->type_class ==
+                                                                                                         catalogue::ValueType::Class::floating;
+    const bool bytes = std::ranges::any_of(shown.results, [](const ScalarOperand& result) { return result.register_bits == 8; });
+    return bytes || contracts || set || (widens && shown.sources[0].kind != ValueKind::f64);
+  }
+
+  /// Of set, testp and video instructions under a guard, ptxas 13.0 executes a part in the lanes whose guard does not hold; and it makes of neg
+  /// and abs of floating point one or the other instruction, which differ for NaN.
+  static bool may_be_guarded(const ScalarCase& shown) {
+    const std::string name = mnemonic(shown);
+    return name != "set" && name != "testp" && name != "neg" && name != "abs" && name[0] != 'v';
+  }
+
+  static bool is_extremum(const ScalarCase& shown) { return mnemonic(shown) == "min" || mnemonic(shown) == "max"; }
 
   /// Dense mma without scale factors, and ldmatrix and stmatrix of rows of 16 bytes.
   static bool is_drawn(const Form& form, const Target& target) {
@@ -119,6 +140,7 @@ class Generator {
     std::vector<const Pool*> same, fitting;
     for (const Pool& pool : pools) {
       if (pool.bits != bits) continue;
+      if (bits == 64 && (kind == ValueKind::f64) != (pool.kind == ValueKind::f64)) continue;  // no NaN of any payload, see Choices
       fitting.push_back(&pool);
       const bool pairs = kind == ValueKind::i16 && bits == 32;  // packed types
       if (pool.kind == (pairs ? ValueKind::f16 : kind)) same.push_back(&pool);
@@ -182,24 +204,26 @@ class Generator {
     return units;
   }
 
-  /// Lanes part by a predicate; %m of the next depth names those that go on together.
+  /// Lanes part by a predicate; %m of the next depth names those that go on together. The predicate is not changed in either part: ptxas 13.0
+  /// takes it for what it was there.
   KernelUnit branch(int depth) {
-    const std::string p = any(pool_named('p'));
     const int label = labels_++;
-    const std::string taken = fmt::format("vote.sync.ballot.b32 %m{}, {}, %m{};\n@!{} bra ", depth + 1, p, depth, p);
-    if (random_.one_in(2)) return {{taken + fmt::format("$end{};", label), fmt::format("$end{}:", label)}, {body(depth + 1)}};
-    // The condition may change in the first part, so the others' mask is made before.
-    return {{fmt::format("vote.sync.ballot.b32 %o{0}, {1}, %m{2};\nnot.b32 %o{0}, %o{0};\nand.b32 %o{0}, %o{0}, %m{2};\n", depth + 1, p, depth) + taken +
-                 fmt::format("$else{};", label),
+    const std::string p = fmt::format("%k{}", depth);
+    const std::string condition = fmt::format("and.b32 %t0, {}, {};\nsetp.ne.u32 {}, %t0, 0;\nvote.sync.ballot.b32 %m{}, {}, %m{};\n", any(pool_named('r')),
+                                              1u << random_.below(32), p, depth + 1, p, depth);
+    if (random_.one_in(2))
+      return {{fmt::format("{}@!{} bra $end{};", condition, p, label), fmt::format("$end{}:", label)}, {body(depth + 1)}};
+    const std::string others = fmt::format("not.b32 %o{0}, %m{0};\nand.b32 %o{0}, %o{0}, %m{1};\n", depth + 1, depth);
+    return {{fmt::format("{}{}@!{} bra $else{};", condition, others, p, label),
              fmt::format("bra $end{0};\n$else{0}:\nmov.b32 %m{1}, %o{1};", label, depth + 1), fmt::format("$end{}:", label)},
             {body(depth + 1), body(depth + 1)}};
   }
 
-  /// One to four times round, as often for all lanes or not.
+  /// One to four times round, as often for all lanes or not; ptxas does not know how often.
   KernelUnit loop(int depth) {
     const int label = labels_++;
     const std::string count = random_.one_in(2)
-                                  ? fmt::format("mov.u32 %c{0}, {1};", depth, random_.between(1, 4))
+                                  ? fmt::format("ld.global.u32 %c{}, [%counters+{}];", depth, 8 * (counters - 1) + 4 * random_.below(2))
                                   : fmt::format("and.b32 %c{0}, {1}, 3;\nadd.u32 %c{0}, %c{0}, 1;", depth, any(pool_named('r')));
     return {{fmt::format("{}\nmov.b32 %m{}, %m{};\n$loop{}:", count, depth + 1, depth, label),
              fmt::format("sub.u32 %c{0}, %c{0}, 1;\nsetp.ne.u32 %q{0}, %c{0}, 0;\nvote.sync.ballot.b32 %m{1}, %q{0}, %m{1};\n@%q{0} bra $loop{2};",
@@ -225,8 +249,10 @@ class Generator {
       const char* const mnemonic = shown.opcode.starts_with("sub") ? "sub" : "add";
       lines.push_back(fmt::format("{}.cc.u32 %t0, {}, {};", mnemonic, any(pool_named('r')), any(pool_named('r'))));
     }
+    if (choices_.is_extremum(shown))  // ptxas makes a move of two equal sources, which keeps a NaN's payload
+      while (sources[1] == sources[0]) sources[1] = source(shown.sources[1]);
     use_number(shown, sources);
-    lines.push_back((carries ? "" : guard()) + shown.statement(results, sources));
+    lines.push_back((carries || !Choices::may_be_guarded(shown) ? "" : guard()) + shown.statement(results, sources));
     return lines;
   }
 
@@ -237,7 +263,8 @@ class Generator {
     const bool integer = last.type->type_class != catalogue::ValueType::Class::floating && !last.is_predicate() && last.vector == 1;
     const bool decorated = shown.behind.size() > shown.results.size() + shown.sources.size() - 1;
     if (!integer || decorated || last.type->name.ends_with("x2") || last.type->bits < 16) return;
-    sources.back() = fmt::format("{}", random_.one_in(2) ? random_.below(64) : random_.next() >> (65 - last.type->bits));
+    const bool field = shown.opcode.starts_with("bf");  // ptxas takes 0 to 255 there
+    sources.back() = fmt::format("{}", field || random_.one_in(2) ? random_.below(64) : random_.next() >> (65 - last.type->bits));
   }
 
   std::string special() {
@@ -259,48 +286,50 @@ class Generator {
 
   // ---- What ptxas contracts ---------------------------------------------------------------------------------------------------------
 
-  /// A product in a register of its own, and statements that use it: fma where all of them are sums.
+  struct Summed {
+    const char *name, *ftz;
+    char pool;
+    const char* temporaries;
+    bool passes_neg;  ///< whether neg is a sign of an operand
+  };
+  static constexpr std::array<Summed, 8> summed{{{".f32", "", 'f', "%u", true},
+                                                 {".f32", ".ftz", 'f', "%u", true},
+                                                 {".f64", "", 'd', "%v", true},
+                                                 {".f16", "", 'e', "%w", true},
+                                                 {".f16", ".ftz", 'e', "%w", false},
+                                                 {".f16x2", "", 'x', "%u", true},
+                                                 {".bf16", "", 'g', "%w", true},
+                                                 {".bf16x2", "", 'x', "%u", false}}};
+
+  /// Products in registers of their own, and sums that use them: one to three, one behind neg, one of two products, or one with a rounding
+  /// modifier. Where a product has other uses beside these, ptxas 13.0 fuses none or some, depending on more than is known (docs/numerics.md,
+  /// "What ptxas contracts").
   KernelUnit contraction() {
-    struct Type {
-      const char *name, *ftz;
-      char pool;
-      const char* temporaries;
-    };
-    constexpr std::array<Type, 8> types{{{".f32", "", 'f', "%u"},
-                                         {".f32", ".ftz", 'f', "%u"},
-                                         {".f64", "", 'd', "%v"},
-                                         {".f16", "", 'e', "%w"},
-                                         {".f16", ".ftz", 'e', "%w"},
-                                         {".f16x2", "", 'x', "%u"},
-                                         {".bf16", "", 'g', "%w"},
-                                         {".bf16x2", "", 'x', "%u"}}};
-    const Type type = types[random_.below(types.size())];
+    const Summed& type = summed[random_.below(summed.size())];
     const Pool& pool = pool_named(type.pool);
-    const auto rounding = [&] { return random_.one_in(12) ? ".rn" : ""; };
-    Lines lines, products;
-    const int count = random_.between(1, 2);
-    for (int i = 0; i < count; ++i) {
-      products.push_back(fmt::format("{}{}", type.temporaries, i));
-      lines.push_back(fmt::format("mul{}{}{} {}, {}, {};", rounding(), type.ftz, type.name, products.back(), any(pool), any(pool)));
+    const std::string suffix = fmt::format("{}{}", type.ftz, type.name), product = fmt::format("{}0", type.temporaries), second = fmt::format("{}1", type.temporaries);
+    const auto multiply = [&](const std::string& to, const char* rounding) {
+      return fmt::format("mul{}{} {}, {}, {};", rounding, suffix, to, any(pool), any(pool));
+    };
+    const auto sum = [&](const char* rounding, const std::string& left, const std::string& right) {
+      return fmt::format("{}{}{} {}, {}, {};", random_.one_in(2) ? "add" : "sub", rounding, suffix, any(pool), left, right);
+    };
+    const auto sum_of = [&](const char* rounding) { return random_.one_in(2) ? sum(rounding, product, any(pool)) : sum(rounding, any(pool), product); };
+    switch (random_.below(5)) {
+      case 0:
+        if (!type.passes_neg) break;
+        return statements({multiply(product, ""), fmt::format("neg{} {}, {};", suffix, second, product), sum("", second, any(pool))});
+      case 1:
+        return statements({multiply(product, ""), multiply(second, ""), sum("", product, second)});
+      case 2:
+        return statements({multiply(product, ".rn"), sum_of("")});
+      case 3:
+        return statements({multiply(product, ""), sum_of(".rn")});
+      default:
+        break;
     }
-    if (random_.one_in(6)) {
-      lines.push_back(fmt::format("neg{}{} {}2, {};", type.ftz, type.name, type.temporaries, products[0]));
-      products.push_back(fmt::format("{}2", type.temporaries));
-    }
-    const int uses = random_.between(1, 3);
-    for (int i = 0; i < uses; ++i) {
-      const std::string product = products[random_.below(products.size())];
-      const std::string other = random_.one_in(3) ? products[random_.below(products.size())] : any(pool);
-      if (random_.one_in(8)) {
-        lines.push_back(fmt::format("{}{}{} {}, {}, {};", std::array{"max", "mul", "min"}[random_.below(3)], type.ftz, type.name, any(pool), product, other));
-      } else if (random_.one_in(4)) {  // another statement in between, or a result that nobody uses
-        lines.push_back(fmt::format("add{}{} {}3, {}, {};", type.ftz, type.name, type.temporaries, product, other));
-      } else {
-        const bool first = random_.one_in(2);
-        lines.push_back(fmt::format("{}{}{}{} {}, {}, {};", random_.one_in(2) ? "add" : "sub", rounding(), type.ftz, type.name, any(pool),
-                                    first ? product : other, first ? other : product));
-      }
-    }
+    Lines lines{multiply(product, "")};
+    for (int uses = random_.between(1, 3); uses > 0; --uses) lines.push_back(sum_of(""));
     return statements(lines);
   }
 
@@ -319,6 +348,9 @@ class Generator {
     return {space, base, own_bytes};
   }
 
+  /// Where in a thread's own memory `bytes` bytes may go: the last 8 are for f64, which so holds no NaN of any payload.
+  std::uint64_t own_offset(bool is_f64, std::uint32_t bytes) { return is_f64 ? own_bytes - 8 : bytes * random_.below((own_bytes - 8) / bytes); }
+
   struct Moved {
     std::string type;
     Lines registers;
@@ -331,10 +363,10 @@ class Generator {
       std::uint32_t bytes;
     };
     constexpr std::array<Type, 12> types{{{".u8", "rhl", 1}, {".s8", "rl", 1}, {".b16", "he", 2}, {".u16", "hr", 2}, {".s16", "rhl", 2}, {".b32", "rfx", 4},
-                                          {".u32", "rl", 4}, {".s32", "rl", 4}, {".f32", "f", 4}, {".b64", "ld", 8}, {".u64", "l", 8}, {".f64", "d", 8}}};
+                                          {".u32", "rl", 4}, {".s32", "rl", 4}, {".f32", "f", 4}, {".b64", "l", 8}, {".u64", "l", 8}, {".f64", "d", 8}}};
     const Type& type = types[random_.below(types.size())];
     const std::uint32_t vector = std::array<std::uint32_t, 5>{1, 1, 1, 2, 4}[random_.below(5)];
-    const std::uint32_t count = vector * type.bytes > 16 ? 1 : vector;
+    const std::uint32_t count = vector * type.bytes > 16 || std::string_view(type.name) == ".f64" ? 1 : vector;
     const Pool& pool = pool_named(type.registers[random_.below(std::strlen(type.registers))]);
     Moved made{fmt::format("{}{}", count > 1 ? fmt::format(".v{}", count) : "", type.name), {}, count * type.bytes};
     while (made.registers.size() < count) made.registers.push_back(loads ? destination(pool, made.registers) : any(pool));
@@ -351,7 +383,7 @@ class Generator {
     const Place place = own_place();
     const bool loads = random_.one_in(2);
     const Moved what = moved(loads);
-    const std::string address = fmt::format("[{}+{}]", place.base, what.bytes * random_.below(place.bytes / what.bytes));
+    const std::string address = fmt::format("[{}+{}]", place.base, own_offset(what.type == ".f64", what.bytes));
     if (loads) return statements({guard() + fmt::format("ld{}{} {}, {};", place.opcode, what.type, list(what.registers), address)});
     return statements({guard() + fmt::format("st{}{} {}, {};", place.opcode, what.type, address, list(what.registers))});
   }
@@ -364,7 +396,7 @@ class Generator {
   }
 
   Lines copy_asynchronously() {
-    const std::uint32_t bytes = 4u << random_.below(3), at = bytes * static_cast<std::uint32_t>(random_.below(own_bytes / bytes));
+    const std::uint32_t bytes = 4u << random_.below(3), at = static_cast<std::uint32_t>(own_offset(false, bytes));
     const std::uint32_t from = bytes * static_cast<std::uint32_t>(random_.below(table_bytes / bytes));
     const std::string size = random_.one_in(3) ? fmt::format(", {}", random_.below(bytes / 4 + 1) * 4) : "";
     return {fmt::format("cp.async.{}.shared.global [%os+{}], [%table+{}], {}{};", bytes == 16 && random_.one_in(2) ? "cg" : "ca", at, from, bytes, size),
@@ -387,7 +419,7 @@ class Generator {
     if (commutes && random_.one_in(2))  // every operation has a counter of its own: different ones do not commute
       return guard() + fmt::format("red.global.{} [%counters+{}], {};", name, 8 * (&operation - operations.data()), any(pool));
     const bool shared = random_.one_in(2);
-    const std::string address = fmt::format("[{}+{}]", shared ? "%os" : "%og", bytes * random_.below(own_bytes / bytes));
+    const std::string address = fmt::format("[{}+{}]", shared ? "%os" : "%og", own_offset(pool.kind == ValueKind::f64, bytes));
     const std::string space = shared ? "shared" : "global";
     switch (random_.below(4)) {
       case 0:
@@ -438,7 +470,7 @@ class Generator {
         return {fmt::format("bar.red.{}.pred {}, 0, {};", random_.one_in(2) ? "and" : "or", any(pool_named('p')), p)};
       default: {  // a word of another thread
         const std::uint64_t distance = random_.below(threads_of_block());
-        const std::uint64_t at = 4 * random_.below(own_bytes / 4);
+        const std::uint64_t at = own_offset(false, 4);
         return {fmt::format("st.shared.b32 [%os+{}], {};", at, any(pool_named('r'))), "bar.sync 0;", fmt::format("add.u32 %t0, %thread, {};", distance),
                 fmt::format("rem.u32 %t0, %t0, {};", threads_of_block()), fmt::format("mad.lo.u32 %t0, %t0, {}, %shared;", own_bytes),
                 fmt::format("ld.shared.b32 {}, [%t0+{}];", any(pool_named('r')), at), "bar.sync 0;"};
@@ -478,6 +510,7 @@ class Generator {
     const auto random_bytes = [&](std::size_t count) {
       std::vector<std::uint8_t> bytes(count);
       for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random_.next());
+      for (std::size_t last = 7; last < count; last += 8) bytes[last] &= 0xbf;  // no word is a NaN of f64
       return bytes;
     };
     std::vector<std::uint8_t> in(threads() * slots() * slot_bytes);
@@ -489,6 +522,11 @@ class Generator {
                                {"own", random_bytes(threads() * own_bytes)},
                                {"table", random_bytes(table_bytes)},
                                {"counters", random_bytes(8 * counters)}};
+    auto& words = program_.launch.buffers.back().bytes;  // the last two are how often loops go round
+    for (std::size_t word = words.size() - 8; word < words.size(); word += 4) {
+      std::fill_n(words.begin() + static_cast<std::ptrdiff_t>(word), 4, std::uint8_t{0});
+      words[word] = static_cast<std::uint8_t>(random_.between(1, 4));
+    }
     for (std::size_t i = 0; i < program_.launch.buffers.size(); ++i) program_.launch.parameters.push_back({std::vector<std::uint8_t>(8), {{0, i, 0}}});
   }
 
@@ -497,6 +535,10 @@ class Generator {
     constexpr std::array classes{ScalarClass::ordinary, ScalarClass::ordinary, ScalarClass::ordinary, ScalarClass::special, ScalarClass::extreme, ScalarClass::random};
     std::vector<std::uint64_t> values(threads());
     fill_operand(pool.kind, classes[random_.below(classes.size())], random_.below(3), random_.below(1 << 24), values);
+    constexpr std::uint64_t exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
+    if (pool.kind == ValueKind::f64)
+      for (std::uint64_t& value : values)
+        if ((value & exponent) == exponent) value -= lowest;
     for (std::size_t thread = 0; thread < values.size(); ++thread)
       std::memcpy(in.data() + (thread * slots() + slot) * slot_bytes, &values[thread], slot_bytes);
   }
@@ -509,7 +551,7 @@ class Generator {
     line(fmt::format(".shared .align 16 .b8 memory[{}];\n.local .align 16 .b8 depot[{}];", own_bytes * threads_of_block(), own_bytes));
     for (const Pool& pool : pools) line(fmt::format(".reg .{} {}<{}>;", pool.bits == 1 ? "pred" : fmt::format("b{}", pool.bits), pool.prefix, pool.size));
     line(".reg .b32 %t<2>, %u<4>, %c<4>, %m<5>, %o<5>, %thread, %i, %os, %shared;\n.reg .b64 %v<4>, %in, %out, %og, %ogs, %ol, %ogl, %table, %counters, %at;");
-    line(".reg .b16 %w<4>;\n.reg .pred %q<4>;");
+    line(".reg .b16 %w<4>;\n.reg .pred %q<4>, %k<4>;");
     line(fmt::format("mov.u32 %thread, %tid.x;\nmov.u32 %i, %ctaid.x;\nmad.lo.u32 %i, %i, {}, %thread;", threads_of_block()));
     for (const char* name : {"in", "out", "og", "table", "counters"})
       line(fmt::format("ld.param.u64 %{}, [{}];\ncvta.to.global.u64 %{}, %{};", name, std::string_view(name) == "og" ? "own" : name, name, name));
