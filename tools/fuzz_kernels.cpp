@@ -59,8 +59,8 @@ class KernelFuzzer {
     const std::filesystem::path file = path(index);
     const KernelLaunch launch = shortest.complete();
     write_launch(file, launch);
-    fmt::print("seed {}, kernel {}: {} of {} statements still differ, in {} bytes\n", options_.seed, index, shortest.statements(), kernel.statements(),
-               comparison.mismatches);
+    fmt::print("seed {}, kernel {}: {} of {} statements still differ, in {} bytes\n", options_.seed, index, shortest.statements(),
+               kernel.statements(), comparison.mismatches);
     for (const ByteDifference& d : comparison.differences)
       fmt::print("  buffer {}, byte {}: emulator {:#04x}, GPU {:#04x}\n", launch.buffers[d.buffer].name, d.at, d.expected, d.found);
     fmt::print("replay: warpmat diff {}\n", file.string());
@@ -90,8 +90,8 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n{}, seed {}\n", run, part.count,
-             options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count(), gpus->description(),
-             options.seed);
+             options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count(),
+             gpus->description(), options.seed);
   if (differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", differing));
   if (run < part.count) throw_if_interrupted("the rest was not run");
 }

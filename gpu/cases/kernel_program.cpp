@@ -77,16 +77,17 @@ struct Choices {
   static bool is_left_out(const ScalarCase& shown) {
     // Products without rounding are drawn by contraction() alone.
     const bool contracts = mnemonic(shown) == "mul" && shown.results[0].type->type_class == catalogue::ValueType::Class::floating &&
-                           shown.executable.modifiers.rounding == scalar::Rounding::nearest_even && shown.opcode.find(".rn") == std::string::npos;
+                           shown.executable.modifiers.rounding == scalar::Rounding::nearest_even &&
+                           shown.opcode.find(".rn") == std::string::npos;
     const bool set = mnemonic(shown) == "set" && shown.results[0].register_bits == 16;
-    const bool widens = shown.opcode.starts_with("cvt") && shown.results[0].kind == ValueKind::f64 && shown.sources[0].type->type_class ==
-                                                                                                         catalogue::ValueType::Class::floating;
+    const bool widens = shown.opcode.starts_with("cvt") && shown.results[0].kind == ValueKind::f64 &&
+                        shown.sources[0].type->type_class == catalogue::ValueType::Class::floating;
     const bool bytes = std::ranges::any_of(shown.results, [](const ScalarOperand& result) { return result.register_bits == 8; });
     return bytes || contracts || set || (widens && shown.sources[0].kind != ValueKind::f64);
   }
 
-  /// Of set, testp and video instructions under a guard, ptxas 13.0 executes a part in the lanes whose guard does not hold; and it makes of neg
-  /// and abs of floating point one or the other instruction, which differ for NaN.
+  /// Of set, testp and video instructions under a guard, ptxas 13.0 executes a part in the lanes whose guard does not hold; and it makes of
+  /// neg and abs of floating point one or the other instruction, which differ for NaN.
   static bool may_be_guarded(const ScalarCase& shown) {
     const std::string name = mnemonic(shown);
     return name != "set" && name != "testp" && name != "neg" && name != "abs" && name[0] != 'v';
@@ -99,8 +100,8 @@ struct Choices {
     if (unavailable(form, target, version)) return false;
     if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) return form.opcode.find("m8n8") != std::string::npos;
     const bool fragments = std::ranges::all_of(form.operands, [](const Operand& operand) { return operand.kind == OperandKind::fragment; });
-    return form.mnemonic == Mnemonic::mma && fragments && form.opcode.find(".sp") == std::string::npos && form.opcode.find("kind::") == std::string::npos &&
-           !find_lowering(form, target.hardware)->particulars.subroutine;
+    return form.mnemonic == Mnemonic::mma && fragments && form.opcode.find(".sp") == std::string::npos &&
+           form.opcode.find("kind::") == std::string::npos && !find_lowering(form, target.hardware)->particulars.subroutine;
   }
 };
 
@@ -204,13 +205,13 @@ class Generator {
     return units;
   }
 
-  /// Lanes part by a predicate; %m of the next depth names those that go on together. The predicate is not changed in either part: ptxas 13.0
-  /// takes it for what it was there.
+  /// Lanes part by a predicate; %m of the next depth names those that go on together. The predicate is not changed in either part:
+  /// ptxas 13.0 takes it for what it was there.
   KernelUnit branch(int depth) {
     const int label = labels_++;
     const std::string p = fmt::format("%k{}", depth);
-    const std::string condition = fmt::format("and.b32 %t0, {}, {};\nsetp.ne.u32 {}, %t0, 0;\nvote.sync.ballot.b32 %m{}, {}, %m{};\n", any(pool_named('r')),
-                                              1u << random_.below(32), p, depth + 1, p, depth);
+    const std::string condition = fmt::format("and.b32 %t0, {}, {};\nsetp.ne.u32 {}, %t0, 0;\nvote.sync.ballot.b32 %m{}, {}, %m{};\n",
+                                              any(pool_named('r')), 1u << random_.below(32), p, depth + 1, p, depth);
     if (random_.one_in(2))
       return {{fmt::format("{}@!{} bra $end{};", condition, p, label), fmt::format("$end{}:", label)}, {body(depth + 1)}};
     const std::string others = fmt::format("not.b32 %o{0}, %m{0};\nand.b32 %o{0}, %o{0}, %m{1};\n", depth + 1, depth);
@@ -226,8 +227,9 @@ class Generator {
                                   ? fmt::format("ld.global.u32 %c{}, [%counters+{}];", depth, 8 * (counters - 1) + 4 * random_.below(2))
                                   : fmt::format("and.b32 %c{0}, {1}, 3;\nadd.u32 %c{0}, %c{0}, 1;", depth, any(pool_named('r')));
     return {{fmt::format("{}\nmov.b32 %m{}, %m{};\n$loop{}:", count, depth + 1, depth, label),
-             fmt::format("sub.u32 %c{0}, %c{0}, 1;\nsetp.ne.u32 %q{0}, %c{0}, 0;\nvote.sync.ballot.b32 %m{1}, %q{0}, %m{1};\n@%q{0} bra $loop{2};",
-                         depth, depth + 1, label)},
+             fmt::format(
+                 "sub.u32 %c{0}, %c{0}, 1;\nsetp.ne.u32 %q{0}, %c{0}, 0;\nvote.sync.ballot.b32 %m{1}, %q{0}, %m{1};\n@%q{0} bra $loop{2};",
+                 depth, depth + 1, label)},
             {body(depth + 1)}};
   }
 
@@ -280,7 +282,8 @@ class Generator {
       case 3:
         return guard() + fmt::format("selp.b32 {}, {}, {}, {};", any(pool_named('r')), any(pool_named('r')), any(pool_named('f')), p);
       default:
-        return guard() + fmt::format("{}.pred {}, {}, {};", std::array{"and", "or", "xor"}[random_.below(3)], any(pool_named('p')), any(pool_named('p')), p);
+        return guard() + fmt::format("{}.pred {}, {}, {};", std::array{"and", "or", "xor"}[random_.below(3)], any(pool_named('p')),
+                                     any(pool_named('p')), p);
     }
   }
 
@@ -302,19 +305,22 @@ class Generator {
                                                  {".bf16x2", "", 'x', "%u", false}}};
 
   /// Products in registers of their own, and sums that use them: one to three, one behind neg, one of two products, or one with a rounding
-  /// modifier. Where a product has other uses beside these, ptxas 13.0 fuses none or some, depending on more than is known (docs/numerics.md,
-  /// "What ptxas contracts").
+  /// modifier. Where a product has other uses beside these, ptxas 13.0 fuses none or some, depending on more than is known
+  /// (docs/numerics.md, "What ptxas contracts").
   KernelUnit contraction() {
     const Summed& type = summed[random_.below(summed.size())];
     const Pool& pool = pool_named(type.pool);
-    const std::string suffix = fmt::format("{}{}", type.ftz, type.name), product = fmt::format("{}0", type.temporaries), second = fmt::format("{}1", type.temporaries);
+    const std::string suffix = fmt::format("{}{}", type.ftz, type.name), product = fmt::format("{}0", type.temporaries),
+                      second = fmt::format("{}1", type.temporaries);
     const auto multiply = [&](const std::string& to, const char* rounding) {
       return fmt::format("mul{}{} {}, {}, {};", rounding, suffix, to, any(pool), any(pool));
     };
     const auto sum = [&](const char* rounding, const std::string& left, const std::string& right) {
       return fmt::format("{}{}{} {}, {}, {};", random_.one_in(2) ? "add" : "sub", rounding, suffix, any(pool), left, right);
     };
-    const auto sum_of = [&](const char* rounding) { return random_.one_in(2) ? sum(rounding, product, any(pool)) : sum(rounding, any(pool), product); };
+    const auto sum_of = [&](const char* rounding) {
+      return random_.one_in(2) ? sum(rounding, product, any(pool)) : sum(rounding, any(pool), product);
+    };
     switch (random_.below(5)) {
       case 0:
         if (!type.passes_neg) break;
@@ -349,7 +355,9 @@ class Generator {
   }
 
   /// Where in a thread's own memory `bytes` bytes may go: the last 8 are for f64, which so holds no NaN of any payload.
-  std::uint64_t own_offset(bool is_f64, std::uint32_t bytes) { return is_f64 ? own_bytes - 8 : bytes * random_.below((own_bytes - 8) / bytes); }
+  std::uint64_t own_offset(bool is_f64, std::uint32_t bytes) {
+    return is_f64 ? own_bytes - 8 : bytes * random_.below((own_bytes - 8) / bytes);
+  }
 
   struct Moved {
     std::string type;
@@ -362,8 +370,18 @@ class Generator {
       const char *name, *registers;
       std::uint32_t bytes;
     };
-    constexpr std::array<Type, 12> types{{{".u8", "rhl", 1}, {".s8", "rl", 1}, {".b16", "he", 2}, {".u16", "hr", 2}, {".s16", "rhl", 2}, {".b32", "rfx", 4},
-                                          {".u32", "rl", 4}, {".s32", "rl", 4}, {".f32", "f", 4}, {".b64", "l", 8}, {".u64", "l", 8}, {".f64", "d", 8}}};
+    constexpr std::array<Type, 12> types{{{".u8", "rhl", 1},
+                                          {".s8", "rl", 1},
+                                          {".b16", "he", 2},
+                                          {".u16", "hr", 2},
+                                          {".s16", "rhl", 2},
+                                          {".b32", "rfx", 4},
+                                          {".u32", "rl", 4},
+                                          {".s32", "rl", 4},
+                                          {".f32", "f", 4},
+                                          {".b64", "l", 8},
+                                          {".u64", "l", 8},
+                                          {".f64", "d", 8}}};
     const Type& type = types[random_.below(types.size())];
     const std::uint32_t vector = std::array<std::uint32_t, 5>{1, 1, 1, 2, 4}[random_.below(5)];
     const std::uint32_t count = vector * type.bytes > 16 || std::string_view(type.name) == ".f64" ? 1 : vector;
@@ -391,7 +409,8 @@ class Generator {
   Lines read_table() {
     const Moved what = moved(true);
     const std::string offset = any(pool_named('r'));
-    return {fmt::format("and.b32 %t0, {}, {};", offset, (table_bytes - 1) & ~(what.bytes - 1)), "cvt.u64.u32 %v0, %t0;", "add.u64 %v0, %v0, %table;",
+    return {fmt::format("and.b32 %t0, {}, {};", offset, (table_bytes - 1) & ~(what.bytes - 1)), "cvt.u64.u32 %v0, %t0;",
+            "add.u64 %v0, %v0, %table;",
             guard() + fmt::format("ld.global{}{} {}, [%v0];", random_.one_in(2) ? ".nc" : "", what.type, list(what.registers))};
   }
 
@@ -399,7 +418,8 @@ class Generator {
     const std::uint32_t bytes = 4u << random_.below(3), at = static_cast<std::uint32_t>(own_offset(false, bytes));
     const std::uint32_t from = bytes * static_cast<std::uint32_t>(random_.below(table_bytes / bytes));
     const std::string size = random_.one_in(3) ? fmt::format(", {}", random_.below(bytes / 4 + 1) * 4) : "";
-    return {fmt::format("cp.async.{}.shared.global [%os+{}], [%table+{}], {}{};", bytes == 16 && random_.one_in(2) ? "cg" : "ca", at, from, bytes, size),
+    return {fmt::format("cp.async.{}.shared.global [%os+{}], [%table+{}], {}{};", bytes == 16 && random_.one_in(2) ? "cg" : "ca", at, from,
+                        bytes, size),
             "cp.async.commit_group;", "cp.async.wait_group 0;"};
   }
 
@@ -408,9 +428,20 @@ class Generator {
     struct Operation {
       const char *name, *types;
     };
-    constexpr std::array<Operation, 14> operations{{{"add.u32", "r"}, {"add.s32", "r"}, {"add.u64", "l"}, {"add.f32", "f"}, {"add.f64", "d"},
-                                                    {"min.s32", "r"}, {"max.u32", "r"}, {"min.u64", "l"}, {"max.s64", "l"}, {"and.b32", "r"},
-                                                    {"or.b32", "r"}, {"xor.b64", "l"}, {"inc.u32", "r"}, {"dec.u32", "r"}}};
+    constexpr std::array<Operation, 14> operations{{{"add.u32", "r"},
+                                                    {"add.s32", "r"},
+                                                    {"add.u64", "l"},
+                                                    {"add.f32", "f"},
+                                                    {"add.f64", "d"},
+                                                    {"min.s32", "r"},
+                                                    {"max.u32", "r"},
+                                                    {"min.u64", "l"},
+                                                    {"max.s64", "l"},
+                                                    {"and.b32", "r"},
+                                                    {"or.b32", "r"},
+                                                    {"xor.b64", "l"},
+                                                    {"inc.u32", "r"},
+                                                    {"dec.u32", "r"}}};
     const Operation& operation = operations[random_.below(operations.size())];
     const std::string name = operation.name;
     const Pool& pool = pool_named(operation.types[0]);
@@ -446,7 +477,8 @@ class Generator {
       case 3:
         return fmt::format("match.all.sync.b32 {}|{}, {}, %m{};", r, p, s, depth);
       case 4:
-        return fmt::format("redux.sync.{} {}, {}, %m{};", std::array{"add.u32", "min.s32", "max.u32", "min.u32", "max.s32", "add.s32"}[random_.below(6)], r, s, depth);
+        return fmt::format("redux.sync.{} {}, {}, %m{};",
+                           std::array{"add.u32", "min.s32", "max.u32", "min.u32", "max.s32", "add.s32"}[random_.below(6)], r, s, depth);
       default:
         return fmt::format("redux.sync.{}.b32 {}, {}, %m{};", std::array{"and", "or", "xor"}[random_.below(3)], r, s, depth);
     }
@@ -457,8 +489,8 @@ class Generator {
     const std::string lane = random_.one_in(2) ? any(pool_named('r')) : fmt::format("{}", random_.below(32));
     const std::uint64_t segments = std::array<std::uint64_t, 4>{0, 16, 24, 28}[random_.below(4)];
     const char* const mode = std::array{"up", "down", "bfly", "idx"}[random_.below(4)];
-    return fmt::format("shfl.sync.{} {}|{}, {}, {}, {}, 0xffffffff;", std::string(mode) + ".b32", any(pool_named('f')), any(pool_named('p')), any(pool_named('f')),
-                       lane, segments << 8 | (mode[0] == 'u' ? 0u : 31u));
+    return fmt::format("shfl.sync.{} {}|{}, {}, {}, {}, 0xffffffff;", std::string(mode) + ".b32", any(pool_named('f')),
+                       any(pool_named('p')), any(pool_named('f')), lane, segments << 8 | (mode[0] == 'u' ? 0u : 31u));
   }
 
   Lines barrier() {
@@ -471,9 +503,13 @@ class Generator {
       default: {  // a word of another thread
         const std::uint64_t distance = random_.below(threads_of_block());
         const std::uint64_t at = own_offset(false, 4);
-        return {fmt::format("st.shared.b32 [%os+{}], {};", at, any(pool_named('r'))), "bar.sync 0;", fmt::format("add.u32 %t0, %thread, {};", distance),
-                fmt::format("rem.u32 %t0, %t0, {};", threads_of_block()), fmt::format("mad.lo.u32 %t0, %t0, {}, %shared;", own_bytes),
-                fmt::format("ld.shared.b32 {}, [%t0+{}];", any(pool_named('r')), at), "bar.sync 0;"};
+        return {fmt::format("st.shared.b32 [%os+{}], {};", at, any(pool_named('r'))),
+                "bar.sync 0;",
+                fmt::format("add.u32 %t0, %thread, {};", distance),
+                fmt::format("rem.u32 %t0, %t0, {};", threads_of_block()),
+                fmt::format("mad.lo.u32 %t0, %t0, {}, %shared;", own_bytes),
+                fmt::format("ld.shared.b32 {}, [%t0+{}];", any(pool_named('r')), at),
+                "bar.sync 0;"};
       }
     }
   }
@@ -527,12 +563,14 @@ class Generator {
       std::fill_n(words.begin() + static_cast<std::ptrdiff_t>(word), 4, std::uint8_t{0});
       words[word] = static_cast<std::uint8_t>(random_.between(1, 4));
     }
-    for (std::size_t i = 0; i < program_.launch.buffers.size(); ++i) program_.launch.parameters.push_back({std::vector<std::uint8_t>(8), {{0, i, 0}}});
+    for (std::size_t i = 0; i < program_.launch.buffers.size(); ++i)
+      program_.launch.parameters.push_back({std::vector<std::uint8_t>(8), {{0, i, 0}}});
   }
 
   /// The numbers that one register starts with, in all threads.
   void fill(std::vector<std::uint8_t>& in, const Pool& pool, std::size_t slot) {
-    constexpr std::array classes{ScalarClass::ordinary, ScalarClass::ordinary, ScalarClass::ordinary, ScalarClass::special, ScalarClass::extreme, ScalarClass::random};
+    constexpr std::array classes{ScalarClass::ordinary, ScalarClass::ordinary, ScalarClass::ordinary,
+                                 ScalarClass::special,  ScalarClass::extreme,  ScalarClass::random};
     std::vector<std::uint64_t> values(threads());
     fill_operand(pool.kind, classes[random_.below(classes.size())], random_.below(3), random_.below(1 << 24), values);
     constexpr std::uint64_t exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
@@ -549,14 +587,20 @@ class Generator {
     line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(version), target_.name));
     line(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 own, .param .u64 table, .param .u64 counters)\n{");
     line(fmt::format(".shared .align 16 .b8 memory[{}];\n.local .align 16 .b8 depot[{}];", own_bytes * threads_of_block(), own_bytes));
-    for (const Pool& pool : pools) line(fmt::format(".reg .{} {}<{}>;", pool.bits == 1 ? "pred" : fmt::format("b{}", pool.bits), pool.prefix, pool.size));
-    line(".reg .b32 %t<2>, %u<4>, %c<4>, %m<5>, %o<5>, %thread, %i, %os, %shared;\n.reg .b64 %v<4>, %in, %out, %og, %ogs, %ol, %ogl, %table, %counters, %at;");
+    for (const Pool& pool : pools)
+      line(fmt::format(".reg .{} {}<{}>;", pool.bits == 1 ? "pred" : fmt::format("b{}", pool.bits), pool.prefix, pool.size));
+    line(
+        ".reg .b32 %t<2>, %u<4>, %c<4>, %m<5>, %o<5>, %thread, %i, %os, %shared;\n.reg .b64 %v<4>, %in, %out, %og, %ogs, %ol, %ogl, "
+        "%table, %counters, %at;");
     line(".reg .b16 %w<4>;\n.reg .pred %q<4>, %k<4>;");
     line(fmt::format("mov.u32 %thread, %tid.x;\nmov.u32 %i, %ctaid.x;\nmad.lo.u32 %i, %i, {}, %thread;", threads_of_block()));
     for (const char* name : {"in", "out", "og", "table", "counters"})
-      line(fmt::format("ld.param.u64 %{}, [{}];\ncvta.to.global.u64 %{}, %{};", name, std::string_view(name) == "og" ? "own" : name, name, name));
-    line(fmt::format("mad.wide.u32 %in, %i, {0}, %in;\nmad.wide.u32 %out, %i, {0}, %out;\nmad.wide.u32 %og, %i, {1}, %og;", slots() * slot_bytes, own_bytes));
-    line(fmt::format("mov.u32 %shared, memory;\nmad.lo.u32 %os, %thread, {}, %shared;\ncvt.u64.u32 %ogs, %os;\ncvta.shared.u64 %ogs, %ogs;", own_bytes));
+      line(fmt::format("ld.param.u64 %{}, [{}];\ncvta.to.global.u64 %{}, %{};", name, std::string_view(name) == "og" ? "own" : name, name,
+                       name));
+    line(fmt::format("mad.wide.u32 %in, %i, {0}, %in;\nmad.wide.u32 %out, %i, {0}, %out;\nmad.wide.u32 %og, %i, {1}, %og;",
+                     slots() * slot_bytes, own_bytes));
+    line(fmt::format("mov.u32 %shared, memory;\nmad.lo.u32 %os, %thread, {}, %shared;\ncvt.u64.u32 %ogs, %os;\ncvta.shared.u64 %ogs, %ogs;",
+                     own_bytes));
     line("mov.u64 %ol, depot;\ncvta.local.u64 %ogl, %ol;\nmov.b32 %m0, 0xffffffff;");
     for (std::uint32_t at = 0; at < own_bytes; at += 8)
       line(fmt::format("ld.global.b64 %v0, [%og+{0}];\nst.shared.b64 [%os+{0}], %v0;\nst.local.b64 [%ol+{0}], %v0;", at));
@@ -575,8 +619,10 @@ class Generator {
     });
     // The thread's own shared and local memory behind what it has in global memory.
     for (std::uint32_t at = 0; at < own_bytes; at += 8)
-      text += fmt::format("ld.shared.b64 %v0, [%os+{0}];\nld.local.b64 %v1, [%ol+{0}];\nld.global.b64 %v2, [%og+{0}];\nxor.b64 %v0, %v0, %v2;\n"
-                          "mul.lo.u64 %v1, %v1, 0x9e3779b97f4a7c15;\nxor.b64 %v0, %v0, %v1;\nst.global.b64 [%og+{0}], %v0;\n", at);
+      text += fmt::format(
+          "ld.shared.b64 %v0, [%os+{0}];\nld.local.b64 %v1, [%ol+{0}];\nld.global.b64 %v2, [%og+{0}];\nxor.b64 %v0, %v0, %v2;\n"
+          "mul.lo.u64 %v1, %v1, 0x9e3779b97f4a7c15;\nxor.b64 %v0, %v0, %v1;\nst.global.b64 [%og+{0}], %v0;\n",
+          at);
     text += "ret;\n}\n";
   }
 
@@ -606,7 +652,8 @@ std::string text_of(const std::vector<KernelUnit>& units) {
 }
 
 /// Leaves out units one after the other, the last first, and those inside of units that stay.
-bool leave_out(KernelProgram& whole, const std::function<std::vector<KernelUnit>&(KernelProgram&)>& list, const std::function<bool(const KernelProgram&)>& fails) {
+bool leave_out(KernelProgram& whole, const std::function<std::vector<KernelUnit>&(KernelProgram&)>& list,
+               const std::function<bool(const KernelProgram&)>& fails) {
   bool shortened = false;
   for (std::size_t i = list(whole).size(); i-- > 0;) {
     KernelProgram shorter = whole;
@@ -617,7 +664,8 @@ bool leave_out(KernelProgram& whole, const std::function<std::vector<KernelUnit>
       continue;
     }
     for (std::size_t b = 0; b < list(whole)[i].blocks.size(); ++b)
-      shortened |= leave_out(whole, [&](KernelProgram& p) -> std::vector<KernelUnit>& { return list(p)[i].blocks[b]; }, fails);
+      shortened |= leave_out(
+          whole, [&](KernelProgram& p) -> std::vector<KernelUnit>& { return list(p)[i].blocks[b]; }, fails);
   }
   return shortened;
 }
@@ -641,7 +689,8 @@ KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint6
 
 KernelProgram shrink(const KernelProgram& kernel, const std::function<bool(const KernelProgram&)>& fails) {
   KernelProgram shortest = kernel;
-  while (leave_out(shortest, [](KernelProgram& p) -> std::vector<KernelUnit>& { return p.units; }, fails)) {
+  while (leave_out(
+      shortest, [](KernelProgram& p) -> std::vector<KernelUnit>& { return p.units; }, fails)) {
   }
   return shortest;
 }

@@ -33,7 +33,9 @@ Json parameter_json(const KernelLaunch& launch, const KernelParameter& parameter
   return {{"bytes", hex}, {"pointers", pointers}};
 }
 
-Json sizes(const Dim3& size) { return Json::array({size.x, size.y, size.z}); }
+Json sizes(const Dim3& size) {
+  return Json::array({size.x, size.y, size.z});
+}
 
 }  // namespace
 
