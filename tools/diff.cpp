@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "diff_launch.h"
 #include "diff_scalar.h"
 #include "tools/library/form_selection.h"
 #include "gpu/compare/compare.h"
@@ -309,6 +310,14 @@ void diff_paths(const Options& options) {
   fail_if_wrong(findings);
 }
 
+// ---- A whole kernel ---------------------------------------------------------------------------------------------------------------------
+
+void diff_kernel(const Options& options) {
+  if (!options.in.empty() || options.shared_bytes != 0 || !options.target.empty())
+    throw std::runtime_error(fmt::format("{} says what the kernel starts from, and the GPU is its target: --in, --shared-bytes and --target are for programs", options.file));
+  diff_launch(options.file);
+}
+
 constexpr const char* footer =
     R"(An output is a 32-bit word of a lane or of memory that the program can write: those are counted, and all other words are compared too.
 Row addresses that --in names count from the beginning of shared memory.
@@ -323,6 +332,7 @@ Examples:
   warpmat diff --cases 20000 --shard 2/8 --json sweep_2.json
   warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7
   warpmat diff --scalar --forms '^cvt'
+  warpmat diff launch.json
   warpmat diff --paths --target sm_90a --cases 2000)";
 
 }  // namespace
@@ -331,7 +341,7 @@ void add_diff(CLI::App& app) {
   constexpr std::size_t most_warps = std::size_t{1} << 20, most_cases = std::size_t{1} << 40;
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("diff", "Run a program, or every instruction, on a GPU too and compare");
-  CLI::Option* file = command->add_option("FILE", options->file, "A program; without one, every form runs with every class of operands");
+  CLI::Option* file = command->add_option("FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
   command->add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
   command->add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
   command->add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)")
@@ -373,6 +383,7 @@ void add_diff(CLI::App& app) {
   command->callback([options] {
     if (options->scalar) return diff_scalar(options->target, options->forms, (options->elements + 255) / 256 * 256, options->record);
     if (options->paths) return diff_paths(*options);
+    if (options->file.ends_with(".json")) return diff_kernel(*options);
     options->file.empty() ? diff_forms(*options) : diff_program(*options);
   });
 }

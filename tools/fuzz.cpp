@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "fuzz_kernels.h"
 #include "gpu/compare/compare.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/cases/fuzz_program.h"
@@ -39,6 +40,7 @@ struct Options {
   FuzzOptions fuzz;
   Shard shard;
   std::string target, keep = ".", json;
+  bool kernels = false;
 
   /// Numbers of the programs that this part of the run has.
   Shard::Range range() const {
@@ -239,6 +241,8 @@ void report(const FuzzFile& found, const Options& options, const std::string& de
 }
 
 void fuzz(const Options& options) {
+  if (options.kernels)
+    return fuzz_kernels({.first = options.first, .kernels = options.programs, .seed = options.seed, .shard = options.shard, .keep = options.keep});
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
   if (!options.json.empty()) check_output_place(options.json);
   if (options.range().count == 0) throw std::runtime_error(fmt::format("--shard {}: {} programs cannot be shared by so many", to_string(options.shard), options.programs));
@@ -278,7 +282,8 @@ Interrupted by SIGINT or SIGTERM, it prints and writes what was run, marked inco
 Examples:
   warpmat fuzz --programs 10000
   warpmat fuzz --programs 1000000 --shard 2/8 --json fuzz_2.json
-  warpmat fuzz --seed 7 --max-statements 8)";
+  warpmat fuzz --seed 7 --max-statements 8
+  warpmat fuzz --kernels --programs 20000)";
 
 }  // namespace
 
@@ -302,7 +307,11 @@ void add_fuzz(CLI::App& app) {
                     "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
   add_shard_option(*command, options->shard);
-  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")->type_name("FILE.json");
+  CLI::Option* kernels = command->add_flag("--kernels", options->kernels,
+                                           "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
+  for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults", "--target"})
+    kernels->excludes(command->get_option(other));
+  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")->type_name("FILE.json")->excludes(kernels);
   command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
   command->footer(footer);
   command->callback([options] { fuzz(*options); });

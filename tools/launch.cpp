@@ -54,15 +54,6 @@ LaunchDescription description_of(const Options& options) {
   return description;
 }
 
-std::string only_entry(const Module& module, const std::filesystem::path& path) {
-  const std::vector<std::string> entries = module.entries();
-  if (entries.size() == 1) return entries.front();
-  std::string names;
-  for (const std::string& entry : entries) names += (names.empty() ? "" : ", ") + entry;
-  throw std::runtime_error(entries.empty() ? fmt::format("{} has no .entry", path.string())
-                                           : fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), names));
-}
-
 /// A kernel of Triton's takes two addresses more than its signature says, of scratch memory; what needs none gets zeros.
 void add_scratch(LaunchDescription& description, std::size_t parameters) {
   const std::filesystem::path beside = std::filesystem::path(description.ptx).replace_extension(".json");

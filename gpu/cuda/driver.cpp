@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,7 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   find(primary_context_retain, "cuDevicePrimaryCtxRetain");
   find(primary_context_release, "cuDevicePrimaryCtxRelease_v2");
   find(context_set_current, "cuCtxSetCurrent");
+  find(context_synchronize, "cuCtxSynchronize");
   find(module_load_data, "cuModuleLoadDataEx");
   find(module_get_function, "cuModuleGetFunction");
   find(module_unload, "cuModuleUnload");
@@ -72,6 +74,27 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   find(copy_rows, "cuMemcpy2D_v2");
   const CUresult result = init(0);
   if (result != CUDA_SUCCESS) throw NoGpu(fmt::format("no GPU: the CUDA driver does not start: {}", reason(*this, result)));
+}
+
+CUmodule assemble(const std::string& text) {
+  std::array<char, 4096> log{};
+  std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array values{static_cast<void*>(log.data()), reinterpret_cast<void*>(log.size())};
+  CUmodule module = nullptr;
+  const CUresult result = Driver::get().module_load_data(&module, text.c_str(), options.size(), options.data(), values.data());
+  if (result != CUDA_SUCCESS)
+    throw std::runtime_error(log[0] != 0 ? log.data() : DriverError("cuModuleLoadDataEx", result).what());
+  return module;
+}
+
+CUresult wait_for(CUevent event, std::chrono::seconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  CUresult result = Driver::get().event_query(event);
+  while (result == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    result = Driver::get().event_query(event);
+  }
+  return result;
 }
 
 std::string installed_driver_version() {

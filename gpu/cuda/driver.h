@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -34,6 +35,7 @@ class Driver {
   CUresult (*primary_context_retain)(CUcontext* context, CUdevice device);
   CUresult (*primary_context_release)(CUdevice device);
   CUresult (*context_set_current)(CUcontext context);
+  CUresult (*context_synchronize)();
   CUresult (*module_load_data)(CUmodule* module, const void* image, unsigned options, CUjit_option* names, void** values);
   CUresult (*module_get_function)(CUfunction* function, CUmodule module, const char* name);
   CUresult (*module_unload)(CUmodule module);
@@ -65,6 +67,12 @@ class Driver {
 
 /// Throws DriverError unless `result` is CUDA_SUCCESS. `call` names the function.
 void check(CUresult result, const char* call);
+
+/// The module that the driver's assembler makes of a text. Throws std::runtime_error with the assembler's complaint.
+CUmodule assemble(const std::string& text);
+
+/// Waits until `event` has happened or `limit` is over: then the result is CUDA_ERROR_NOT_READY. Else it is the launched kernel's.
+CUresult wait_for(CUevent event, std::chrono::seconds limit);
 
 /// The version of the installed driver, "580.159.04"; "unknown" where the driver's management library does not say.
 std::string installed_driver_version();

@@ -6,7 +6,6 @@
 #include <future>
 #include <map>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -273,12 +272,7 @@ class Gpu {
 
   /// Waits for the launched kernel.
   void wait(const Program& program) {
-    const auto end = std::chrono::steady_clock::now() + time_limit_;
-    CUresult result = Driver::get().event_query(finished_);
-    while (result == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-      result = Driver::get().event_query(finished_);
-    }
+    const CUresult result = wait_for(finished_, time_limit_);
     if (result == CUDA_SUCCESS) return;
     lost_ = true;
     const std::string what = result == CUDA_ERROR_NOT_READY ? fmt::format("it did not end within {} seconds", time_limit_.count())

@@ -49,15 +49,7 @@ class Gpu : public ScalarGpu {
     const Driver& driver = Driver::get();
     check(driver.context_set_current(context_), "cuCtxSetCurrent");
     unload();
-    const std::string text = scalar_module(cases, target_, version_);
-    std::array<char, 4096> log{};
-    std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    std::array values{static_cast<void*>(log.data()), reinterpret_cast<void*>(log.size())};
-    const CUresult result = driver.module_load_data(&module_, text.c_str(), options.size(), options.data(), values.data());
-    if (result != CUDA_SUCCESS) {
-      module_ = nullptr;
-      throw std::runtime_error(log[0] != 0 ? log.data() : DriverError("cuModuleLoadDataEx", result).what());
-    }
+    module_ = assemble(scalar_module(cases, target_, version_));
     for (std::size_t i = 0; i < cases.size(); ++i)
       check(driver.module_get_function(&functions_.emplace_back(), module_, fmt::format("scalar_{}", i).c_str()), "cuModuleGetFunction");
   }

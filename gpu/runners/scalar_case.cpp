@@ -60,6 +60,32 @@ std::string ScalarCase::title() const {
   return immediate.empty() ? text : fmt::format("{} {}", text, immediate);
 }
 
+std::string ScalarCase::statement(std::span<const std::string> result_texts, std::span<const std::string> source_texts) const {
+  const auto decorated = [](const std::vector<std::string>& decorations, std::size_t operand) {
+    return operand < decorations.size() ? std::string_view(decorations[operand]) : std::string_view();
+  };
+  std::string text = opcode + " ", separator;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].carry) continue;
+    text += fmt::format("{}{}{}", results[i].paired ? "|" : separator, result_texts[i], decorated(behind, i));
+    separator = ", ";
+  }
+  for (std::size_t i = 0; i < sources.size();) {
+    const auto count = static_cast<std::size_t>(sources[i].vector);
+    if (sources[i].carry) {
+      ++i;
+      continue;
+    }
+    std::string registers;
+    for (std::size_t k = i; k < i + count; ++k)
+      registers += fmt::format("{}{}{}{}", k == i ? "" : ", ", decorated(before, results.size() + k), source_texts[k], decorated(behind, results.size() + k));
+    if (!immediate.empty() && i == immediate_place) registers = immediate;
+    text += ", " + (count > 1 ? "{" + registers + "}" : registers);
+    i += count;
+  }
+  return text + ";";
+}
+
 namespace {
 
 /// A case of `match` without selectors; optional sources only `with_optional`.

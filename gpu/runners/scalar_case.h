@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,9 @@ struct ScalarCase {
 
   /// The opcode, and the immediate where there is one: the name in tables and recordings.
   std::string title() const;
+
+  /// The statement with these operands, one for each of `results` and `sources`; that of the carry is not written.
+  std::string statement(std::span<const std::string> result_texts, std::span<const std::string> source_texts) const;
 };
 
 /// All cases that `target` has, in the order of the catalogue.

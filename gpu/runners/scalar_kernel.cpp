@@ -60,32 +60,10 @@ class Entry {
   }
 
   std::string statement() const {
-    std::string text = case_.opcode + " ";
-    std::string separator;
-    for (std::size_t i = 0; i < case_.results.size(); ++i) {
-      if (case_.results[i].carry) continue;
-      text += fmt::format("{}%d{}{}", case_.results[i].paired ? "|" : separator, i, behind(i));
-      separator = ", ";
-    }
-    for (std::size_t i = 0; i < case_.sources.size();) {
-      const auto count = static_cast<std::size_t>(case_.sources[i].vector);
-      if (case_.sources[i].carry) {
-        ++i;
-        continue;
-      }
-      std::string registers;
-      for (std::size_t k = 0; k < count; ++k) registers += fmt::format("{}{}%s{}{}", k == 0 ? "" : ", ", before(i + k), i + k, behind(case_.results.size() + i + k));
-      if (!case_.immediate.empty() && i == case_.immediate_place) registers = case_.immediate;
-      text += ", " + (count > 1 ? "{" + registers + "}" : registers);
-      i += count;
-    }
-    return text + ";";
-  }
-
-  std::string_view behind(std::size_t operand) const { return operand < case_.behind.size() ? case_.behind[operand] : std::string_view(); }
-  std::string_view before(std::size_t source) const {
-    const std::size_t operand = case_.results.size() + source;
-    return operand < case_.before.size() ? case_.before[operand] : std::string_view();
+    std::vector<std::string> results, sources;
+    for (std::size_t i = 0; i < case_.results.size(); ++i) results.push_back(fmt::format("%d{}", i));
+    for (std::size_t i = 0; i < case_.sources.size(); ++i) sources.push_back(fmt::format("%s{}", i));
+    return case_.statement(results, sources);
   }
 
   void store(std::size_t i) {

@@ -82,6 +82,7 @@ WARPMAT_ALIKE(device_get_attribute, cuDeviceGetAttribute);
 WARPMAT_ALIKE(primary_context_retain, cuDevicePrimaryCtxRetain);
 WARPMAT_ALIKE(primary_context_release, cuDevicePrimaryCtxRelease);
 WARPMAT_ALIKE(context_set_current, cuCtxSetCurrent);
+WARPMAT_ALIKE(context_synchronize, cuCtxSynchronize);
 WARPMAT_ALIKE(module_load_data, cuModuleLoadDataEx);
 WARPMAT_ALIKE(module_get_function, cuModuleGetFunction);
 WARPMAT_ALIKE(module_unload, cuModuleUnload);

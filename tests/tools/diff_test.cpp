@@ -101,6 +101,42 @@ TEST_CASE("diff runs one program with given inputs", "[tools]") {
   CHECK(diff("sm_80", "43").status == skipped_status);
 }
 
+TEST_CASE("diff runs a whole kernel and compares every byte and the text", "[tools]") {
+  const TemporaryDirectory directory;
+  write_text(directory.path("k.ptx"), R"(.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[7] = {104, 101, 108, 108, 111, 10, 0};
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %l<4>; .reg .b32 %r<4>;
+  ld.param.u64 %l0, [out];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %l1, %r0, 4;
+  add.u64 %l0, %l0, %l1;
+  st.global.u32 [%l0], %r0;
+  mov.u64 %l2, text;
+  cvta.global.u64 %l2, %l2;
+  mov.u64 %l3, 0;
+  { .param .b64 a0; .param .b64 a1; .param .b32 r0;
+    st.param.b64 [a0], %l2; st.param.b64 [a1], %l3;
+    call.uni (r0), vprintf, (a0, a1); }
+  ret;
+})");
+  write_text(directory.path("launch.json"),
+             R"({"ptx": "k.ptx", "block": [32, 1, 1], "buffers": [{"name": "out", "bytes": 128, "fill": 255}], "params": [{"buffer": "out"}]})");
+  const std::string file = directory.path("launch.json");
+  const Outcome equal = run_pretending({"diff", file}, {no_faults});
+  CHECK(equal.status == 0);
+  CHECK(equal.out == file + ": kernel 'k', 1 blocks of 32 threads, 128 bytes of 1 buffers compared, 0 mismatches, printed text equal; pretended GPU\n");
+  const Outcome wrong = run_pretending({"diff", file});
+  CHECK(wrong.status == 1);
+  CHECK(wrong.out.find("buffer out, byte 17: emulator 0x00, GPU 0x08\n") != std::string::npos);
+  CHECK(wrong.out.find("1 mismatch, printed text differs") != std::string::npos);
+  CHECK(wrong.err.find("1 of 128 bytes differ between emulator and GPU") != std::string::npos);
+  CHECK(run_pretending({"diff", file, "--target", "sm_90"}).status == 1);
+}
+
 /// What describe says where register `word` of `lane` of the second state is changed by `flip`.
 std::string description(const Program& program, std::size_t word, std::size_t lane, std::uint32_t value) {
   const WarpStates expected(program, 1);

@@ -14,6 +14,7 @@
 
 #include "gpu/cases/random.h"
 #include "tools/library/output_file.h"
+#include "tools/library/ptx_file.h"
 #include "tools/library/split.h"
 
 namespace warpmat {
@@ -231,6 +232,29 @@ PreparedLaunch prepare(const LaunchDescription& description) {
     prepared.arguments.emplace_back(std::move(bytes));
   }
   return prepared;
+}
+
+std::string only_entry(const Module& module, const std::filesystem::path& path) {
+  const std::vector<std::string> entries = module.entries();
+  if (entries.size() == 1) return entries.front();
+  std::string names;
+  for (const std::string& entry : entries) names += (names.empty() ? "" : ", ") + entry;
+  throw std::runtime_error(entries.empty() ? fmt::format("{} has no .entry", path.string())
+                                           : fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), names));
+}
+
+KernelLaunch kernel_launch(const LaunchDescription& description) {
+  KernelLaunch launch{.ptx = read_ptx(description.ptx), .entry = description.kernel, .config = description.config, .buffers = {}, .parameters = {}};
+  if (launch.entry.empty()) launch.entry = only_entry(Module(launch.ptx), description.ptx);
+  for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer)});
+  for (const LaunchParameter& parameter : description.parameters) {
+    KernelParameter& placed = launch.parameters.emplace_back(KernelParameter{parameter.bytes, {}});
+    for (const LaunchPointer& pointer : parameter.pointers) {
+      const auto buffer = std::ranges::find(description.buffers, pointer.buffer, &LaunchBuffer::name);
+      placed.pointers.push_back({pointer.at, static_cast<std::size_t>(buffer - description.buffers.begin()), pointer.offset});
+    }
+  }
+  return launch;
 }
 
 void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared) {

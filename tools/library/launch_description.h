@@ -11,6 +11,7 @@
 
 #include <warpmat/machine/launch.h>
 
+#include "gpu/runners/kernel_runner.h"
 #include "tools/library/npy.h"
 
 namespace warpmat {
@@ -81,6 +82,12 @@ struct PreparedLaunch {
 };
 
 PreparedLaunch prepare(const LaunchDescription& description);
+
+/// The same for any runner: the text of the module, the buffers' contents and where their addresses belong. Throws std::runtime_error.
+KernelLaunch kernel_launch(const LaunchDescription& description);
+
+/// The module's entry where it has one alone. Throws std::runtime_error that names them.
+std::string only_entry(const Module& module, const std::filesystem::path& path);
 
 /// Writes the buffers that have an `out`, each whole or not at all. Throws std::runtime_error.
 void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared);

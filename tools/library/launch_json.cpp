@@ -54,9 +54,12 @@ LaunchBuffer buffer_of(const Json& json, const std::filesystem::path& folder, co
   LaunchBuffer buffer;
   buffer.name = text(json, "name", where);
   if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
-  if (json.contains("file") == json.contains("bytes")) where.fail("a buffer has either \"file\" or \"bytes\"");
+  if (json.contains("file") + json.contains("bytes") + json.contains("random") != 1)
+    where.fail("a buffer has either \"file\", \"bytes\" or \"random\"");
   if (json.contains("file"))
     buffer.source = (folder / text(json, "file", where)).string();
+  else if (json.contains("random"))
+    buffer.source = "random:" + text(json, "random", where);
   else
     buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
   if (const std::string out = text(json, "out", where); !out.empty()) buffer.out = folder / out;

@@ -15,6 +15,23 @@ using code::Access;
 using code::Operation;
 using code::Space;
 
+namespace {
+
+/// Moves one lane's bytes. Most copies are whole and of 16 bytes.
+void perform(const AsyncCopy& copy, std::size_t lane) {
+  constexpr std::size_t usual = 16;
+  std::uint8_t* const to = copy.to[lane];
+  const std::size_t copied = copy.copied[lane];
+  if (copied == usual) {
+    std::memcpy(to, copy.from[lane], usual);
+    return;
+  }
+  if (copied != 0) std::memcpy(to, copy.from[lane], copied);
+  std::memset(to + copied, 0, copy.bytes - copied);
+}
+
+}  // namespace
+
 void WarpState::cp_async(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
   Addresses to, from;
@@ -82,8 +99,7 @@ void WarpState::wait_group(const Operation& operation, LaneMask mask) {
       if ((copy.mask & mask & lane_bit(lane)) == 0) continue;
       if (!all && std::uint64_t{copy.group} + operation.detail >= committed_[l]) continue;
       done |= lane_bit(lane);
-      if (copy.copied[l] != 0) std::memcpy(copy.to[l], copy.from[l], copy.copied[l]);
-      std::memset(copy.to[l] + copy.copied[l], 0, copy.bytes - copy.copied[l]);
+      perform(copy, l);
       if (block_.shadow() != nullptr) land_copy(copy.to[l], copy.bytes);
     }
     copy.mask &= ~done;

@@ -11,8 +11,8 @@ using code::SpecialRegister;
 
 namespace {
 
-constexpr int most_operands = 16;
-constexpr int most_results = 8;
+constexpr int most_operands = 17;  // one more than any row has: a null pointer ends them
+constexpr int most_results = 9;
 
 struct alignas(64) Scratch {
   std::uint64_t bits[2 * lanes];
@@ -50,6 +50,8 @@ void WarpState::compute(const Operation& operation, LaneMask mask) {
   const code::Slot* slot = slots(operation);
   for (int i = 0; i < operation.results; ++i) results[i] = at<std::uint8_t>(*slot++);
   for (int i = 0; i < operation.sources; ++i) sources[i] = at<std::uint8_t>(*slot++);
+  results[operation.results] = nullptr;  // kernels ask for a second result or a last source that the row may not have
+  sources[operation.sources] = nullptr;
   const auto run = [&](void* const* to) {
     operation.kernel != nullptr ? operation.kernel(to, sources, program_.modifiers[operation.detail]) : operation.function(to, sources);
   };
@@ -57,6 +59,7 @@ void WarpState::compute(const Operation& operation, LaneMask mask) {
   Scratch scratch[most_results];
   void* fresh[most_results];
   for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
+  fresh[operation.results] = nullptr;
   run(fresh);
   for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
 }

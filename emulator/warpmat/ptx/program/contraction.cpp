@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,8 @@ constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul}, std::pair{"a
                            std::pair{"sub", Arithmetic::Kind::sub}, std::pair{"neg", Arithmetic::Kind::neg}};
 constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
 
+bool may_pass_neg(std::string_view type) { return type != ".bf16x2" && !type.starts_with(".ftz.f16"); }
+
 class Contraction {
  public:
   Contraction(DraftFunction& function, ProgramDraft& draft)
@@ -39,17 +42,30 @@ class Contraction {
 
   void run() {
     for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify(operation));
-    find_dead();
+    for (std::size_t b = 0; b < blocks_.size(); ++b) find_dead(static_cast<int>(b));
     for (std::size_t b = 0; b < blocks_.size(); ++b) find_products(static_cast<int>(b));
     fuse_all();
     if (!replaced_.empty()) rebuild();
   }
 
  private:
-  /// A product that may be fused, and who uses it.
+  /// An add or sub that uses a product, directly or through neg.
+  struct Use {
+    int user;
+    std::size_t operand;  ///< of the user's sources
+    bool negated;
+  };
+
+  /// What an add becomes: an fma of that product's factors.
+  struct Replacement {
+    int mul;
+    Use use;
+  };
+
+  /// A product all of whose uses could be fused.
   struct Product {
-    bool negated = false;  ///< it goes through neg
-    int mul = 0;           ///< the operation
+    int mul;  ///< the operation
+    std::vector<Use> uses;
   };
 
   std::optional<Arithmetic> classify(const DraftOperation& draft) const {
@@ -72,24 +88,20 @@ class Contraction {
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
   const std::optional<Arithmetic>& kind(int i) const { return arithmetic_[static_cast<std::size_t>(i)]; }
 
-  /// Statements whose results nobody needs, directly or through others like them.
-  void find_dead() {
-    std::vector<int> uses(function_.registers.size());
-    const auto count = [&](const DraftOperation& operation, int by) {
-      for_each_read(operation, [&](Value value) { uses[static_cast<std::size_t>(value)] += by; });
-    };
-    for (const DraftOperation& operation : function_.operations) count(operation, 1);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t i = function_.operations.size(); i-- > 0;) {
-        const DraftOperation& operation = function_.operations[i];
-        if (dead_[i] || !computes(operation.operation.semantics) || operation.operation.guarded || operation.results.empty())
-          continue;
-        if (std::ranges::any_of(operation.results, [&](Value value) { return uses[static_cast<std::size_t>(value)] > 0; })) continue;
-        dead_[i] = true;
-        count(operation, -1);
-        changed = true;
-      }
+  /// Statements of the block whose results nobody needs, directly or through others like them.
+  void find_dead(int block) {
+    const Block& range = blocks_[static_cast<std::size_t>(block)];
+    std::vector<bool> live(function_.registers.size());
+    for (std::size_t value = 0; value < live.size(); ++value) live[value] = liveness_.live_out(block, static_cast<Value>(value));
+    for (int i = range.last; i-- > range.first;) {
+      const DraftOperation& draft = at(i);
+      const bool removable = computes(draft.operation.semantics) && !draft.results.empty();
+      const bool needed = std::ranges::any_of(draft.results, [&](Value value) { return live[static_cast<std::size_t>(value)]; });
+      dead_[static_cast<std::size_t>(i)] = removable && !needed;
+      if (dead_[static_cast<std::size_t>(i)]) continue;
+      if (!draft.operation.guarded)
+        for (const Value value : draft.results) live[static_cast<std::size_t>(value)] = false;
+      for_each_read(draft, [&](Value value) { live[static_cast<std::size_t>(value)] = true; });
     }
   }
 
@@ -108,18 +120,21 @@ class Contraction {
     return users;
   }
 
-  /// Follows the value of operation `i` through neg to the adds and subs that use it; false where anything else does.
-  bool follow(int block, int i, const std::string& type, bool negated, int mul) {
+  /// Adds the adds and subs that use the value of operation `i` to `uses`; false where anything else uses it. A neg may stand between the
+  /// product and all of its uses, where it is a sign of the fma's operand: not of .bf16x2 and flushed halves. A product that is added to
+  /// itself stays; not so one behind neg.
+  bool follow(int block, int i, const std::string& type, bool negated, std::vector<Use>& uses) {
     const auto users = users_in_block(block, i);
     if (!users) return false;
+    const Value value = at(i).results[0];
     for (const int user : *users) {
       const auto& arithmetic = kind(user);
       if (!arithmetic || arithmetic->type != type || arithmetic->kind == Arithmetic::Kind::mul) return false;
-      if (arithmetic->kind == Arithmetic::Kind::neg) {
-        if (!follow(block, user, type, !negated, mul)) return false;
-      } else {
-        found_.push_back({i, user, negated});
-      }
+      if (arithmetic->kind == Arithmetic::Kind::neg) return users->size() == 1 && may_pass_neg(type) && follow(block, user, type, !negated, uses);
+      const auto& sources = at(user).sources;
+      const bool twice = sources[0] == value && sources[1] == value;
+      if (twice && !negated) return false;
+      uses.push_back({user, sources[0] == value ? std::size_t{0} : std::size_t{1}, negated});
     }
     return true;
   }
@@ -128,34 +143,20 @@ class Contraction {
     const Block& range = blocks_[static_cast<std::size_t>(block)];
     for (int i = range.first; i < range.last; ++i) {
       if (!kind(i) || kind(i)->kind != Arithmetic::Kind::mul || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
-      found_.clear();
-      if (!follow(block, i, kind(i)->type, false, i)) continue;
-      for (const Use& use : found_) products_[{use.from, use.user}] = {use.negated, i};
+      Product product{i, {}};
+      if (follow(block, i, kind(i)->type, false, product.uses) && !product.uses.empty()) products_.push_back(std::move(product));
     }
   }
 
-  /// The product that `user` reads as its source number `s`.
-  const Product* product_of(int user, std::size_t s) const {
-    const Value value = at(user).sources[s];
-    if (is_constant(value)) return nullptr;
-    // The last operation of the block before `user` that writes the value.
-    const auto after = std::ranges::upper_bound(blocks_, user, {}, &Block::first);
-    for (int i = user - 1; i >= std::prev(after)->first; --i) {
-      if (std::ranges::find(at(i).results, value) == at(i).results.end()) continue;
-      const auto found = products_.find({i, user});
-      return found == products_.end() ? nullptr : &found->second;
-    }
-    return nullptr;
-  }
-
+  /// A product is fused with all of its uses or none. Of two that meet in an add, that with fewer uses is; of as many, the one that is the
+  /// first operand there.
   void fuse_all() {
-    for (const auto& [edge, product] : products_) {
-      const int user = edge.second;
-      if (replaced_.contains(user) || dead_[static_cast<std::size_t>(user)]) continue;
-      const DraftOperation& add = at(user);
-      if (add.sources[0] == add.sources[1]) continue;  // t + t
-      const std::size_t fused = product_of(user, 0) != nullptr ? 0 : 1;
-      replaced_[user] = {*product_of(user, fused), fused};
+    std::ranges::sort(products_, {}, [](const Product& product) {
+      return std::tuple(product.uses.size(), product.uses.front().user, product.uses.front().operand);
+    });
+    for (const Product& product : products_) {
+      if (std::ranges::any_of(product.uses, [&](const Use& use) { return replaced_.contains(use.user); })) continue;
+      for (const Use& use : product.uses) replaced_[use.user] = {product.mul, use};
     }
   }
 
@@ -187,24 +188,24 @@ class Contraction {
   }
 
   /// a*b + c with the signs that neg and sub ask for.
-  void emit_fused(int user, const Product& product, std::size_t fused, std::vector<DraftOperation>& out) {
-    const DraftOperation& add = at(user);
-    const Arithmetic& arithmetic = *kind(user);
+  void emit_fused(int mul, const Use& use, std::vector<DraftOperation>& out) {
+    const DraftOperation& add = at(use.user);
+    const Arithmetic& arithmetic = *kind(use.user);
     const std::string type = arithmetic.type.substr(arithmetic.type.rfind('.'));
     std::vector<Value> factors;
-    for (const Value factor : at(product.mul).sources) {
-      const auto copy = copies_.find({product.mul, factor});
+    for (const Value factor : at(mul).sources) {
+      const auto copy = copies_.find({mul, factor});
       factors.push_back(copy == copies_.end() ? factor : copy->second);
     }
-    Value addend = add.sources[1 - fused];
+    Value addend = add.sources[1 - use.operand];
     const bool subtracts = arithmetic.kind == Arithmetic::Kind::sub;
     const auto negate = [&](Value& value) {
       const Value negative = new_register_like(value);
       out.push_back(make("neg" + type, {negative}, {value}, add));
       value = negative;
     };
-    if (product.negated != (subtracts && fused == 1)) negate(factors[0]);
-    if (subtracts && fused == 0) negate(addend);
+    if (use.negated != (subtracts && use.operand == 1)) negate(factors[0]);
+    if (subtracts && use.operand == 0) negate(addend);
     const std::string opcode =
         fmt::format("fma.rn{}{}{}", arithmetic.type.starts_with(".ftz") ? ".ftz" : "", arithmetic.saturates ? ".sat" : "", type);
     out.push_back(make(opcode, add.results, {factors[0], factors[1], addend}, add));
@@ -214,9 +215,9 @@ class Contraction {
   /// Factors that are overwritten between a product and its add are kept in copies.
   void find_copies() {
     for (const auto& [user, replacement] : replaced_)
-      for (const Value factor : at(replacement.first.mul).sources)
-        if (!is_constant(factor) && !unchanged(factor, replacement.first.mul, user) && !copies_.contains({replacement.first.mul, factor}))
-          copies_[{replacement.first.mul, factor}] = new_register_like(factor);
+      for (const Value factor : at(replacement.mul).sources)
+        if (!is_constant(factor) && !unchanged(factor, replacement.mul, user) && !copies_.contains({replacement.mul, factor}))
+          copies_[{replacement.mul, factor}] = new_register_like(factor);
   }
 
   void rebuild() {
@@ -235,7 +236,7 @@ class Contraction {
       if (replacement == replaced_.end()) {
         out.push_back(at(i));
       } else {
-        emit_fused(i, replacement->second.first, replacement->second.second, out);
+        emit_fused(replacement->second.mul, replacement->second.use, out);
       }
     }
     moved.push_back(static_cast<int>(out.size()));
@@ -263,20 +264,14 @@ class Contraction {
     for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
   }
 
-  struct Use {
-    int from, user;
-    bool negated;
-  };
-
   DraftFunction& function_;
   ProgramDraft& draft_;
   std::vector<Block> blocks_;
   Liveness liveness_;
   std::vector<bool> dead_;
   std::vector<std::optional<Arithmetic>> arithmetic_;
-  std::vector<Use> found_;
-  std::map<std::pair<int, int>, Product> products_;          ///< by the operation that writes the value, and the add that reads it
-  std::map<int, std::pair<Product, std::size_t>> replaced_;  ///< by add: the product, and which operand it was
+  std::vector<Product> products_;
+  std::map<int, Replacement> replaced_;            ///< by add or sub
   std::map<std::pair<int, Value>, Value> copies_;            ///< by product and factor
 };
 

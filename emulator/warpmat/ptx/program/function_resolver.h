@@ -58,7 +58,8 @@ class FunctionResolver {
   Value named_register(const syntax::Operand& operand);
   Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const catalogue::ValueType& type);
   /// Reads the operands as the row lays down.
-  void read_operands(const catalogue::Match& match, DraftOperation& operation);
+  void read_operands(const catalogue::Match& match, DraftOperation& operation, scalar::Video* video = nullptr);
+  syntax::Operand without_selector(const catalogue::Match& match, std::size_t index, scalar::Video& video);
   void read_operand(const catalogue::Match& match, const catalogue::OperandPattern& pattern, const syntax::Operand& operand,
                     DraftOperation& operation);
   Value number(const syntax::Operand& operand, const catalogue::ValueType& type);

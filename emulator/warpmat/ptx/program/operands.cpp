@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/ptx/number.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/types.h>
@@ -34,6 +35,7 @@ Value FunctionResolver::named_register(const syntax::Operand& operand) {
   const auto named = names_.find(operand.text);
   if (operand.kind != Kind::name || !named || named->kind != Named::Kind::register_)
     fail(operand, fmt::format("'{}' is not a register that is declared here", operand.text));
+  if (operand.negative) fail(operand, fmt::format("{} takes no minus before the register '{}'", statement_->opcode, operand.text));
   if (operand.offset != 0) fail(operand, fmt::format("only addresses have an offset behind the register '{}'", operand.text));
   return named->value;
 }
@@ -202,7 +204,23 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
   }
 }
 
-void FunctionResolver::read_operands(const Match& match, DraftOperation& operation) {
+/// Takes the selector behind the register of a video instruction's operand, %r2.h1, and vmad's minus before it.
+syntax::Operand FunctionResolver::without_selector(const Match& match, std::size_t index, scalar::Video& video) {
+  syntax::Operand plain = operand(index);
+  if (plain.kind != Kind::name) return plain;
+  const auto place = static_cast<int>(index);
+  if (plain.negative && !catalogue::negate_operand(video, match, place))
+    fail(plain, fmt::format("{} takes no minus here", statement_->opcode));
+  plain.negative = false;
+  const std::size_t dot = plain.text.find('.');
+  if (dot == std::string_view::npos) return plain;
+  const std::string_view selector = plain.text.substr(dot + 1);
+  if (!catalogue::set_selector(video, match, place, selector)) fail(plain, fmt::format("{} has no selector .{} here", statement_->opcode, selector));
+  plain.text = plain.text.substr(0, dot);
+  return plain;
+}
+
+void FunctionResolver::read_operands(const Match& match, DraftOperation& operation, scalar::Video* video) {
   std::size_t next = 0;
   const syntax::Operand* last = nullptr;
   for (const OperandPattern& pattern : match.pattern->operands) {
@@ -219,6 +237,10 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
       }
     } else if (!pattern.optional || next < statement_->operands.size()) {
       last = &operand(next++);
+      if (video != nullptr) {
+        read_operand(match, pattern, without_selector(match, next - 1, *video), operation);
+        continue;
+      }
       read_operand(match, pattern, last->kind == Kind::pair ? last->items[0] : *last, operation);
     }
   }

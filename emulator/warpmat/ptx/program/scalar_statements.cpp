@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
@@ -14,7 +15,15 @@ void FunctionResolver::compute(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   draft_.set_function(match, operation.operation);
-  read_operands(match, operation);
+  if (!catalogue::is_video(match)) {
+    read_operands(match, operation);
+    return add(std::move(operation));
+  }
+  // The selectors that the operands have are modifiers of this statement alone.
+  scalar::Modifiers modifiers = draft_.program.modifiers[operation.operation.detail];
+  read_operands(match, operation, &modifiers.video);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.modifiers.size());
+  draft_.program.modifiers.push_back(modifiers);
   add(std::move(operation));
 }
 

@@ -32,7 +32,7 @@ struct Operand {
   Location location{};
   std::string_view text{};  ///< of a name, with its .x; of a number, without its sign
   bool inverted = false;    ///< !p
-  bool negative = false;    ///< -1
+  bool negative = false;    ///< -1, or -%r1 of vmad
   std::int64_t offset = 0;  ///< of a name outside of brackets, or of an address
   std::vector<Operand> items{};
 };

@@ -16,10 +16,9 @@ bool touches(const Token& before, const Token& here) {
 
 Operand read_operand(TokenReader& tokens, int depth);
 
-Operand read_number(TokenReader& tokens) {
-  Operand operand{Operand::Kind::number, tokens.here().location, {}};
-  operand.negative = tokens.take_if('-');
-  const Token& number = tokens.take();
+Operand read_number(const Token& number, bool negative) {
+  Operand operand{Operand::Kind::number, number.location, {}};
+  operand.negative = negative;
   if (number.kind != Token::Kind::number) fail(number, fmt::format("expected a number, found {}", spell(number)));
   operand.text = number.text;
   return operand;
@@ -69,8 +68,11 @@ Operand read_single(TokenReader& tokens, int depth) {
     operand.items = read_items(tokens, close, depth);
     return operand;
   }
-  if (token.is('-') || token.kind == Token::Kind::number) return read_number(tokens);
-  return read_named(tokens);
+  const bool negative = tokens.take_if('-');
+  if (negative ? tokens.here().kind != Token::Kind::word : tokens.here().kind == Token::Kind::number) return read_number(tokens.take(), negative);
+  Operand operand = read_named(tokens);
+  operand.negative = negative;
+  return operand;
 }
 
 Operand read_operand(TokenReader& tokens, int depth) {

@@ -1,0 +1,38 @@
+#include "gpu/compare/compare_kernels.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <warpmat/warp/lane_mask.h>
+
+namespace warpmat {
+namespace {
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+}  // namespace
+
+KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
+                                 std::size_t most_differences) {
+  KernelComparison comparison;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    const auto& left = expected.buffers[b];
+    const auto& right = found.buffers[b];
+    comparison.bytes += left.size();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (left[i] == right[i]) continue;
+      if (comparison.mismatches++ < most_differences) comparison.differences.push_back({b, i, left[i], right[i]});
+    }
+  }
+  const bool one_warp = launch.config.grid.count() * launch.config.block.count() <= static_cast<std::uint64_t>(lanes);
+  comparison.same_text = expected.printed == found.printed || (!one_warp && sorted_lines(expected.printed) == sorted_lines(found.printed));
+  return comparison;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/runners/kernel_runner.h"
+
+namespace warpmat {
+
+/// A byte that two runs of a kernel do not agree on.
+struct ByteDifference {
+  std::size_t buffer = 0, at = 0;
+  std::uint8_t expected = 0, found = 0;
+};
+
+struct KernelComparison {
+  std::size_t bytes = 0;                    ///< compared, of all buffers together
+  std::size_t mismatches = 0;               ///< of them
+  std::vector<ByteDifference> differences;  ///< the first ones
+  bool same_text = true;
+};
+
+/// Compares every byte of every buffer, and the printed text: line for line in any order where several warps print, as PTX leaves their
+/// order open; else as it is.
+KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
+                                 std::size_t most_differences);
+
+}  // namespace warpmat

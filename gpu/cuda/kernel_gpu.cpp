@@ -1,0 +1,183 @@
+#include "gpu/cuda/kernel_gpu.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "gpu/cuda/driver.h"
+
+namespace warpmat {
+namespace {
+
+/// Takes what is written to standard output while it exists: the driver prints there.
+class CapturedOutput {
+ public:
+  CapturedOutput() : file_(std::tmpfile()) {
+    if (file_ == nullptr) throw std::runtime_error("no temporary file for what the kernel prints");
+    std::fflush(stdout);
+    saved_ = dup(STDOUT_FILENO);
+    dup2(fileno(file_), STDOUT_FILENO);
+  }
+  CapturedOutput(const CapturedOutput&) = delete;
+  CapturedOutput& operator=(const CapturedOutput&) = delete;
+  ~CapturedOutput() {
+    restore();
+    std::fclose(file_);
+  }
+
+  std::string text() {
+    restore();
+    std::string text;
+    std::rewind(file_);
+    std::array<char, 4096> part{};
+    while (const std::size_t count = std::fread(part.data(), 1, part.size(), file_)) text.append(part.data(), count);
+    return text;
+  }
+
+ private:
+  void restore() {
+    if (saved_ < 0) return;
+    std::fflush(stdout);
+    dup2(saved_, STDOUT_FILENO);
+    close(saved_);
+    saved_ = -1;
+  }
+
+  std::FILE* file_;
+  int saved_ = -1;
+};
+
+class Gpu : public KernelRunner {
+ public:
+  explicit Gpu(std::chrono::seconds time_limit) : time_limit_(time_limit) {
+    const Driver& driver = Driver::get();
+    check(driver.device_get(&device_, 0), "cuDeviceGet");
+    check(driver.primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    check(driver.context_set_current(context_), "cuCtxSetCurrent");
+    check(driver.event_create(&finished_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  }
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  ~Gpu() override {
+    if (lost_) return;  // every call would fail, or wait for the kernel
+    const Driver& driver = Driver::get();
+    driver.context_set_current(context_);
+    unload();
+    for (const Memory& memory : memories_)
+      if (memory.bytes != 0) driver.memory_free(memory.address);
+    driver.event_destroy(finished_);
+    driver.primary_context_release(device_);
+  }
+
+  KernelAnswer run(const KernelLaunch& launch) override {
+    if (lost_) throw GpuLost("this process can use the GPU no longer");
+    const Driver& driver = Driver::get();
+    check(driver.context_set_current(context_), "cuCtxSetCurrent");
+    const CUfunction function = load(launch);
+    const std::vector<std::uint64_t> addresses = place(launch);
+    std::vector<std::vector<std::uint8_t>> arguments;
+    std::vector<void*> parameters;
+    for (const KernelParameter& parameter : launch.parameters) arguments.push_back(parameter.placed(addresses));
+    for (auto& argument : arguments) parameters.push_back(argument.data());
+    KernelAnswer answer;
+    if (module_prints_) {
+      CapturedOutput output;
+      start(launch, function, parameters);
+      check(driver.context_synchronize(), "cuCtxSynchronize");  // the driver prints now
+      answer.printed = output.text();
+    } else {
+      start(launch, function, parameters);
+    }
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+      auto& bytes = answer.buffers.emplace_back(launch.buffers[i].bytes.size());
+      if (!bytes.empty()) check(driver.copy_from_device(bytes.data(), addresses[i], bytes.size()), "cuMemcpyDtoH");
+    }
+    return answer;
+  }
+
+ private:
+  struct Memory {
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+  };
+
+  CUfunction load(const KernelLaunch& launch) {
+    if (module_ == nullptr || text_ != launch.ptx) {
+      unload();
+      module_ = assemble(launch.ptx);
+      text_ = launch.ptx;
+      module_prints_ = text_.find("vprintf") != std::string::npos;
+    }
+    CUfunction function = nullptr;
+    check(Driver::get().module_get_function(&function, module_, launch.entry.c_str()), "cuModuleGetFunction");
+    if (launch.config.shared_bytes > 0)
+      check(Driver::get().function_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                 static_cast<int>(launch.config.shared_bytes)),
+            "cuFuncSetAttribute");
+    return function;
+  }
+
+  /// The buffers' addresses, their contents having been copied there. Memory is kept for the next launch.
+  std::vector<std::uint64_t> place(const KernelLaunch& launch) {
+    if (memories_.size() < launch.buffers.size()) memories_.resize(launch.buffers.size());
+    std::vector<std::uint64_t> addresses;
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+      const std::vector<std::uint8_t>& bytes = launch.buffers[i].bytes;
+      Memory& memory = memories_[i];
+      if (bytes.size() > memory.bytes) {
+        if (memory.bytes != 0) check(Driver::get().memory_free(memory.address), "cuMemFree");
+        memory = {};
+        check(Driver::get().memory_allocate(&memory.address, bytes.size()), "cuMemAlloc");
+        memory.bytes = bytes.size();
+      }
+      if (!bytes.empty()) check(Driver::get().copy_to_device(memory.address, bytes.data(), bytes.size()), "cuMemcpyHtoD");
+      addresses.push_back(memory.address);
+    }
+    return addresses;
+  }
+
+  void start(const KernelLaunch& launch, CUfunction function, std::vector<void*>& parameters) {
+    const Dim3 grid = launch.config.grid, block = launch.config.block;
+    check(Driver::get().launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.config.shared_bytes, nullptr,
+                                      parameters.data(), nullptr),
+          "cuLaunchKernel");
+    check(Driver::get().event_record(finished_, nullptr), "cuEventRecord");
+    const CUresult result = wait_for(finished_, time_limit_);
+    if (result == CUDA_SUCCESS) return;
+    lost_ = true;
+    throw GpuLost(fmt::format("the GPU stopped at kernel '{}': {}; this process can use the GPU no longer", launch.entry,
+                              result == CUDA_ERROR_NOT_READY ? fmt::format("it did not end within {} seconds", time_limit_.count())
+                                                             : DriverError("the kernel", result).what()));
+  }
+
+  void unload() {
+    if (module_ != nullptr) Driver::get().module_unload(module_);
+    module_ = nullptr;
+  }
+
+  std::chrono::seconds time_limit_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUevent finished_ = nullptr;
+  CUmodule module_ = nullptr;
+  std::string text_;  ///< of module_
+  bool module_prints_ = false;
+  std::vector<Memory> memories_;  ///< by the buffer's place
+  bool lost_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelRunner> open_kernel_gpu(std::chrono::seconds time_limit) {
+  int count = 0;
+  check(Driver::get().device_get_count(&count), "cuDeviceGetCount");
+  if (count == 0) throw NoGpu("no GPU: the CUDA driver finds none in this machine");
+  return std::make_unique<Gpu>(time_limit);
+}
+
+}  // namespace warpmat

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <warpmat/machine/launch.h>
+#include <warpmat/tables/target.h>
+
+namespace warpmat {
+
+// A whole kernel for whoever can run one: the emulator or a GPU. Buffers are named by their place, as each runner has addresses of its own.
+
+struct KernelBuffer {
+  std::string name;  ///< for messages
+  std::vector<std::uint8_t> bytes;
+};
+
+/// A parameter of the entry: its bytes, and the buffers whose addresses are put into them.
+struct KernelParameter {
+  struct Pointer {
+    std::size_t at = 0;      ///< byte of the parameter
+    std::size_t buffer = 0;  ///< of KernelLaunch::buffers
+    std::int64_t offset = 0;
+  };
+  std::vector<std::uint8_t> bytes;
+  std::vector<Pointer> pointers;
+
+  /// The bytes with the addresses in them; `addresses` are those of the buffers.
+  std::vector<std::uint8_t> placed(const std::vector<std::uint64_t>& addresses) const;
+};
+
+struct KernelLaunch {
+  std::string ptx;    ///< the text of a module
+  std::string entry;  ///< one of its entries
+  LaunchConfig config;
+  std::vector<KernelBuffer> buffers;
+  std::vector<KernelParameter> parameters;
+};
+
+/// What a launch left: the bytes of every buffer, in their order, and the text that the kernel printed.
+struct KernelAnswer {
+  std::vector<std::vector<std::uint8_t>> buffers;
+  std::string printed;
+};
+
+class KernelRunner {
+ public:
+  virtual ~KernelRunner() = default;
+
+  /// Assembles the module once for all launches of the same text that follow each other. Throws std::runtime_error with the assembler's
+  /// complaint, or what the kernel did wrong.
+  virtual KernelAnswer run(const KernelLaunch& launch) = 0;
+};
+
+/// The emulator as a runner: the kernel as `target` executes it, with ptxas's contraction.
+class EmulatorKernelRunner : public KernelRunner {
+ public:
+  explicit EmulatorKernelRunner(const Target& target, LaunchOptions options = {}) : target_(target), options_(std::move(options)) {}
+  KernelAnswer run(const KernelLaunch& launch) override;
+
+ private:
+  const Target& target_;
+  LaunchOptions options_;
+  std::string text_;  ///< of module_
+  std::unique_ptr<Module> module_;
+};
+
+}  // namespace warpmat

@@ -1,0 +1,42 @@
+// Scalar statements whose operands take more than registers and numbers.
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+std::uint32_t result_of(const std::string& body) {
+  return words_of(word_kernel("mov.u32 %r1, 0x81020304; mov.u32 %r2, 0xfff60007; mov.u32 %r3, 100;\n" + body), {1}, {32})[3];
+}
+
+}  // namespace
+
+TEST_CASE("video instructions take the parts of registers that their selectors name", "[machine]") {
+  CHECK(result_of("vadd.u32.u32.u32 %d, %r1.b0, %r2.h1;") == 4 + 0xfff6);
+  CHECK(result_of("vadd.u32.s32.s32 %d, %r1.b3, %r2.h1;") == static_cast<std::uint32_t>(-127 - 10));
+  CHECK(result_of("vadd.u32.u32.u32 %d, %r1, %r2;") == 0x80f8030b);
+  CHECK(result_of("mov.u32 %d, %r1; vadd.u32.u32.u32 %d.b1, %r1.b0, %r1.b1, %r3;") == 100 + 0x700);
+  CHECK(result_of("vmad.s32.s32.s32 %d, %r1.b0, -%r2.b0, %r3;") == 100 - 4 * 7);
+  // A statement's selectors are its own.
+  CHECK(result_of("vadd.u32.u32.u32 %r4, %r1.b0, %r1.b0; vadd.u32.u32.u32 %r5, %r1.b1, %r1.b1; sub.u32 %d, %r4, %r5;") == 2);
+}
+
+TEST_CASE("a minus or a selector where there is none is an error", "[machine]") {
+  const auto message = [](const std::string& body) { return message_of([&] { result_of(body); }); };
+  CHECK(message("add.u32 %d, %r1, -%r2;").find("add.u32 takes no minus before the register '%r2'") != std::string::npos);
+  CHECK(message("vadd.u32.u32.u32 %d, %r1.q0, %r2;").find("vadd.u32.u32.u32 has no selector .q0 here") != std::string::npos);
+  CHECK(message("vadd.u32.u32.u32 %d, -%r1, %r2;").find("vadd.u32.u32.u32 takes no minus here") != std::string::npos);
+}
+
+TEST_CASE("a comparison with one result writes that alone, under a guard too", "[machine]") {
+  const std::string compare =
+      "mov.b16 %s1, 0x3c00; mov.b16 %s2, 0x4000; and.b32 %r4, %i, 1; setp.eq.u32 %p2, %r4, 1; setp.ne.u32 %p1, %i, %i;\n";
+  const auto all = words_of(word_kernel(compare + "setp.lt.f16 %p1, %s1, %s2; selp.u32 %d, 1, 0, %p1;"), {1}, {32});
+  const auto odd = words_of(word_kernel(compare + "@%p2 setp.lt.f16 %p1, %s1, %s2; selp.u32 %d, 1, 0, %p1;"), {1}, {32});
+  for (std::uint32_t thread = 0; thread < 32; ++thread) {
+    CHECK(all[thread] == 1);
+    CHECK(odd[thread] == thread % 2);
+  }
+}

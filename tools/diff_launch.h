@@ -1,0 +1,11 @@
+#pragma once
+
+#include <filesystem>
+
+namespace warpmat {
+
+/// `warpmat diff LAUNCH.json`: runs a whole kernel on the emulator and on this machine's GPU, and compares every byte of every buffer and
+/// the printed text. Throws std::runtime_error where something differs, NoGpu without a GPU.
+void diff_launch(const std::filesystem::path& file);
+
+}  // namespace warpmat
