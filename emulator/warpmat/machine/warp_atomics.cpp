@@ -104,10 +104,12 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
   undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
-  if (undefined_ != 0 && operation.results > 0) taint_loaded(operation, access, addresses);
+  for (int e = 0; undefined_ != 0 && e < operation.results; ++e)
+    taint_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
   if (access.atomic == AtomicOperation::exchange && block_.shadow() != nullptr)
     block_.shadow()->define(addresses.host, access.bytes * access.vector, mask);
-  if (taint_.any()) store_tainted(operation, access, addresses, mask);
+  for (int e = 0; taint_.any() && e < access.vector; ++e)
+    store_tainted(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
   publish_copies();
   synchronise(addresses, mask);
   const bool in_shared =

@@ -227,7 +227,8 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
-  if (undefined_ != 0) taint_loaded(operation, access, addresses);
+  for (int e = 0; undefined_ != 0 && e < access.vector; ++e)
+    taint_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
   for (int e = 0; e < access.vector; ++e) {
     void* const to = at<std::uint8_t>(result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -270,7 +271,8 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
     }
   }
   if (access.space != Space::local) block_.make_progress();
-  if (taint_.any()) store_tainted(operation, access, addresses, mask);
+  for (int e = 0; taint_.any() && e < access.vector; ++e)
+    store_tainted(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
   if (access.ordered) {
     publish_copies();
     synchronise(addresses, mask);

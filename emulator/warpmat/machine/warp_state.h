@@ -168,8 +168,8 @@ class WarpState {
   LaneMask taint_of_sources(const code::Operation& operation) const;
   void must_be_defined(code::Slot slot, LaneMask mask, const char* role) const;
   void taint_results(const code::Operation& operation, LaneMask mask, LaneMask tainted);
-  void taint_loaded(const code::Operation& operation, const code::Access& access, const Addresses& addresses);
-  void store_tainted(const code::Operation& operation, const code::Access& access, const Addresses& addresses, LaneMask mask);
+  void taint_loaded(const code::Operation& operation, code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes);
+  void store_tainted(code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes, LaneMask mask);
   void taint_exchanged(const code::Operation& operation, LaneMask mask);
   void taint_shuffled(const code::Operation& operation, LaneMask mask, const std::array<int, lanes>& from);
   void check_matrix(const code::Operation& operation, const Form& form, const Register* addresses);

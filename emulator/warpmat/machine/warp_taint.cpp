@@ -86,37 +86,32 @@ void WarpState::follow_taint(const Operation& operation, LaneMask mask) {
   if (guard != 0) must_be_defined(operation.guard, guard, operation.semantics == Semantics::branch ? "the branch's predicate" : "the guard");
 }
 
-/// After a load: the lanes of undefined_ read bytes that nobody has written.
-void WarpState::taint_loaded(const Operation& operation, const code::Access& access, const Addresses& addresses) {
+/// After the load of a register: the lanes of undefined_ read bytes that nobody has written, maybe those at `at` from their places on.
+void WarpState::taint_loaded(const Operation& operation, Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes) {
   const SharedShadow& shadow = *block_.shadow();
-  for (int e = 0; e < access.vector; ++e) {
-    LaneMask tainted = 0;
-    for (LaneMask rest = undefined_; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<std::size_t>(first_lane(rest));
-      const std::size_t offset = shadow.offset(addresses.host[lane]) + static_cast<std::size_t>(e) * access.bytes;
-      // What the warp itself has copied and waited for is defined for it.
-      if (shadow.undefined(offset, access.bytes) && !shadow.landed_for(offset, access.bytes, index_)) tainted |= lane_bit(static_cast<int>(lane));
-    }
-    if (tainted == 0) continue;
-    const std::uint64_t address = shared_address(addresses.host, first_lane(tainted)) + static_cast<std::uint64_t>(e) * access.bytes;
-    taint_.set(strand().frame + static_cast<std::size_t>(result_slot(operation, e)), tainted, tainted, {operation.statement, address});
+  LaneMask tainted = 0;
+  for (LaneMask rest = undefined_; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(first_lane(rest));
+    const std::size_t offset = shadow.offset(addresses.host[lane]) + at;
+    // What the warp itself has copied and waited for is defined for it.
+    if (shadow.undefined(offset, bytes) && !shadow.landed_for(offset, bytes, index_)) tainted |= lane_bit(static_cast<int>(lane));
   }
+  if (tainted == 0) return;
+  const std::uint64_t address = shared_address(addresses.host, first_lane(tainted)) + at;
+  taint_.set(strand().frame + static_cast<std::size_t>(slot), tainted, tainted, {operation.statement, address});
 }
 
-/// After a store: in shared memory tainted numbers leave bytes undefined, in global memory they are an error.
-void WarpState::store_tainted(const Operation& operation, const code::Access& access, const Addresses& addresses, LaneMask mask) {
+/// After the store of a register: in shared memory tainted numbers leave bytes undefined, in global memory they are an error.
+void WarpState::store_tainted(Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes, LaneMask mask) {
   SharedShadow* const shadow = block_.shadow();
-  for (int e = 0; e < access.vector; ++e) {
-    const Slot slot = source_slot(operation, 1 + e);
-    for (LaneMask rest = taint_of(slot) & mask; rest != 0; rest &= rest - 1) {
-      const int lane = first_lane(rest);
-      const std::uint8_t* const place = addresses.host[static_cast<std::size_t>(lane)];
-      const bool local = place >= local_.data() && place < local_.data() + local_.size();
-      if (local) continue;
-      const std::size_t offset = shadow->offset(place);
-      if (offset >= shadow->size()) must_be_defined(slot, lane_bit(lane), "what is stored in global memory");
-      shadow->undefine(offset + static_cast<std::size_t>(e) * access.bytes, access.bytes);
-    }
+  for (LaneMask rest = taint_of(slot) & mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::uint8_t* const place = addresses.host[static_cast<std::size_t>(lane)];
+    const bool local = place >= local_.data() && place < local_.data() + local_.size();
+    if (local) continue;
+    const std::size_t offset = shadow->offset(place);
+    if (offset >= shadow->size()) must_be_defined(slot, lane_bit(lane), "what is stored in global memory");
+    shadow->undefine(offset + at, bytes);
   }
 }
 
@@ -235,7 +230,7 @@ void WarpState::store_tainted_rows(const Operation& operation, const Form& form,
 
 /// After a matrix instruction; `addresses` are those of the rows of ldmatrix and stmatrix.
 void WarpState::check_matrix(const Operation& operation, const Form& form, const Register* addresses) {
-  if (form.mnemonic == Mnemonic::mma) {
+  if (multiplies(form.mnemonic)) {
     if (taint_.any()) taint_product(operation, form);
     return;
   }

@@ -55,7 +55,12 @@ void WarpState::locate_run(const Operation& operation, const code::Matrix& matri
 void WarpState::load_matrix(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage) {
   const std::uint32_t bytes = matrix.runs.bytes;
   std::vector<Addresses> from(matrix.runs.runs.size());
-  for (std::size_t i = 0; i < from.size(); ++i) locate_run(operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
+  if (taint_.any()) taint_results(operation, all_lanes, 0);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    undefined_ = 0;
+    locate_run(operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
+    if (undefined_ != 0) taint_loaded(operation, result_slot(operation, matrix.runs.runs[i].reg), from[i], 0, bytes);
+  }
   for (std::size_t i = 0; i < from.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = result_slot(operation, run.reg);
@@ -74,6 +79,7 @@ void WarpState::store_matrix(const Operation& operation, const code::Matrix& mat
   for (std::size_t i = 0; i < to.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = source_slot(operation, 1 + run.reg);
+    if (taint_.any()) store_tainted(slot, to[i], 0, bytes, all_lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::uint8_t* const from = bytes == 8 ? reinterpret_cast<const std::uint8_t*>(at<std::uint64_t>(slot) + lane)
                                                   : reinterpret_cast<const std::uint8_t*>(at<std::uint32_t>(slot) + lane);
