@@ -61,7 +61,7 @@ class RegisterRange {
 };
 
 /// The rows that the lanes address; false where an address is wrong.
-bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& rows) {
+bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& addressed) {
   const ConstRegisterList p = warps.first.source(OperandName::p);
   const std::size_t stride = warp * warps.strides[static_cast<std::size_t>(OperandName::p)];
   const std::uint32_t* low = p[0] + stride;
@@ -87,7 +87,7 @@ bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows&
   }
   if (wrong != 0) return false;
   auto* bytes = const_cast<std::uint8_t*>(memory.bytes().data()) + warp * warps.shared_stride;
-  for (int lane = 0; lane < plan.row_lanes; ++lane) rows[static_cast<std::size_t>(lane)] = bytes + positions[lane];
+  for (int lane = 0; lane < plan.row_lanes; ++lane) addressed[static_cast<std::size_t>(lane)] = bytes + positions[lane];
   return true;
 }
 
@@ -141,12 +141,12 @@ void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
 }
 
 bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
-  Rows rows;
-  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, rows)) return false;
+  Rows addressed;
+  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
-      for (int i = 0; i < matrix_rows; ++i) m[i] = load_row(rows[static_cast<std::size_t>(matrix * matrix_rows + i)]);
+      for (int i = 0; i < matrix_rows; ++i) m[i] = load_row(addressed[static_cast<std::size_t>(matrix * matrix_rows + i)]);
       if (plan.transposed) transpose(m);
       write_register(m, warps.destination(matrix, warp));
     }
@@ -155,9 +155,9 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
   HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane) {
     if (plan.memory_bits == 8)
-      std::memcpy(bytes + lane * row_bytes, rows[lane], row_bytes);
+      std::memcpy(bytes + lane * row_bytes, addressed[lane], row_bytes);
     else
-      unpack(rows[lane], plan.memory_bits, bytes + lane * row_bytes);
+      unpack(addressed[lane], plan.memory_bits, bytes + lane * row_bytes);
   }
   for (std::size_t first = 0; first < plan.table.size(); first += 128) {
     std::uint8_t out[128];
@@ -168,14 +168,14 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
 }
 
 bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
-  Rows rows;
-  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, rows)) return false;
+  Rows addressed;
+  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
       read_register(warps.source(OperandName::r, matrix, warp), m);
       if (plan.transposed) transpose(m);
-      for (int i = 0; i < matrix_rows; ++i) store_row(m[i], rows[static_cast<std::size_t>(matrix * matrix_rows + i)]);
+      for (int i = 0; i < matrix_rows; ++i) store_row(m[i], addressed[static_cast<std::size_t>(matrix * matrix_rows + i)]);
     }
     return true;
   }
@@ -186,7 +186,7 @@ bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& regist
     for (std::size_t i = 0; i < sizeof in; ++i) bytes[plan.table[first + i]] = in[i];
   }
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane)
-    std::memcpy(rows[lane], bytes + lane * row_bytes, row_bytes);
+    std::memcpy(addressed[lane], bytes + lane * row_bytes, row_bytes);
   return true;
 }
 

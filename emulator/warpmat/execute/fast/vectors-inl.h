@@ -140,7 +140,6 @@ HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::u
 
 /// In the lowest bit of each four whether the ISA defines the codes.
 HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
-  const U32 d;
   const Word bit_0 = codes, bit_1 = hn::ShiftRight<1>(codes), bit_2 = hn::ShiftRight<2>(codes), bit_3 = hn::ShiftRight<3>(codes);
   const Word high_bits_differ = hn::Xor(bit_1, bit_3);
   if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));  // 0x4 or 0xe
