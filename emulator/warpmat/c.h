@@ -97,7 +97,7 @@ typedef struct warpmat_instruction_info {
   const char* source;    /* by whom */
   int m, n, k;           /* of mma; of ldmatrix and stmatrix m rows of n elements, k 0 */
   int operands;          /* as warpmat_operand_at counts them */
-  int rows;              /* rows of memory that a warp accesses, row i addressed by lane i; 0 if none */
+  int rows;              /* rows of memory that ldmatrix and stmatrix access, row i addressed by lane i; 0 if none */
   int row_bytes;         /* of each row */
   int checked_lanes;     /* lanes whose addresses must be valid, from lane 0 on: `rows`, or more where the hardware checks more */
   int reads_memory, writes_memory;
@@ -110,14 +110,16 @@ typedef enum warpmat_operand {
   WARPMAT_D, WARPMAT_A, WARPMAT_B, WARPMAT_C, WARPMAT_E, WARPMAT_SELECTOR,
   WARPMAT_SCALE_A, WARPMAT_IDS_A, WARPMAT_SCALE_B, WARPMAT_IDS_B,
   WARPMAT_R, /* registers of ldmatrix and stmatrix */
-  WARPMAT_P  /* their addresses */
+  WARPMAT_P, /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
+  WARPMAT_STRIDE /* of wmma.load and wmma.store: words may be null, then PTX names none */
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {
   WARPMAT_FRAGMENT, /* registers that hold a matrix, metadata or scale factors */
   WARPMAT_ADDRESS,  /* the address of a row for each lane */
   WARPMAT_CHOICE,   /* the sparsity selector: a number */
-  WARPMAT_IDS       /* byte-id and thread-id of scale factors */
+  WARPMAT_IDS,      /* byte-id and thread-id of scale factors */
+  WARPMAT_DISTANCE  /* a stride in memory, the same in all lanes */
 } warpmat_operand_kind;
 
 typedef struct warpmat_operand_info {
@@ -177,7 +179,7 @@ typedef struct warpmat_registers {
 #define WARPMAT_IMMEDIATE(words) \
   { (words), 0, 0, 1, 0, 0 }
 
-/* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null. Addresses are checked before the first row is accessed
+/* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null (wmma.load and wmma.store: bytes below 2^32). Addresses are checked before the first row is accessed
  * (instruction_info's checked_lanes): each must be a multiple of 16, and its row lie in the `byte_count` bytes from address `base` on. */
 typedef struct warpmat_memory {
   size_t size;
@@ -200,7 +202,7 @@ typedef struct warpmat_call {
   size_t size;
   const warpmat_registers* operands; /* operand i is warpmat_operand_at's */
   size_t operand_count;              /* at least the instruction's */
-  const warpmat_memory* memory;      /* for ldmatrix and stmatrix */
+  const warpmat_memory* memory;      /* for instructions that address memory */
   int64_t offset;                    /* added to each address, as [register+offset] of PTX; modulo 2^32 unless addresses are wide */
   unsigned flags;
 } warpmat_call;

@@ -102,7 +102,7 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
     warpmat_instruction_info info{};
     info.size = sizeof info;
     REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
-    const std::size_t kind = form.mnemonic == Mnemonic::mma ? 1 : 0;
+    const std::size_t kind = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? 1 : 0;
     stated[kind] = info.stack_bytes;
     most[kind] = std::max(most[kind], stack_of(Calls::execute, &calls) - of_thread);
     for (warpmat_registers& registers : calls.registers) registers.lane_stride = registers.lane_stride == 1 ? -1 : 1;  // staged

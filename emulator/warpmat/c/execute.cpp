@@ -15,7 +15,7 @@ namespace {
 
 /// What is wrong with how a call describes one operand; nullptr if nothing.
 const char* problem(const Operand& operand, const warpmat_registers& registers, std::size_t words) {
-  if (registers.words == nullptr) return "words is null";
+  if (registers.words == nullptr) return operand.kind == OperandKind::stride ? nullptr : "words is null";
   if (reinterpret_cast<std::uintptr_t>(registers.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
   if (registers.numbers != nullptr && registers.number_count < words) return "the list of register numbers is too short";
   if (operand.written && registers.lane_stride == 0) return "it is written, so its lane_stride cannot be 0";
@@ -45,8 +45,10 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
     to.shared_bytes = static_cast<std::size_t>(memory->byte_count);
     to.shared_stride = static_cast<std::size_t>(memory->warp_stride);
     to.shared_base = memory->base;
-    return nullptr;
+    const bool rows_alone = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix;
+    return rows_alone || memory->base <= UINT32_MAX ? nullptr : "memory must begin below 2^32 for this instruction";
   }
+  if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) return "memory must be bytes for this instruction";
   if (form.mnemonic == Mnemonic::ldmatrix ? memory->read == nullptr : memory->write == nullptr)
     return "memory has neither bytes nor the callback that the instruction needs";
   rows = {read_row, write_row, const_cast<warpmat_memory*>(memory), memory->base, memory->byte_count};
@@ -111,7 +113,7 @@ warpmat_status execute(const Instruction& instruction, const warpmat_call& call,
   RowMemory rows;
   memory.offset = call.offset;
   memory.wide_addresses = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-  if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix)
+  if (form.find_operand(OperandName::p) != nullptr)
     if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};

@@ -20,9 +20,11 @@ static_assert(static_cast<int>(OperandName::d) == WARPMAT_D && static_cast<int>(
               static_cast<int>(OperandName::e) == WARPMAT_E && static_cast<int>(OperandName::selector) == WARPMAT_SELECTOR &&
               static_cast<int>(OperandName::scale_a) == WARPMAT_SCALE_A && static_cast<int>(OperandName::ids_a) == WARPMAT_IDS_A &&
               static_cast<int>(OperandName::scale_b) == WARPMAT_SCALE_B && static_cast<int>(OperandName::ids_b) == WARPMAT_IDS_B &&
-              static_cast<int>(OperandName::r) == WARPMAT_R && static_cast<int>(OperandName::p) == WARPMAT_P);
+              static_cast<int>(OperandName::r) == WARPMAT_R && static_cast<int>(OperandName::p) == WARPMAT_P &&
+              static_cast<int>(OperandName::stride) == WARPMAT_STRIDE);
 static_assert(static_cast<int>(OperandKind::fragment) == WARPMAT_FRAGMENT && static_cast<int>(OperandKind::address) == WARPMAT_ADDRESS &&
-              static_cast<int>(OperandKind::selector) == WARPMAT_CHOICE && static_cast<int>(OperandKind::ids) == WARPMAT_IDS);
+              static_cast<int>(OperandKind::selector) == WARPMAT_CHOICE && static_cast<int>(OperandKind::ids) == WARPMAT_IDS &&
+              static_cast<int>(OperandKind::stride) == WARPMAT_DISTANCE);
 
 template <typename Rows>
 auto row_at(const Rows& rows, int index) -> decltype(&rows[0]) {
@@ -195,7 +197,7 @@ const warpmat_instruction* warpmat_find_machine(const char* name, const char* ta
 warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info) {
   if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, stack_bytes)) return WARPMAT_BAD_ARGUMENT;
   const Form& form = instruction->instruction.form();
-  const bool memory = form.find_operand(OperandName::p) != nullptr;
+  const bool memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix;
   warpmat_instruction_info out{};
   out.opcode = form.opcode.c_str();
   out.target = instruction->target.c_str();
@@ -210,9 +212,9 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.rows = memory ? form.rows_in_memory() : 0;
   out.row_bytes = memory ? Form::row_bytes : 0;
   out.checked_lanes = memory && instruction->instruction.lowering().particulars.checks_all_addresses ? lanes : out.rows;
-  out.reads_memory = form.mnemonic == Mnemonic::ldmatrix;
-  out.writes_memory = form.mnemonic == Mnemonic::stmatrix;
-  out.stack_bytes = form.mnemonic == Mnemonic::mma ? mma_stack : move_stack;
+  out.reads_memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
+  out.writes_memory = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
+  out.stack_bytes = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? mma_stack : move_stack;
   copy_out(out, info);
   return WARPMAT_OK;
 }

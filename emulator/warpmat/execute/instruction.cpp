@@ -239,6 +239,8 @@ std::optional<std::string> problem_of_memory(const Form& form, const Batch& batc
     if (batch.shared != nullptr || batch.shared_bytes == 0) return std::nullopt;
     return fmt::format("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
   }
+  if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix)
+    return fmt::format("{}: its memory cannot stand behind callbacks", form.opcode);
   const bool load = form.mnemonic == Mnemonic::ldmatrix;
   if (load ? batch.rows->read != nullptr : batch.rows->write != nullptr) return std::nullopt;
   return fmt::format("{}: the memory's callback {} is null", form.opcode, load ? "read" : "write");

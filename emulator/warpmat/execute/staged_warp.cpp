@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -58,11 +59,15 @@ StagedWarp::StagedWarp(const Form& form, const Lowering& lowering, const BatchMe
       memory_base_(memory.rows != nullptr ? memory.rows->base : memory.shared_base),
       memory_bytes_(memory.rows != nullptr ? memory.rows->bytes : memory.shared_bytes),
       memory_(own_rows_ ? SharedMemory::borrowing(rows_) : memory_of(memory, 0)) {
+  const bool whole_matrix = form.mnemonic == Mnemonic::wmma_load || form.mnemonic == Mnemonic::wmma_store;
+  if (whole_matrix && (memory.rows != nullptr || memory.shared_base > UINT32_MAX))
+    throw std::invalid_argument(fmt::format("{}: its memory must be bytes that addresses of 32 bits reach", form.opcode));
   arguments_.shared = &memory_;
   if (!own_rows_) arguments_.offset = memory.offset;
 }
 
 void StagedWarp::add(const Operand& operand, const BatchDestination& registers) {
+  if (operand.kind == OperandKind::stride && registers.words == nullptr) return;  // left out
   const int words = operand.kind == OperandKind::address && batch_.wide_addresses ? 2 : operand.words();
   Register* const staged = &registers_[static_cast<std::size_t>(words_)];
   std::uint32_t** const pointers = &pointers_[static_cast<std::size_t>(words_)];

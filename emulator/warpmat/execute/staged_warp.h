@@ -20,7 +20,8 @@ inline bool lies_plainly(const BatchMemory& memory) {
 bool lies_plainly(const Form& form, const Batch& batch);
 
 /// One warp of a batch after another, in registers and rows of memory of its own: sources are copied here before an instruction executes,
-/// results copied back after it. So all is read before anything is written, wherever it lies.
+/// results copied back after it. So all is read before anything is written, wherever it lies; of a wmma.mma in two halves too, whose second
+/// half reads what the first wrote where registers lie plainly.
 class StagedWarp {
  public:
   /// Copies by vectors for Path::fast, else lane by lane. `memory` must outlive it.

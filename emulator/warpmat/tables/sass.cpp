@@ -59,7 +59,16 @@ std::optional<std::string> type_suffix(const Form& form, const Lowering& lowerin
 }  // namespace
 
 std::optional<std::string> sass_name(const Form& form, const Lowering& lowering) {
-  if (form.mnemonic != Mnemonic::mma) return move_name(form, lowering);
+  switch (form.mnemonic) {
+    case Mnemonic::ldmatrix:
+    case Mnemonic::stmatrix:
+    case Mnemonic::movmatrix:
+      return move_name(form, lowering);
+    case Mnemonic::mma:
+      break;
+    default:
+      return std::nullopt;  // wmma: loads and stores of words, and the machine instructions of mma
+  }
   std::string machine = machine_name(form, lowering);
   if (machine.find(' ') != std::string::npos) return std::nullopt;  // several
   const auto suffix = type_suffix(form, lowering);

@@ -6,29 +6,38 @@
 #include <fmt/format.h>
 
 #include <warpmat/execute/matrix_storage.h>
+#include <warpmat/execute/operand_trap.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
 namespace {
 
 /// The number of one register, which must be the same in all lanes.
-std::uint32_t uniform(const std::uint32_t* lanes_of, const char* what) {
+std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const char* what) {
   const auto* const other = std::find_if(lanes_of, lanes_of + lanes, [&](std::uint32_t value) { return value != lanes_of[0]; });
   if (other == lanes_of + lanes) return lanes_of[0];
-  throw Trap(static_cast<int>(other - lanes_of), std::nullopt,
+  throw OperandTrap(OperandTrap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
              fmt::format("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
 }
 
 /// Where the statement's matrix lies in memory, checked.
 MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
   const ConstRegisterList base = arguments.source(OperandName::p), stride = arguments.source(OperandName::stride);
-  std::uint64_t address = uniform(base[0], "address");
-  if (base.size() == 2) address |= std::uint64_t{uniform(base[1], "high half of the address")} << 32;
+  std::uint64_t address = uniform(OperandName::p, base[0], "address");
+  if (base.size() == 2) address |= std::uint64_t{uniform(OperandName::p, base[1], "high half of the address")} << 32;
   address += static_cast<std::uint64_t>(arguments.offset);
   if (base.size() == 1) address = static_cast<std::uint32_t>(address);
-  const MatrixStorage storage{address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(stride[0], "stride")};
-  if (const auto wrong = misaligned(form, storage)) throw Trap(0, address, *wrong);
+  const MatrixStorage storage{address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(OperandName::stride, stride[0], "stride")};
+  if (const auto wrong = misaligned(form, storage)) throw OperandTrap(OperandTrap::Kind::misaligned, OperandName::p, 0, address, *wrong);
   return storage;
+}
+
+std::span<std::uint8_t> accessed(const Arguments& arguments, int lane, std::uint64_t address, std::size_t size, const char* what) {
+  try {
+    return arguments.shared->at(lane, address, size, what);
+  } catch (const Trap& trap) {  // the matrix is aligned, and so is each of its elements
+    throw OperandTrap(OperandTrap::Kind::out_of_range, OperandName::p, lane, address, trap.reason);
+  }
 }
 
 /// Calls `visit(word, bits of the word's first, bytes of an element, count of bits)` for the elements of each register in each lane.
@@ -42,7 +51,7 @@ void for_each_element(const Form& form, const Arguments& arguments, const char* 
       for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) {
         const std::uint64_t first_bit = form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) *
                                         static_cast<std::uint64_t>(fragment.element_bits);
-        const auto bytes = arguments.shared->at(lane, storage.address + first_bit / 8, size, what);
+        const auto bytes = accessed(arguments, lane, storage.address + first_bit / 8, size, what);
         visit(Place{lane, reg, bit}, bytes, static_cast<int>(first_bit % 8));
       }
 }
