@@ -413,8 +413,7 @@ TEST_CASE("many warps: a batch moves what single warps move, with a stride or wi
     Batch batch;
     batch.source(OperandName::p) = {addresses.front().data(), lanes};
     if (with_stride) batch.source(OperandName::stride) = {strides.front().data(), lanes};
-    batch.destination = loaded.front().data();
-    batch.destination_stride = 8 * lanes;
+    batch.destination = {loaded.front().data(), 8 * lanes};
     batch.shared = memories.data();
     batch.shared_bytes = batch.shared_stride = memory_bytes;
     REQUIRE(load.problem(batch, warps) == std::nullopt);

@@ -32,8 +32,8 @@ TEST_CASE("a model is written and read as text", "[mutants]") {
 }
 
 TEST_CASE("a wrong model is refused with what would be right", "[mutants]") {
-  CHECK(refusal("hoper") == "no model 'hoper'; there are table, volta, ampere, hopper, ada_fp8, blackwell_fp4");
-  CHECK(refusal("") == "no model ''; there are table, volta, ampere, hopper, ada_fp8, blackwell_fp4");
+  CHECK(refusal("hoper") == "no model 'hoper'; there are table, volta, ampere, hopper, ada_fp8, blackwell_fp4, hopper_k4");
+  CHECK(refusal("") == "no model ''; there are table, volta, ampere, hopper, ada_fp8, blackwell_fp4, hopper_k4");
   CHECK(refusal("hopper:") == "no deviation ''; 'warpmat distinguish --help' lists them");
   CHECK(refusal("hopper:bits=3") == "no constant 'bits'; there are step_bytes, fraction_bits, result_fraction_bits, floor_f32, floor_f16");
   CHECK(refusal("hopper:fraction_bits=99") == "fraction_bits=99: it must be a number from 1 to 50");

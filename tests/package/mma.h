@@ -27,7 +27,7 @@ inline std::optional<std::uint32_t> sum_of_products(warpmat::Path path) {
   batch.source(OperandName::a).words = a.data();
   batch.source(OperandName::b).words = b.data();
   batch.source(OperandName::c).words = c.data();
-  batch.destination = d.data();
+  batch.destination.words = d.data();
   mma.execute(batch, 1, {.path = path});
   for (const std::uint32_t word : d)
     if (word != d[0]) return std::nullopt;

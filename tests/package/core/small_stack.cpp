@@ -32,7 +32,7 @@ void execute(const Instruction& instruction, Path path, std::uint32_t metadata_f
     if (operand.name == OperandName::e)
       for (std::uint32_t& word : words.back()) word ^= metadata_flip;
     if (operand.written)
-      batch.destination = words.back().data();
+      batch.destination.words = words.back().data();
     else
       batch.source(operand.name).words = words.back().data();
   }
