@@ -87,7 +87,8 @@ std::optional<std::string_view> reason_to_survive(const Form& form, std::string_
 }
 
 std::string known_limits_markdown() {
-  std::string text = "Recorded answers of an H200 kill every mutant of sm_90";
+  std::string text =
+      "Of `wmma`, which is made of the same models, no mutants are tried. Recorded answers of an H200 kill every mutant of `mma` on sm_90";
   if (survivors.empty()) {
     text += ".";
   } else {
