@@ -6,12 +6,11 @@
 #include <warpmat/execute/instruction.h>
 
 #include <array>
-#include <cstdlib>
-#include <new>
 #include <random>
 
 #include "catch.h"
 #include "execute/registers.h"
+#include "replaced_allocation.h"
 
 using namespace warpmat;
 
@@ -19,33 +18,12 @@ namespace {
 
 thread_local std::size_t allocations = 0;
 
-void* allocated(std::size_t bytes) {
+// The whole test program counts its allocations here.
+void before_allocation() {
   ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
 }
 
 }  // namespace
-
-// The whole test program counts its allocations here.
-void* operator new(std::size_t bytes) {
-  return allocated(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return allocated(bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 TEST_CASE("executing allocates nothing") {
   CHECK(allocations > 0);  // they are counted

@@ -1,11 +1,10 @@
 // An allocation that fails while an instruction is made is reported, and leaves nothing behind: the next instruction of that form is as fast
 // as any. Every allocation in turn fails.
 
-#include <new>
-
 #include <warpmat/execute/fast/fast.h>
 
 #include "lifetime/check.h"
+#include "replaced_allocation.h"
 
 using namespace warpmat;
 
@@ -14,35 +13,10 @@ namespace {
 constexpr long never = -1;
 long allocations_left = never;  ///< until one fails
 
-void* allocated(std::size_t bytes) {
+void before_allocation() {
   if (allocations_left == 0) throw std::bad_alloc();
   if (allocations_left > 0) --allocations_left;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
 }
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return allocated(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return allocated(bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-
-namespace {
 
 /// Makes an instruction of `form` with one allocation after the other failing, until none does; returns how many failed.
 int make_with_failures(const Form& form, const Target& target) {

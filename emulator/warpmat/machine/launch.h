@@ -65,7 +65,6 @@ class WARPMAT_API Kernel {
   explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
 
   const code::Program& program() const { return *program_; }
-  const std::shared_ptr<const code::Program>& shared_program() const { return program_; }
 
  private:
   std::shared_ptr<const code::Program> program_;

@@ -45,10 +45,4 @@ Function find_kernel(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string_view> kernel_names() {
-  std::vector<std::string_view> names;
-  for (const auto& [name, function] : index()) names.push_back(name);
-  return names;
-}
-
 }  // namespace warpmat::scalar

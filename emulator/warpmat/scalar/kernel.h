@@ -2,10 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <span>
-#include <vector>
 
 // The scalar instructions of PTX, for the 32 lanes of a warp at a time. This room knows bits, not spelling: rows of the catalogue
 // (ptx/catalogue) say which opcode is which kernel. Each kernel is a loop over pure lane functions (integer.h, bits.h, ...), compiled once
@@ -90,8 +89,5 @@ struct Kernel {
 /// The kernel of that name for the instruction set that Highway has chosen, or nullptr. An integer type whose name is not listed finds the
 /// .b type of its width: "add.s32" is "add.b32".
 Function find_kernel(std::string_view name);
-
-/// The names of all kernels.
-std::vector<std::string_view> kernel_names();
 
 }  // namespace warpmat::scalar
