@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -39,8 +39,8 @@ void run(Options options) {
     if (!path.empty()) check_output_place(path);
   options.plan.selected = selection(options);
   options.plan.sets = chosen_sets(options.set);
-  fmt::print(stderr, "bench: measuring {} forms with {}, {} repetitions\n", options.plan.selected.size(), fmt::join(options.plan.sets, ", "),
-             options.plan.repetitions);
+  fmt::print(stderr, "bench: measuring {} forms with {}, {} repetitions\n", options.plan.selected.size(),
+             fmt::join(options.plan.sets, ", "), options.plan.repetitions);
   const Times times = measure(options.plan);
   fmt::print("{}", report_text(options.plan, times));
   if (!options.markdown.empty()) write_file(options.markdown, {report_page(options.plan, times)});

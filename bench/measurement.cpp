@@ -22,11 +22,18 @@ namespace {
 std::string name_of(const Selected& s, const OperandClass& c, std::string_view set) {
   return fmt::format("{}/{}/{}/{}", s.form->opcode, s.target->name, c.name, set);
 }
-std::string statement_name(std::string_view set) { return fmt::format("statement of a program/{}", set); }
-std::string single_name(std::string_view set) { return fmt::format("instruction on one warp/{}", set); }
-std::string eigen_name(std::string_view set) { return fmt::format("Eigen multiply-add/{}", set); }
+std::string statement_name(std::string_view set) {
+  return fmt::format("statement of a program/{}", set);
+}
+std::string single_name(std::string_view set) {
+  return fmt::format("instruction on one warp/{}", set);
+}
+std::string eigen_name(std::string_view set) {
+  return fmt::format("Eigen multiply-add/{}", set);
+}
 
-// ---- What is timed: each function counts as many iterations as it executes instructions or multiply-adds ----------------------------------
+// ---- What is timed: each function counts as many iterations as it executes instructions or multiply-adds
+// ----------------------------------
 
 /// All threads call this; none has begun to execute when the first one chooses.
 void choose(const benchmark::State& state, std::string_view set) {
@@ -45,7 +52,9 @@ Program repeated(Program program) {
   return program;
 }
 
-void load_first_warp(const Workload& workload, Warp& warp) { std::ranges::copy(workload.states().registers_of(0), warp.named_registers().begin()); }
+void load_first_warp(const Workload& workload, Warp& warp) {
+  std::ranges::copy(workload.states().registers_of(0), warp.named_registers().begin());
+}
 
 void time_program(benchmark::State& state, const Workload& workload, std::string_view set) {
   choose(state, set);
@@ -78,7 +87,8 @@ void time_eigen(benchmark::State& state, Product product) {
   constexpr std::size_t elements = std::size_t{product_size} * product_size;
   const std::vector<float> a(elements, 1.25f), b(elements, 0.75f);
   std::vector<float> c(elements);
-  while (state.KeepRunningBatch(benchmark::IterationCount{product_size} * product_size * product_size)) product(a.data(), b.data(), c.data());
+  while (state.KeepRunningBatch(benchmark::IterationCount{product_size} * product_size * product_size))
+    product(a.data(), b.data(), c.data());
 }
 
 Product eigen_product(std::string_view set) {
@@ -187,9 +197,15 @@ void Times::add(const std::string& name, int threads, double ns) {
 double Times::instruction(const Selected& selected, const OperandClass& operand_class, std::string_view set, int threads) const {
   return at(name_of(selected, operand_class, set), threads);
 }
-double Times::statement(std::string_view set, int threads) const { return at(statement_name(set), threads); }
-double Times::single(std::string_view set) const { return at(single_name(set), 1); }
-double Times::eigen(std::string_view set) const { return at(eigen_name(set), 1); }
+double Times::statement(std::string_view set, int threads) const {
+  return at(statement_name(set), threads);
+}
+double Times::single(std::string_view set) const {
+  return at(single_name(set), 1);
+}
+double Times::eigen(std::string_view set) const {
+  return at(eigen_name(set), 1);
+}
 
 Times measure(const MeasurementPlan& plan) {
   initialize(plan);

@@ -17,7 +17,7 @@ struct MeasurementPlan {
   std::vector<std::string_view> sets;  ///< of instruction_sets()
   int threads = 1;                     ///< all cores
   int repetitions = 20;
-  std::string json;                    ///< a file for everything that Google Benchmark records, or empty
+  std::string json;  ///< a file for everything that Google Benchmark records, or empty
 };
 
 /// The classes of operands that are measured.

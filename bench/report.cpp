@@ -77,8 +77,8 @@ Rows program_rows(const MeasurementPlan& plan, const Times& times) {
   Rows rows{{"instruction set", "a statement, ns", "its instruction alone, ns", "beyond, ns", "2 threads, times the statements"}};
   for (const std::string_view set : plan.sets) {
     const double statement = times.statement(set), single = times.single(set);
-    rows.push_back({std::string(set), fmt::format("{:.1f}", statement), fmt::format("{:.1f}", single), fmt::format("{:.1f}", statement - single),
-                    fmt::format("{:.2f}", statement / times.statement(set, 2))});
+    rows.push_back({std::string(set), fmt::format("{:.1f}", statement), fmt::format("{:.1f}", single),
+                    fmt::format("{:.1f}", statement - single), fmt::format("{:.2f}", statement / times.statement(set, 2))});
   }
   return rows;
 }
@@ -145,7 +145,8 @@ std::string report_text(const MeasurementPlan& plan, const Times& times) {
 }
 
 std::string report_page(const MeasurementPlan& plan, const Times& times) {
-  return fmt::format(introduction, machine_text(), Workload::warps, plan.repetitions, product_size, product_size) + tables(plan, times, as_markdown);
+  return fmt::format(introduction, machine_text(), Workload::warps, plan.repetitions, product_size, product_size) +
+         tables(plan, times, as_markdown);
 }
 
 }  // namespace warpmat

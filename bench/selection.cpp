@@ -57,7 +57,9 @@ constexpr Representative representatives[] = {
     {"movmatrix.sync.aligned.m8n8.trans.b16", "sm_90"},
 };
 
-bool same_execution(const Lowering& a, const Lowering& b) { return a.machine == b.machine && a.semantics == b.semantics && a.model == b.model; }
+bool same_execution(const Lowering& a, const Lowering& b) {
+  return a.machine == b.machine && a.semantics == b.semantics && a.model == b.model;
+}
 
 /// The oldest target of each hardware that executes `form` in another way than older ones.
 std::vector<Selected> executions_of(const Form& form) {

@@ -17,7 +17,8 @@ struct Selected {
 std::vector<Selected> representative_selection();
 
 /// Every form of `target` in whose opcode the regular expression `pattern` is found; without a target the same for each hardware that
-/// executes the form in another way, with its oldest target. Throws std::runtime_error where that is none or `pattern` is no regular expression.
+/// executes the form in another way, with its oldest target. Throws std::runtime_error where that is none or `pattern` is no regular
+/// expression.
 std::vector<Selected> select(const std::string& pattern, const Target* target);
 
 }  // namespace warpmat

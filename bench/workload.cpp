@@ -9,7 +9,8 @@ constexpr std::uint64_t seed = 1;
 std::vector<Register> numbers_of(const Program& program, const OperandText& operand) {
   std::vector<Register> numbers;
   for (const Item& item : operand.items)
-    if (item.kind == Item::Kind::number) numbers.push_back(program.constants[static_cast<std::size_t>(item.slot - program.first_constant())]);
+    if (item.kind == Item::Kind::number)
+      numbers.push_back(program.constants[static_cast<std::size_t>(item.slot - program.first_constant())]);
   return numbers;
 }
 

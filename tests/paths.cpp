@@ -1,6 +1,14 @@
 #include "paths.h"
 
-std::string source_path(const std::string& name) { return std::string(WARPMAT_SOURCE_DIR) + "/" + name; }
-std::string command_path() { return WARPMAT_COMMAND; }
-std::string pretend_path() { return WARPMAT_PRETEND; }
-std::string published_vectors_path() { return WARPMAT_VECTORS; }
+std::string source_path(const std::string& name) {
+  return std::string(WARPMAT_SOURCE_DIR) + "/" + name;
+}
+std::string command_path() {
+  return WARPMAT_COMMAND;
+}
+std::string pretend_path() {
+  return WARPMAT_PRETEND;
+}
+std::string published_vectors_path() {
+  return WARPMAT_VECTORS;
+}

@@ -71,7 +71,8 @@ void check(const Options& options) {
 void add_check(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("check", "Report every error of a program or a module");
-  command->add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")->required();
+  command->add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")
+      ->required();
   command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
   command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
   command->footer(

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/execute/fast/instruction_sets.h>
 #include <unistd.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,13 +18,14 @@
 #include "commands.h"
 #include "diff_launch.h"
 #include "diff_scalar.h"
-#include "tools/library/form_selection.h"
 #include "gpu/compare/compare.h"
-#include "gpu/runners/emulator_runner.h"
-#include "gpu/cuda/gpu_runner.h"
 #include "gpu/compare/random_states.h"
 #include "gpu/compare/self_contained.h"
 #include "gpu/compare/sweep.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/runners/one_warp.h"
+#include "tools/library/form_selection.h"
 #include "tools/library/interruption.h"
 #include "tools/library/mismatch_text.h"
 #include "tools/library/output_file.h"
@@ -34,7 +35,6 @@
 #include "tools/library/sweep_file.h"
 #include "tools/library/table.h"
 #include "tools/library/warp_place.h"
-#include "gpu/runners/one_warp.h"
 
 namespace warpmat {
 namespace {
@@ -46,7 +46,7 @@ struct Options {
   std::uint64_t seed = 1;
   Shard shard;
   int gpus = 0;
-  bool paths = false;  ///< fast path against reference
+  bool paths = false;   ///< fast path against reference
   bool scalar = false;  ///< the scalar instructions
   std::size_t elements = std::size_t{1} << 20;
   std::string record;
@@ -250,11 +250,14 @@ void print_summary(const Findings& findings, const SweepPlan& plan, const std::s
   const double rate = findings.seconds > 0 ? static_cast<double>(findings.outputs()) / findings.seconds : 0;
   fmt::print("{} forms for {}, {} in {:.1f} s ({:.3g} a second)\n{}\nseed {}, {} cases a class{}{}\n", plan.forms.size(), plan.target->name,
              outputs_text(findings.outputs(), findings.mismatches()), findings.seconds, rate, where, plan.seed, plan.cases,
-             plan.first_case == 0 ? "" : fmt::format(" from {} on", plan.first_case), findings.error || findings.interrupted ? "; incomplete" : "");
+             plan.first_case == 0 ? "" : fmt::format(" from {} on", plan.first_case),
+             findings.error || findings.interrupted ? "; incomplete" : "");
 }
 
 SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Options& options, const GpuRunner& gpu) {
-  SweepFile sweep{.source = run_source(gpu, *plan.target, plan.seed, options.shard), .generator = case_generator_version, .cases_per_class = options.cases};
+  SweepFile sweep{.source = run_source(gpu, *plan.target, plan.seed, options.shard),
+                  .generator = case_generator_version,
+                  .cases_per_class = options.cases};
   sweep.source.seconds = findings.seconds;
   sweep.source.complete = !findings.error && !findings.interrupted;
   sweep.source.error = findings.interrupted ? "interrupted" : findings.error.value_or("");
@@ -267,13 +270,16 @@ SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Opti
 /// The part of the sweep that the options ask for.
 SweepPlan sweep_plan(const Target& target, const Options& options) {
   const auto [first, count] = options.shard.of(options.cases);
-  if (count == 0) throw std::runtime_error(fmt::format("--shard {}: {} cases cannot be shared by so many", to_string(options.shard), options.cases));
+  if (count == 0)
+    throw std::runtime_error(fmt::format("--shard {}: {} cases cannot be shared by so many", to_string(options.shard), options.cases));
   return {select_forms(target, options.forms), &target, count, options.seed, first};
 }
 
 /// Throws where the sweep broke off, was interrupted or found a difference, what was found having been told.
 void fail_if_wrong(const Findings& findings) {
-  if (findings.interrupted) throw Interrupted(*findings.interrupted, fmt::format("{}; the rest was not compared", outputs_text(findings.outputs(), findings.mismatches())));
+  if (findings.interrupted)
+    throw Interrupted(*findings.interrupted,
+                      fmt::format("{}; the rest was not compared", outputs_text(findings.outputs(), findings.mismatches())));
   if (findings.error) throw std::runtime_error(*findings.error);
   fail_on(findings.mismatches(), findings.outputs());
 }
@@ -306,7 +312,8 @@ void diff_paths(const Options& options) {
   const Findings findings = run_sweep(reference, devices, plan, options);
   print_table(findings);
   print_summary(findings, plan,
-                fmt::format("fast path against reference, {}", options.instruction_set.empty() ? instruction_sets().front() : options.instruction_set));
+                fmt::format("fast path against reference, {}",
+                            options.instruction_set.empty() ? instruction_sets().front() : options.instruction_set));
   fail_if_wrong(findings);
 }
 
@@ -314,7 +321,9 @@ void diff_paths(const Options& options) {
 
 void diff_kernel(const Options& options) {
   if (!options.in.empty() || options.shared_bytes != 0 || !options.target.empty())
-    throw std::runtime_error(fmt::format("{} says what the kernel starts from, and the GPU is its target: --in, --shared-bytes and --target are for programs", options.file));
+    throw std::runtime_error(
+        fmt::format("{} says what the kernel starts from, and the GPU is its target: --in, --shared-bytes and --target are for programs",
+                    options.file));
   diff_launch(options.file);
 }
 
@@ -341,7 +350,8 @@ void add_diff(CLI::App& app) {
   constexpr std::size_t most_warps = std::size_t{1} << 20, most_cases = std::size_t{1} << 40;
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("diff", "Run a program, or every instruction, on a GPU too and compare");
-  CLI::Option* file = command->add_option("FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
+  CLI::Option* file = command->add_option(
+      "FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
   command->add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
   command->add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
   command->add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)")
@@ -368,13 +378,18 @@ void add_diff(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   command->footer(footer);
   CLI::Option* target = command->get_option("--target");
-  CLI::Option* paths = command->add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");
+  CLI::Option* paths =
+      command->add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");
   paths->needs(target)->excludes(file)->excludes(command->get_option("--json"));
-  command->add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
+  command
+      ->add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
       ->needs(paths);
-  CLI::Option* scalar = command->add_flag("--scalar", options->scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
+  CLI::Option* scalar =
+      command->add_flag("--scalar", options->scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
   scalar->excludes(file)->excludes(paths)->excludes(command->get_option("--json"));
-  command->add_option("--elements", options->elements, "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
+  command
+      ->add_option("--elements", options->elements,
+                   "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
       ->needs(scalar)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
   command->add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")

@@ -55,17 +55,18 @@ void print_table(const std::vector<ScalarFinding>& findings) {
 
 void print_mismatches(const std::vector<ScalarFinding>& findings) {
   for (const ScalarFinding& finding : findings) {
-    if (!finding.error.empty() && finding.operand_class == ScalarClass::random) fmt::print("{}: not run: {}\n", finding.title, finding.error);
+    if (!finding.error.empty() && finding.operand_class == ScalarClass::random)
+      fmt::print("{}: not run: {}\n", finding.title, finding.error);
     for (const ScalarDifference& d : finding.examples)
-      fmt::print("{}, class {}, element {}: {:#x}, result {}: the emulator has {:#x}, the GPU {:#x}\n", finding.title, name(finding.operand_class),
-                 d.element, fmt::join(d.sources, ", "), d.result, d.expected, d.found);
+      fmt::print("{}, class {}, element {}: {:#x}, result {}: the emulator has {:#x}, the GPU {:#x}\n", finding.title,
+                 name(finding.operand_class), d.element, fmt::join(d.sources, ", "), d.result, d.expected, d.found);
   }
 }
 
 /// "title<TAB>digest" of each case, behind lines that say where the answers come from.
 std::string recording(const std::vector<ScalarFinding>& findings, const GpuRunner& gpu) {
-  std::string text = fmt::format("# {}, {:%Y-%m-%d}; {} elements of each of {} classes\n", gpu.description(), fmt::gmtime(std::time(nullptr)),
-                                 scalar_digest_count, scalar_classes);
+  std::string text = fmt::format("# {}, {:%Y-%m-%d}; {} elements of each of {} classes\n", gpu.description(),
+                                 fmt::gmtime(std::time(nullptr)), scalar_digest_count, scalar_classes);
   for (std::size_t i = 0; i < findings.size(); i += scalar_classes) {
     if (!findings[i].error.empty()) continue;
     std::vector<std::uint64_t> of_classes;
@@ -88,10 +89,12 @@ void diff_scalar(const std::string& target_name, const std::string& forms, std::
   {
     Progress progress(sweep.cases.size());
     std::size_t shown = 0;
-    findings = run_scalar_sweep(sweep, [&] { return open_scalar_gpu(target, assembled_version); }, [&](std::size_t done) {
-      progress.advance(done - shown);
-      shown = done;
-    });
+    findings = run_scalar_sweep(
+        sweep, [&] { return open_scalar_gpu(target, assembled_version); },
+        [&](std::size_t done) {
+          progress.advance(done - shown);
+          shown = done;
+        });
   }
   print_table(findings);
   print_mismatches(findings);
@@ -101,9 +104,11 @@ void diff_scalar(const std::string& target_name, const std::string& forms, std::
     mismatches += finding.mismatches;
     refused += !finding.error.empty() && finding.operand_class == ScalarClass::random;
   }
-  fmt::print("{} spellings, {} outputs compared, {} mismatches, {} not run; {}\n", sweep.cases.size(), outputs, mismatches, refused, gpu->description());
+  fmt::print("{} spellings, {} outputs compared, {} mismatches, {} not run; {}\n", sweep.cases.size(), outputs, mismatches, refused,
+             gpu->description());
   if (!record.empty()) write_file(record, {recording(findings, *gpu)});
-  if (mismatches != 0 || refused != 0) throw std::runtime_error(fmt::format("{} outputs differ, {} spellings did not run", mismatches, refused));
+  if (mismatches != 0 || refused != 0)
+    throw std::runtime_error(fmt::format("{} outputs differ, {} spellings did not run", mismatches, refused));
 }
 
 }  // namespace warpmat

@@ -29,9 +29,13 @@ struct Options {
   bool each = false, gpu = false;
 };
 
-std::string hex(Format format, std::uint64_t bits) { return fmt::format("{:#0{}x}", bits, 2 + (row(format).bits + 3) / 4); }
+std::string hex(Format format, std::uint64_t bits) {
+  return fmt::format("{:#0{}x}", bits, 2 + (row(format).bits + 3) / 4);
+}
 
-std::string both(Format format, std::uint64_t bits) { return fmt::format("{} ({})", hex(format, bits), value_text(format, bits)); }
+std::string both(Format format, std::uint64_t bits) {
+  return fmt::format("{} ({})", hex(format, bits), value_text(format, bits));
+}
 
 /// A form for which operands were found, and what a card said.
 struct Finding {
@@ -80,7 +84,8 @@ std::string regions_text(const Events& events, const Events& other) {
 std::string report(const Finding& finding, const Question& question) {
   const Distinction& d = finding.distinction;
   std::string text = fmt::format("{}\n{} of D: {}\n", d.form->opcode, place_text(d.element), operands_text(d));
-  text += fmt::format("{}: {}\n{}: {}\n", question.first.text(), answer_text(d, d.by_first), question.second.text(), answer_text(d, d.by_second));
+  text += fmt::format("{}: {}\n{}: {}\n", question.first.text(), answer_text(d, d.by_first), question.second.text(),
+                      answer_text(d, d.by_second));
   if (question.first.deviations.empty() && question.second.deviations.empty()) {
     text += fmt::format("regions that {} alone meets: {}\n", question.first.text(), regions_text(d.events_of_first, d.events_of_second));
     text += fmt::format("regions that {} alone meets: {}\n", question.second.text(), regions_text(d.events_of_second, d.events_of_first));
@@ -179,15 +184,17 @@ std::vector<const Form*> common_forms(const std::vector<const Form*>& selected, 
 }
 
 void write_json(const Options& options, const Question& question, const std::vector<Finding>& findings, const GpuRunner* gpu) {
-  Json json = {{"first", question.first.text()}, {"second", question.second.text()}, {"target", question.target->name},
-               {"cases", question.cases},        {"seed", question.seed},            {"card", gpu == nullptr ? Json() : Json(gpu->description())}};
+  Json json = {{"first", question.first.text()},  {"second", question.second.text()},
+               {"target", question.target->name}, {"cases", question.cases},
+               {"seed", question.seed},           {"card", gpu == nullptr ? Json() : Json(gpu->description())}};
   json["findings"] = Json::array();
   for (const Finding& finding : findings) json["findings"].push_back(to_json(finding));
   write_file(options.json, {json.dump(1) + "\n"});
 }
 
 void find_operands(const Options& options) {
-  const Question question{&target(options.target), parse_variant(options.first), parse_variant(options.second), options.cases, options.seed};
+  const Question question{&target(options.target), parse_variant(options.first), parse_variant(options.second), options.cases,
+                          options.seed};
   if (question.first.text() == question.second.text()) throw std::runtime_error("the two models are the same");
   const std::vector<const Form*> forms = common_forms(select_forms(*question.target, options.forms), question);
   check_output_place(file_of(options, 1));
@@ -207,7 +214,8 @@ void find_operands(const Options& options) {
   if (!options.json.empty()) write_json(options, question, findings, gpu.get());
   if (findings.empty())
     throw std::runtime_error(fmt::format("no operands found on which {} and {} differ, in {} cases of each class of {} form{}",
-                                         question.first.text(), question.second.text(), question.cases, forms.size(), forms.size() == 1 ? "" : "s"));
+                                         question.first.text(), question.second.text(), question.cases, forms.size(),
+                                         forms.size() == 1 ? "" : "s"));
   if (options.each) fmt::print("{} of {} forms tell the two models apart\n", findings.size(), forms.size());
 }
 
@@ -237,7 +245,8 @@ Examples:
 
 void add_distinguish(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("distinguish", "Find operands on which two models of the arithmetic differ, as a program for a card");
+  CLI::App* command =
+      app.add_subcommand("distinguish", "Find operands on which two models of the arithmetic differ, as a program for a card");
   command->add_option("FIRST", options->first, "A model: see below")->required()->type_name("MODEL");
   command->add_option("SECOND", options->second, "Another")->required()->type_name("MODEL");
   command->add_option("--target", options->target, "Whose forms and lowerings (default: sm_90a)");
@@ -245,7 +254,8 @@ void add_distinguish(CLI::App& app) {
   command->add_flag("--each", options->each, "A program for each form that tells the models apart, not for the first alone");
   command->add_option("--cases", options->cases, "Warps of each class of operands to try (default: 512)")->check(CLI::Range(1, 1 << 20));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)");
-  command->add_option("--out", options->out, "Directory for distinguish_1.ptx and those after it (default: this one)")->type_name("DIRECTORY");
+  command->add_option("--out", options->out, "Directory for distinguish_1.ptx and those after it (default: this one)")
+      ->type_name("DIRECTORY");
   command->add_flag("--gpu", options->gpu, "Run each program on this machine's GPU and say which model it follows");
   command->add_option("--json", options->json, "Write operands and answers to this file")->type_name("FILE.json");
   command->footer(vocabulary() + "\n" + footer);

@@ -31,7 +31,9 @@ struct Options {
   std::vector<std::string> files;
 };
 
-bool holds_recordings(const std::string& file) { return file.ends_with(".jsonl.gz") || fs::is_directory(file); }
+bool holds_recordings(const std::string& file) {
+  return file.ends_with(".jsonl.gz") || fs::is_directory(file);
+}
 
 /// Whether `file` is a directory of tables of published products.
 bool holds_published(const std::string& file) {
@@ -167,7 +169,10 @@ Examples:
 void add_evidence(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("evidence", "Write docs/evidence.md from sweeps, or say what recorded answers prove");
-  command->add_option("FILE", options->files, "What diff --json and fuzz --json wrote, or what record wrote, or a directory of published products")->required();
+  command
+      ->add_option("FILE", options->files,
+                   "What diff --json and fuzz --json wrote, or what record wrote, or a directory of published products")
+      ->required();
   command->footer(footer);
   command->callback([options] { print_evidence(*options); });
 }

@@ -91,12 +91,9 @@ struct NumberRole {
 
 /// The numbers of every form: the selector, the tuples {byte-id, thread-id}, and the stride, which may be left out.
 const std::vector<NumberRole>& number_roles() {
-  static const std::vector<NumberRole> roles{{"selector", OperandName::selector, 0},
-                                             {"byte-id-a", OperandName::ids_a, 0},
-                                             {"thread-id-a", OperandName::ids_a, 1},
-                                             {"byte-id-b", OperandName::ids_b, 0},
-                                             {"thread-id-b", OperandName::ids_b, 1},
-                                             {"stride", OperandName::stride, 0}};
+  static const std::vector<NumberRole> roles{{"selector", OperandName::selector, 0}, {"byte-id-a", OperandName::ids_a, 0},
+                                             {"thread-id-a", OperandName::ids_a, 1}, {"byte-id-b", OperandName::ids_b, 0},
+                                             {"thread-id-b", OperandName::ids_b, 1}, {"stride", OperandName::stride, 0}};
   return roles;
 }
 
@@ -111,7 +108,7 @@ std::string layout_text(const FileRole& file, bool extents = true) {
 
 struct Options {
   std::string opcode, target;
-  std::map<std::string, std::string> paths;  ///< by option; empty where not given
+  std::map<std::string, std::string> paths;                     ///< by option; empty where not given
   std::map<std::string, std::optional<std::uint32_t>> numbers;  ///< by option
   ExecutionOptions execution;
   unsigned jobs = 0;
@@ -122,7 +119,8 @@ struct Options {
 std::vector<std::string> file_options() {
   std::vector<std::string> options;
   for (std::size_t i = 0; i < operand_names; ++i)
-    if (const auto operand = static_cast<OperandName>(i); std::ranges::find(number_roles(), operand, &NumberRole::operand) == number_roles().end())
+    if (const auto operand = static_cast<OperandName>(i);
+        std::ranges::find(number_roles(), operand, &NumberRole::operand) == number_roles().end())
       options.emplace_back(name(operand));
   options.insert(options.end(), {memory_option, memory_out_option});
   return options;
@@ -360,8 +358,9 @@ void add_exec(CLI::App& app) {
   for (const std::string& option : file_options())
     command->add_option("--" + option, options->paths[option], description(option))->type_name("FILE.npy");
   for (const NumberRole& number : number_roles())
-    command->add_option("--" + number.option, options->numbers[number.option],
-                        fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
+    command
+        ->add_option("--" + number.option, options->numbers[number.option],
+                     fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
         ->type_name("N");
   add_execution_flags(*command, options->execution);
   options->jobs = std::max(1u, std::thread::hardware_concurrency());

@@ -18,11 +18,11 @@
 
 #include "commands.h"
 #include "fuzz_kernels.h"
-#include "gpu/compare/compare.h"
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/cases/fuzz_program.h"
-#include "gpu/cuda/gpu_runner.h"
+#include "gpu/compare/compare.h"
 #include "gpu/compare/self_contained.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/runners/emulator_runner.h"
 #include "tools/library/fuzz_file.h"
 #include "tools/library/interruption.h"
 #include "tools/library/mismatch_text.h"
@@ -82,8 +82,8 @@ std::string commented(const std::string& text) {
 }
 
 std::string counts_text(const FuzzFile::Counts& counts) {
-  return fmt::format("{} programs, {} statements, {} outputs compared, {} program{} differ", counts.programs, counts.statements, counts.outputs,
-                     counts.differing_programs, counts.differing_programs == 1 ? "" : "s");
+  return fmt::format("{} programs, {} statements, {} outputs compared, {} program{} differ", counts.programs, counts.statements,
+                     counts.outputs, counts.differing_programs, counts.differing_programs == 1 ? "" : "s");
 }
 
 /// Where stderr is no terminal, and so has no progress bar: a line there after each tenth of the programs, and at least every half minute.
@@ -242,10 +242,13 @@ void report(const FuzzFile& found, const Options& options, const std::string& de
 
 void fuzz(const Options& options) {
   if (options.kernels)
-    return fuzz_kernels({.first = options.first, .kernels = options.programs, .seed = options.seed, .shard = options.shard, .keep = options.keep});
+    return fuzz_kernels(
+        {.first = options.first, .kernels = options.programs, .seed = options.seed, .shard = options.shard, .keep = options.keep});
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
   if (!options.json.empty()) check_output_place(options.json);
-  if (options.range().count == 0) throw std::runtime_error(fmt::format("--shard {}: {} programs cannot be shared by so many", to_string(options.shard), options.programs));
+  if (options.range().count == 0)
+    throw std::runtime_error(
+        fmt::format("--shard {}: {} programs cannot be shared by so many", to_string(options.shard), options.programs));
   GpuOptions gpus;
   gpus.target = options.target.empty() ? nullptr : &target(options.target);
   const std::unique_ptr<GpuRunner> gpu = open_gpus(gpus);
@@ -264,7 +267,8 @@ void fuzz(const Options& options) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   found.source.seconds = seconds.count();
   found.source.complete = !failure && findings.complete();
-  if (!found.source.complete && !failure) found.source.error = interruption() != 0 ? "interrupted" : "ended after enough programs that differ";
+  if (!found.source.complete && !failure)
+    found.source.error = interruption() != 0 ? "interrupted" : "ended after enough programs that differ";
   found.counts = findings.counts();
   report(found, options, gpu->description());
   if (failure) std::rethrow_exception(failure);
@@ -307,11 +311,14 @@ void add_fuzz(CLI::App& app) {
                     "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
   add_shard_option(*command, options->shard);
-  CLI::Option* kernels = command->add_flag("--kernels", options->kernels,
-                                           "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
+  CLI::Option* kernels =
+      command->add_flag("--kernels", options->kernels,
+                        "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
   for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults", "--target"})
     kernels->excludes(command->get_option(other));
-  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")->type_name("FILE.json")->excludes(kernels);
+  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
+      ->type_name("FILE.json")
+      ->excludes(kernels);
   command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
   command->footer(footer);
   command->callback([options] { fuzz(*options); });

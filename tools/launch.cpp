@@ -9,9 +9,9 @@
 
 #include "commands.h"
 #include "tools/library/check_list.h"
+#include "tools/library/execution_flags.h"
 #include "tools/library/launch_description.h"
 #include "tools/library/ptx_file.h"
-#include "tools/library/execution_flags.h"
 
 namespace warpmat {
 namespace {
@@ -46,7 +46,8 @@ LaunchDescription description_of(const Options& options) {
     return description;
   }
   if (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() || !options.buffers.empty() || !options.params.empty())
-    throw std::runtime_error("a launch description has kernel, grid, block, buffers and parameters of its own: those options are for a .ptx file");
+    throw std::runtime_error(
+        "a launch description has kernel, grid, block, buffers and parameters of its own: those options are for a .ptx file");
   LaunchDescription description = read_launch(options.file);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
   for (const LaunchBuffer& buffer : description.buffers)
@@ -87,17 +88,21 @@ void add_launch(CLI::App& app) {
   command->add_option("--block", options->block, "Threads of a block: X, X,Y or X,Y,Z");
   command->add_option("--shared-bytes", options->shared_bytes, "Dynamic shared memory");
   command->add_option("--buffer", options->buffers, "NAME=SOURCE: a buffer in global memory; may be repeated")->allow_extra_args(false);
-  command->add_option("--param", options->params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")->allow_extra_args(false);
-  command->add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")->allow_extra_args(false);
+  command->add_option("--param", options->params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")
+      ->allow_extra_args(false);
+  command->add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--target", options->target, "The GPU to be, for example sm_90a; else the file's own .target");
   command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
   command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
-  command->add_option("--check", options->checks, "uninitialised, copies, races, separated by commas; or all, or none")->capture_default_str();
+  command->add_option("--check", options->checks, "uninitialised, copies, races, separated by commas; or all, or none")
+      ->capture_default_str();
   command->add_option("--fmad", options->contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
   add_execution_flags(*command, options->launch.execution);
   command->footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
-      "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx file\n"
+      "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx "
+      "file\n"
       "fills in the kernel's name, its threads and its shared memory.\n"
       "\n"
       "Examples:\n"

@@ -93,10 +93,13 @@ std::string_view explanation(const Form& form, const Operand& operand) {
       return "Rows and columns are those of the matrices in memory.";
     case OperandName::p: return "Rows and columns are those of the matrices in memory.";
     case OperandName::e: return "Row i, column j is the code of the j-th group of row i of A, for each value of the selector.";
-    case OperandName::scale_a: return "Row i, column j is the scale factor of the j-th block of row i of A; the ids are {byte-id, thread-id}.";
-    case OperandName::scale_b: return "Row i, column j is the scale factor of the i-th block of column j of B; the ids are {byte-id, thread-id}.";
+    case OperandName::scale_a:
+      return "Row i, column j is the scale factor of the j-th block of row i of A; the ids are {byte-id, thread-id}.";
+    case OperandName::scale_b:
+      return "Row i, column j is the scale factor of the i-th block of column j of B; the ids are {byte-id, thread-id}.";
     case OperandName::a: return form.sparsity == Sparsity::dense ? "" : "Columns are those of the stored elements, half of A's.";
-    case OperandName::d: return form.mnemonic == Mnemonic::movmatrix ? "Rows and columns are those of the matrix that operand a holds." : "";
+    case OperandName::d:
+      return form.mnemonic == Mnemonic::movmatrix ? "Rows and columns are those of the matrix that operand a holds." : "";
     default: return "";
   }
 }
@@ -280,7 +283,8 @@ std::string rows_text(const Form& form, const Operand& operand) {
   Table by_column({"column", "place"});
   for (int column = 0; column < form.shape.n; ++column) by_column.add({std::to_string(column), bits_of_row(form, column)});
 
-  std::string out = title(form, operand, fmt::format("addresses of {} rows of {} bytes in shared memory", form.rows_in_memory(), Form::row_bytes));
+  std::string out =
+      title(form, operand, fmt::format("addresses of {} rows of {} bytes in shared memory", form.rows_in_memory(), Form::row_bytes));
   out += fmt::format("\nLane -> matrix and row whose address it holds\n{}", by_lane.text());
   if (form.rows_in_memory() < lanes)
     out += fmt::format("Addresses in lanes {} to {} are ignored; up to sm_75 they must be valid.\n", form.rows_in_memory(), lanes - 1);
@@ -297,14 +301,8 @@ Json rows_json(const Form& form, const Operand& operand) {
     const Element first = addressed(form, lane).front();
     by_lane.push_back({{"matrix", first.matrix}, {"row", first.row}});
   }
-  return {{"opcode", form.opcode},
-          {"operand", name(operand.name)},
-          {"row_bytes", Form::row_bytes},
-          {"element_bits", form.memory_bits},
-          {"matrices", form.number},
-          {"rows", form.shape.m},
-          {"columns", form.shape.n},
-          {"elements", std::move(elements)},
+  return {{"opcode", form.opcode},      {"operand", name(operand.name)}, {"row_bytes", Form::row_bytes}, {"element_bits", form.memory_bits},
+          {"matrices", form.number},    {"rows", form.shape.m},          {"columns", form.shape.n},      {"elements", std::move(elements)},
           {"lanes", std::move(by_lane)}};
 }
 
@@ -341,7 +339,8 @@ std::string layout(const Options& options) {
   return is_address(operand) ? rows_text(form, operand) : fragment_text(form, operand);
 }
 
-constexpr const char* footer = R"(Registers are numbered as PTX writes them in the operand's braces; a 64-bit register counts as one. Operand p of ldmatrix and stmatrix shows
+constexpr const char* footer =
+    R"(Registers are numbered as PTX writes them in the operand's braces; a 64-bit register counts as one. Operand p of ldmatrix and stmatrix shows
 which lane holds the address of which row in memory, and which of the row's bytes or bits are which column. Where --matrix chooses, it counts
 the matrices of ldmatrix and stmatrix, the products of m8n8k4, the values of the selector (operand e) or of the ids (operands scale-a, scale-b).
 

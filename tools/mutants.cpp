@@ -62,7 +62,9 @@ void add_mutants(CLI::App& app) {
   CLI::App* command = app.add_subcommand("mutants", "Hold mutants of the tables against the recorded answers of a card");
   command->add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote")->required();
   command->add_option("--json", options->json, "Write every verdict to this file")->type_name("FILE.json");
-  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")->type_name("N")->check(CLI::Range(1u, max_jobs));
+  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, max_jobs));
   command->footer(footer);
   command->callback([options] { refute(*options); });
 }

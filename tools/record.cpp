@@ -13,11 +13,11 @@
 #include <warpmat/version.h>
 
 #include "commands.h"
-#include "tools/library/form_selection.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/recordings/limit.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
+#include "tools/library/form_selection.h"
 #include "tools/library/interruption.h"
 #include "tools/library/output_file.h"
 #include "tools/library/progress.h"
@@ -104,7 +104,8 @@ class Output {
   }
 
   std::string text() const {
-    std::string text = fmt::format("{} forms in {} classes, {} bytes in {}{}", forms_, classes_, bytes_, out_, complete_ ? "" : "; incomplete");
+    std::string text =
+        fmt::format("{} forms in {} classes, {} bytes in {}{}", forms_, classes_, bytes_, out_, complete_ ? "" : "; incomplete");
     if (left_out_examples_ != 0) text += fmt::format("\n{} examples left out to keep the limit; every digest is there", left_out_examples_);
     if (differing_ == 0) return text + "\nthe emulator gives the same answers";
     return text + fmt::format("\nthe emulator gives other answers in {} classes; the file holds what shows that", differing_);
@@ -169,7 +170,8 @@ void record_all(const Options& options) {
   const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
   const Target& target = wanted.target != nullptr ? *wanted.target : gpu->target();
   const std::vector<const Form*> selected = select_forms(target, options.forms), forms = part_of(selected, options.shard);
-  if (forms.empty()) throw std::runtime_error(fmt::format("--shard {}: {} forms cannot be shared by so many", to_string(options.shard), selected.size()));
+  if (forms.empty())
+    throw std::runtime_error(fmt::format("--shard {}: {} forms cannot be shared by so many", to_string(options.shard), selected.size()));
   Provenance source = provenance(*gpu, target, options.seed);
   source.version = version();
   source.forms = selected.size();
@@ -209,8 +211,11 @@ void add_record(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("record", "Write down what a GPU makes of generated operands");
   command->add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz")->type_name("PLACE");
-  CLI::Option* all = command->add_flag("--all", options->all, "Every form in one file, here and named after the card where --out names none");
-  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")->type_name("REGEX")->excludes(all);
+  CLI::Option* all =
+      command->add_flag("--all", options->all, "Every form in one file, here and named after the card where --out names none");
+  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")
+      ->type_name("REGEX")
+      ->excludes(all);
   command->add_option("--limit", options->limit, "Leave out examples until the file is no larger than this, for example 2MB")
       ->type_name("SIZE")
       ->transform(CLI::AsSizeValue(true));

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "commands.h"
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/recordings/vectors.h"
+#include "gpu/runners/emulator_runner.h"
 #include "tools/library/progress.h"
 #include "tools/library/table.h"
 

@@ -65,7 +65,8 @@ T& found_or_added(std::vector<T>& all, std::string T::*member, const std::string
 std::vector<Section> sections() {
   std::vector<Section> all;
   for (const Form& form : forms()) {
-    const std::string rest = fmt::format("{} | {} | {}", target_text(form.requirement), to_string(form.requirement.ptx), lowerings_text(form));
+    const std::string rest =
+        fmt::format("{} | {} | {}", target_text(form.requirement), to_string(form.requirement.ptx), lowerings_text(form));
     Section& section = found_or_added(all, &Section::title, section_of(form));
     found_or_added(section.lines, &Line::rest, rest).opcodes.push_back(form.opcode);
   }
@@ -73,7 +74,9 @@ std::vector<Section> sections() {
 }
 
 std::string section_text(const Section& section) {
-  std::string text = fmt::format("\n## {}\n\n| opcode | forms | needs | PTX | machine instruction, and how its bits are known |\n|---|---|---|---|---|\n", section.title);
+  std::string text =
+      fmt::format("\n## {}\n\n| opcode | forms | needs | PTX | machine instruction, and how its bits are known |\n|---|---|---|---|---|\n",
+                  section.title);
   for (const Line& line : section.lines)
     for (const OpcodePattern& pattern : opcode_patterns(line.opcodes))
       text += fmt::format("| `{}` | {} | {} |\n", pattern.text, pattern.opcodes, line.rest);

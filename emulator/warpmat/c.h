@@ -1,8 +1,9 @@
-/* warpmat in C: find instructions, ask about them, execute them on registers and memory that the caller keeps. C99; c_program.h runs programs.
+/* warpmat in C: find instructions, ask about them, execute them on registers and memory that the caller keeps. C99; c_program.h runs
+ * programs.
  *
- * Nothing throws or ends the process. A pointer that is null, a list that is too short, a size that is unknown are errors, not crashes. Every
- * function may be called from every thread, in destructors at exit and after fork. Strings and instructions last until the process ends.
- * warpmat_execute does not allocate or lock unless it fails.
+ * Nothing throws or ends the process. A pointer that is null, a list that is too short, a size that is unknown are errors, not crashes.
+ * Every function may be called from every thread, in destructors at exit and after fork. Strings and instructions last until the process
+ * ends. warpmat_execute does not allocate or lock unless it fails.
  *
  * Structs grow at their end in later versions. Whoever passes one sets `size` to sizeof the struct as this header has it; the library reads
  * and writes no byte behind it. */
@@ -26,21 +27,22 @@ extern "C" {
 WARPMAT_API const char* warpmat_version(void);
 WARPMAT_API int warpmat_abi(void);
 
-/* ---- Errors ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Errors ----------------------------------------------------------------------------------------------------------------------------
+ */
 
 typedef enum warpmat_status {
   WARPMAT_OK = 0,
   WARPMAT_BAD_ARGUMENT,   /* null, missing, too short, of unknown size, not at a multiple of four bytes */
   WARPMAT_UNKNOWN_OPCODE, /* also of machine names */
   WARPMAT_UNKNOWN_TARGET,
-  WARPMAT_UNAVAILABLE,    /* the target does not have the instruction */
-  WARPMAT_SYNTAX,         /* of a program's text */
-  WARPMAT_UNDEFINED,      /* operands hold what the ISA leaves undefined: metadata, a selector, ids, padding */
-  WARPMAT_MISALIGNED,     /* the address of a row of memory */
-  WARPMAT_OUT_OF_RANGE,   /* the same */
-  WARPMAT_REFUSED,        /* a callback of the caller's memory refused a row */
-  WARPMAT_NO_MEMORY,      /* the library's own allocation failed */
-  WARPMAT_INTERNAL        /* a defect of the library */
+  WARPMAT_UNAVAILABLE,  /* the target does not have the instruction */
+  WARPMAT_SYNTAX,       /* of a program's text */
+  WARPMAT_UNDEFINED,    /* operands hold what the ISA leaves undefined: metadata, a selector, ids, padding */
+  WARPMAT_MISALIGNED,   /* the address of a row of memory */
+  WARPMAT_OUT_OF_RANGE, /* the same */
+  WARPMAT_REFUSED,      /* a callback of the caller's memory refused a row */
+  WARPMAT_NO_MEMORY,    /* the library's own allocation failed */
+  WARPMAT_INTERNAL      /* a defect of the library */
 } warpmat_status;
 
 /* "WARPMAT_MISALIGNED"; "unknown status" for other numbers. */
@@ -58,7 +60,8 @@ typedef struct warpmat_error {
   char message[512]; /* what is wrong and what would be right; cut where it is longer */
 } warpmat_error;
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ----------------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Numbers from 0 to count - 1; names of other numbers are null. */
 WARPMAT_API int warpmat_target_count(void);
@@ -66,51 +69,60 @@ WARPMAT_API const char* warpmat_target_name(int target); /* "sm_90a" */
 WARPMAT_API int warpmat_form_count(void);
 WARPMAT_API const char* warpmat_form_opcode(int form); /* "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" */
 WARPMAT_API int warpmat_format_count(void);
-WARPMAT_API const char* warpmat_format_name(int format);    /* "e4m3" */
-WARPMAT_API int warpmat_format_bits(int format);            /* of one element; 0 for other numbers */
-WARPMAT_API int warpmat_find_format(const char* name);      /* -1 if there is none of that name */
+WARPMAT_API const char* warpmat_format_name(int format); /* "e4m3" */
+WARPMAT_API int warpmat_format_bits(int format);         /* of one element; 0 for other numbers */
+WARPMAT_API int warpmat_find_format(const char* name);   /* -1 if there is none of that name */
 
 /* The value of an element, exactly; higher bits of `bits` are ignored. */
 WARPMAT_API warpmat_status warpmat_to_double(int format, uint64_t bits, double* value);
 /* The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none. */
 WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_t* bits);
 
-/* ---- Instructions ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Instructions ----------------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct warpmat_instruction warpmat_instruction;
 
-/* The instruction that `opcode` spells, its qualifiers in any order that ptxas takes, on a target ("sm_90a"); null if there is none. The same
- * pointer each time. */
+/* The instruction that `opcode` spells, its qualifiers in any order that ptxas takes, on a target ("sm_90a"); null if there is none. The
+ * same pointer each time. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
-/* The same by the machine's name, as traces of SASS spell it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT". Where several
- * PTX instructions become that machine instruction, the first of warpmat_form_opcode's list that the target has. */
+/* The same by the machine's name, as traces of SASS spell it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT". Where
+ * several PTX instructions become that machine instruction, the first of warpmat_form_opcode's list that the target has. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 typedef struct warpmat_instruction_info {
   size_t size;
   const char* opcode;
   const char* target;
-  const char* machine;   /* the machine instructions: "2 HMMA.16816 and an addition" */
-  const char* sass;      /* what warpmat_find_machine takes for it; null where it is no one machine instruction, or its name is not known */
-  const char* evidence;  /* how the bits are known: "measured", "replayed", "published", "assumed" */
-  const char* source;    /* by whom */
-  int m, n, k;           /* of mma; of ldmatrix and stmatrix m rows of n elements, k 0 */
-  int operands;          /* as warpmat_operand_at counts them */
-  int rows;              /* rows of memory that ldmatrix and stmatrix access, row i addressed by lane i; 0 if none */
-  int row_bytes;         /* of each row */
-  int checked_lanes;     /* lanes whose addresses must be valid, from lane 0 on: `rows`, or more where the hardware checks more */
+  const char* machine;  /* the machine instructions: "2 HMMA.16816 and an addition" */
+  const char* sass;     /* what warpmat_find_machine takes for it; null where it is no one machine instruction, or its name is not known */
+  const char* evidence; /* how the bits are known: "measured", "replayed", "published", "assumed" */
+  const char* source;   /* by whom */
+  int m, n, k;          /* of mma; of ldmatrix and stmatrix m rows of n elements, k 0 */
+  int operands;         /* as warpmat_operand_at counts them */
+  int rows;             /* rows of memory that ldmatrix and stmatrix access, row i addressed by lane i; 0 if none */
+  int row_bytes;        /* of each row */
+  int checked_lanes;    /* lanes whose addresses must be valid, from lane 0 on: `rows`, or more where the hardware checks more */
   int reads_memory, writes_memory;
-  size_t stack_bytes;    /* stack that warpmat_execute needs, callbacks of the caller not counted */
+  size_t stack_bytes; /* stack that warpmat_execute needs, callbacks of the caller not counted */
 } warpmat_instruction_info;
 
 WARPMAT_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);
 
 typedef enum warpmat_operand {
-  WARPMAT_D, WARPMAT_A, WARPMAT_B, WARPMAT_C, WARPMAT_E, WARPMAT_SELECTOR,
-  WARPMAT_SCALE_A, WARPMAT_IDS_A, WARPMAT_SCALE_B, WARPMAT_IDS_B,
-  WARPMAT_R, /* registers of ldmatrix and stmatrix */
-  WARPMAT_P, /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
+  WARPMAT_D,
+  WARPMAT_A,
+  WARPMAT_B,
+  WARPMAT_C,
+  WARPMAT_E,
+  WARPMAT_SELECTOR,
+  WARPMAT_SCALE_A,
+  WARPMAT_IDS_A,
+  WARPMAT_SCALE_B,
+  WARPMAT_IDS_B,
+  WARPMAT_R,     /* registers of ldmatrix and stmatrix */
+  WARPMAT_P,     /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
   WARPMAT_STRIDE /* of wmma.load and wmma.store: words may be null, then PTX names none */
 } warpmat_operand;
 
@@ -131,7 +143,7 @@ typedef struct warpmat_operand_info {
   int written;        /* 1 for d, and r of ldmatrix */
   int registers;      /* that PTX writes, of register_bits bits each */
   int register_bits;
-  int words;          /* the same in 32-bit words a lane: what warpmat_registers describes; a register of 64 bits is two, low half first */
+  int words; /* the same in 32-bit words a lane: what warpmat_registers describes; a register of 64 bits is two, low half first */
   int rows, columns, matrices; /* of a fragment */
   int element_bits;            /* of a fragment's element in the register, padding included */
   int choices;                 /* of a choice: numbers that it takes, from 0 on */
@@ -140,7 +152,8 @@ typedef struct warpmat_operand_info {
 /* Operand `index`, in the order in which PTX writes them. */
 WARPMAT_API warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info);
 
-/* ---- Layouts --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Layouts ---------------------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct warpmat_place {
   int lane, reg, bit; /* `bit` is the element's lowest in register `reg` (of register_bits bits) of `lane` */
@@ -152,16 +165,18 @@ typedef struct warpmat_element {
 
 /* Which element of a fragment lies at a place, and where an element lies. */
 WARPMAT_API warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
-                                                warpmat_element* element);
+                                              warpmat_element* element);
 WARPMAT_API warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
-                                              warpmat_place* place);
+                                            warpmat_place* place);
 /* Where an element of ldmatrix's or stmatrix's r lies in memory: from bit `bit` on of the row that `lane` addresses; reg is 0. */
 WARPMAT_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
 
-/* ---- Executing ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Executing -------------------------------------------------------------------------------------------------------------------------
+ */
 
-/* Where the 32-bit words of one operand lie: word i of lane l of warp w is words[n * word_stride + l * lane_stride + w * warp_stride], where n
- * is numbers[i], or i if `numbers` is null. Strides count 32-bit words and may be negative. Operands that are only read are not written. */
+/* Where the 32-bit words of one operand lie: word i of lane l of warp w is words[n * word_stride + l * lane_stride + w * warp_stride],
+ * where n is numbers[i], or i if `numbers` is null. Strides count 32-bit words and may be negative. Operands that are only read are not
+ * written. */
 typedef struct warpmat_registers {
   uint32_t* words;
   const uint16_t* numbers; /* the registers that the instruction names, a number a word; may be null */
@@ -179,14 +194,15 @@ typedef struct warpmat_registers {
 #define WARPMAT_IMMEDIATE(words) \
   { (words), 0, 0, 1, 0, 0 }
 
-/* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null (wmma.load and wmma.store: bytes below 2^32). Addresses are checked before the first row is accessed
- * (instruction_info's checked_lanes): each must be a multiple of 16, and its row lie in the `byte_count` bytes from address `base` on. */
+/* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null (wmma.load and wmma.store: bytes below 2^32).
+ * Addresses are checked before the first row is accessed (instruction_info's checked_lanes): each must be a multiple of 16, and its row lie
+ * in the `byte_count` bytes from address `base` on. */
 typedef struct warpmat_memory {
   size_t size;
-  uint8_t* bytes;          /* warp 0's; or null */
-  ptrdiff_t warp_stride;   /* of `bytes`, from warp to warp; 0: all warps share them */
+  uint8_t* bytes;        /* warp 0's; or null */
+  ptrdiff_t warp_stride; /* of `bytes`, from warp to warp; 0: all warps share them */
   uint64_t base;
-  uint64_t byte_count;     /* UINT64_MAX: callbacks take any address */
+  uint64_t byte_count; /* UINT64_MAX: callbacks take any address */
   /* One row: `row_bytes` bytes that `lane` of warp `warp` addresses, lane 0's first. Other results than 0 end the instruction with
    * WARPMAT_REFUSED: ldmatrix has changed nothing then, stmatrix has written the rows of the lanes before. */
   int (*read)(void* user, size_t warp, int lane, uint64_t address, uint8_t* row, size_t row_bytes);
@@ -211,7 +227,7 @@ typedef struct warpmat_call {
  * that a lowering writes as a sequence). Registers and memory may overlap. After an error the warps before error->warp are executed, it and
  * those after it unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
-                                             warpmat_error* error);
+                                           warpmat_error* error);
 
 #ifdef __cplusplus
 }

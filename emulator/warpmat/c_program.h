@@ -12,8 +12,9 @@ extern "C" {
 /* PTX statements that a warp executes from first to last. Immutable: many threads may run it at once. */
 typedef struct warpmat_program warpmat_program;
 
-/* Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target` ("sm_90a") goes before the text's
- * own .target; it may be null if the text has one. Null where the text is wrong: `error` says the first thing that is, with line and column. */
+/* Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target` ("sm_90a") goes before the
+ * text's own .target; it may be null if the text has one. Null where the text is wrong: `error` says the first thing that is, with line and
+ * column. */
 WARPMAT_API warpmat_program* warpmat_program_parse(const char* text, const char* target, warpmat_error* error);
 
 /* Frees a program that no warp uses any more. Null is ignored. */
@@ -31,7 +32,8 @@ typedef struct warpmat_warp warpmat_warp;
 WARPMAT_API warpmat_warp* warpmat_warp_create(const warpmat_program* program, size_t shared_bytes, warpmat_error* error);
 WARPMAT_API void warpmat_warp_free(warpmat_warp* warp);
 
-/* The 32 lanes of a register, to read and write; `word` is 1 for the upper half of a 64-bit one. Null if the program has no such register. */
+/* The 32 lanes of a register, to read and write; `word` is 1 for the upper half of a 64-bit one. Null if the program has no such register.
+ */
 WARPMAT_API uint32_t* warpmat_warp_register(warpmat_warp* warp, const char* name, int word);
 
 /* The warp's shared memory and its size. */

@@ -2,6 +2,8 @@
 
 namespace warpmat {
 
-std::string_view version() { return WARPMAT_VERSION; }
+std::string_view version() {
+  return WARPMAT_VERSION;
+}
 
 }  // namespace warpmat

@@ -1,14 +1,15 @@
 #ifndef WARPMAT_VERSION_H
 #define WARPMAT_VERSION_H
 
-/* The version of these headers, for C99 and C++: the one place where it is written, the build system reads it here. Versions with the same MAJOR
-   and MINOR have the same binary interface. */
+/* The version of these headers, for C99 and C++: the one place where it is written, the build system reads it here. Versions with the same
+   MAJOR and MINOR have the same binary interface. */
 #define WARPMAT_VERSION_MAJOR 0
 #define WARPMAT_VERSION_MINOR 1
 #define WARPMAT_VERSION_PATCH 0
 
 /* "0.1.0" */
-#define WARPMAT_VERSION WARPMAT_TEXT_OF(WARPMAT_VERSION_MAJOR) "." WARPMAT_TEXT_OF(WARPMAT_VERSION_MINOR) "." WARPMAT_TEXT_OF(WARPMAT_VERSION_PATCH)
+#define WARPMAT_VERSION \
+  WARPMAT_TEXT_OF(WARPMAT_VERSION_MAJOR) "." WARPMAT_TEXT_OF(WARPMAT_VERSION_MINOR) "." WARPMAT_TEXT_OF(WARPMAT_VERSION_PATCH)
 #define WARPMAT_TEXT_OF(x) WARPMAT_TEXT(x)
 #define WARPMAT_TEXT(x) #x
 

@@ -19,7 +19,7 @@
 #include <warpmat/machine/launch.h>
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/matrices/packing.h>
-#include <warpmat/tables/scales.h>
 #include <warpmat/matrices/sparse.h>
 #include <warpmat/ptx/operands.h>
 #include <warpmat/ptx/run.h>
+#include <warpmat/tables/scales.h>

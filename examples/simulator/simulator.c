@@ -1,5 +1,5 @@
-/* A small SIMT simulator: threads with their own registers, a memory of its own, instructions of its own. ldmatrix and mma it has from warpmat,
- * through the C interface. One warp multiplies a 16x16 tile by a 16x8 tile and the result is compared with the product.
+/* A small SIMT simulator: threads with their own registers, a memory of its own, instructions of its own. ldmatrix and mma it has from
+ * warpmat, through the C interface. One warp multiplies a 16x16 tile by a 16x8 tile and the result is compared with the product.
  *
  * C99. Ends with 0 if all went as it should. */
 #include <stdint.h>
@@ -11,12 +11,13 @@
 
 enum { threads = 32, thread_registers = 24, memory_bytes = 2048, m = 16, n = 8, k = 16 };
 
-/* ---- The simulator's own state ---------------------------------------------------------------------------------------------------------- */
+/* ---- The simulator's own state ----------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct {
   uint32_t registers[threads][thread_registers]; /* thread-major, as most simulators keep them */
   uint8_t memory[memory_bytes];
-  unsigned accesses;                             /* what its timing model counts: rows, and the banks that each row meets */
+  unsigned accesses; /* what its timing model counts: rows, and the banks that each row meets */
   unsigned bank_words[32];
 } machine;
 
@@ -32,7 +33,8 @@ static int read_row(void* user, size_t warp, int lane, uint64_t address, uint8_t
   return 0;
 }
 
-/* ---- Its instructions ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Its instructions -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* A matrix instruction of the program: what it is, and the registers that it names, operand after operand. */
 typedef struct {
@@ -69,11 +71,16 @@ static int execute(machine* self, const matrix_instruction* traced, const char* 
   return 0;
 }
 
-/* ---- A tile's product ------------------------------------------------------------------------------------------------------------------- */
+/* ---- A tile's product -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Small whole numbers, so that every sum is exact. */
-static double element_a(int i, int j) { return i - 2 * j + 5; }
-static double element_b(int i, int j) { return (i * 3 + j) % 7 - 3; }
+static double element_a(int i, int j) {
+  return i - 2 * j + 5;
+}
+static double element_b(int i, int j) {
+  return (i * 3 + j) % 7 - 3;
+}
 
 static void store_f16(machine* self, size_t address, double value) {
   uint64_t bits = 0;

@@ -25,7 +25,9 @@ constexpr std::uint32_t memory_rows = 64;  // twice what one instruction address
 // Of wmma.load and wmma.store: 32 rows of 32 bytes, with as much between them, or fewer that are longer, from one of some addresses on.
 constexpr std::uint32_t largest_matrix = 2048, most_padding = 32, first_addresses = 256;
 
-std::uint32_t memory_bytes(const Form& form) { return moves_matrix(form) ? largest_matrix + first_addresses : row_bytes * memory_rows; }
+std::uint32_t memory_bytes(const Form& form) {
+  return moves_matrix(form) ? largest_matrix + first_addresses : row_bytes * memory_rows;
+}
 
 bool addresses_memory(const Form& form) {
   return std::ranges::any_of(form.operands, [](const Operand& o) { return o.kind == OperandKind::address; });
@@ -56,10 +58,14 @@ std::string declaration(const Operand& operand) {
 }
 
 /// The values of the selector that the ISA defines: ptxas takes more of some forms.
-int defined_selectors(const Form& form) { return form.operand(OperandName::e).fragment.matrices(); }
+int defined_selectors(const Form& form) {
+  return form.operand(OperandName::e).fragment.matrices();
+}
 
 /// How many byte-ids the form's scale vector allows.
-int byte_ids(const Form& form) { return 4 / form.scale_vector; }
+int byte_ids(const Form& form) {
+  return 4 / form.scale_vector;
+}
 
 /// {byte-id, thread-id}: number `variant` of those that the form's scale vector allows.
 std::string ids_text(const Form& form, const Operand& operand, int variant) {
@@ -108,14 +114,10 @@ void fill_metadata(Register& metadata, const Form& form, uint64_t operand_key) {
 
 Role role_of(OperandName operand) {
   switch (operand) {
-    case OperandName::a:
-      return Role::multiplicand_a;
-    case OperandName::b:
-      return Role::multiplicand_b;
-    case OperandName::c:
-      return Role::accumulator;
-    default:
-      return Role::other;
+    case OperandName::a: return Role::multiplicand_a;
+    case OperandName::b: return Role::multiplicand_b;
+    case OperandName::c: return Role::accumulator;
+    default: return Role::other;
   }
 }
 
@@ -224,7 +226,8 @@ void fill_addresses(Register& addresses, const Form& form, const Target& target,
     if (stores(form)) std::swap(rows[lane], chosen);  // what was chosen before is out of reach
     addresses[lane] = memory + row_bytes * (stores(form) ? rows[lane] : static_cast<std::uint32_t>(random.below(memory_rows)));
     const bool ignored = lane >= static_cast<std::size_t>(form.rows_in_memory());
-    if (ignored && !find_lowering(form, target.hardware)->particulars.checks_all_addresses) addresses[lane] = static_cast<std::uint32_t>(random.next());
+    if (ignored && !find_lowering(form, target.hardware)->particulars.checks_all_addresses)
+      addresses[lane] = static_cast<std::uint32_t>(random.next());
   }
 }
 
@@ -282,7 +285,8 @@ class WarpFiller {
     const Operand& operand = form_.operands[index];
     const uint64_t operand_key = combine(warp_key, index);
     if (operand.kind == OperandKind::stride) return fill_stride(*words.front(), form_, operand_key);
-    if (operand.kind == OperandKind::address && moves_matrix(form_)) return fill_matrix_address(*words.front(), form_, memory_, operand_key);
+    if (operand.kind == OperandKind::address && moves_matrix(form_))
+      return fill_matrix_address(*words.front(), form_, memory_, operand_key);
     if (operand.kind == OperandKind::address) return fill_addresses(*words.front(), form_, *program_.target, memory_, operand_key);
     if (operand.name == OperandName::e) return fill_metadata(*words.front(), form_, operand_key);
     if (fillers_[index] != nullptr) return fillers_[index]->fill(words, warp_key, operand_key);

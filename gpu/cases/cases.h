@@ -16,8 +16,8 @@ namespace warpmat {
 /// The version of what make_case draws. It changes whenever some case does, because recorded answers belong to the old one.
 inline constexpr int case_generator_version = 3;
 
-/// How many programs it takes until what PTX writes as a number (the selector of sparse metadata, the ids of block scales) had every value that
-/// the ISA defines: 1 for most forms.
+/// How many programs it takes until what PTX writes as a number (the selector of sparse metadata, the ids of block scales) had every value
+/// that the ISA defines: 1 for most forms.
 int variants(const Form& form);
 
 inline constexpr int class_variant = -1;  ///< the number of the operand class among all classes
@@ -39,7 +39,8 @@ WarpStates make_case(const Program& program, const Form& form, const OperandClas
                      std::size_t first_warp, std::size_t warps, std::uint32_t shared_base);
 
 /// The words that a recorded answer consists of: the destination registers that the instruction of a one-statement program left in `warp`,
-/// 32 words each, or for an instruction that writes memory all of that, four bytes a word, little-endian: which rows it wrote shows there too.
+/// 32 words each, or for an instruction that writes memory all of that, four bytes a word, little-endian: which rows it wrote shows there
+/// too.
 std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates& states, std::size_t warp);
 
 }  // namespace warpmat

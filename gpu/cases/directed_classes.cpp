@@ -102,23 +102,12 @@ class Ladder {
     uint64_t code = 0;
     if (end_ == End::bottom && c_choice_ != 0) return sign;
     switch (c_choice_) {
-      case 0:
-        code = power_of_two(c_, random.between(least_power(c_), min_exponent(c_)));
-        break;
-      case 1:
-        code = power_of_two(c_, largest);
-        break;
-      case 2:
-        code = power_of_two(c_, largest + random.between(1, most_distance));
-        break;
-      case 3:
-        code = power_of_two(c_, largest - random.between(0, most_distance));
-        break;
-      case 4:
-        code = power_of_two(c_, largest - last_bit());
-        break;
-      default:
-        return sign;
+      case 0: code = power_of_two(c_, random.between(least_power(c_), min_exponent(c_))); break;
+      case 1: code = power_of_two(c_, largest); break;
+      case 2: code = power_of_two(c_, largest + random.between(1, most_distance)); break;
+      case 3: code = power_of_two(c_, largest - random.between(0, most_distance)); break;
+      case 4: code = power_of_two(c_, largest - last_bit()); break;
+      default: return sign;
     }
     if (random.one_in(4)) code |= uint64_t{1} << random.below(static_cast<uint64_t>(c_.fraction_bits));  // a second bit
     return sign | code;
@@ -175,17 +164,13 @@ class Ladder {
     const int product = least_power(c_) - beyond_last_bit_, of_a = product / 2 + static_cast<int>(split_ % 3) - 1;
     int exponent = s_.role == Role::multiplicand_a ? of_a : product - of_a;
     switch (rung) {
-      case Rung::largest:
-        break;
+      case Rung::largest: break;
       case Rung::second:
         if (second_ % 2 == 0) return 0;
         exponent += s_.role == Role::multiplicand_a ? 1 : 0;
         break;
-      case Rung::remainder:
-        exponent -= Random(combine(line_key(s_, s_.role), 98)).between(0, most_share);
-        break;
-      default:
-        return 0;
+      case Rung::remainder: exponent -= Random(combine(line_key(s_, s_.role), 98)).between(0, most_share); break;
+      default: return 0;
     }
     return power_of_two(*s_.format, exponent);
   }

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/layout/padding.h>
 #include <warpmat/tables/lowering.h>
 #include <warpmat/tables/metadata.h>
-#include <warpmat/layout/padding.h>
 
 #include <algorithm>
 #include <utility>
@@ -265,16 +265,11 @@ class Generator {
     const ScalarInstruction& instruction = *scalars_[random_.below(scalars_.size())];
     require(instruction.requirement);
     switch (instruction.operation) {
-      case ScalarOperation::load:
-        return load(instruction);
-      case ScalarOperation::store:
-        return store(instruction);
-      case ScalarOperation::barrier:
-        return {instruction.opcode + " 0xffffffff;"};
-      case ScalarOperation::move:
-        return {move(instruction)};
-      case ScalarOperation::compute:
-        return {compute(instruction)};
+      case ScalarOperation::load: return load(instruction);
+      case ScalarOperation::store: return store(instruction);
+      case ScalarOperation::barrier: return {instruction.opcode + " 0xffffffff;"};
+      case ScalarOperation::move: return {move(instruction)};
+      case ScalarOperation::compute: return {compute(instruction)};
     }
     return {};
   }

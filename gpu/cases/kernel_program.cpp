@@ -172,29 +172,18 @@ class Generator {
     --left_;
     if (depth < 3 && left_ > 1 && random_.one_in(7)) return random_.one_in(2) ? branch(depth) : loop(depth);
     switch (random_.below(depth == 0 ? 14 : 10)) {
-      case 0:
-        return contraction();
-      case 1:
-        return contraction();
-      case 2:
-        return memory();
-      case 3:
-        return memory();
-      case 4:
-        return statements({atomic()});
-      case 5:
-        return statements({vote(depth)});
-      case 6:
-        return statements({special()});
-      case 10:
-        return statements({shuffle()});
-      case 11:
-        return statements(barrier());
+      case 0: return contraction();
+      case 1: return contraction();
+      case 2: return memory();
+      case 3: return memory();
+      case 4: return statements({atomic()});
+      case 5: return statements({vote(depth)});
+      case 6: return statements({special()});
+      case 10: return statements({shuffle()});
+      case 11: return statements(barrier());
       case 12:
-      case 13:
-        return statements(matrix());
-      default:
-        return statements(scalar());
+      case 13: return statements(matrix());
+      default: return statements(scalar());
     }
   }
 
@@ -273,14 +262,10 @@ class Generator {
     constexpr std::array registers{"%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.x", "%laneid", "%lanemask_lt", "%lanemask_ge", "%tid.y"};
     const std::string p = any(pool_named('p'));
     switch (random_.below(5)) {
-      case 0:
-        return guard() + fmt::format("mov.u32 {}, {};", any(pool_named('r')), registers[random_.below(registers.size())]);
-      case 1:
-        return guard() + fmt::format("mov.b64 {}, {{{}, {}}};", any(pool_named('l')), any(pool_named('r')), any(pool_named('f')));
-      case 2:
-        return guard() + fmt::format("mov.b32 {{{}, {}}}, {};", "%h0", "%h1", any(pool_named('x')));
-      case 3:
-        return guard() + fmt::format("selp.b32 {}, {}, {}, {};", any(pool_named('r')), any(pool_named('r')), any(pool_named('f')), p);
+      case 0: return guard() + fmt::format("mov.u32 {}, {};", any(pool_named('r')), registers[random_.below(registers.size())]);
+      case 1: return guard() + fmt::format("mov.b64 {}, {{{}, {}}};", any(pool_named('l')), any(pool_named('r')), any(pool_named('f')));
+      case 2: return guard() + fmt::format("mov.b32 {{{}, {}}}, {};", "%h0", "%h1", any(pool_named('x')));
+      case 3: return guard() + fmt::format("selp.b32 {}, {}, {}, {};", any(pool_named('r')), any(pool_named('r')), any(pool_named('f')), p);
       default:
         return guard() + fmt::format("{}.pred {}, {}, {};", std::array{"and", "or", "xor"}[random_.below(3)], any(pool_named('p')),
                                      any(pool_named('p')), p);
@@ -325,14 +310,10 @@ class Generator {
       case 0:
         if (!type.passes_neg) break;
         return statements({multiply(product, ""), fmt::format("neg{} {}, {};", suffix, second, product), sum("", second, any(pool))});
-      case 1:
-        return statements({multiply(product, ""), multiply(second, ""), sum("", product, second)});
-      case 2:
-        return statements({multiply(product, ".rn"), sum_of("")});
-      case 3:
-        return statements({multiply(product, ""), sum_of(".rn")});
-      default:
-        break;
+      case 1: return statements({multiply(product, ""), multiply(second, ""), sum("", product, second)});
+      case 2: return statements({multiply(product, ".rn"), sum_of("")});
+      case 3: return statements({multiply(product, ""), sum_of(".rn")});
+      default: break;
     }
     Lines lines{multiply(product, "")};
     for (int uses = random_.between(1, 3); uses > 0; --uses) lines.push_back(sum_of(""));
@@ -453,12 +434,9 @@ class Generator {
     const std::string address = fmt::format("[{}+{}]", shared ? "%os" : "%og", own_offset(pool.kind == ValueKind::f64, bytes));
     const std::string space = shared ? "shared" : "global";
     switch (random_.below(4)) {
-      case 0:
-        return guard() + fmt::format("atom.{}.exch.b{} {}, {}, {};", space, pool.bits, any(pool), address, any(pool));
-      case 1:
-        return guard() + fmt::format("atom.{}.cas.b{} {}, {}, {}, {};", space, pool.bits, any(pool), address, any(pool), any(pool));
-      default:
-        return guard() + fmt::format("atom.{}.{} {}, {}, {};", space, name, any(pool), address, any(pool));
+      case 0: return guard() + fmt::format("atom.{}.exch.b{} {}, {}, {};", space, pool.bits, any(pool), address, any(pool));
+      case 1: return guard() + fmt::format("atom.{}.cas.b{} {}, {}, {}, {};", space, pool.bits, any(pool), address, any(pool), any(pool));
+      default: return guard() + fmt::format("atom.{}.{} {}, {}, {};", space, name, any(pool), address, any(pool));
     }
   }
 
@@ -467,20 +445,16 @@ class Generator {
   std::string vote(int depth) {
     const std::string p = any(pool_named('p')), q = any(pool_named('p')), r = any(pool_named('r')), s = any(pool_named('r'));
     switch (random_.below(6)) {
-      case 0:
-        return fmt::format("vote.sync.{}.pred {}, {}, %m{};", std::array{"all", "any", "uni"}[random_.below(3)], p, q, depth);
-      case 1:
-        return fmt::format("vote.sync.ballot.b32 {}, {}, %m{};", r, p, depth);
+      case 0: return fmt::format("vote.sync.{}.pred {}, {}, %m{};", std::array{"all", "any", "uni"}[random_.below(3)], p, q, depth);
+      case 1: return fmt::format("vote.sync.ballot.b32 {}, {}, %m{};", r, p, depth);
       case 2:
         return random_.one_in(2) ? fmt::format("match.any.sync.b32 {}, {}, %m{};", r, s, depth)
                                  : fmt::format("match.any.sync.b64 {}, {}, %m{};", r, any(pool_named('l')), depth);
-      case 3:
-        return fmt::format("match.all.sync.b32 {}|{}, {}, %m{};", r, p, s, depth);
+      case 3: return fmt::format("match.all.sync.b32 {}|{}, {}, %m{};", r, p, s, depth);
       case 4:
         return fmt::format("redux.sync.{} {}, {}, %m{};",
                            std::array{"add.u32", "min.s32", "max.u32", "min.u32", "max.s32", "add.s32"}[random_.below(6)], r, s, depth);
-      default:
-        return fmt::format("redux.sync.{}.b32 {}, {}, %m{};", std::array{"and", "or", "xor"}[random_.below(3)], r, s, depth);
+      default: return fmt::format("redux.sync.{}.b32 {}, {}, %m{};", std::array{"and", "or", "xor"}[random_.below(3)], r, s, depth);
     }
   }
 
@@ -496,10 +470,8 @@ class Generator {
   Lines barrier() {
     const std::string p = any(pool_named('p'));
     switch (random_.below(4)) {
-      case 0:
-        return {fmt::format("bar.red.popc.u32 {}, 0, {};", any(pool_named('r')), p)};
-      case 1:
-        return {fmt::format("bar.red.{}.pred {}, 0, {};", random_.one_in(2) ? "and" : "or", any(pool_named('p')), p)};
+      case 0: return {fmt::format("bar.red.popc.u32 {}, 0, {};", any(pool_named('r')), p)};
+      case 1: return {fmt::format("bar.red.{}.pred {}, 0, {};", random_.one_in(2) ? "and" : "or", any(pool_named('p')), p)};
       default: {  // a word of another thread
         const std::uint64_t distance = random_.below(threads_of_block());
         const std::uint64_t at = own_offset(false, 4);

@@ -136,29 +136,14 @@ uint64_t special_floating(const FormatRow& f, bool nan_and_infinity, Random& ran
   const uint64_t smallest_normal = uint64_t{1} << position;
   uint64_t code = 0;
   switch (random.below(nan_and_infinity ? 9 : 6)) {
-    case 0:
-      code = 0;
-      break;
-    case 1:
-      code = unit;
-      break;
-    case 2:
-      code = smallest_normal - unit;
-      break;
-    case 3:
-      code = smallest_normal;
-      break;
-    case 4:
-      code = low_mask(f.exponent_bits - 1) << position;
-      break;  // 1
-    case 5:
-      code = with_field(f, largest_field(f), low_mask(position));
-      break;
-    case 6:
-      code = infinity_or_largest(f);
-      break;
-    default:
-      code = nan_or_largest(f, random);
+    case 0: code = 0; break;
+    case 1: code = unit; break;
+    case 2: code = smallest_normal - unit; break;
+    case 3: code = smallest_normal; break;
+    case 4: code = low_mask(f.exponent_bits - 1) << position; break;  // 1
+    case 5: code = with_field(f, largest_field(f), low_mask(position)); break;
+    case 6: code = infinity_or_largest(f); break;
+    default: code = nan_or_largest(f, random);
   }
   if (random.one_in(2)) code |= random.next() & (unit - 1);  // bits that the hardware drops
   return code | (random.next() & sign_bit(f));
@@ -225,15 +210,9 @@ uint64_t far_integer(const ElementSite& s) {
   const int product_bits = s.product->a->bits + s.product->b->bits;
   uint64_t magnitude = 0;
   switch (distance_of(s)) {
-    case Distance::above:
-      magnitude = uint64_t{1} << random.between(s.format->bits - 3, s.format->bits - 2);
-      break;
-    case Distance::below:
-      magnitude = 0;
-      break;
-    case Distance::equal:
-      magnitude = uint64_t{1} << (product_bits - 1);
-      break;
+    case Distance::above: magnitude = uint64_t{1} << random.between(s.format->bits - 3, s.format->bits - 2); break;
+    case Distance::below: magnitude = 0; break;
+    case Distance::equal: magnitude = uint64_t{1} << (product_bits - 1); break;
   }
   magnitude |= random.next() & (magnitude == 0 ? 3 : magnitude - 1);
   return (random.one_in(2) ? ~magnitude : magnitude) & low_mask(s.format->bits);
@@ -276,8 +255,8 @@ uint64_t limits(const ElementSite& s) {
   return random.one_in(2) ? largest_integer(f) - distance : smallest_integer(f) + distance;
 }
 
-/// From one element in two to one in 256 is not zero, so that whole rows and columns are. In one warp of four the zeros of A are positive and
-/// those of B negative: whole sums of -0. C may be subnormal, so that a sum has nothing else.
+/// From one element in two to one in 256 is not zero, so that whole rows and columns are. In one warp of four the zeros of A are positive
+/// and those of B negative: whole sums of -0. C may be subnormal, so that a sum has nothing else.
 uint64_t zeros(const ElementSite& s) {
   Random warp(s.warp_key), random(s.key);
   const uint64_t rarity = uint64_t{2} << warp.below(8);
@@ -300,7 +279,8 @@ constexpr OperandClass classes[] = {
     {"tiny", "products about as small as the accumulator's smallest number, C zero or subnormal", small_products, tiny},
     {"zeros", "most elements zero of either sign, whole rows and columns too; C zero, subnormal, tiny, or about 1", floating, zeros},
     {"powers", "powers of two and zeros over the whole range of the formats, C mostly zero", more_than_one_bit, powers, true},
-    {"ladder", "few products at chosen distances, on boundaries of the rounding and one unit beside; integers at their limits", everything, ladder, true},
+    {"ladder", "few products at chosen distances, on boundaries of the rounding and one unit beside; integers at their limits", everything,
+     ladder, true},
 };
 
 }  // namespace

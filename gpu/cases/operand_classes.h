@@ -30,14 +30,14 @@ struct ElementSite {
   const ProductFormats* product;
   const FormatRow* format;  ///< of the element itself
   Role role;
-  std::uint64_t warp_key;        ///< the same for all elements of a warp
-  std::uint64_t key;             ///< of this element alone
-  std::uint64_t neighbours_key;  ///< multiplicands: of the first element of the group of neighbours along K that this one belongs to
-  int neighbour;                 ///< multiplicands: which of its group this is
-  int neighbours;                ///< multiplicands: the group's size: 2; more in B where A is sparse
-  int row = 0, column = 0;       ///< of the element in its matrix; of several matrices, counted on
-  int part = 0;                  ///< multiplicands: the part of K that this belongs to. Elements of A meet those of B of the same part
-  int parts = 4;                 ///< multiplicands: as many as there are: K, a half or a quarter of it; at least 4
+  std::uint64_t warp_key;          ///< the same for all elements of a warp
+  std::uint64_t key;               ///< of this element alone
+  std::uint64_t neighbours_key;    ///< multiplicands: of the first element of the group of neighbours along K that this one belongs to
+  int neighbour;                   ///< multiplicands: which of its group this is
+  int neighbours;                  ///< multiplicands: the group's size: 2; more in B where A is sparse
+  int row = 0, column = 0;         ///< of the element in its matrix; of several matrices, counted on
+  int part = 0;                    ///< multiplicands: the part of K that this belongs to. Elements of A meet those of B of the same part
+  int parts = 4;                   ///< multiplicands: as many as there are: K, a half or a quarter of it; at least 4
   int in_part = 0, part_size = 1;  ///< multiplicands: which of its part this is, and how many elements of this operand the part has
 };
 

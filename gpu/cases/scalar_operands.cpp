@@ -31,7 +31,9 @@ std::optional<Layout> layout(ValueKind kind) {
   }
 }
 
-int integer_bits(ValueKind kind) { return kind == ValueKind::i8 ? 8 : kind == ValueKind::i16 ? 16 : kind == ValueKind::i64 ? 64 : 32; }
+int integer_bits(ValueKind kind) {
+  return kind == ValueKind::i8 ? 8 : kind == ValueKind::i16 ? 16 : kind == ValueKind::i64 ? 64 : 32;
+}
 
 std::vector<std::uint64_t> special_floats(const Layout& f) {
   const std::uint64_t bias = f.largest_exponent() / 2, top = f.largest_exponent();
@@ -43,7 +45,8 @@ std::vector<std::uint64_t> special_floats(const Layout& f) {
     add(1, 0), add(1, 1), add(1, ones), add(2, 0), add(bias / 2, 0), add(bias / 2, 1), add(bias / 2 + 1, ones);
     add(bias - 1, 0), add(bias - 1, half), add(bias - 1, ones), add(bias, 0), add(bias, 1), add(bias, half), add(bias, half + 1);
     add(bias + 1, 0), add(bias + 1, half / 2), add(bias + 7, ones), add(bias + bias / 2, 0), add(bias + bias / 2, ones);
-    add(top - 1, 0), add(top - 1, ones), add(top - 1, ones - 1), add(top, 0), add(top, 1), add(top, half), add(top, half | 5), add(top, ones);
+    add(top - 1, 0), add(top - 1, ones), add(top - 1, ones - 1), add(top, 0), add(top, 1), add(top, half), add(top, half | 5),
+        add(top, ones);
   }
   return values;
 }
@@ -56,7 +59,8 @@ std::vector<std::uint64_t> special_integers(int bits) {
   }
   for (const std::uint64_t value : {31ull, 32ull, 33ull, 63ull, 64ull, 65ull, 255ull, 256ull, 287ull}) values.push_back(value);
   for (std::uint64_t i = 1; i < 4; ++i) values.push_back(0 - i);
-  values.push_back(0x5555555555555555), values.push_back(0xaaaaaaaaaaaaaaaa), values.push_back(0x80ff7f0180ff7f01), values.push_back(0x7fff80007fff8000);
+  values.push_back(0x5555555555555555), values.push_back(0xaaaaaaaaaaaaaaaa), values.push_back(0x80ff7f0180ff7f01),
+      values.push_back(0x7fff80007fff8000);
   return values;
 }
 
@@ -144,7 +148,9 @@ void fill_operand(ValueKind kind, ScalarClass operand_class, std::size_t operand
 }
 
 ScalarOperands draw_scalar_operands(ScalarClass operand_class, std::size_t count) {
-  return {count, [&](ValueKind kind, std::size_t operand, std::span<std::uint64_t> values) { fill_operand(kind, operand_class, operand, 0, values); }};
+  return {count, [&](ValueKind kind, std::size_t operand, std::span<std::uint64_t> values) {
+            fill_operand(kind, operand_class, operand, 0, values);
+          }};
 }
 
 }  // namespace warpmat

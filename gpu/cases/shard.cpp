@@ -24,7 +24,9 @@ Shard::Range Shard::of(std::uint64_t total) const {
   return {before * least + std::min(before, larger), least + (before < larger ? 1 : 0)};
 }
 
-std::string to_string(const Shard& shard) { return fmt::format("{}/{}", shard.number, shard.count); }
+std::string to_string(const Shard& shard) {
+  return fmt::format("{}/{}", shard.number, shard.count);
+}
 
 Shard parse_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
@@ -32,7 +34,8 @@ Shard parse_shard(std::string_view text) {
     const Shard shard{number_in(text.substr(0, slash)), number_in(text.substr(slash + 1))};
     if (shard.number >= 1 && shard.number <= shard.count && shard.count <= most_shards) return shard;
   }
-  throw std::invalid_argument(fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, most_shards));
+  throw std::invalid_argument(
+      fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, most_shards));
 }
 
 }  // namespace warpmat

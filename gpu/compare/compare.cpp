@@ -13,11 +13,9 @@ bool is_written(const Statement& statement, std::size_t position) {
   switch (statement.scalar()->operation) {
     case ScalarOperation::move:
     case ScalarOperation::compute:
-    case ScalarOperation::load:
-      return position == 0;
+    case ScalarOperation::load: return position == 0;
     case ScalarOperation::store:
-    case ScalarOperation::barrier:
-      return false;
+    case ScalarOperation::barrier: return false;
   }
   return false;
 }

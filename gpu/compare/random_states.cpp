@@ -6,9 +6,9 @@
 #include <set>
 
 #include "gpu/cases/cases.h"
-#include "gpu/compare/compare.h"
 #include "gpu/cases/operand_classes.h"
 #include "gpu/cases/random.h"
+#include "gpu/compare/compare.h"
 
 namespace warpmat {
 namespace {

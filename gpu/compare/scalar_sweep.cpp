@@ -32,7 +32,8 @@ std::uint64_t source_element(const ScalarOperands& operands, const ScalarOperand
   return operand.is_wide() ? static_cast<const std::uint64_t*>(data)[i] : static_cast<const std::uint32_t*>(data)[i];
 }
 
-void compare(const ScalarCase& shown, const ScalarOperands& operands, const ScalarResults& expected, const ScalarResults& found, ScalarFinding& finding) {
+void compare(const ScalarCase& shown, const ScalarOperands& operands, const ScalarResults& expected, const ScalarResults& found,
+             ScalarFinding& finding) {
   for (std::size_t r = 0; r < shown.results.size(); ++r) {
     finding.outputs += operands.count();
     if (expected.narrow[r] == found.narrow[r] && expected.wide[r] == found.wide[r]) continue;
@@ -40,7 +41,8 @@ void compare(const ScalarCase& shown, const ScalarOperands& operands, const Scal
       if (element(expected, r, i) == element(found, r, i)) continue;
       ++finding.mismatches;
       if (finding.examples.size() >= most_examples) continue;
-      ScalarDifference& difference = finding.examples.emplace_back(ScalarDifference{i, r, {}, element(expected, r, i), element(found, r, i)});
+      ScalarDifference& difference =
+          finding.examples.emplace_back(ScalarDifference{i, r, {}, element(expected, r, i), element(found, r, i)});
       for (std::size_t s = 0; s < shown.sources.size(); ++s) difference.sources.push_back(source_element(operands, shown.sources[s], s, i));
     }
   }
@@ -49,7 +51,8 @@ void compare(const ScalarCase& shown, const ScalarOperands& operands, const Scal
 /// One worker's part of a sweep.
 class Worker {
  public:
-  Worker(const ScalarSweep& sweep, std::span<const std::unique_ptr<ScalarOperands>> operands, std::unique_ptr<ScalarGpu> gpu, std::vector<ScalarFinding>& findings)
+  Worker(const ScalarSweep& sweep, std::span<const std::unique_ptr<ScalarOperands>> operands, std::unique_ptr<ScalarGpu> gpu,
+         std::vector<ScalarFinding>& findings)
       : sweep_(sweep), operands_(operands), gpu_(std::move(gpu)), findings_(findings) {}
 
   void run(std::size_t first, std::size_t count) {
@@ -127,7 +130,9 @@ std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std:
                                             const std::function<void(std::size_t cases_done)>& progress) {
   std::vector<std::future<std::unique_ptr<ScalarOperands>>> drawn;
   for (int c = 0; c < scalar_classes; ++c)
-    drawn.push_back(std::async(std::launch::async, [&, c] { return std::make_unique<ScalarOperands>(draw_scalar_operands(static_cast<ScalarClass>(c), sweep.count)); }));
+    drawn.push_back(std::async(std::launch::async, [&, c] {
+      return std::make_unique<ScalarOperands>(draw_scalar_operands(static_cast<ScalarClass>(c), sweep.count));
+    }));
   std::vector<std::unique_ptr<ScalarOperands>> operands;
   for (auto& one : drawn) operands.push_back(one.get());
 

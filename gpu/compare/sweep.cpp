@@ -95,8 +95,8 @@ class Sweep {
     assert(reference.shared_base() == shared_base_);
   }
 
-  /// After a failure, or when the observer says stop, nobody begins another batch, but those that were begun are reported: all before the one
-  /// that failed are among them.
+  /// After a failure, or when the observer says stop, nobody begins another batch, but those that were begun are reported: all before the
+  /// one that failed are among them.
   void run() {
     const std::size_t threads = std::min<std::size_t>(std::max(2u, std::thread::hardware_concurrency()), batches_.size());
     std::vector<std::jthread> workers;
@@ -179,7 +179,8 @@ class Sweep {
     const std::size_t warp = f.comparison.differences.front().warp;
     const WarpStates initial = one_warp(f.program, f.initial, warp), expected = one_warp(f.program, f.expected, warp),
                      found = one_warp(f.program, f.found, warp);
-    observer_.mismatch({rows_[f.batch.row], f.program, initial, expected, found, compare_states(f.program, expected, found), f.batch.first + warp});
+    observer_.mismatch(
+        {rows_[f.batch.row], f.program, initial, expected, found, compare_states(f.program, expected, found), f.batch.first + warp});
   }
 
   Runner& reference_;

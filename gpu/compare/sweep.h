@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gpu/cases/cases.h"
-#include "gpu/compare/compare.h"
 #include "gpu/cases/operand_classes.h"
+#include "gpu/compare/compare.h"
 #include "gpu/runners/runner.h"
 
 namespace warpmat {
@@ -46,7 +46,8 @@ struct SweepMismatch {
 struct SweepObserver {
   std::function<void(std::size_t cases)> advanced = [](std::size_t) {};
   std::function<void(const SweepMismatch&)> mismatch = [](const SweepMismatch&) {};
-  /// Once for each form and class, when it is complete; where the sweep ends early, at its end for those that are not, if any case was done.
+  /// Once for each form and class, when it is complete; where the sweep ends early, at its end for those that are not, if any case was
+  /// done.
   std::function<void(const SweepRow&)> row = [](const SweepRow&) {};
   std::function<bool()> stop = [] { return false; };  ///< asked after each batch: whether no other shall begin
 };
@@ -57,9 +58,9 @@ std::vector<const Form*> forms_of(const Target& target);
 /// The rows that `plan` makes: every form with each of the classes that apply to it, no case done yet.
 std::vector<SweepRow> rows_of(const SweepPlan& plan);
 
-/// Runs all cases of `plan` on the reference and on some device of `devices`, and compares every bit they end with. All cores take part: each
-/// thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; all must have the
-/// same shared_base(). Throws what a runner throws, after all that was compared has been reported.
+/// Runs all cases of `plan` on the reference and on some device of `devices`, and compares every bit they end with. All cores take part:
+/// each thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; all must
+/// have the same shared_base(). Throws what a runner throws, after all that was compared has been reported.
 void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer = {});
 void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer = {});
 

@@ -82,8 +82,7 @@ CUmodule assemble(const std::string& text) {
   std::array values{static_cast<void*>(log.data()), reinterpret_cast<void*>(log.size())};
   CUmodule module = nullptr;
   const CUresult result = Driver::get().module_load_data(&module, text.c_str(), options.size(), options.data(), values.data());
-  if (result != CUDA_SUCCESS)
-    throw std::runtime_error(log[0] != 0 ? log.data() : DriverError("cuModuleLoadDataEx", result).what());
+  if (result != CUDA_SUCCESS) throw std::runtime_error(log[0] != 0 ? log.data() : DriverError("cuModuleLoadDataEx", result).what());
   return module;
 }
 

@@ -4,9 +4,9 @@
 
 namespace warpmat {
 
-// The few types and constants of the CUDA driver's interface that are used here, under NVIDIA's names, so that nothing of the CUDA Toolkit is
-// needed to build. The interface is binary and does not change: functions that did have a new name (_v2). Source: CUDA Driver API reference;
-// tests/gpu/driver_api_test.cpp holds every line against cuda.h where that is installed.
+// The few types and constants of the CUDA driver's interface that are used here, under NVIDIA's names, so that nothing of the CUDA Toolkit
+// is needed to build. The interface is binary and does not change: functions that did have a new name (_v2). Source: CUDA Driver API
+// reference; tests/gpu/driver_api_test.cpp holds every line against cuda.h where that is installed.
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -18,7 +18,12 @@ using CUevent = struct CUevent_st*;
 using CUlinkState = struct CUlinkState_st*;
 using CUarray = struct CUarray_st*;
 
-enum CUresult : unsigned { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222, CUDA_ERROR_NOT_READY = 600 };
+enum CUresult : unsigned {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
+  CUDA_ERROR_NOT_READY = 600
+};
 
 enum CUdevice_attribute : unsigned {
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,

@@ -64,7 +64,8 @@ class Gpu : public ScalarGpu {
     for (std::size_t i = 0; i < shown.sources.size(); ++i) addresses[count++] = source(shown.sources[i], i);
     for (std::size_t i = 0; i < count; ++i) parameters[i] = &addresses[i];
     const auto blocks = static_cast<unsigned>(operands_->count() / threads);
-    check(driver.launch_kernel(functions_.at(place), blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters.data(), nullptr), "cuLaunchKernel");
+    check(driver.launch_kernel(functions_.at(place), blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters.data(), nullptr),
+          "cuLaunchKernel");
     for (std::size_t i = 0; i < shown.results.size(); ++i)
       check(driver.copy_from_device(results.data(i), results_[i], operands_->count() * element_bytes(shown.results[i])), "cuMemcpyDtoH");
   }

@@ -38,7 +38,8 @@ class Elements {
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
       if (form_.operands[i].name == name)
         for (const Item& item : program_.statements.front().operands[i].items)
-          for (int word = 0; word < item.words; ++word) found.push_back(states_.registers[static_cast<std::size_t>(item.slot + word)].data());
+          for (int word = 0; word < item.words; ++word)
+            found.push_back(states_.registers[static_cast<std::size_t>(item.slot + word)].data());
     return found;
   }
 
@@ -154,8 +155,10 @@ class Simplifier {
           for (const Item& item : program_.statements.front().operands[i].items)
             for (int word = 0; word < item.words; ++word) states_.registers[static_cast<std::size_t>(item.slot + word)].fill(0);
     const Elements elements(program_, states_);
-    for (int k = 0; k < form_.stored_k(); ++k) elements.write(OperandName::a, place_of(OperandName::a, result_, k), line.a[static_cast<std::size_t>(k)]);
-    for (int k = 0; k < form_.shape.k; ++k) elements.write(OperandName::b, place_of(OperandName::b, result_, k), line.b[static_cast<std::size_t>(k)]);
+    for (int k = 0; k < form_.stored_k(); ++k)
+      elements.write(OperandName::a, place_of(OperandName::a, result_, k), line.a[static_cast<std::size_t>(k)]);
+    for (int k = 0; k < form_.shape.k; ++k)
+      elements.write(OperandName::b, place_of(OperandName::b, result_, k), line.b[static_cast<std::size_t>(k)]);
     elements.write(OperandName::c, result_, line.c);
   }
 
@@ -207,8 +210,8 @@ class Simplifier {
 Distinction simplified(const Form& form, Program program, Pair& pair, WarpStates initial, const Element& element, std::string found_in) {
   Simplifier(form, program, pair, initial, element).simplify();
   pair.differs_at(program, initial, element);
-  return {&form, std::move(program), std::move(initial), pair.by_first(), pair.by_second(), element, std::move(found_in),
-          pair.events_of_first(), pair.events_of_second()};
+  return {&form,   std::move(program),  std::move(initial),     pair.by_first(),        pair.by_second(),
+          element, std::move(found_in), pair.events_of_first(), pair.events_of_second()};
 }
 
 }  // namespace

@@ -24,17 +24,17 @@ struct Question {
 /// Operands of one result on which two models differ, as simple as they were found: all else is zero.
 struct Distinction {
   const Form* form = nullptr;
-  Program program;      ///< `form` alone, every operand in registers of its own
-  WarpStates initial;   ///< of one warp, as are the two answers
+  Program program;     ///< `form` alone, every operand in registers of its own
+  WarpStates initial;  ///< of one warp, as are the two answers
   WarpStates by_first, by_second;
-  Element element;      ///< of D, where they differ
-  std::string found_in;  ///< "class ladder, case 17"
+  Element element;                           ///< of D, where they differ
+  std::string found_in;                      ///< "class ladder, case 17"
   Events events_of_first, events_of_second;  ///< the regions that these operands meet in each model without deviations (numeric/events.h)
 };
 
-/// Operands of `form` on which the two models differ; nothing where the cases tried have none. Classes of operands that meet other regions in
-/// one model than in the other are tried four times as often, because there the models do different things, seen or not. Throws std::invalid_argument where a model
-/// cannot execute the form (see VariedLowering).
+/// Operands of `form` on which the two models differ; nothing where the cases tried have none. Classes of operands that meet other regions
+/// in one model than in the other are tried four times as often, because there the models do different things, seen or not. Throws
+/// std::invalid_argument where a model cannot execute the form (see VariedLowering).
 std::optional<Distinction> distinguish(const Form& form, const Question& question);
 
 /// Bits of the elements that make D's `element`: a row of A, a column of B, C.

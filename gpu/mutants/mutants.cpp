@@ -9,7 +9,9 @@ namespace {
 
 constexpr int deltas[] = {-2, -1, 1, 2};
 
-const ModelColumn& column(std::string_view name) { return *std::ranges::find(model_columns(), name, &ModelColumn::name); }
+const ModelColumn& column(std::string_view name) {
+  return *std::ranges::find(model_columns(), name, &ModelColumn::name);
+}
 
 /// The mutants of one form.
 class Maker {

@@ -119,7 +119,9 @@ class Refuter {
 
 }  // namespace
 
-std::vector<Verdict> refute_mutants(const Recording& recording) { return Refuter(recording).verdicts(); }
+std::vector<Verdict> refute_mutants(const Recording& recording) {
+  return Refuter(recording).verdicts();
+}
 
 std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, unsigned threads) {
   std::vector<std::vector<Verdict>> found(recordings.size());

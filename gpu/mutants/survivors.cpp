@@ -26,7 +26,9 @@ struct Count {
   std::size_t forms = 0, killed = 0;
 };
 
-std::string plural(std::size_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string summary(const std::vector<Verdict>& verdicts) {
   std::set<const Form*> forms;
@@ -56,7 +58,8 @@ std::string table_of_survivors(const std::vector<Verdict>& verdicts) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> alive;
   for (const Verdict& verdict : verdicts)
     if (!verdict.killed)
-      alive[{verdict.change, std::string(reason_to_survive(*verdict.form, verdict.change).value_or("unknown"))}].push_back(verdict.form->opcode);
+      alive[{verdict.change, std::string(reason_to_survive(*verdict.form, verdict.change).value_or("unknown"))}].push_back(
+          verdict.form->opcode);
   if (alive.empty()) return "No mutant survives.\n";
   std::string text = "| survivor | forms | why |\n|---|---|---|\n";
   for (const auto& [key, forms] : alive) text += fmt::format("| {} | `{}` | {} |\n", key.first, fmt::join(forms, "` `"), key.second);
@@ -70,11 +73,11 @@ std::string hardware_without_answers() {
   for (const Target& target : targets()) {
     if (target.hardware == Hardware::sm_90) continue;
     for (const Form* form : forms_of(target))
-      if (forms[target.hardware].insert(form).second) mutants[target.hardware] += mutants_of(*form, *find_lowering(*form, target.hardware)).size();
+      if (forms[target.hardware].insert(form).second)
+        mutants[target.hardware] += mutants_of(*form, *find_lowering(*form, target.hardware)).size();
   }
   std::string text;
-  for (const auto& [hardware, count] : mutants)
-    text += fmt::format("| {} | {} | {} |\n", name(hardware), forms[hardware].size(), count);
+  for (const auto& [hardware, count] : mutants) text += fmt::format("| {} | {} | {} |\n", name(hardware), forms[hardware].size(), count);
   return text;
 }
 

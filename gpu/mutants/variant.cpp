@@ -16,9 +16,15 @@ namespace {
 constexpr std::string_view table_name = "table";
 constexpr std::string_view none = "none";
 
-bool any_form(const Form&) { return true; }
-bool gives_f32(const Form& form) { return form.format(OperandName::d) == Format::f32; }
-bool gives_f16(const Form& form) { return form.format(OperandName::d) == Format::f16; }
+bool any_form(const Form&) {
+  return true;
+}
+bool gives_f32(const Form& form) {
+  return form.format(OperandName::d) == Format::f32;
+}
+bool gives_f16(const Form& form) {
+  return form.format(OperandName::d) == Format::f16;
+}
 
 constexpr ModelColumn columns[] = {
     {"step_bytes", &DotModel::step_bytes, 4, 256, any_form},
@@ -28,7 +34,9 @@ constexpr ModelColumn columns[] = {
     {"floor_f16", &DotModel::floor_f16, -400, 127, gives_f16},
 };
 
-bool is_floor(const ModelColumn& column) { return column.name.starts_with("floor"); }
+bool is_floor(const ModelColumn& column) {
+  return column.name.starts_with("floor");
+}
 
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names{table_name};
@@ -71,7 +79,9 @@ void parse_change(std::string_view text, ModelVariant& variant) {
 
 }  // namespace
 
-std::span<const ModelColumn> model_columns() { return columns; }
+std::span<const ModelColumn> model_columns() {
+  return columns;
+}
 
 std::string ModelVariant::text() const {
   std::vector<std::string> changes;
@@ -111,7 +121,8 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
     : form_(form), lowering_(row), deviations_(variant.deviations) {
   const bool changes_model = variant.base != nullptr || !variant.constants.empty();
   if (changes_model && row.model == nullptr)
-    throw std::invalid_argument(fmt::format("{} is not executed by a unit that has a model: 'table', with deviations, is what can be asked", form.opcode));
+    throw std::invalid_argument(
+        fmt::format("{} is not executed by a unit that has a model: 'table', with deviations, is what can be asked", form.opcode));
   if (row.model != nullptr) {
     model_ = variant.base != nullptr ? *variant.base : *row.model;
     for (const auto& [column, value] : variant.constants) {
@@ -122,7 +133,8 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
   }
   for (const DeviationRow& deviation : deviation_rows())
     if (variant.deviations.has(deviation.deviation) && !deviation.concerns(form, row))
-      throw std::invalid_argument(fmt::format("{} does not concern {} as {} executes it", deviation.name, form.opcode, machine_name(form, row)));
+      throw std::invalid_argument(
+          fmt::format("{} does not concern {} as {} executes it", deviation.name, form.opcode, machine_name(form, row)));
 }
 
 void VariedLowering::execute(const Arguments& arguments) const {

@@ -15,14 +15,14 @@ namespace warpmat {
 struct ModelColumn {
   std::string_view name;  ///< as DotModel spells it: "fraction_bits"
   int DotModel::*member;
-  int least, most;        ///< the values that the arithmetic has room for
+  int least, most;                     ///< the values that the arithmetic has room for
   bool (*concerns)(const Form& form);  ///< whether the form's results can depend on it
 };
 
 std::span<const ModelColumn> model_columns();
 
-/// A model of the arithmetic, written as text: a row of the model table, or `table` for what the lowering table says of a form, and behind a
-/// colon what is otherwise, constants and deviations:
+/// A model of the arithmetic, written as text: a row of the model table, or `table` for what the lowering table says of a form, and behind
+/// a colon what is otherwise, constants and deviations:
 ///
 ///   hopper
 ///   hopper:fraction_bits=24

@@ -15,10 +15,10 @@ struct ExamplePlace {
   std::size_t answers, example;
 };
 
-/// All examples, those first that are worth most: what contradicts the emulator; then one of each form, of different classes; then a second of
-/// each form, of the class that follows; and so on.
+/// All examples, those first that are worth most: what contradicts the emulator; then one of each form, of different classes; then a second
+/// of each form, of the class that follows; and so on.
 std::vector<ExamplePlace> by_worth(const Recording& recording) {
-  std::map<std::string, std::size_t> forms;                // numbers, in the order of the recording
+  std::map<std::string, std::size_t> forms;                 // numbers, in the order of the recording
   std::map<std::string, std::vector<std::size_t>> classes;  // places of a form's answers
   for (std::size_t i = 0; i < recording.answers.size(); ++i) {
     forms.emplace(recording.answers[i].opcode, forms.size());
@@ -56,7 +56,8 @@ std::size_t limit_size(Recording& recording, std::size_t most_bytes) {
   const std::vector<ExamplePlace> order = by_worth(recording);
   const auto size_with = [&](std::size_t count) { return encode(with(recording, order, count)).size(); };
   std::size_t fits = 0, size = size_with(0), too_many = order.size(), too_large = whole;
-  if (size > most_bytes) throw std::runtime_error(fmt::format("the limit of {} bytes is too small: without any example the file has {}", most_bytes, size));
+  if (size > most_bytes)
+    throw std::runtime_error(fmt::format("the limit of {} bytes is too small: without any example the file has {}", most_bytes, size));
   while (too_many - fits > 1 && most_bytes - size > most_bytes / 100) {  // an example more costs about as much as the one before
     const std::size_t guess = fits + (too_many - fits) * (most_bytes - size) / (too_large - size);
     const std::size_t tried = std::clamp(guess, fits + 1, too_many - 1), its_size = size_with(tried);

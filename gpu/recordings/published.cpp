@@ -32,7 +32,8 @@ Fields split(std::string_view text, char separator) {
 std::uint64_t hex(std::string_view digits) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size()) throw std::runtime_error(fmt::format("'{}' is no hexadecimal number", digits));
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    throw std::runtime_error(fmt::format("'{}' is no hexadecimal number", digits));
   return value;
 }
 
@@ -40,7 +41,8 @@ std::uint64_t hex(std::string_view digits) {
 std::vector<std::uint64_t> elements(Format format, std::string_view list) {
   constexpr int left_out_digits = 3;
   std::vector<std::uint64_t> codes;
-  for (const std::string_view code : split(list, ' ')) codes.push_back(format == Format::tf32 ? hex(code) << 4 * left_out_digits : hex(code));
+  for (const std::string_view code : split(list, ' '))
+    codes.push_back(format == Format::tf32 ? hex(code) << 4 * left_out_digits : hex(code));
   return codes;
 }
 
@@ -63,7 +65,8 @@ std::vector<Column> columns(const Fields& header) {
     std::size_t k = 0;
     std::from_chars(gpu.data() + slash + 1, gpu.data() + gpu.size(), k);
     for (const auto& [place, format] : {std::pair{i + 1, Format::f32}, {i + 2, Format::f16}}) {
-      if (header[place] != fmt::format("{}:{}", gpu, row(format).name)) throw std::runtime_error(fmt::format("no column {}:{}", gpu, row(format).name));
+      if (header[place] != fmt::format("{}:{}", gpu, row(format).name))
+        throw std::runtime_error(fmt::format("no column {}:{}", gpu, row(format).name));
       all.push_back({std::string(gpu.substr(0, slash)), k, i, place, format});
     }
   }
@@ -127,7 +130,8 @@ auto registers_of(const Program& program, States& states, std::size_t warp, Oper
   const std::vector<Operand>& operands = statement.matrix()->form().operands;
   const auto index = static_cast<std::size_t>(std::ranges::find(operands, name, &Operand::name) - operands.begin());
   std::vector<decltype(states.registers_of(warp).front().data())> registers;
-  for (const Item& item : statement.operands[index].items) registers.push_back(states.registers_of(warp)[static_cast<std::size_t>(item.slot)].data());
+  for (const Item& item : statement.operands[index].items)
+    registers.push_back(states.registers_of(warp)[static_cast<std::size_t>(item.slot)].data());
   return registers;
 }
 
@@ -150,8 +154,9 @@ std::vector<PublishedProducts> read_published(const fs::path& directory) {
 }
 
 const Target& published_target(std::string_view gpu) {
-  constexpr std::pair<std::string_view, std::string_view> known[] = {{"V100", "sm_70"}, {"A100", "sm_80"}, {"A2", "sm_86"},   {"Ada", "sm_89"},
-                                                                     {"L40S", "sm_89"}, {"H100", "sm_90"}, {"H200", "sm_90"}, {"B200", "sm_100"}};
+  constexpr std::pair<std::string_view, std::string_view> known[] = {{"V100", "sm_70"}, {"A100", "sm_80"}, {"A2", "sm_86"},
+                                                                     {"Ada", "sm_89"},  {"L40S", "sm_89"}, {"H100", "sm_90"},
+                                                                     {"H200", "sm_90"}, {"B200", "sm_100"}};
   const auto* found = std::ranges::find(known, gpu, [](const auto& row) { return row.first; });
   if (found == std::end(known)) throw std::runtime_error(fmt::format("'{}' is no GPU that is known here", gpu));
   return target(found->second);
@@ -160,7 +165,8 @@ const Target& published_target(std::string_view gpu) {
 const Form& published_form(Format multiplicands, std::size_t k, Format result) {
   const std::string_view in = row(multiplicands).name, out = row(result).name;
   const bool quarter_warps = multiplicands == Format::f16 && k == 4;
-  const std::string opcode = fmt::format("mma.sync.aligned.{}k{}.row.col.{}.{}.{}.{}", quarter_warps ? "m8n8" : "m16n8", k, out, in, in, out);
+  const std::string opcode =
+      fmt::format("mma.sync.aligned.{}k{}.row.col.{}.{}.{}.{}", quarter_warps ? "m8n8" : "m16n8", k, out, in, in, out);
   const Form* form = find_form(opcode);
   if (form == nullptr) throw std::runtime_error(fmt::format("there is no {}", opcode));
   return *form;

@@ -26,8 +26,8 @@ struct PublishedProducts {
   std::vector<Product> products;
 };
 
-/// What the tables *.tsv.gz of `directory` hold, in the order of their names and columns. Throws std::runtime_error naming the file and what
-/// is wrong with it.
+/// What the tables *.tsv.gz of `directory` hold, in the order of their names and columns. Throws std::runtime_error naming the file and
+/// what is wrong with it.
 std::vector<PublishedProducts> read_published(const std::filesystem::path& directory);
 
 /// The target that a GPU of the tables is: "V100" is sm_70. Throws std::runtime_error for one that is not known.
@@ -36,8 +36,8 @@ const Target& published_target(std::string_view gpu);
 /// The form that computed dot products of `k` elements.
 const Form& published_form(Format multiplicands, std::size_t k, Format result);
 
-/// States of `program`, which program_for made from the form: every warp has some of the products, each a row of A, a column of B and the element
-/// of C where they meet; all else is zero.
+/// States of `program`, which program_for made from the form: every warp has some of the products, each a row of A, a column of B and the
+/// element of C where they meet; all else is zero.
 WarpStates states_of(const Program& program, const PublishedProducts& published);
 
 /// The bits of result number `product` in what a runner made of these states.

@@ -155,7 +155,8 @@ auto read_line(std::string_view line, std::size_t number, Read read) {
 }
 
 /// The first warps, `most` at most, in which `expected` gives other answers than those that `found` holds.
-std::vector<std::size_t> differing_warps(const Program& program, WarpStates initial, const WarpStates& found, Runner& expected, std::size_t most) {
+std::vector<std::size_t> differing_warps(const Program& program, WarpStates initial, const WarpStates& found, Runner& expected,
+                                         std::size_t most) {
   expected.run(program, initial);
   std::vector<std::size_t> warps;
   for (std::size_t warp = 0; warp < found.warps && warps.size() < most; ++warp)

@@ -91,8 +91,8 @@ struct RecordingSize {
 /// The variants of program_for to record for a form and class: all where the class is directed at what distinguishes them, else its own.
 std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class);
 
-/// Runs the cases of a form and class on `runner`, whose answers are taken as true. Examples are the first warps; where `expected` gives other
-/// answers in some warps, which are the ones worth looking at, the first of these. Both runners have the same shared_base().
+/// Runs the cases of a form and class on `runner`, whose answers are taken as true. Examples are the first warps; where `expected` gives
+/// other answers in some warps, which are the ones worth looking at, the first of these. Both runners have the same shared_base().
 Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
                const RecordingSize& size = {}, int variant = class_variant, Runner* expected = nullptr);
 

@@ -79,7 +79,8 @@ class Writer {
       line(fmt::format("mov.u32 {}word, {};", prefix_, text.substr(open + 1, close - open - 1)));
       add("cvt.u64.u32 $global, $word;");
     } else if (base.words == 1) {
-      line(fmt::format("add.u32 {}word, {}, {};\ncvt.u64.u32 {}global, {}word;", prefix_, print_base(base), address->offset, prefix_, prefix_));
+      line(fmt::format("add.u32 {}word, {}, {};\ncvt.u64.u32 {}global, {}word;", prefix_, print_base(base), address->offset, prefix_,
+                       prefix_));
     } else {
       line(fmt::format("add.u64 {}global, {}, {};", prefix_, print_base(base), address->offset));
     }

@@ -15,8 +15,8 @@ namespace warpmat {
 ///   .u64  registers     global memory [warps][named words][32 lanes] of 32-bit words; 16-bit registers use the low half of one,
 ///                       whose upper half becomes 0
 ///   .u64  shared        global memory [warps][shared_stride]
-///   .u32  shared_bytes  shared_stride: a multiple of `shared_granularity`, at least the program's bytes; the launch's dynamic shared memory
-///   .u64  base          where the first lane writes the address at which shared memory begins
+///   .u32  shared_bytes  shared_stride: a multiple of `shared_granularity`, at least the program's bytes; the launch's dynamic shared
+///   memory .u64  base          where the first lane writes the address at which shared memory begins
 struct WrappedProgram {
   static constexpr std::uint32_t shared_granularity = 128;
 

@@ -13,8 +13,8 @@ namespace warpmat {
 /// The registers and shared memories of many warps that run one program: what a runner is given, and what it gives back.
 struct WarpStates {
   std::size_t warps = 0;
-  std::size_t words = 0;         ///< 32-bit registers a warp: Program::named_words, in the order of their slots
-  std::size_t shared_bytes = 0;  ///< bytes of shared memory a warp, at least Program::shared_bytes
+  std::size_t words = 0;             ///< 32-bit registers a warp: Program::named_words, in the order of their slots
+  std::size_t shared_bytes = 0;      ///< bytes of shared memory a warp, at least Program::shared_bytes
   std::vector<Register> registers;   ///< [warps][words]
   std::vector<std::uint8_t> shared;  ///< [warps][shared_bytes]
 

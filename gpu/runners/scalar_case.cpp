@@ -44,7 +44,8 @@ void for_each_spelling(const Pattern& pattern, std::size_t place, const std::str
 }
 
 /// Tables of lop3 that tell every wrong one apart together with random operands: each entry alone, each missing, and usual ones.
-constexpr std::array<int, 20> tables{0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xfe, 0xfd, 0xfb, 0xf7, 0xef, 0xdf, 0xbf, 0x7f, 0x96, 0xe8, 0xca, 0x1a};
+constexpr std::array<int, 20> tables{0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xfe, 0xfd,
+                                     0xfb, 0xf7, 0xef, 0xdf, 0xbf, 0x7f, 0x96, 0xe8, 0xca, 0x1a};
 
 }  // namespace
 
@@ -78,7 +79,8 @@ std::string ScalarCase::statement(std::span<const std::string> result_texts, std
     }
     std::string registers;
     for (std::size_t k = i; k < i + count; ++k)
-      registers += fmt::format("{}{}{}{}", k == i ? "" : ", ", decorated(before, results.size() + k), source_texts[k], decorated(behind, results.size() + k));
+      registers += fmt::format("{}{}{}{}", k == i ? "" : ", ", decorated(before, results.size() + k), source_texts[k],
+                               decorated(behind, results.size() + k));
     if (!immediate.empty() && i == immediate_place) registers = immediate;
     text += ", " + (count > 1 ? "{" + registers + "}" : registers);
     i += count;
@@ -106,7 +108,7 @@ struct Selection {
 
 /// Selectors that meet every part of a register: those of scalar instructions, of two and of four elements, and vmad's minus.
 const std::vector<Selection>& selections(std::string_view mnemonic) {
-  static const std::vector<Selection> scalar{{{}, {}}, {{}, {"", "b0", "h1"}}, {{}, {"", "h0", "b3"}}, {{}, {"", "b2", "b1"}},
+  static const std::vector<Selection> scalar{{{}, {}},     {{}, {"", "b0", "h1"}},   {{}, {"", "h0", "b3"}}, {{}, {"", "b2", "b1"}},
                                              {{}, {"h1"}}, {{}, {"b2", "b1", "h0"}}, {{}, {"b0", "", "b2"}}, {{}, {"h0", "h1", "b3"}}};
   static const std::vector<Selection> two{{{}, {}}, {{}, {"h0"}}, {{}, {"h1", "h02", "h31"}}, {{}, {"", "h33", "h20"}}};
   static const std::vector<Selection> four{{{}, {}}, {{}, {"b0"}}, {{}, {"b31", "b0246", "b7531"}}, {{}, {"b210", "b4444", "b3012"}}};

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +19,11 @@ inline constexpr int value_kinds = 9;
 
 /// What is peculiar to the operands of a class.
 enum class ScalarClass : std::uint8_t {
-  random,     ///< all bits
-  special,    ///< all combinations of a list: zeros, ones, subnormals, limits, infinities, NaNs, neighbours of powers of two
-  ordinary,   ///< floating point: exponents close together, last bits that make ties; integers: of random length
-  extreme,    ///< floating point: exponents where results underflow and overflow; integers: close to the limits
-  exhaustive, ///< the first operand of 16 bits takes every value; else as ordinary, with any exponent
+  random,      ///< all bits
+  special,     ///< all combinations of a list: zeros, ones, subnormals, limits, infinities, NaNs, neighbours of powers of two
+  ordinary,    ///< floating point: exponents close together, last bits that make ties; integers: of random length
+  extreme,     ///< floating point: exponents where results underflow and overflow; integers: close to the limits
+  exhaustive,  ///< the first operand of 16 bits takes every value; else as ordinary, with any exponent
 };
 inline constexpr int scalar_classes = 5;
 
@@ -34,10 +33,10 @@ std::string_view name(ScalarClass operand_class);
 struct ScalarOperand {
   const catalogue::ValueType* type = nullptr;
   ValueKind kind = ValueKind::i32;
-  int register_bits = 32;   ///< 1: a predicate
-  bool carry = false;       ///< CC.CF, which the text does not write
-  bool paired = false;      ///< written behind | at the place of the operand before it
-  int vector = 1;           ///< registers in braces
+  int register_bits = 32;  ///< 1: a predicate
+  bool carry = false;      ///< CC.CF, which the text does not write
+  bool paired = false;     ///< written behind | at the place of the operand before it
+  int vector = 1;          ///< registers in braces
 
   bool is_predicate() const { return register_bits == 1; }
   bool is_wide() const { return register_bits == 64; }
@@ -46,7 +45,7 @@ struct ScalarOperand {
 /// One spelling of an instruction. `sources` counts each register of a vector.
 struct ScalarCase {
   std::string opcode;
-  std::string immediate;  ///< a number in the text that stands for the operand of that place, where there is one: lop3's table
+  std::string immediate;            ///< a number in the text that stands for the operand of that place, where there is one: lop3's table
   std::size_t immediate_place = 0;  ///< among the sources
   std::vector<ScalarOperand> results, sources;
   std::vector<std::string> before, behind;  ///< of the operands, results first: vmad's minus, and the video instructions' selectors ".h1"

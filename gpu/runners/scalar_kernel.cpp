@@ -39,7 +39,8 @@ class Entry {
   }
 
   void address(std::size_t parameter, const ScalarOperand& operand) {
-    line(fmt::format("ld.param.u64 %at, [p{}];\ncvta.to.global.u64 %at, %at;\nmad.wide.u32 %at, %i, {}, %at;", parameter, operand.is_wide() ? 8 : 4));
+    line(fmt::format("ld.param.u64 %at, [p{}];\ncvta.to.global.u64 %at, %at;\nmad.wide.u32 %at, %i, {}, %at;", parameter,
+                     operand.is_wide() ? 8 : 4));
   }
 
   void load(std::size_t i) {

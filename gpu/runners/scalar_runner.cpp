@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t lanes_at_once = 32;
 
-bool is_used_wide(ValueKind kind) { return kind == ValueKind::i64 || kind == ValueKind::f64; }
+bool is_used_wide(ValueKind kind) {
+  return kind == ValueKind::i64 || kind == ValueKind::f64;
+}
 
 /// The mask of 32 elements' lowest bits.
 std::uint32_t mask_of(const std::uint32_t* words) {

@@ -96,7 +96,8 @@ TEST_CASE("a batch may write over its accumulators") {
       instruction.execute(batch, 9, {.path = path});
       const std::size_t words = lanes * static_cast<std::size_t>(instruction.form().operand(OperandName::d).words());
       for (std::size_t warp = 0; warp < 9; ++warp)
-        CHECK(std::equal(warps.word(OperandName::c, warp, 0), warps.word(OperandName::c, warp, 0) + words, expected.word(OperandName::d, warp, 0)));
+        CHECK(std::equal(warps.word(OperandName::c, warp, 0), warps.word(OperandName::c, warp, 0) + words,
+                         expected.word(OperandName::d, warp, 0)));
     }
   }
 }

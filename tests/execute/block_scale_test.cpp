@@ -25,9 +25,15 @@ namespace {
 
 using Codes = std::vector<std::uint64_t>;
 
-bool in_bytes(const Form& form) { return form.kind == Kind::mxf8f6f4; }
-bool is_sparse(const Form& form) { return form.sparsity != Sparsity::dense; }
-std::size_t size(int x) { return static_cast<std::size_t>(x); }
+bool in_bytes(const Form& form) {
+  return form.kind == Kind::mxf8f6f4;
+}
+bool is_sparse(const Form& form) {
+  return form.sparsity != Sparsity::dense;
+}
+std::size_t size(int x) {
+  return static_cast<std::size_t>(x);
+}
 
 /// {byte-id, thread-id} of both operands.
 struct Ids {
@@ -149,8 +155,8 @@ std::uint64_t expected(const Form& form, const Matrices& x, const Codes& scales_
   for (const int k : x.columns[size(i)]) met.push_back(x.b[size(j)][size(k)]);
   const std::uint64_t c = x.c[size(i)][size(j)];
   if (form.kind == Kind::mxf8f6f4)
-    return oracle::scaled_dot(oracle::hopper_unit(32), *oracle_format(form.format(OperandName::a)), *oracle_format(form.format(OperandName::b)), a, met,
-                              scales_a[0], scales_b[0], c);
+    return oracle::scaled_dot(oracle::hopper_unit(32), *oracle_format(form.format(OperandName::a)),
+                              *oracle_format(form.format(OperandName::b)), a, met, scales_a[0], scales_b[0], c);
   const bool powers = form.format(OperandName::scale_a) == Format::ue8m0;
   return oracle::grouped_dot(powers ? oracle::ScaleFormat::ue8m0 : oracle::ScaleFormat::ue4m3, a, met, scales_a, scales_b, c);
 }
@@ -226,7 +232,8 @@ TEST_CASE("byte-id and thread-id choose the scale factors that the ISA names") {
     if (form->format(OperandName::a) != Format::e2m1 || form->format(OperandName::b) != Format::e2m1) continue;
     const bool powers = form->format(OperandName::scale_a) == Format::ue8m0;
     const auto number = [&](std::uint64_t code) {
-      return powers ? std::ldexp(1, static_cast<int>(code) - 127) : std::ldexp(static_cast<double>(8 + code % 8), static_cast<int>(code / 8) - 10);
+      return powers ? std::ldexp(1, static_cast<int>(code) - 127)
+                    : std::ldexp(static_cast<double>(8 + code % 8), static_cast<int>(code / 8) - 10);
     };
     const Instruction mma(*form, target("sm_120a"));
     FormRegisters registers(*form);
@@ -248,8 +255,8 @@ TEST_CASE("byte-id and thread-id choose the scale factors that the ISA names") {
           const auto want = static_cast<float>(sum * form->stored_k() / form->scale_vector);
           const auto got = std::bit_cast<float>(registers[OperandName::d][size(reg)][size(lane)]);
           tally.expect(got == want, [&, i = i, j = j] {
-            return fmt::format("{}, ids {{{}, {}}} {{{}, {}}}: D[{}][{}] is {}, expected {}", form->opcode, ids.byte_a, ids.thread_a, ids.byte_b,
-                               ids.thread_b, i, j, got, want);
+            return fmt::format("{}, ids {{{}, {}}} {{{}, {}}}: D[{}][{}] is {}, expected {}", form->opcode, ids.byte_a, ids.thread_a,
+                               ids.byte_b, ids.thread_b, i, j, got, want);
           });
         }
     }

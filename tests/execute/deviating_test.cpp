@@ -40,7 +40,9 @@ class PlainDeviatingRunner : public Runner {
   std::string description() const override { return "deviating reference"; }
 };
 
-bool deviations_are_known(const Form& form) { return form.mnemonic == Mnemonic::mma && (form.scale_vector == 0 || form.kind != Kind::mxf8f6f4); }
+bool deviations_are_known(const Form& form) {
+  return form.mnemonic == Mnemonic::mma && (form.scale_vector == 0 || form.kind != Kind::mxf8f6f4);
+}
 
 /// Words that differ from the emulator's in a few cases of every class.
 std::size_t mismatches(const Form& form, const Target& target, Runner& device) {

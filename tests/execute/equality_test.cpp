@@ -8,8 +8,8 @@
 
 #include "case_count.h"
 #include "catch.h"
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/compare/sweep.h"
+#include "gpu/runners/emulator_runner.h"
 
 using namespace warpmat;
 
@@ -38,7 +38,9 @@ std::size_t mismatches(const Target& target, std::size_t cases, std::string& fir
   };
   std::vector<const Form*> compared = forms_of(target);
   // Layouts of wmma change nothing that is computed, and its loads and stores have one path.
-  std::erase_if(compared, [](const Form* form) { return moves_matrix(*form) || (form->mnemonic == Mnemonic::wmma_mma && form->opcode.find(".row.col.") == std::string::npos); });
+  std::erase_if(compared, [](const Form* form) {
+    return moves_matrix(*form) || (form->mnemonic == Mnemonic::wmma_mma && form->opcode.find(".row.col.") == std::string::npos);
+  });
   sweep(reference, fast, {compared, &target, cases, 3}, observer);
   return count;
 }

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/reference/execute.h>
 
 #include <random>
 #include <vector>
@@ -49,9 +49,9 @@ TEST_CASE("fp8 products of hardware without a unit for them are two f16 products
         mma.execute(registers.arguments());
         for (int i = 0; i < 16; ++i)
           for (int j = 0; j < 8; ++j) {
-            const std::uint64_t want = oracle_split_fp8_dot(
-                *oracle_format(*a.format), *oracle_format(*b.format), *oracle_format(*d.format), rows[static_cast<std::size_t>(i)],
-                columns[static_cast<std::size_t>(j)], read_element(c.fragment, rc.list(), {i, j}));
+            const std::uint64_t want = oracle_split_fp8_dot(*oracle_format(*a.format), *oracle_format(*b.format), *oracle_format(*d.format),
+                                                            rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)],
+                                                            read_element(c.fragment, rc.list(), {i, j}));
             const std::uint64_t got = read_element(d.fragment, rd.list(), {i, j});
             tally.expect(got == want, [&] {
               return fmt::format("{} on {}, {}: D[{}][{}] is {:#x}, expected {:#x}", form.opcode, on.name, name(operand_class), i, j, got,

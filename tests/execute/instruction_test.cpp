@@ -51,7 +51,8 @@ TEST_CASE("an instruction does not depend on the Form and the Target that it was
   std::optional<Form> form;
   std::optional<Target> on;
   std::vector<Instruction> made;
-  const char* const opcodes[] = {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"};
+  const char* const opcodes[] = {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+                                 "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"};
   for (const char* opcode : opcodes) {
     form.emplace(*find_form(opcode));
     on.emplace(target("sm_90a"));
@@ -98,13 +99,15 @@ TEST_CASE("what is missing in a call is named") {
   CHECK(problem_with([](Arguments& x) { x.source(OperandName::a) = x.source(OperandName::a).first(3); }) ==
         opcode + "operand a has 4 registers of 32 bits; 3 given");
   CHECK(problem_with([](Arguments& x) { x.destination = {}; }) == opcode + "operand d has 4 registers of 32 bits; 0 given");
-  CHECK(problem_with([](Arguments& x) { x.source(OperandName::selector) = {}; }) == opcode + "operand selector has 1 registers of 32 bits; 0 given");
+  CHECK(problem_with([](Arguments& x) { x.source(OperandName::selector) = {}; }) ==
+        opcode + "operand selector has 1 registers of 32 bits; 0 given");
   const std::uint32_t* const one_null[] = {registers[OperandName::c][0].data(), nullptr, registers[OperandName::c][2].data(),
                                            registers[OperandName::c][3].data()};
   CHECK(problem_with([&](Arguments& x) { x.source(OperandName::c) = one_null; }) == opcode + "register 1 of operand c is null");
   const auto* between = reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(registers[OperandName::e][0].data()) + 2);
-  CHECK(problem_with([&](Arguments& x) { x.source(OperandName::e) = {&between, 1}; }) ==
-        opcode + "register 0 of operand e does not lie at a multiple of 4 bytes");
+  CHECK(problem_with([&](Arguments& x) {
+          x.source(OperandName::e) = {&between, 1};
+        }) == opcode + "register 0 of operand e does not lie at a multiple of 4 bytes");
 }
 
 TEST_CASE("what is missing in a batch is named, and memory where it is addressed") {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/reference/execute.h>
 
 #include <algorithm>
 #include <array>
@@ -156,7 +156,8 @@ Matrix float_results(const Form& form, const oracle::Unit& unit, const Inputs& i
   Matrix out = matrix_of(form, OperandName::d);
   for (int i = 0; i < out.rows; ++i)
     for (int j = 0; j < out.columns; ++j)
-      out.at(i, j) = oracle::float_dot(unit, *oracle_format(a), *oracle_format(b), *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
+      out.at(i, j) =
+          oracle::float_dot(unit, *oracle_format(a), *oracle_format(b), *oracle_format(d), in.a.row(i), in.b.column(j), in.c.at(i, j));
   return out;
 }
 
@@ -397,7 +398,8 @@ TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is 
   FormRegisters x(mma.form());  // A and B are zero: D is C
   for (std::size_t i = 0; i < 4; ++i) x[OperandName::c][i].fill(0x3F800000u + static_cast<std::uint32_t>(i));
   Arguments arguments = x.arguments();
-  std::vector<const std::uint32_t*> c{x[OperandName::c][0].data(), x[OperandName::d][0].data(), x[OperandName::d][3].data(), x[OperandName::c][3].data()};
+  std::vector<const std::uint32_t*> c{x[OperandName::c][0].data(), x[OperandName::d][0].data(), x[OperandName::d][3].data(),
+                                      x[OperandName::c][3].data()};
   x[OperandName::d][3].fill(0x40000000u);
   arguments.source(OperandName::c) = c;
   mma.execute(arguments);

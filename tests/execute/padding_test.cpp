@@ -12,9 +12,13 @@ using namespace warpmat;
 namespace {
 
 /// The bits of a byte that are no padding: e2m1 lies in the middle, the 6-bit types in the low bits (PTX ISA 9.7.14.5.14).
-std::uint32_t element_bits(Format format) { return format == Format::e2m1 ? 0x3C : row(format).bits == 6 ? 0x3F : 0xFF; }
+std::uint32_t element_bits(Format format) {
+  return format == Format::e2m1 ? 0x3C : row(format).bits == 6 ? 0x3F : 0xFF;
+}
 
-bool in_bytes(const Form& form) { return form.kind == Kind::f8f6f4 || form.kind == Kind::mxf8f6f4; }
+bool in_bytes(const Form& form) {
+  return form.kind == Kind::f8f6f4 || form.kind == Kind::mxf8f6f4;
+}
 
 }  // namespace
 
@@ -57,10 +61,12 @@ TEST_CASE("a trap for padding names element, register and the bits that count") 
   x[OperandName::a][1][6] = 0x3C02'3C3C;  // row 8 + 1, columns 8 to 11: the third is in the low bits, as ldmatrix leaves it
   auto trap = trap_of([&] { mma.execute(x.arguments()); });
   REQUIRE(trap.has_value());
-  CHECK(trap->reason == "operand a holds 0x02 for row 9, column 10 (register 1, bits 16-23); of the byte of an e2m1 all but bits 2-5 must be zero");
+  CHECK(trap->reason ==
+        "operand a holds 0x02 for row 9, column 10 (register 1, bits 16-23); of the byte of an e2m1 all but bits 2-5 must be zero");
   x[OperandName::a][1][6] = 0;
   x[OperandName::b][0][31] = 0x8000'0000;
   trap = trap_of([&] { mma.execute(x.arguments()); });
   REQUIRE(trap.has_value());
-  CHECK(trap->reason == "operand b holds 0x80 for row 15, column 7 (register 0, bits 24-31); of the byte of an e3m2 all but bits 0-5 must be zero");
+  CHECK(trap->reason ==
+        "operand b holds 0x80 for row 15, column 7 (register 0, bits 24-31); of the byte of an e3m2 all but bits 0-5 must be zero");
 }

@@ -50,18 +50,12 @@ Places draw_places(Layout layout, std::size_t words, std::size_t end, std::mt199
   const auto n = static_cast<std::ptrdiff_t>(words), begin = static_cast<std::ptrdiff_t>(end);
   const std::ptrdiff_t file = n + 1 + static_cast<std::ptrdiff_t>(random() % 7);  // registers of a thread
   switch (layout) {
-    case Layout::register_major:
-      return {begin, n * lanes + 5, lanes, 1, {}};
-    case Layout::thread_major:
-      return {begin, file * lanes, 1, file, {}};
-    case Layout::listed:
-      return {begin, file * lanes, 1, file, distinct_numbers(words, static_cast<std::size_t>(file), random)};
-    case Layout::odd:
-      return {begin, (3 * n + 4) * lanes, 3, 3 * n + 4, {}};
-    case Layout::backward:
-      return {begin + 2 * file * lanes, -file * lanes, 1, -file, {}};
-    case Layout::immediate:
-      return {begin, n + 1, 1, 0, {}};
+    case Layout::register_major: return {begin, n * lanes + 5, lanes, 1, {}};
+    case Layout::thread_major: return {begin, file * lanes, 1, file, {}};
+    case Layout::listed: return {begin, file * lanes, 1, file, distinct_numbers(words, static_cast<std::size_t>(file), random)};
+    case Layout::odd: return {begin, (3 * n + 4) * lanes, 3, 3 * n + 4, {}};
+    case Layout::backward: return {begin + 2 * file * lanes, -file * lanes, 1, -file, {}};
+    case Layout::immediate: return {begin, n + 1, 1, 0, {}};
   }
   return {};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <warpmat/execute/arguments.h>
-#include <warpmat/tables/metadata.h>
 #include <warpmat/layout/padding.h>
+#include <warpmat/tables/metadata.h>
 
 #include <array>
 #include <memory>
@@ -61,21 +61,15 @@ unsigned random_metadata(const warpmat::Form& form, Random& random) {
   return code;
 }
 
-/// Fills the registers of one operand with what the ISA defines for it: any bits for a matrix, padding apart, codes for metadata, a number in
-/// range for a selector or ids, and the address 0.
+/// Fills the registers of one operand with what the ISA defines for it: any bits for a matrix, padding apart, codes for metadata, a number
+/// in range for a selector or ids, and the address 0.
 inline void fill_operand(const warpmat::Form& form, const warpmat::Operand& operand, Registers& registers, std::mt19937_64& random) {
   using namespace warpmat;
   const auto below = [&](int limit) { return static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(limit)); };
   switch (operand.kind) {
-    case OperandKind::address:
-      registers[0].fill(0);
-      break;
-    case OperandKind::stride:
-      registers[0].fill(static_cast<std::uint32_t>(form.leading_dimension()));
-      break;
-    case OperandKind::selector:
-      registers[0].fill(below(form.operand(OperandName::e).fragment.matrices()));
-      break;
+    case OperandKind::address: registers[0].fill(0); break;
+    case OperandKind::stride: registers[0].fill(static_cast<std::uint32_t>(form.leading_dimension())); break;
+    case OperandKind::selector: registers[0].fill(below(form.operand(OperandName::e).fragment.matrices())); break;
     case OperandKind::ids:
       registers[0].fill(below(4 / form.scale_vector) * static_cast<std::uint32_t>(form.scale_vector));
       registers[1].fill(below(operand.choices));

@@ -22,7 +22,8 @@ class WarpArrays {
   static constexpr std::uint32_t memory_base = 256;
 
   /// Random sources; all warps share the source `shared`. Each operand's words begin `offset` words behind what an allocation gives.
-  WarpArrays(const warpmat::Form& form, std::size_t count, std::optional<warpmat::OperandName> shared, unsigned seed, std::size_t offset = 0)
+  WarpArrays(const warpmat::Form& form, std::size_t count, std::optional<warpmat::OperandName> shared, unsigned seed,
+             std::size_t offset = 0)
       : form_(form), count_(count), offset_(offset) {
     std::mt19937_64 random(seed);
     for (const warpmat::Operand& operand : form.operands) {

@@ -17,15 +17,15 @@
 #include "paths.h"
 #include "tally.h"
 
-// wmma against what an H200 answered: which element each place of a fragment holds is read from a table that the card filled, and products are
-// chained by the oracle over the elements that this table names.
+// wmma against what an H200 answered: which element each place of a fragment holds is read from a table that the card filled, and products
+// are chained by the oracle over the elements that this table names.
 
 using namespace warpmat;
 
 namespace {
 
-/// What the card's wmma.load put into each place, or wmma.store took from it: the numbers of elements in memory, for each lane, register and
-/// element of the register.
+/// What the card's wmma.load put into each place, or wmma.store took from it: the numbers of elements in memory, for each lane, register
+/// and element of the register.
 struct Measured {
   std::string opcode;
   std::optional<std::uint32_t> stride;
@@ -47,7 +47,9 @@ const std::vector<Measured>& measured() {
   return all;
 }
 
-const Fragment& moved(const Form& form) { return form.operand(OperandName::r).fragment; }
+const Fragment& moved(const Form& form) {
+  return form.operand(OperandName::r).fragment;
+}
 
 constexpr std::size_t memory_bytes = 4096;
 
@@ -131,13 +133,16 @@ TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmm
 
 namespace {
 
-/// Where the elements of an operand lie, as the card's loads and stores say: by row and column, the lane, register and element of the register.
+/// Where the elements of an operand lie, as the card's loads and stores say: by row and column, the lane, register and element of the
+/// register.
 struct CardPlace {
   std::size_t lane, reg, i;
 };
 using CardPlaces = std::map<std::pair<int, int>, CardPlace>;
 
-std::string shape_text(const Shape& s) { return fmt::format("m{}n{}k{}", s.m, s.n, s.k); }
+std::string shape_text(const Shape& s) {
+  return fmt::format("m{}n{}k{}", s.m, s.n, s.k);
+}
 
 /// `matrix`: 'a', 'b', 'c' or 'd'. Of several copies the first.
 const CardPlaces& card_places(char matrix, const Shape& shape, Format format) {
@@ -173,20 +178,22 @@ oracle::Unit oracle_unit(Hardware hardware, Format a) {
   return oracle::hopper_unit(a == Format::tf32 ? tf32_step : 16);
 }
 
-std::uint64_t expected_element(const Form& form, Hardware hardware, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b, std::uint64_t c) {
+std::uint64_t expected_element(const Form& form, Hardware hardware, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
+                               std::uint64_t c) {
   const Format type = form.format(OperandName::a);
   if (form.bit_operation == BitOperation::bit_xor) return oracle::xor_popc_dot(a, b, static_cast<std::uint32_t>(c));
   if (is_integer(row(type)))
-    return oracle::integer_dot(row(type).bits, row(type).is_signed, row(type).is_signed, form.satfinite, a, b, static_cast<std::uint32_t>(c));
+    return oracle::integer_dot(row(type).bits, row(type).is_signed, row(type).is_signed, form.satfinite, a, b,
+                               static_cast<std::uint32_t>(c));
   const bool f16_c = form.format(OperandName::c) == Format::f16, f16_d = form.format(OperandName::d) == Format::f16;
   const oracle::FloatFormat in_unit = f16_c && f16_d ? oracle::f16 : oracle::f32;
   constexpr std::uint64_t nan_f32 = 0x7fffffff, nan_f16 = 0x7fff;
   const auto is_special = [](oracle::FloatFormat f, std::uint64_t bits) { return oracle::is_nan(f, bits) || oracle::is_inf(f, bits); };
   if (f16_c && !f16_d)  // to f32: infinity and NaN by hand, all else is a number that f32 has
-    c = oracle::is_nan(oracle::f16, c)   ? nan_f32
-        : is_special(oracle::f16, c)     ? (c << 16 & 0x80000000) | 0x7f800000
-        : (c & 0x7fff) == 0              ? c << 16
-                                         : oracle::nearest(oracle::f32, oracle::value(oracle::f16, c));
+    c = oracle::is_nan(oracle::f16, c) ? nan_f32
+        : is_special(oracle::f16, c)   ? (c << 16 & 0x80000000) | 0x7f800000
+        : (c & 0x7fff) == 0            ? c << 16
+                                       : oracle::nearest(oracle::f32, oracle::value(oracle::f16, c));
   const std::uint64_t sum = oracle::float_dot(oracle_unit(hardware, type), oracle_format(type), oracle_format(type), in_unit, a, b, c);
   if (!f16_d || f16_c) return sum;
   if (oracle::is_nan(oracle::f32, sum)) return nan_f16;
@@ -208,7 +215,8 @@ void fill_product(const Form& form, FormRegisters& registers, bool random_bits, 
         for (int n = 0; n < in_register; ++n) {
           const std::uint64_t exponent = static_cast<std::uint64_t>(bias(f)) - 6 + random() % 13;
           const std::uint64_t fraction_bits = static_cast<std::uint64_t>(f.bits - 1 - f.exponent_bits);
-          const std::uint64_t number = (random() & 1) << (f.bits - 1) | exponent << fraction_bits | (random() & ((std::uint64_t{1} << fraction_bits) - 1));
+          const std::uint64_t number =
+              (random() & 1) << (f.bits - 1) | exponent << fraction_bits | (random() & ((std::uint64_t{1} << fraction_bits) - 1));
           word |= static_cast<std::uint32_t>(number << (16 * n));
         }
       }
@@ -235,7 +243,8 @@ void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& regis
           b[static_cast<std::size_t>(k)] = card_element(form, registers, OperandName::b, k, j);
         }
         const std::uint64_t c = card_element(form, registers, OperandName::c, i, j);
-        const std::uint64_t expected = expected_element(form, wmma.target().hardware, a, b, c), found = card_element(form, registers, OperandName::d, i, j);
+        const std::uint64_t expected = expected_element(form, wmma.target().hardware, a, b, c),
+                            found = card_element(form, registers, OperandName::d, i, j);
         tally.expect(found == expected, [&] {
           return fmt::format("{} on {}, {}: row {}, column {} is {:#x}; the oracle says {:#x}", form.opcode, wmma.target().name,
                              path == Path::fast ? "fast" : "reference", i, j, found, expected);
@@ -327,8 +336,8 @@ struct SharedRegisters {
 };
 
 /// mma of some of these registers.
-void multiply(const Instruction& mma, std::span<std::uint32_t* const> d, std::span<std::uint32_t* const> a, std::span<std::uint32_t* const> b,
-              std::span<std::uint32_t* const> c) {
+void multiply(const Instruction& mma, std::span<std::uint32_t* const> d, std::span<std::uint32_t* const> a,
+              std::span<std::uint32_t* const> b, std::span<std::uint32_t* const> c) {
   const std::vector<const std::uint32_t*> in_a(a.begin(), a.end()), in_b(b.begin(), b.end()), in_c(c.begin(), c.end());
   Arguments arguments;
   arguments.destination = d;
@@ -389,7 +398,8 @@ TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and 
   CHECK(reason(load, nothing, 24, 16) == "");
   CHECK(reason(load, nothing, 16, 8) == "the address of a matrix must be a multiple of 16 bytes for " + load.form().opcode);
   CHECK(reason(load, nothing, 20) == "a stride of 20 elements is no multiple of 16 bytes, which " + load.form().opcode + " needs");
-  CHECK(reason(load, [](Move& m) { m.registers[OperandName::p][0][3] = 32; }) == "the address is 0x20, and 0x0 in lane 0; all lanes must give the same");
+  CHECK(reason(load, [](Move& m) { m.registers[OperandName::p][0][3] = 32; }) ==
+        "the address is 0x20, and 0x0 in lane 0; all lanes must give the same");
   CHECK(reason(store, [](Move& m) { m.registers[OperandName::stride][0][31] = 32; }) ==
         "the stride is 0x20, and 0x10 in lane 0; all lanes must give the same");
   CHECK(reason(load, nothing, 0x10000) != "");
@@ -419,7 +429,8 @@ TEST_CASE("many warps: a batch moves what single warps move, with a stride or wi
     REQUIRE(load.problem(batch, warps) == std::nullopt);
     load.execute(batch, warps);
     for (std::size_t i = 0; i < warps; ++i) {
-      Move move(load.form(), with_stride ? std::optional(static_cast<std::uint32_t>(8 * (1 + i))) : std::nullopt, static_cast<std::uint32_t>(16 * i));
+      Move move(load.form(), with_stride ? std::optional(static_cast<std::uint32_t>(8 * (1 + i))) : std::nullopt,
+                static_cast<std::uint32_t>(16 * i));
       std::ranges::copy(memory, move.memory.bytes().begin());
       load.execute(move.arguments);
       for (std::size_t r = 0; r < 8; ++r) CHECK(loaded[8 * i + r] == move.registers[OperandName::r][r]);

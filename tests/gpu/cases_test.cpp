@@ -166,7 +166,9 @@ TEST_CASE("an answer holds every output, and of a store the rest of the memory t
     CAPTURE(form.opcode);
     const Program program = program_for(form, newest_target(form));
     const WarpStates states = make_case(program, form, operand_classes().front(), seed, 0, 2, 0);
-    const std::size_t words = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store ? states.shared_bytes / 4 : outputs_of(program).count(states);
+    const std::size_t words = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store
+                                  ? states.shared_bytes / 4
+                                  : outputs_of(program).count(states);
     CHECK(answer_words(program, states, 1).size() == words);
   }
 }

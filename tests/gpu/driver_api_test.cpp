@@ -1,5 +1,5 @@
-// Holds gpu/cuda/driver_api.h and the signatures of gpu/cuda/driver.h against the CUDA Toolkit's own header, where that is installed. The checks
-// are made when this file is compiled.
+// Holds gpu/cuda/driver_api.h and the signatures of gpu/cuda/driver.h against the CUDA Toolkit's own header, where that is installed. The
+// checks are made when this file is compiled.
 
 #if __has_include(<cuda.h>)
 
@@ -57,7 +57,8 @@ namespace {
 
 /// How an argument is passed: its size and whether it is a pointer. Types of the two headers have different names.
 template <typename A, typename B>
-constexpr bool passed_alike = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> && std::is_signed_v<A> == std::is_signed_v<B>;
+constexpr bool passed_alike =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>&& std::is_signed_v<A> == std::is_signed_v<B>;
 
 template <typename Ours, typename Theirs>
 constexpr bool alike = false;

@@ -78,10 +78,12 @@ TEST_CASE("a trap names warp, line and statement and leaves the states as they w
 TEST_CASE("a runner executes as its options say", "[gpu]") {
   // Metadata of 0, which the ISA does not define: both of two stored elements meet the first element of B.
   const Program program = parse(
-      "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, 0;",
+      "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, "
+      "0;",
       "sm_90");
   WarpStates states(program, 3);
-  const auto one = static_cast<std::size_t>(program.find_register("one")->slot), d0 = static_cast<std::size_t>(program.find_register("d0")->slot);
+  const auto one = static_cast<std::size_t>(program.find_register("one")->slot),
+             d0 = static_cast<std::size_t>(program.find_register("d0")->slot);
   for (std::size_t warp = 0; warp < states.warps; ++warp) states.registers_of(warp)[one].fill(0x3c003c00);
   for (const Path path : {Path::fast, Path::reference}) {
     WarpStates executed = states;

@@ -57,7 +57,8 @@ TEST_CASE("a form is measured on a hardware if, and only if, its recorded answer
       const Lowering* lowering = find_lowering(form, hardware);
       const bool labelled = lowering != nullptr && lowering->evidence == Evidence::measured;
       if (labelled == recorded.contains(form.opcode)) continue;
-      FAIL_CHECK(fmt::format("{} on {}: {}", form.opcode, name(hardware), labelled ? "measured, but there are no answers" : "answers, but not measured"));
+      FAIL_CHECK(fmt::format("{} on {}: {}", form.opcode, name(hardware),
+                             labelled ? "measured, but there are no answers" : "answers, but not measured"));
     }
     for (const std::string& opcode : recorded) CHECK(find_form(opcode) != nullptr);
     measured += recorded.size();

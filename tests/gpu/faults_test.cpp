@@ -1,5 +1,5 @@
-// The differential layer finds faults: each of these is put into a copy of the emulator, and a small sweep must report it. Here are faults of
-// layouts and data movement; those of the arithmetic are the mutants of the tables (gpu/mutants).
+// The differential layer finds faults: each of these is put into a copy of the emulator, and a small sweep must report it. Here are faults
+// of layouts and data movement; those of the arithmetic are the mutants of the tables (gpu/mutants).
 
 #include <warpmat/execute/arguments.h>
 #include <warpmat/tables/lowering.h>
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "catch.h"
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/mutants/mutants.h"
 #include "gpu/mutants/variant_runner.h"
 #include "gpu/recordings/vectors.h"
+#include "gpu/runners/emulator_runner.h"
 #include "paths.h"
 
 using namespace warpmat;

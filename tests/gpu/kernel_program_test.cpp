@@ -10,7 +10,9 @@
 namespace warpmat {
 namespace {
 
-const Target& hopper() { return target("sm_90a"); }
+const Target& hopper() {
+  return target("sm_90a");
+}
 
 TEST_CASE("a random kernel depends on seed and number alone", "[gpu]") {
   const KernelLaunch first = random_kernel(hopper(), 1, 7).complete(), again = random_kernel(hopper(), 1, 7).complete();

@@ -36,7 +36,8 @@ Recording recorded(std::size_t examples) {
   for (const char* opcode : opcodes)
     for (const char* operand_class : {"random", "finite"}) {
       Runner& runner = opcode == opcodes[2] ? static_cast<Runner&>(faulty) : emulator;
-      recording.answers.push_back(record(runner, *find_form(opcode), target("sm_90a"), *find_operand_class(operand_class), 5, {16, 8, examples}, class_variant, &emulator));
+      recording.answers.push_back(record(runner, *find_form(opcode), target("sm_90a"), *find_operand_class(operand_class), 5,
+                                         {16, 8, examples}, class_variant, &emulator));
     }
   return recording;
 }
@@ -91,5 +92,6 @@ TEST_CASE("a recording keeps its limit by its examples, those that contradict la
   }
   CHECK(left < 4);
   Recording none = whole;
-  CHECK_THROWS_WITH(limit_size(none, 100), Catch::Matchers::StartsWith("the limit of 100 bytes is too small: without any example the file has "));
+  CHECK_THROWS_WITH(limit_size(none, 100),
+                    Catch::Matchers::StartsWith("the limit of 100 bytes is too small: without any example the file has "));
 }

@@ -24,8 +24,7 @@ std::set<std::string> changes(const char* opcode, Hardware hardware) {
 
 std::vector<Recording> recordings() {
   std::vector<Recording> all;
-  for (const std::filesystem::path& path : recording_files(source_path("tests/vectors/sm_90")))
-    all.push_back(read_recording(path));
+  for (const std::filesystem::path& path : recording_files(source_path("tests/vectors/sm_90"))) all.push_back(read_recording(path));
   return all;
 }
 
@@ -37,9 +36,9 @@ TEST_CASE("every deviation, every constant and every floor has mutants of some f
     for (const Form* form : forms_of(target))
       for (const Mutant& mutant : mutants_of(*form, *find_lowering(*form, target.hardware))) names.insert(mutant.change);
   for (const DeviationRow& row : deviation_rows()) CHECK(names.contains(std::string(row.name)));
-  for (const char* change : {"fraction_bits-2", "fraction_bits-1", "fraction_bits+1", "fraction_bits+2", "result_fraction_bits-1", "step halved",
-                             "step doubled", "step -1 element", "step +2 elements", "floor_f32-1", "floor_f32+2", "floor_f32 none", "floor_f16+1",
-                             "floor_f16 none"}) {
+  for (const char* change :
+       {"fraction_bits-2", "fraction_bits-1", "fraction_bits+1", "fraction_bits+2", "result_fraction_bits-1", "step halved", "step doubled",
+        "step -1 element", "step +2 elements", "floor_f32-1", "floor_f32+2", "floor_f32 none", "floor_f16+1", "floor_f16 none"}) {
     CAPTURE(change);
     CHECK(names.contains(change));
   }

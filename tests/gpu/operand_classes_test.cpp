@@ -451,7 +451,8 @@ TEST_CASE("class ladder: at most five products that are not zero, and terms at e
       for (const Value& term : terms) highest = std::max(highest, term.exponent);
       double sum = 0, size = 0;  // in units of the largest term's
       for (const Value& term : terms) {
-        const double magnitude = std::ldexp(static_cast<double>(term.significand), std::max(-900, term.exponent - term.fraction_bits - highest));
+        const double magnitude =
+            std::ldexp(static_cast<double>(term.significand), std::max(-900, term.exponent - term.fraction_bits - highest));
         sum += term.negative ? -magnitude : magnitude;
         size = std::max(size, magnitude);
       }

@@ -4,8 +4,8 @@
 
 #include "catch.h"
 #include "gpu/cases/cases.h"
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/compare/random_states.h"
+#include "gpu/runners/emulator_runner.h"
 #include "ptx/random_program.h"
 #include "tally.h"
 

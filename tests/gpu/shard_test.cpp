@@ -31,8 +31,10 @@ TEST_CASE("a part is written as its number and how many there are, and nothing e
   CHECK(parse_shard("2/8") == Shard{2, 8});
   CHECK(parse_shard("1/1").whole());
   CHECK(to_string(parse_shard("17/1000")) == "17/1000");
-  for (const char* wrong : {"", "/", "1", "1/", "/2", "0/2", "3/2", "-1/2", "1/2/3", "1 /2", "1/0x2", "1/2 ", "+1/2", "1/1000001", "1/99999999999999999999"}) {
+  for (const char* wrong :
+       {"", "/", "1", "1/", "/2", "0/2", "3/2", "-1/2", "1/2/3", "1 /2", "1/0x2", "1/2 ", "+1/2", "1/1000001", "1/99999999999999999999"}) {
     CAPTURE(wrong);
-    CHECK_THROWS_WITH(parse_shard(wrong), "'" + std::string(wrong) + "' is no part of a run: I/N with I from 1 to N and N at most 1000000, for example 2/8");
+    CHECK_THROWS_WITH(parse_shard(wrong),
+                      "'" + std::string(wrong) + "' is no part of a run: I/N with I from 1 to N and N at most 1000000, for example 2/8");
   }
 }

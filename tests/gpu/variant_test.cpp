@@ -18,8 +18,12 @@ std::string refusal(const std::string& text) {
   return {};
 }
 
-const Form& product() { return *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"); }
-const Lowering& row_of(const Form& form) { return *find_lowering(form, Hardware::sm_90); }
+const Form& product() {
+  return *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+}
+const Lowering& row_of(const Form& form) {
+  return *find_lowering(form, Hardware::sm_90);
+}
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "compressed_table.h"
 #include "paths.h"
 #include "tally.h"
-#include "compressed_table.h"
 
 using namespace warpmat;
 
@@ -54,9 +54,13 @@ struct Line {
   int thread, value, index;
 };
 
-bool is_scale(OperandName name) { return name == OperandName::scale_a || name == OperandName::scale_b; }
+bool is_scale(OperandName name) {
+  return name == OperandName::scale_a || name == OperandName::scale_b;
+}
 
-bool is_volta(const Form& form) { return form.shape == Shape{8, 8, 4}; }
+bool is_volta(const Form& form) {
+  return form.shape == Shape{8, 8, 4};
+}
 
 /// How many neighbours along k of the expanded matrix one element of the fragment stands for.
 int neighbours(const Form& form, OperandName name) {
@@ -66,7 +70,9 @@ int neighbours(const Form& form, OperandName name) {
 }
 
 /// How often a form has what an atom describes once: Volta's four products, and the byte-ids that scale factors may have.
-int copies(const Form& form, OperandName name) { return is_volta(form) ? 4 : is_scale(name) ? 4 / form.scale_vector : 1; }
+int copies(const Form& form, OperandName name) {
+  return is_volta(form) ? 4 : is_scale(name) ? 4 / form.scale_vector : 1;
+}
 
 /// CuTe counts column by column, m + M k, m + M n, or n + N k. The matrix number is that of `copy`, and of scales also the thread-id, which
 /// is that of the thread's pair for A and of the thread for B.
@@ -119,7 +125,8 @@ TEST_CASE("fragments agree with CUTLASS's thread-value layouts", "[vectors]") {
           const Element want = expected(*form, x, copy), got = held(*form, x, quad_pair, copy);
           tally.expect(got == want, [&] {
             return fmt::format("{}, operand {}: thread {}, value {}, copy {}: ({}, {}) of {}, expected ({}, {}) of {}", atom.opcode,
-                               name(x.operand), x.thread, x.value, copy, got.row, got.column, got.matrix, want.row, want.column, want.matrix);
+                               name(x.operand), x.thread, x.value, copy, got.row, got.column, got.matrix, want.row, want.column,
+                               want.matrix);
           });
         }
       }

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <warpmat/tables/form.h>
 #include <warpmat/layout/fragment.h>
+#include <warpmat/tables/form.h>
 
 #include <set>
 #include <tuple>
@@ -126,20 +126,15 @@ Sizes sizes_of(const Form& form, const Operand& operand) {
   const int container = in_bytes ? 8 : bits;
   const int shift = in_bytes && operand.format == Format::e2m1 ? 2 : 0;
   switch (operand.name) {
-    case OperandName::a:
-      return {m, stored_k, products, container, bits, shift};
-    case OperandName::b:
-      return {k, n, products, container, bits, shift};
+    case OperandName::a: return {m, stored_k, products, container, bits, shift};
+    case OperandName::b: return {k, n, products, container, bits, shift};
     case OperandName::e: {
       const int columns = k / (a_bits == 32 ? 2 : a_bits == 4 && !in_bytes ? 8 : 4);  // of 16 codes a row that one register can hold
       return {m, columns, 16 / columns, 4, 4};
     }
-    case OperandName::scale_a:
-      return {m, form.scale_vector, 8 / form.scale_vector, 8, 8};
-    case OperandName::scale_b:
-      return {form.scale_vector, n, 16 / form.scale_vector, 8, 8};
-    default:
-      return {m, n, products, bits, bits};
+    case OperandName::scale_a: return {m, form.scale_vector, 8 / form.scale_vector, 8, 8};
+    case OperandName::scale_b: return {form.scale_vector, n, 16 / form.scale_vector, 8, 8};
+    default: return {m, n, products, bits, bits};
   }
 }
 

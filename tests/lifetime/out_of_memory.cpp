@@ -1,5 +1,5 @@
-// An allocation that fails while an instruction is made is reported, and leaves nothing behind: the next instruction of that form is as fast
-// as any. Every allocation in turn fails.
+// An allocation that fails while an instruction is made is reported, and leaves nothing behind: the next instruction of that form is as
+// fast as any. Every allocation in turn fails.
 
 #include <warpmat/execute/fast/fast.h>
 
@@ -42,8 +42,7 @@ int main() {
       failures += make_with_failures(form, target);
       const Lowering& lowering = *find_lowering(form, target.hardware);
       if (moves_matrix(form) || (form.mnemonic == Mnemonic::wmma_mma && !tile_plan(form, lowering))) continue;  // have none
-      if (find_fast_path(form, lowering) == nullptr)
-        lifetime::fail(form.opcode + " lost its fast path on " + std::string(target.name));
+      if (find_fast_path(form, lowering) == nullptr) lifetime::fail(form.opcode + " lost its fast path on " + std::string(target.name));
     }
   if (failures < 100) lifetime::fail("no allocation failed: the test tests nothing");
   if (!lifetime::library_works()) lifetime::fail("wrong results afterwards");

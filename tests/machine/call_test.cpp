@@ -127,7 +127,8 @@ TEST_CASE("calls through registers and through a table of functions, each lane i
     setp.eq.u32 %p0, %i, 5;
     @%p0 mov.u64 %l2, square;
     setp.eq.u32 %p1, %i, 6;
-    @%p1 mov.u64 %l2, )" + last + R"(;
+    @%p1 mov.u64 %l2, )" +
+           last + R"(;
     {
       .param .b32 given; .param .b32 got;
       st.param.b32 [given], %i;

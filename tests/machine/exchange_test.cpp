@@ -19,14 +19,10 @@ std::vector<std::uint32_t> lanes_after(const std::string& body) {
 std::pair<int, bool> source_lane(char mode, int i, int b, int width) {
   const int first = i / width * width;
   switch (mode) {
-    case 'u':
-      return i - b >= first ? std::pair{i - b, true} : std::pair{i, false};
-    case 'd':
-      return i + b < first + width ? std::pair{i + b, true} : std::pair{i, false};
-    case 'b':
-      return (i ^ b) < first + width ? std::pair{i ^ b, true} : std::pair{i, false};
-    default:
-      return {first + b % width, true};
+    case 'u': return i - b >= first ? std::pair{i - b, true} : std::pair{i, false};
+    case 'd': return i + b < first + width ? std::pair{i + b, true} : std::pair{i, false};
+    case 'b': return (i ^ b) < first + width ? std::pair{i ^ b, true} : std::pair{i, false};
+    default: return {first + b % width, true};
   }
 }
 

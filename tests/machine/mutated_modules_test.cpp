@@ -97,14 +97,18 @@ TEST_CASE("mutated modules end in an error, a report or a result", "[machine][mu
     std::string text = texts[mutator.below(texts.size())];
     for (std::size_t n = 1 + mutator.below(3); n-- > 0;) {
       const std::size_t how = mutator.below(8);
-      if (how < 4) mutator.change_line(text);
-      else if (how < 7) mutator.replace_token(text);
-      else mutator.mutate(text);
+      if (how < 4)
+        mutator.change_line(text);
+      else if (how < 7)
+        mutator.replace_token(text);
+      else
+        mutator.mutate(text);
     }
     INFO("input " << i << ":\n" << text);
     ++outcomes[static_cast<std::size_t>(take(text))];
   }
-  INFO("no module " << outcomes[0] << ", no program " << outcomes[1] << ", not launched " << outcomes[2] << ", trapped " << outcomes[3] << ", ran " << outcomes[4]);
+  INFO("no module " << outcomes[0] << ", no program " << outcomes[1] << ", not launched " << outcomes[2] << ", trapped " << outcomes[3]
+                    << ", ran " << outcomes[4]);
   for (const std::size_t outcome : {0u, 1u, 3u, 4u}) CHECK(outcomes[outcome] > 0);
 }
 

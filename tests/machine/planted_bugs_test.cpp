@@ -34,7 +34,9 @@ Module planted(std::string_view body) {
 int bug_line(const Module& module) {
   const std::string_view text = *module.syntax()->text;
   const std::size_t at = text.find("// BUG");
-  return at == std::string_view::npos ? 0 : 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  return at == std::string_view::npos
+             ? 0
+             : 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
 struct Report {

@@ -67,7 +67,8 @@ std::string trap_of_change(const std::string& change) {
 
 }  // namespace
 
-TEST_CASE("a kernel multiplies by wmma: generic, global and shared memory, strides in registers, as numbers and left out", "[machine][wmma]") {
+TEST_CASE("a kernel multiplies by wmma: generic, global and shared memory, strides in registers, as numbers and left out",
+          "[machine][wmma]") {
   Product product;
   product.run(product_kernel());
   std::size_t wrong = 0;
@@ -78,7 +79,8 @@ TEST_CASE("a kernel multiplies by wmma: generic, global and shared memory, strid
     for (std::size_t row = 16; row < d_stride; ++row) CHECK(product.d[d_stride * column + row] == 0);
 }
 
-TEST_CASE("wmma traps in kernels where addresses or strides differ between lanes, are not aligned, or leave the buffer", "[machine][wmma]") {
+TEST_CASE("wmma traps in kernels where addresses or strides differ between lanes, are not aligned, or leave the buffer",
+          "[machine][wmma]") {
   CHECK(trap_of_change("") == "nothing");
   CHECK(trap_of_change("add.u64 %l0, %l0, 2;").find("the address of a matrix must be a multiple of 4 bytes") != std::string::npos);
   CHECK(trap_of_change("mov.u32 %r39, 33;").find("a stride of 33 elements is no multiple of 4 bytes") != std::string::npos);

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/matrices/matrix.h>
-#include <warpmat/tables/metadata.h>
 #include <warpmat/matrices/sparse.h>
+#include <warpmat/tables/metadata.h>
 
 #include <cmath>
 #include <map>
@@ -45,7 +45,9 @@ int unit_of(const Form& form) {
 }
 
 /// Of how many units one (tf32) or two may differ from zero.
-int units_of(const Form& form) { return form.format(OperandName::a) == Format::tf32 ? 2 : 4; }
+int units_of(const Form& form) {
+  return form.format(OperandName::a) == Format::tf32 ? 2 : 4;
+}
 
 /// A random A whose groups have as many elements other than zero as they may, or fewer.
 Eigen::MatrixXd random_sparse(const Form& form, std::mt19937_64& random) {
@@ -86,8 +88,8 @@ TEST_CASE("compressed and expanded, every A comes back, of every sparse form, th
       CHECK(expand(*form, sparse) == written.back());
       scatter_one(fragment, selector, Format::u4, sparse.metadata, e.list());
       scatter(a_fragment, form->format(OperandName::a), sparse.stored, a.list());
-      CHECK(expand(*form, {gather(a_fragment, form->format(OperandName::a), a.list()), gather_one(fragment, selector, Format::u4, e.list())}) ==
-            written.back());
+      CHECK(expand(*form, {gather(a_fragment, form->format(OperandName::a), a.list()),
+                           gather_one(fragment, selector, Format::u4, e.list())}) == written.back());
       ++selectors_seen[fragment.matrices()];
     }
     for (int selector = 0; selector < fragment.matrices(); ++selector)  // what was written for one stays when another is written
@@ -168,8 +170,9 @@ TEST_CASE("compress: a group with too many elements is named") {
         "row 5, group 1 of A (columns 4 to 7) has elements other than zero in columns 4, 6, 7; only two of four may be");
   CHECK(message(one_of_two, {0, 0, 0, 0, 1, 2}, 15) ==
         "row 15, group 2 of A (columns 4 to 5) has elements other than zero in columns 4, 5; only one of two may be");
-  CHECK(message(pairs, {0, 1, 2, 0, 3, 0, 0, 0}, 0) ==
-        "row 0, group 0 of A (columns 0 to 7) has elements other than zero in columns 1, 2, 4; only two pairs of neighbours of four may be");
+  CHECK(
+      message(pairs, {0, 1, 2, 0, 3, 0, 0, 0}, 0) ==
+      "row 0, group 0 of A (columns 0 to 7) has elements other than zero in columns 1, 2, 4; only two pairs of neighbours of four may be");
   CHECK(message(pairs, {1, 2, 3, 4, 0, 0, 0, 0}, 0) == "");
   CHECK(message(two_of_four, {1e-30, 1, 2, -0.0}, 0) == "");  // 1e-30 is zero in f16
   CHECK(message(two_of_four, {std::nan(""), 1, 2, 0}, 0) != "");
@@ -202,7 +205,8 @@ TEST_CASE("scatter_one and gather_one name a matrix that the fragment does not h
   const Eigen::MatrixXd codes = Eigen::MatrixXd::Zero(16, 4);
   CHECK_THROWS_WITH(scatter_one(fragment, 4, Format::u4, codes, e.list()), "the fragment's matrices are 0 to 3; 4 given");
   CHECK_THROWS_WITH(gather_one(fragment, -1, Format::u4, e.list()), "the fragment's matrices are 0 to 3; -1 given");
-  CHECK_THROWS_WITH(scatter_one(fragment, 0, Format::u4, codes.transpose(), e.list()), "one of the fragment's matrices is 16x4; 4x16 given");
+  CHECK_THROWS_WITH(scatter_one(fragment, 0, Format::u4, codes.transpose(), e.list()),
+                    "one of the fragment's matrices is 16x4; 4x16 given");
   CHECK_THROWS_WITH(scatter_one(fragment, 0, Format::u4, codes, two.list()), "the fragment fills 1 registers of 32 bits; 2 given");
   CHECK_THROWS_WITH(gather_one(fragment, 0, Format::u8, e.list()), "the fragment's elements have 4 bits; u8 has 8");
 }

@@ -1,7 +1,7 @@
 #include <warpmat/matrices/matrix.h>
 
-#include <warpmat/tables/form.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/tables/form.h>
 #include <algorithm>
 #include <limits>
 #include <random>

@@ -48,8 +48,10 @@ std::string product_program(RowPacking packing, Format a, Format b) {
   text += fmt::format("ldmatrix.sync.aligned.{}.x2.shared.{} {{b0, b1}}, [pb];\n", shape, type);
   if (packing == RowPacking::b4x16_p64)
     for (const char* reg : {"a0", "a1", "a2", "a3", "b0", "b1"}) text += fmt::format("shl.b32 {}, {}, 2;\n", reg, reg);
-  return text + fmt::format("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.{}.{}.f32 {{d0, d1, d2, d3}}, {{a0, a1, a2, a3}}, {{b0, b1}}, "
-                            "{{d0, d1, d2, d3}};\n", name(a), name(b));
+  return text + fmt::format(
+                    "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.{}.{}.f32 {{d0, d1, d2, d3}}, {{a0, a1, a2, a3}}, {{b0, b1}}, "
+                    "{{d0, d1, d2, d3}};\n",
+                    name(a), name(b));
 }
 
 }  // namespace
@@ -141,8 +143,10 @@ TEST_CASE("packing: formats and sizes that do not fit are named") {
   CHECK_THROWS_WITH(pack_rows(RowPacking::b4x16_p64, Format::e4m3, matrix), "b4x16_p64 holds elements of 4 bits; e4m3 has 8");
   CHECK_THROWS_WITH(pack_rows(RowPacking::b8x16, Format::f16, matrix),
                     "b8x16 holds elements of 8 bits, or fp6 and fp4 in containers; f16 has 16");
-  CHECK_THROWS_WITH(pack_rows(RowPacking::b8x16, Format::s4, matrix), "b8x16 holds elements of 8 bits, or fp6 and fp4 in containers; s4 has 4");
-  CHECK_THROWS_WITH(pack_rows(RowPacking::b8x16, Format::e4m3, Eigen::MatrixXd::Zero(16, 24)), "a row has a multiple of 16 columns; 24 given");
+  CHECK_THROWS_WITH(pack_rows(RowPacking::b8x16, Format::s4, matrix),
+                    "b8x16 holds elements of 8 bits, or fp6 and fp4 in containers; s4 has 4");
+  CHECK_THROWS_WITH(pack_rows(RowPacking::b8x16, Format::e4m3, Eigen::MatrixXd::Zero(16, 24)),
+                    "a row has a multiple of 16 columns; 24 given");
   CHECK_THROWS_WITH(unpack_rows(RowPacking::b8x16, Format::e4m3, Bytes(32), 0), "a row has a multiple of 16 columns; 0 given");
   CHECK_THROWS_WITH(unpack_rows(RowPacking::b8x16, Format::e4m3, Bytes(40), 32), "40 bytes are not whole rows of 32");
   CHECK_THROWS_AS(unpack_rows(RowPacking::b8x16, Format::f16, Bytes(32), 16), std::invalid_argument);

@@ -18,7 +18,9 @@ namespace {
 
 constexpr OperandName scale_names[] = {OperandName::scale_a, OperandName::scale_b};
 
-OperandName ids_of(OperandName scale) { return scale == OperandName::scale_a ? OperandName::ids_a : OperandName::ids_b; }
+OperandName ids_of(OperandName scale) {
+  return scale == OperandName::scale_a ? OperandName::ids_a : OperandName::ids_b;
+}
 
 std::vector<const Form*> scaled_forms() {
   std::vector<const Form*> out;
@@ -37,7 +39,8 @@ const Form& form_of_vector(int vector) {
 std::vector<ScaleIds> defined_ids(int vector, OperandName scale) {
   std::vector<ScaleIds> out;
   for (std::uint32_t byte_id = 0; byte_id < 4; byte_id += static_cast<std::uint32_t>(vector))
-    for (std::uint32_t thread_id = 0; thread_id < (scale == OperandName::scale_a ? 2u : 4u); ++thread_id) out.push_back({byte_id, thread_id});
+    for (std::uint32_t thread_id = 0; thread_id < (scale == OperandName::scale_a ? 2u : 4u); ++thread_id)
+      out.push_back({byte_id, thread_id});
   return out;
 }
 
@@ -88,7 +91,8 @@ TEST_CASE("every block-scaled mma multiplies by the factors that its ids select"
         Eigen::MatrixXd expected = c;
         for (int chunk = 0; chunk < vector; ++chunk) {
           const int first = chunk * k / vector, width = k / vector;
-          expected += scale_a.col(chunk).asDiagonal() * (a.middleCols(first, width) * b.middleRows(first, width)) * scale_b.row(chunk).asDiagonal();
+          expected +=
+              scale_a.col(chunk).asDiagonal() * (a.middleCols(first, width) * b.middleRows(first, width)) * scale_b.row(chunk).asDiagonal();
         }
         const Operand& d = form->operand(OperandName::d);
         REQUIRE(describe(d.fragment, compare(d.fragment, *d.format, x[OperandName::d].list(), expected)) == "");

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/reference/execute.h>
 
 #include <map>
 #include <random>

@@ -69,8 +69,8 @@ TEST_CASE("dot products of every model and format agree with the oracle bit for 
       const std::vector<Value> a = decoded(in.a, x.a), b = decoded(in.b, x.b);
       const std::uint64_t got =
           length > whole ? dot(*unit.model, step, accumulator, a, b, x.c) : dot_step(*unit.model, accumulator, a, b, x.c);
-      const std::uint64_t expected = oracle::float_dot(unit.oracle(step), *oracle_format(in.a),
-                                                       *oracle_format(in.b), *oracle_format(accumulator), x.a, x.b, x.c);
+      const std::uint64_t expected =
+          oracle::float_dot(unit.oracle(step), *oracle_format(in.a), *oracle_format(in.b), *oracle_format(accumulator), x.a, x.b, x.c);
       tally.expect(got == expected,
                    [&] { return fmt::format("{}, {}: got {:x}, expected {:x}", name(operand_class), shown(x), got, expected); });
     }

@@ -57,20 +57,13 @@ std::uint64_t power_or_zero(const oracle::FloatFormat& f, std::uint64_t end, std
 
 std::string_view name(OperandClass operand_class) {
   switch (operand_class) {
-    case OperandClass::random_bits:
-      return "random bits";
-    case OperandClass::narrow_exponents:
-      return "narrow exponents";
-    case OperandClass::wide_exponents:
-      return "wide exponents";
-    case OperandClass::subnormals:
-      return "subnormals";
-    case OperandClass::cancelling:
-      return "cancelling sums";
-    case OperandClass::specials:
-      return "specials";
-    case OperandClass::powers:
-      return "powers";
+    case OperandClass::random_bits: return "random bits";
+    case OperandClass::narrow_exponents: return "narrow exponents";
+    case OperandClass::wide_exponents: return "wide exponents";
+    case OperandClass::subnormals: return "subnormals";
+    case OperandClass::cancelling: return "cancelling sums";
+    case OperandClass::specials: return "specials";
+    case OperandClass::powers: return "powers";
   }
   return "";
 }
@@ -80,19 +73,13 @@ std::uint64_t draw_code(OperandClass operand_class, Format format, std::mt19937_
   const std::uint64_t fields = std::uint64_t{1} << f.exponent_bits;
   const std::uint64_t bias = fields / 2 - 1;
   switch (operand_class) {
-    case OperandClass::random_bits:
-      return random() & mask(f.bits);
+    case OperandClass::random_bits: return random() & mask(f.bits);
     case OperandClass::narrow_exponents:
-    case OperandClass::cancelling:
-      return with_field(f, bias - 1 + below(3, random), random);
-    case OperandClass::wide_exponents:
-      return with_field(f, below(fields - 1, random), random);
-    case OperandClass::subnormals:
-      return random() % 3 != 0 ? with_field(f, 0, random) : with_field(f, below(fields - 1, random), random);
-    case OperandClass::specials:
-      return random() % 4 == 0 ? special_code(f, random) : with_field(f, below(fields - 1, random), random);
-    case OperandClass::powers:
-      return power_or_zero(f, powers_of(f), random);
+    case OperandClass::cancelling: return with_field(f, bias - 1 + below(3, random), random);
+    case OperandClass::wide_exponents: return with_field(f, below(fields - 1, random), random);
+    case OperandClass::subnormals: return random() % 3 != 0 ? with_field(f, 0, random) : with_field(f, below(fields - 1, random), random);
+    case OperandClass::specials: return random() % 4 == 0 ? special_code(f, random) : with_field(f, below(fields - 1, random), random);
+    case OperandClass::powers: return power_or_zero(f, powers_of(f), random);
   }
   return 0;
 }

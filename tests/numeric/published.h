@@ -16,8 +16,9 @@ inline void compare(const PublishedProducts& published, Path path, Tally& tally)
   EmulatorRunner(0, 1, {.path = path}).run(program, states);
   for (std::size_t i = 0; i < published.products.size(); ++i) {
     const std::uint64_t got = result_bits(program, published, states, i), expected = published.products[i].result;
-    tally.expect(got == expected,
-                 [&] { return fmt::format("{}, {}, product {}: got {:#x}, the GPU {:#x}", published.gpu, published.form->opcode, i, got, expected); });
+    tally.expect(got == expected, [&] {
+      return fmt::format("{}, {}, product {}: got {:#x}, the GPU {:#x}", published.gpu, published.form->opcode, i, got, expected);
+    });
   }
 }
 

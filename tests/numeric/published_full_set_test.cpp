@@ -1,5 +1,5 @@
-// The full set of the published results that tests/vectors/published has a sample of: an extra, built where WARPMAT_VECTORS has it. The sample is
-// what the labels rest on.
+// The full set of the published results that tests/vectors/published has a sample of: an extra, built where WARPMAT_VECTORS has it. The
+// sample is what the labels rest on.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ TEST_CASE("the full set of published outputs agrees too, and has the sample in i
   for (PublishedProducts& published : all) {
     const Format format = published.form->format(OperandName::a), result = published.form->format(OperandName::d);
     CAPTURE(published.gpu, row(format).name, row(result).name);
-    auto products = full_set(fmt::format("{}/published/{}_{}.tsv.gz", published_vectors_path(), published.gpu, row(format).name), format, result);
+    auto products =
+        full_set(fmt::format("{}/published/{}_{}.tsv.gz", published_vectors_path(), published.gpu, row(format).name), format, result);
     CHECK(products.size() == full_lines);
     CHECK(std::equal(published.products.begin(), published.products.end(), products.begin()));
     published.products = std::move(products);

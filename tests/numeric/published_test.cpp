@@ -14,7 +14,8 @@ namespace {
 
 using enum Format;
 
-/// What others published: results of one GPU with multiplicands of some formats, in f32 and f16. The figures are those of the source, typed here.
+/// What others published: results of one GPU with multiplicands of some formats, in f32 and f16. The figures are those of the source, typed
+/// here.
 struct Gpu {
   std::string_view name, target;
   std::vector<Format> formats;

@@ -398,8 +398,7 @@ Position a_position(int m, int k, int element_bits, int lane, int i) {
     case shape(1, 16, 256):  // 9.7.14.5.13, whose text lacks the mask where i < 64: i >= 32 would leave the thread's columns
       return {between(0, i, 32) || between(64, i, 96) ? group : group + 8,
               i < 64 ? thread * 32 + (i & 0x1F) : thread * 32 + (i & 0x1F) + 128};
-    default:
-      throw std::invalid_argument("no such fragment of A");
+    default: throw std::invalid_argument("no such fragment of A");
   }
 }
 
@@ -436,8 +435,7 @@ Position b_position(int k, int n, int element_bits, int lane, int i) {
       return {i / 4 * 16 + thread * 4 + i % 4, group};
     case shape(4, 8, 128):  // figures of 9.7.14.6.2.8
       return {i / 8 * 32 + thread * 8 + i % 8, group};
-    default:
-      throw std::invalid_argument("no such fragment of B");
+    default: throw std::invalid_argument("no such fragment of B");
   }
 }
 
@@ -450,8 +448,7 @@ Position c_position(int m, int lane, int i) {
       return {group, thread * 2 + i};
     case 16:  // 9.7.14.5.6 to 9.7.14.5.13, all types
       return {i < 2 ? group : group + 8, thread * 2 + (i & 0x1)};
-    default:
-      throw std::invalid_argument("no such fragment of C");
+    default: throw std::invalid_argument("no such fragment of C");
   }
 }
 

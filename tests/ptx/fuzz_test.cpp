@@ -25,10 +25,9 @@ class Inputs {
 
   std::string next() {
     if (mutator_.below(20) == 0) return mutator_.random_bytes(mutator_.below(100));
-    std::string text =
-        mutator_.below(2) == 0
-            ? random_program(mutator_.random(), 1 + static_cast<int>(mutator_.below(6)), mutator_.below(2) == 0)
-            : seeds_[mutator_.below(seeds_.size())];
+    std::string text = mutator_.below(2) == 0
+                           ? random_program(mutator_.random(), 1 + static_cast<int>(mutator_.below(6)), mutator_.below(2) == 0)
+                           : seeds_[mutator_.below(seeds_.size())];
     for (std::size_t i = 1 + mutator_.below(4); i-- > 0;) mutator_.mutate(text);
     return text;
   }

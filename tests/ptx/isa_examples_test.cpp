@@ -53,7 +53,9 @@ std::string says(const std::string& target_name, PtxVersion version, const std::
   return complaints.empty() ? "" : complaints.begin()->second;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// The newest version before `version`, or 0.0.
 PtxVersion before(PtxVersion version) {
@@ -80,7 +82,9 @@ void fill(Warp& warp, std::mt19937& random) {
     for (int word = 0; word < (r.type->bits + 31) / 32; ++word)
       for (std::uint32_t& lane : warp.reg(r.name, word)) {
         const char kind = r.name.front();
-        lane = kind == 'q' || kind == 'a' || kind == 's' ? 0 : kind == 'e' || kind == 'u' ? 0x4444'4444 : static_cast<std::uint32_t>(random());
+        lane = kind == 'q' || kind == 'a' || kind == 's' ? 0
+               : kind == 'e' || kind == 'u'              ? 0x4444'4444
+                                                         : static_cast<std::uint32_t>(random());
       }
   for (const Statement& statement : warp.program().statements) clear_padding(warp, statement);
   for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());

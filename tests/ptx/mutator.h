@@ -39,24 +39,12 @@ class Mutator {
       case 0:
         if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << below(8)));
         break;
-      case 1:
-        text.erase(at, length);
-        break;
-      case 2:
-        text.insert(at, text.substr(at, length));
-        break;
-      case 3:
-        text.insert(at, any(tokens_));
-        break;
-      case 4:
-        text.insert(at, random_bytes(1 + below(3)));
-        break;
-      case 5:
-        replace_token(text);
-        break;
-      case 6:
-        text.resize(at);
-        break;
+      case 1: text.erase(at, length); break;
+      case 2: text.insert(at, text.substr(at, length)); break;
+      case 3: text.insert(at, any(tokens_)); break;
+      case 4: text.insert(at, random_bytes(1 + below(3))); break;
+      case 5: replace_token(text); break;
+      case 6: text.resize(at); break;
     }
   }
 

@@ -125,7 +125,8 @@ const char* const sparse_text =
     "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, "
     "{d0, d1, d2, d3}, e, 0;\n"
     "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, {e}, 1;\n"
-    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, 0f44444444, 1;\n"
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, "
+    "0f44444444, 1;\n"
     "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {g0, g1, g2, g3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {g0, g1, g2, g3}, f, 2;\n"
     "movmatrix.sync.aligned.m8n8.trans.b16 a0, a1;\n";
 
@@ -172,8 +173,11 @@ TEST_CASE("operands: scale factors go where the statement's ids say") {
   warp.reg("s").fill(0x80808080);
   warp.reg("j").fill(3);
   const Eigen::MatrixXd a = Eigen::MatrixXd::Ones(16, 64), b = Eigen::MatrixXd::Ones(64, 8);
-  const Eigen::MatrixXd scale_a = Eigen::MatrixXd::NullaryExpr(16, 2, [](Eigen::Index i, Eigen::Index j) { return i % 3 == j ? 2.0 : 0.25; });
-  const Eigen::MatrixXd scale_b = Eigen::MatrixXd::NullaryExpr(2, 8, [](Eigen::Index i, Eigen::Index j) { return i == 0 ? 4.0 : j % 2 == 0 ? 1.0 : 0.5; });
+  const Eigen::MatrixXd scale_a =
+      Eigen::MatrixXd::NullaryExpr(16, 2, [](Eigen::Index i, Eigen::Index j) { return i % 3 == j ? 2.0 : 0.25; });
+  const Eigen::MatrixXd scale_b = Eigen::MatrixXd::NullaryExpr(2, 8, [](Eigen::Index i, Eigen::Index j) {
+    return i == 0 ? 4.0 : j % 2 == 0 ? 1.0 : 0.5;
+  });
   set_operand(warp, 0, OperandName::a, a);
   set_operand(warp, 0, OperandName::b, b);
   set_scales(warp, 0, OperandName::scale_a, scale_a);
@@ -195,7 +199,8 @@ TEST_CASE("operands: what no sparse A and no scale factors can be set for is nam
   const Program sparse = parse(sparse_text, "sm_90a"), scaled = parse(scaled_text, "sm_120a");
   Warp warp(sparse), scaled_warp(scaled);
   const Eigen::MatrixXd a = two_of_four(3);
-  const std::string k32 = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", mxf4 = scaled.matrix_statements()[0]->matrix()->form().opcode;
+  const std::string k32 = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+                    mxf4 = scaled.matrix_statements()[0]->matrix()->form().opcode;
   set_sparse_a(warp, 1, a);
   CHECK_THROWS_WITH(set_sparse_a(warp, 5, a), "the program has 5 matrix instructions; number 5 does not exist");
   CHECK_THROWS_WITH(set_sparse_a(warp, 2, two_of_four(4)), "operand e of statement 2 is not made of registers");

@@ -140,7 +140,8 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a",
        "a = b;",
        {1, 1},
-       "unknown instruction 'a': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, xor, "
+       "unknown instruction 'a': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "xor, "
        "not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a", "}", {1, 1}, "blocks and kernels are not supported: write the statements alone"},
       {"sm_90a", "@p mov.u32 a, 1;", {1, 1}, "predicates are not supported: every lane executes every statement"},
@@ -150,18 +151,23 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a",
        "ret;",
        {1, 1},
-       "unknown instruction 'ret': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "unknown instruction 'ret': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, "
+       "or, "
        "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a",
        "bra L;",
        {1, 1},
-       "unknown instruction 'bra': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
+       "unknown instruction 'bra': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, "
+       "or, "
        "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a",
        "ld.global.b32 a, [b];",
        {1, 1},
        "no such form of ld; the nearest is ld.shared.b32: the same without .global and with .shared"},
-      {"sm_90a", "ld.shared.b128 a, [b];", {1, 1}, "no such form of ld; the nearest is ld.shared.b64: the same without .b128 and with .b64"},
+      {"sm_90a",
+       "ld.shared.b128 a, [b];",
+       {1, 1},
+       "no such form of ld; the nearest is ld.shared.b64: the same without .b128 and with .b64"},
       {"sm_90a", "st.shared.v4.b64 [b], {c, d, e, f};", {1, 1}, "no such form of st; the nearest is st.shared.b64: the same without .v4"},
       {"sm_90a", "mul.wide.u32 a, b, c;", {1, 1}, "no such form of mul; the nearest is mul.lo.u32: the same without .wide and with .lo"},
       {"sm_90a", "mul.u32.lo a, b, c;", {1, 1}, "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32"},
@@ -380,16 +386,16 @@ TEST_CASE("parser: an excerpt shows control bytes and what is no UTF-8 escaped, 
     std::string before, shown;
   };
   const Case cases[] = {
-      {"/*\x1b[31m*/ ", "/*\\x1b[31m*/ "},                               // would colour a terminal
-      {std::string("/*\0*/", 5), "/*\\x00*/"},                           // ends a C string
-      {"/*\r\b\x7f*/", "/*\\x0d\\x08\\x7f*/"},                           // would overwrite what stands before
-      {"/*\xff\xfe*/", "/*\\xff\\xfe*/"},                               // no UTF-8
-      {"/*\xc3*/", "/*\\xc3*/"},                                        // a character cut short
-      {"/*\xc0\x80*/", "/*\\xc0\\x80*/"},                               // a code that is longer than need be
-      {"/*\xed\xa0\x80*/", "/*\\xed\\xa0\\x80*/"},                      // a surrogate
-      {"/*\xf4\x90\x80\x80*/", "/*\\xf4\\x90\\x80\\x80*/"},             // beyond the last code
-      {"/*\xe2\x80\xae*/", "/*\\xe2\\x80\\xae*/"},                      // would turn the line around
-      {"/*\xc2\x9b*/", "/*\\xc2\\x9b*/"},                               // a control sequence of one character
+      {"/*\x1b[31m*/ ", "/*\\x1b[31m*/ "},                                                           // would colour a terminal
+      {std::string("/*\0*/", 5), "/*\\x00*/"},                                                       // ends a C string
+      {"/*\r\b\x7f*/", "/*\\x0d\\x08\\x7f*/"},                                                       // would overwrite what stands before
+      {"/*\xff\xfe*/", "/*\\xff\\xfe*/"},                                                            // no UTF-8
+      {"/*\xc3*/", "/*\\xc3*/"},                                                                     // a character cut short
+      {"/*\xc0\x80*/", "/*\\xc0\\x80*/"},                                                            // a code that is longer than need be
+      {"/*\xed\xa0\x80*/", "/*\\xed\\xa0\\x80*/"},                                                   // a surrogate
+      {"/*\xf4\x90\x80\x80*/", "/*\\xf4\\x90\\x80\\x80*/"},                                          // beyond the last code
+      {"/*\xe2\x80\xae*/", "/*\\xe2\\x80\\xae*/"},                                                   // would turn the line around
+      {"/*\xc2\x9b*/", "/*\\xc2\\x9b*/"},                                                            // a control sequence of one character
       {"/*\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80*/\t", "/*\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80*/\t"},  // letters stay
   };
   for (const Case& c : cases) {
@@ -484,10 +490,12 @@ TEST_CASE("parser: ld, st and cvt take their qualifiers in any order, mul, mad a
 }
 
 TEST_CASE("parser: metadata and scale factors may stand in braces, as ptxas 13.0 takes them") {
-  const std::string sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f0, f1, f2, f3}, {r0, r1}, {r2, r3}, "
-                             "{f4, f5, f6, f7}, ";
-  const std::string scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {f0, f1, f2, f3}, "
-                             "{r0, r1, r2, r3}, {r4, r5}, {f4, f5, f6, f7}, ";
+  const std::string sparse =
+      "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f0, f1, f2, f3}, {r0, r1}, {r2, r3}, "
+      "{f4, f5, f6, f7}, ";
+  const std::string scaled =
+      "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {f0, f1, f2, f3}, "
+      "{r0, r1, r2, r3}, {r4, r5}, {f4, f5, f6, f7}, ";
   const std::string move = "movmatrix.sync.aligned.m8n8.trans.b16 ";
   struct Case {
     const std::string& start;

@@ -65,16 +65,11 @@ class Generator {
 
   std::string matrix_operand(const Form& form, const Operand& operand) {
     switch (operand.kind) {
-      case OperandKind::address:
-        return address();
-      case OperandKind::stride:
-        return std::to_string(8 * below(100));
-      case OperandKind::selector:
-        return std::to_string(below(static_cast<std::size_t>(operand.choices)));
-      case OperandKind::ids:
-        return "{0, " + std::to_string(below(static_cast<std::size_t>(operand.choices))) + "}";
-      case OperandKind::fragment:
-        return fragment(form, operand);
+      case OperandKind::address: return address();
+      case OperandKind::stride: return std::to_string(8 * below(100));
+      case OperandKind::selector: return std::to_string(below(static_cast<std::size_t>(operand.choices)));
+      case OperandKind::ids: return "{0, " + std::to_string(below(static_cast<std::size_t>(operand.choices))) + "}";
+      case OperandKind::fragment: return fragment(form, operand);
     }
     return {};
   }
@@ -126,12 +121,9 @@ class Generator {
   /// One of the classes that `accepted` has, or none.
   Accepts one_class(const Accepts& accepted) {
     switch (below(3)) {
-      case 0:
-        return {accepted.integer, false, false};
-      case 1:
-        return {false, accepted.floating, false};
-      default:
-        return {false, false, accepted.packed_f16};
+      case 0: return {accepted.integer, false, false};
+      case 1: return {false, accepted.floating, false};
+      default: return {false, false, accepted.packed_f16};
     }
   }
 
@@ -191,16 +183,11 @@ class Generator {
   std::string integer(const DataType& type) {
     const std::uint64_t value = random_bits(type);
     switch (below(5)) {
-      case 0:
-        return fmt::format("0x{:x}", value);
-      case 1:
-        return fmt::format("0b{:b}", value);
-      case 2:
-        return fmt::format("0{:o}U", value);
-      case 3:
-        return fmt::format("-{}", value >> 1);
-      default:
-        return fmt::format("{}", value);
+      case 0: return fmt::format("0x{:x}", value);
+      case 1: return fmt::format("0b{:b}", value);
+      case 2: return fmt::format("0{:o}U", value);
+      case 3: return fmt::format("-{}", value >> 1);
+      default: return fmt::format("{}", value);
     }
   }
 

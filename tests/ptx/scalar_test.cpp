@@ -395,45 +395,47 @@ void for_each_access(ScalarOperation operation, Visit visit) {
 
 TEST_CASE("scalar: ld.shared of every type and vector, into every register type, extends as its type says") {
   std::mt19937 random(11);
-  for_each_access(ScalarOperation::load, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
-    const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
-    const bool is_signed = type.name.starts_with("s");
-    Warp warp(program, memory_bytes);
-    int wrong = 0;
-    for (int round = 0; round < 10; ++round) {
-      fill(warp, random);
-      aim(warp, random, bytes);
-      run(warp);
-      for (int i = 0; i < instruction.vector; ++i)
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
-          wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
+  for_each_access(
+      ScalarOperation::load, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
+        const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
+        const bool is_signed = type.name.starts_with("s");
+        Warp warp(program, memory_bytes);
+        int wrong = 0;
+        for (int round = 0; round < 10; ++round) {
+          fill(warp, random);
+          aim(warp, random, bytes);
+          run(warp);
+          for (int i = 0; i < instruction.vector; ++i)
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+              const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
+              wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
+            }
         }
-    }
-    CHECK(wrong == 0);
-  });
+        CHECK(wrong == 0);
+      });
 }
 
 TEST_CASE(
     "scalar: st.shared of every type and vector, from every register type, writes its low bytes and nothing else; the last lane wins") {
   std::mt19937 random(12);
-  for_each_access(ScalarOperation::store, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
-    const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
-    Warp warp(program, memory_bytes);
-    for (int round = 0; round < 10; ++round) {
-      fill(warp, random);
-      aim(warp, random, bytes);
-      if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
-      State expected = state_of(warp);
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        for (int i = 0; i < instruction.vector; ++i) {
-          const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
-          std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
+  for_each_access(
+      ScalarOperation::store, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
+        const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
+        Warp warp(program, memory_bytes);
+        for (int round = 0; round < 10; ++round) {
+          fill(warp, random);
+          aim(warp, random, bytes);
+          if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
+          State expected = state_of(warp);
+          for (std::size_t lane = 0; lane < lanes; ++lane)
+            for (int i = 0; i < instruction.vector; ++i) {
+              const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
+              std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
+            }
+          run(warp);
+          REQUIRE(state_of(warp) == expected);
         }
-      run(warp);
-      REQUIRE(state_of(warp) == expected);
-    }
-  });
+      });
 }
 
 TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and address, and changes nothing") {

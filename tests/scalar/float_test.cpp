@@ -28,19 +28,34 @@ struct Direction {
   std::uint64_t (*round)(FloatFormat, const Dyadic&);
 };
 
-/// As IEEE 754 has it: what is too large becomes the largest number. (The oracle's toward_zero is that of the matrix units, which give infinity.)
-std::uint64_t toward_zero(FloatFormat format, const Dyadic& number) { return number.is_negative() ? oracle::up(format, number) : oracle::down(format, number); }
+/// As IEEE 754 has it: what is too large becomes the largest number. (The oracle's toward_zero is that of the matrix units, which give
+/// infinity.)
+std::uint64_t toward_zero(FloatFormat format, const Dyadic& number) {
+  return number.is_negative() ? oracle::up(format, number) : oracle::down(format, number);
+}
 
 const std::vector<Direction> directions{{".rn", oracle::nearest}, {".rz", toward_zero}, {".rm", oracle::down}, {".rp", oracle::up}};
 
 /// Finite numbers where results tie, cancel, underflow and overflow.
 std::vector<std::uint64_t> finite_numbers(const FloatFormat& f) {
-  const std::uint64_t one_exponent = (std::uint64_t{1} << (f.exponent_bits - 1)) - 1, top = 2 * one_exponent, ones = (std::uint64_t{1} << f.fraction_bits) - 1;
+  const std::uint64_t one_exponent = (std::uint64_t{1} << (f.exponent_bits - 1)) - 1, top = 2 * one_exponent,
+                      ones = (std::uint64_t{1} << f.fraction_bits) - 1;
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t sign = 0; sign < 2; ++sign)
-    for (const auto& [exponent, fraction] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-             {0, 0}, {0, 1}, {0, ones}, {1, 0}, {1, 1}, {one_exponent / 2, ones}, {one_exponent - 1, ones}, {one_exponent, 0}, {one_exponent, 1},
-             {one_exponent, ones / 2 + 1}, {one_exponent + 1, 3}, {one_exponent + 3, ones - 1}, {top, 0}, {top, ones}})
+    for (const auto& [exponent, fraction] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 0},
+                                                                                                 {0, 1},
+                                                                                                 {0, ones},
+                                                                                                 {1, 0},
+                                                                                                 {1, 1},
+                                                                                                 {one_exponent / 2, ones},
+                                                                                                 {one_exponent - 1, ones},
+                                                                                                 {one_exponent, 0},
+                                                                                                 {one_exponent, 1},
+                                                                                                 {one_exponent, ones / 2 + 1},
+                                                                                                 {one_exponent + 1, 3},
+                                                                                                 {one_exponent + 3, ones - 1},
+                                                                                                 {top, 0},
+                                                                                                 {top, ones}})
       numbers.push_back(sign << (f.bits - 1) | exponent << f.fraction_bits | fraction);
   return numbers;
 }
@@ -51,7 +66,9 @@ bool same(const FloatFormat& f, std::uint64_t found, std::uint64_t expected) {
   return found == expected || ((found & magnitude) == 0 && (expected & magnitude) == 0);
 }
 
-bool has_all_roundings(const Type& type) { return type.format.bits >= 32; }
+bool has_all_roundings(const Type& type) {
+  return type.format.bits >= 32;
+}
 
 void check_binary(const std::string& mnemonic, const std::function<Dyadic(const Dyadic&, const Dyadic&)>& exact) {
   for (const Type& type : types)
@@ -62,7 +79,8 @@ void check_binary(const std::string& mnemonic, const std::function<Dyadic(const 
         for (const std::uint64_t b : finite_numbers(type.format)) {
           const std::uint64_t expected = direction.round(type.format, exact(oracle::value(type.format, a), oracle::value(type.format, b)));
           const std::uint64_t found = run_scalar_lane(opcode, {a, b});
-          if (!same(type.format, found, expected)) FAIL_CHECK(fmt::format("{} {:#x}, {:#x}: {:#x}, not {:#x}", opcode, a, b, found, expected));
+          if (!same(type.format, found, expected))
+            FAIL_CHECK(fmt::format("{} {:#x}, {:#x}: {:#x}, not {:#x}", opcode, a, b, found, expected));
         }
     }
 }
@@ -82,10 +100,12 @@ TEST_CASE("fused products and sums are rounded once, in every direction", "[scal
       const std::string opcode = "fma" + direction.qualifier + "." + type.name;
       const std::vector<std::uint64_t> numbers = finite_numbers(type.format);
       for (std::size_t i = 0; i < numbers.size() * numbers.size() * 7; ++i) {
-        const std::uint64_t a = numbers[i % numbers.size()], b = numbers[i / numbers.size() % numbers.size()], c = numbers[(i * 5 + i / 31) % numbers.size()];
+        const std::uint64_t a = numbers[i % numbers.size()], b = numbers[i / numbers.size() % numbers.size()],
+                            c = numbers[(i * 5 + i / 31) % numbers.size()];
         const Dyadic exact = oracle::value(type.format, a) * oracle::value(type.format, b) + oracle::value(type.format, c);
         const std::uint64_t found = run_scalar_lane(opcode, {a, b, c}), expected = direction.round(type.format, exact);
-        if (!same(type.format, found, expected)) FAIL_CHECK(fmt::format("{} {:#x}, {:#x}, {:#x}: {:#x}, not {:#x}", opcode, a, b, c, found, expected));
+        if (!same(type.format, found, expected))
+          FAIL_CHECK(fmt::format("{} {:#x}, {:#x}, {:#x}: {:#x}, not {:#x}", opcode, a, b, c, found, expected));
       }
     }
 }

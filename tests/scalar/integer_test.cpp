@@ -14,8 +14,28 @@ namespace {
 
 __extension__ typedef __int128 int128;
 
-const std::vector<std::uint64_t> numbers{0, 1, 2, 3, 7, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x123456, 0x7fffffff, 0x80000000, 0xffffffff,
-                                         0x89abcdef, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfedcba9876543210};
+const std::vector<std::uint64_t> numbers{0,
+                                         1,
+                                         2,
+                                         3,
+                                         7,
+                                         0x7f,
+                                         0x80,
+                                         0xff,
+                                         0x7fff,
+                                         0x8000,
+                                         0xffff,
+                                         0x10000,
+                                         0x123456,
+                                         0x7fffffff,
+                                         0x80000000,
+                                         0xffffffff,
+                                         0x89abcdef,
+                                         0x100000000,
+                                         0x7fffffffffffffff,
+                                         0x8000000000000000,
+                                         0xffffffffffffffff,
+                                         0xfedcba9876543210};
 
 struct Type {
   std::string name;
@@ -29,10 +49,13 @@ struct Type {
     if (is_signed && (x >> (bits - 1) & 1) != 0) x -= static_cast<int128>(1) << bits;
     return x;
   }
-  std::uint64_t code(int128 x) const { return bits == 64 ? static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x) & ((std::uint64_t{1} << bits) - 1); }
+  std::uint64_t code(int128 x) const {
+    return bits == 64 ? static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x) & ((std::uint64_t{1} << bits) - 1);
+  }
 };
 
-const std::vector<Type> types{{"u16", 16, false}, {"s16", 16, true}, {"u32", 32, false}, {"s32", 32, true}, {"u64", 64, false}, {"s64", 64, true}};
+const std::vector<Type> types{{"u16", 16, false}, {"s16", 16, true},  {"u32", 32, false},
+                              {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
 
 void check(const std::string& mnemonic, const std::function<int128(const Type&, int128, int128)>& exact) {
   for (const Type& type : types)

@@ -68,7 +68,8 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
     if (c.opcode == "add.s32" || c.opcode == "neg.s32") sweep.cases.push_back(c);
   REQUIRE(sweep.cases.size() == 2);
   sweep.count = 256;
-  const std::vector<ScalarFinding> findings = run_scalar_sweep(sweep, [] { return std::make_unique<WrongGpu>(); }, [](std::size_t) {});
+  const std::vector<ScalarFinding> findings = run_scalar_sweep(
+      sweep, [] { return std::make_unique<WrongGpu>(); }, [](std::size_t) {});
   REQUIRE(findings.size() == 2 * scalar_classes);
   const ScalarFinding& sum = findings[0];
   CHECK(sum.title == "add.s32");

@@ -60,7 +60,8 @@ const std::vector<Room> rooms = {
 const std::set<std::string> for_all = {emulator + "export.h", emulator + "version.h"};
 const std::set<std::string> roomless = {emulator + "export.h", emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
 
-/// `path` relative to the root, or to the include root of the emulator. The header beside a room that has the room's name belongs to it: c.h.
+/// `path` relative to the root, or to the include root of the emulator. The header beside a room that has the room's name belongs to it:
+/// c.h.
 bool lies_in(const std::string& path, const std::string& room) {
   return path.starts_with(room + "/") || path == room + ".h";
 }

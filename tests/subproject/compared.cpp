@@ -1,5 +1,5 @@
-// Holds the fast path against the reference, which computes in integers: every form on every target, operands of random bits with many zeros, infinities
-// and NaNs. The parent project's flags must not show.
+// Holds the fast path against the reference, which computes in integers: every form on every target, operands of random bits with many
+// zeros, infinities and NaNs. The parent project's flags must not show.
 
 #include <warpmat/execute/instruction.h>
 #include <warpmat/layout/padding.h>
@@ -30,9 +30,10 @@ std::uint32_t random_word(std::mt19937_64& random) {
 std::vector<std::uint32_t> random_operand(const Form& form, const Operand& operand, std::mt19937_64& random) {
   std::vector<std::uint32_t> words(warps * static_cast<std::size_t>(operand.words()) * lanes, 0);
   if (operand.kind != OperandKind::fragment) return words;  // addresses, ids and selectors of zero
-  unsigned code = 0;  // of metadata: the first that is defined
+  unsigned code = 0;                                        // of metadata: the first that is defined
   while (operand.name == OperandName::e && !valid_metadata(form, code)) ++code;
-  for (std::uint32_t& word : words) word = operand.name == OperandName::e ? code * 0x11111111u : random_word(random) & ~padding_bits(operand.fragment);
+  for (std::uint32_t& word : words)
+    word = operand.name == OperandName::e ? code * 0x11111111u : random_word(random) & ~padding_bits(operand.fragment);
   return words;
 }
 
@@ -73,7 +74,8 @@ int main() {
     for (const Target& target : targets()) {
       if (unavailable(form, target)) continue;
       for (int draw = 0; draw < 4; ++draw, ++compared)
-        if (!agree({form, target}, random) && different++ < 10) std::printf("%s on %s\n", form.opcode.c_str(), std::string(target.name).c_str());
+        if (!agree({form, target}, random) && different++ < 10)
+          std::printf("%s on %s\n", form.opcode.c_str(), std::string(target.name).c_str());
     }
   std::printf("%d of %d batches differ\n", different, compared);
   return different == 0 && compared > 1000 ? 0 : 1;

@@ -29,7 +29,9 @@ std::string lines_of(const std::vector<std::string>& statements) {
   return text;
 }
 
-void add(Complaints& complaints, int statement, const std::string& message) { complaints[statement] += message + '\n'; }
+void add(Complaints& complaints, int statement, const std::string& message) {
+  complaints[statement] += message + '\n';
+}
 
 }  // namespace
 
@@ -54,7 +56,9 @@ Complaints warpmat_says(const std::string& target, PtxVersion version, const std
   return complaints;
 }
 
-bool has_ptxas() { return std::system("ptxas --version 2>/dev/null | grep -q 'release 13.0'") == 0; }
+bool has_ptxas() {
+  return std::system("ptxas --version 2>/dev/null | grep -q 'release 13.0'") == 0;
+}
 
 std::optional<Complaints> ptxas_says(const std::string& target, PtxVersion version, const std::string& declarations,
                                      const std::vector<std::string>& statements) {

@@ -10,9 +10,10 @@ TEST_CASE("every capacity is what the largest form of the table needs") {
   capacity::Need most;
   for (const Form& form : forms()) {
     const capacity::Need needed = capacity::need(form);
-    for (const auto member : {&capacity::Need::m, &capacity::Need::n, &capacity::Need::float_k, &capacity::Need::f64_k, &capacity::Need::integer_k,
-                              &capacity::Need::stored_k, &capacity::Need::results, &capacity::Need::scale_factors,
-                              &capacity::Need::operand_words, &capacity::Need::form_words, &capacity::Need::move_words, &capacity::Need::wmma_elements})
+    for (const auto member :
+         {&capacity::Need::m, &capacity::Need::n, &capacity::Need::float_k, &capacity::Need::f64_k, &capacity::Need::integer_k,
+          &capacity::Need::stored_k, &capacity::Need::results, &capacity::Need::scale_factors, &capacity::Need::operand_words,
+          &capacity::Need::form_words, &capacity::Need::move_words, &capacity::Need::wmma_elements})
       most.*member = std::max(most.*member, needed.*member);
     CHECK(capacity::excess(form) == std::nullopt);
   }

@@ -152,24 +152,12 @@ TEST_CASE("operands stand in PTX's order, and only destinations are written") {
         CHECK(names(f) == fmt::format("{{}}d! {{}}a {{}}b {{}}c {}{}", contains(f.opcode, "mma.sp") ? "e selector " : "",
                                       contains(f.opcode, ".block_scale") ? "scale-a {}ids-a scale-b {}ids-b " : ""));
         break;
-      case Mnemonic::ldmatrix:
-        CHECK(names(f) == "{}r! []p ");
-        break;
-      case Mnemonic::stmatrix:
-        CHECK(names(f) == "[]p {}r ");
-        break;
-      case Mnemonic::movmatrix:
-        CHECK(names(f) == "d! a ");
-        break;
-      case Mnemonic::wmma_load:
-        CHECK(names(f) == "{}r! []p stride ");
-        break;
-      case Mnemonic::wmma_store:
-        CHECK(names(f) == "[]p {}r stride ");
-        break;
-      case Mnemonic::wmma_mma:
-        CHECK(names(f) == "{}d! {}a {}b {}c ");
-        break;
+      case Mnemonic::ldmatrix: CHECK(names(f) == "{}r! []p "); break;
+      case Mnemonic::stmatrix: CHECK(names(f) == "[]p {}r "); break;
+      case Mnemonic::movmatrix: CHECK(names(f) == "d! a "); break;
+      case Mnemonic::wmma_load: CHECK(names(f) == "{}r! []p stride "); break;
+      case Mnemonic::wmma_store: CHECK(names(f) == "[]p {}r stride "); break;
+      case Mnemonic::wmma_mma: CHECK(names(f) == "{}d! {}a {}b {}c "); break;
     }
   }
 }
@@ -200,7 +188,9 @@ TEST_CASE("a form is found by its qualifiers in every order that keeps types and
   std::mt19937_64 random(50);
   for (const Form& f : forms()) {
     const std::vector<std::string> original = split(f.opcode);
-    const auto mnemonic = static_cast<std::ptrdiff_t>(f.mnemonic == Mnemonic::wmma_mma ? 2 : moves_matrix(f) ? 3 : 1);  // wmma.load.a: three parts
+    const auto mnemonic = static_cast<std::ptrdiff_t>(f.mnemonic == Mnemonic::wmma_mma ? 2
+                                                      : moves_matrix(f)                ? 3
+                                                                                       : 1);  // wmma.load.a: three parts
     for (int i = 0; i < 50; ++i) {
       std::vector<std::string> parts = original;
       std::shuffle(parts.begin() + mnemonic, parts.end(), random);
@@ -306,7 +296,8 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
       {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.f32", {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "without .f32"}},
       {"mma.sync.aligned.m16n8k16.row.col.satfinite.f32.bf16.bf16.f32", {"m16n8k16.row.col.f32.bf16.bf16.f32", "without .satfinite"}},
       {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinit", {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", "without .satfinit"}},
-      {"mma.sync.aligned.m16n8k31.row.col.s32.s8.s8.s32", {"nearest is mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32:", "without .m16n8k31"}},
+      {"mma.sync.aligned.m16n8k31.row.col.s32.s8.s8.s32",
+       {"nearest is mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32:", "without .m16n8k31"}},
       {"mma.sync.aligned.m16n8k15.row.col.f32.f16.f16.f32",
        {"nearest is mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32:", "without .m16n8k15 and with .m16n8k16"}},
       {"mma.sync.aligned.m16n8k9.row.col.f32.tf32.tf32.f32", {"nearest is mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32:"}},

@@ -68,7 +68,9 @@ TEST_CASE("hardware adds 16- and 19-bit products as it was measured or published
   for (const Row& r : rows)
     for (const Form& form : forms()) {
       const Target& target = *std::ranges::find(targets(), r.hardware, &Target::hardware);
-      if (form.mnemonic != Mnemonic::mma || !computes_in_floating_point(form) || unavailable(form, target) || form.shape.m != 16 || form.sparsity != Sparsity::dense) continue;
+      if (form.mnemonic != Mnemonic::mma || !computes_in_floating_point(form) || unavailable(form, target) || form.shape.m != 16 ||
+          form.sparsity != Sparsity::dense)
+        continue;
       if (const int bits = row(form.format(OperandName::a)).bits; bits < 16 || bits > 32) continue;
       CAPTURE(form.opcode, target.name);
       const Lowering& lowering = *find_lowering(form, r.hardware);
@@ -83,7 +85,8 @@ TEST_CASE("a form has a lowering on just the hardware of which some target has t
   std::size_t without = 0;
   for (const Form& form : forms())
     for (const Target& target : targets()) {
-      const bool had = std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == target.hardware && !unavailable(form, t); });
+      const bool had =
+          std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == target.hardware && !unavailable(form, t); });
       CAPTURE(form.opcode, target.name);
       CHECK((find_lowering(form, target.hardware) != nullptr) == had);
       without += !had;
@@ -119,8 +122,8 @@ TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse
   }
   for (const Hardware hardware : {sm_80, sm_90, sm_100, sm_120}) {
     CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", hardware));
-    CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", hardware));      // on the f32 cores
-    CHECK(allowed("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", hardware));      // two IMMA
+    CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", hardware));  // on the f32 cores
+    CHECK(allowed("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", hardware));  // two IMMA
     CHECK(allowed("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc", hardware));
   }
 }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "catch.h"
+#include "compressed_table.h"
 #include "paths.h"
 #include "tables/assembler.h"
-#include "compressed_table.h"
 
-// Accept and reject as ptxas 13.0 does: every statement of a recorded table, for every target and PTX version. Where ptxas is installed, the
-// table itself is held against it.
+// Accept and reject as ptxas 13.0 does: every statement of a recorded table, for every target and PTX version. Where ptxas is installed,
+// the table itself is held against it.
 
 using namespace warpmat;
 
@@ -91,7 +91,8 @@ TEST_CASE("every form is accepted from the PTX version on that ptxas 13.0 takes 
         const bool spelled = opcode.find("::cta") == std::string::npos || version >= PtxVersion{7, 8};
         ++judged;
         if ((spelled && !unavailable(*form, target(target_name), version)) != expected)
-          FAIL_CHECK(fmt::format("{} PTX {}: {}: ptxas {} it", target_name, to_string(version), statement, expected ? "accepts" : "refuses"));
+          FAIL_CHECK(
+              fmt::format("{} PTX {}: {}: ptxas {} it", target_name, to_string(version), statement, expected ? "accepts" : "refuses"));
       }
   }
   CHECK(judged > 80000);

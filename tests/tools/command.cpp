@@ -54,7 +54,9 @@ std::vector<std::string> TemporaryDirectory::files() const {
   return names;
 }
 
-Outcome run_command(const std::vector<std::string>& arguments) { return run(command_path().c_str(), arguments); }
+Outcome run_command(const std::vector<std::string>& arguments) {
+  return run(command_path().c_str(), arguments);
+}
 Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
   return run(pretend_path().c_str(), arguments, environment);
 }

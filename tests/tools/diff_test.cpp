@@ -123,12 +123,14 @@ TEST_CASE("diff runs a whole kernel and compares every byte and the text", "[too
     call.uni (r0), vprintf, (a0, a1); }
   ret;
 })");
-  write_text(directory.path("launch.json"),
-             R"({"ptx": "k.ptx", "block": [32, 1, 1], "buffers": [{"name": "out", "bytes": 128, "fill": 255}], "params": [{"buffer": "out"}]})");
+  write_text(
+      directory.path("launch.json"),
+      R"({"ptx": "k.ptx", "block": [32, 1, 1], "buffers": [{"name": "out", "bytes": 128, "fill": 255}], "params": [{"buffer": "out"}]})");
   const std::string file = directory.path("launch.json");
   const Outcome equal = run_pretending({"diff", file}, {no_faults});
   CHECK(equal.status == 0);
-  CHECK(equal.out == file + ": kernel 'k', 1 blocks of 32 threads, 128 bytes of 1 buffers compared, 0 mismatches, printed text equal; pretended GPU\n");
+  CHECK(equal.out ==
+        file + ": kernel 'k', 1 blocks of 32 threads, 128 bytes of 1 buffers compared, 0 mismatches, printed text equal; pretended GPU\n");
   const Outcome wrong = run_pretending({"diff", file});
   CHECK(wrong.status == 1);
   CHECK(wrong.out.find("buffer out, byte 17: emulator 0x00, GPU 0x08\n") != std::string::npos);

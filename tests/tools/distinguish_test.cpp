@@ -10,7 +10,9 @@ using Json = nlohmann::json;
 
 constexpr const char* f16_k8 = "m16n8k8.*f32.f16";
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_CASE("distinguish writes a program that needs no input and says what each model answers", "[tools]") {
   const TemporaryDirectory directory;
@@ -33,20 +35,18 @@ TEST_CASE("distinguish writes a program that needs no input and says what each m
 
 TEST_CASE("distinguish asks a GPU and says which model it follows", "[tools]") {
   const TemporaryDirectory directory;
-  const Outcome outcome =
-      run_pretending({"distinguish", "hopper", "ampere", "--forms", f16_k8, "--out", directory.path(""), "--gpu"});
+  const Outcome outcome = run_pretending({"distinguish", "hopper", "ampere", "--forms", f16_k8, "--out", directory.path(""), "--gpu"});
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "the card: 0x"));
   CHECK(contains(outcome.out, ", as the first\n"));
-  const Outcome exchanged =
-      run_pretending({"distinguish", "ampere", "hopper", "--forms", f16_k8, "--out", directory.path(""), "--gpu"});
+  const Outcome exchanged = run_pretending({"distinguish", "ampere", "hopper", "--forms", f16_k8, "--out", directory.path(""), "--gpu"});
   CHECK(contains(exchanged.out, ", as the second\n"));
 }
 
 TEST_CASE("distinguish writes a program for each form where that is asked for", "[tools]") {
   const TemporaryDirectory directory;
-  const Outcome outcome = run_command({"distinguish", "hopper", "hopper:cut_down", "--forms", "^mma.sync.*m16n8k8.row.col.f(16|32).f16", "--each",
-                                       "--out", directory.path("")});
+  const Outcome outcome = run_command({"distinguish", "hopper", "hopper:cut_down", "--forms", "^mma.sync.*m16n8k8.row.col.f(16|32).f16",
+                                       "--each", "--out", directory.path("")});
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "2 of 2 forms tell the two models apart\n"));
   CHECK(directory.files() == std::vector<std::string>{"distinguish_1.ptx", "distinguish_2.ptx"});

@@ -54,9 +54,9 @@ struct Folder {
   /// The command with right options, of which those that begin as one of `more` are left out.
   Outcome launch(const std::vector<std::string>& more, const std::vector<std::string>& without = {}) const {
     std::vector<std::string> arguments{"launch", ptx};
-    const std::vector<std::vector<std::string>> usual{{"--block", "32"},          {"--buffer", "out=zeros:8"}, {"--buffer", "in=" + in},
-                                                      {"--param", "out"},         {"--param", "in+0"},         {"--param", "f32:3"},
-                                                      {"--param", "u32:2"},       {"--out", "out=" + out + ":float32:2x1"}};
+    const std::vector<std::vector<std::string>> usual{
+        {"--block", "32"},   {"--buffer", "out=zeros:8"}, {"--buffer", "in=" + in}, {"--param", "out"},
+        {"--param", "in+0"}, {"--param", "f32:3"},        {"--param", "u32:2"},     {"--out", "out=" + out + ":float32:2x1"}};
     for (const auto& option : usual) {
       bool left_out = false;
       for (const std::string& w : without) left_out |= (option[0] + " " + option[1]).starts_with(w);
@@ -71,8 +71,8 @@ struct Folder {
 
 TEST_CASE("launch runs a kernel from options and writes its outputs", "[tools][launch]") {
   const Folder folder;
-  const Outcome outcome = folder.launch({"--kernel", "scale", "--grid", "1,1,1", "--shared-bytes", "64", "--target", "sm_90a", "--jobs", "2",
-                                         "--schedule", "5", "--check", "all"});
+  const Outcome outcome = folder.launch({"--kernel", "scale", "--grid", "1,1,1", "--shared-bytes", "64", "--target", "sm_90a", "--jobs",
+                                         "2", "--schedule", "5", "--check", "all"});
   CHECK(outcome.err == "");
   REQUIRE(outcome.status == 0);
   const NpyArray result = read_npy(folder.out);
@@ -114,7 +114,9 @@ TEST_CASE("launch says in one sentence what is wrong, and writes nothing then", 
       {{"--buffer", "x=random:f16"}, {}, "buffer x: 'random:f16' is no source"},
       {{"--buffer", "x=no.npy"}, {}, "no.npy"},
       {{"--buffer", "in=zeros:4"}, {}, "two buffers are called 'in'"},
-      {{"--out", "result=r.npy"}, {}, "'result=r.npy': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer (there are out, in)"},
+      {{"--out", "result=r.npy"},
+       {},
+       "'result=r.npy': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer (there are out, in)"},
       {{"--out", "out=r.txt"}, {"--out"}, "'out=r.txt': an output is NAME=FILE.npy"},
       {{"--out", "out=" + folder.out + ":float8"}, {"--out"}, "'float8' is no dtype"},
       {{"--out", "out=" + folder.out + ":float32:3"}, {"--out"}, "buffer out has 8 bytes"},

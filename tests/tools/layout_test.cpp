@@ -37,13 +37,13 @@ Place place_of(const Json& json) {
 /// One form of each kind of fragment.
 std::vector<const Form*> some_forms() {
   std::vector<const Form*> found;
-  for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "stmatrix.sync.aligned.m8n8.x1.shared.b16",
-                             "movmatrix.sync.aligned.m8n8.trans.b16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-                             "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32",
-                             "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8",
-                             "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
-                             "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32",
-                             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"}) {
+  for (const char* opcode :
+       {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "stmatrix.sync.aligned.m8n8.x1.shared.b16",
+        "movmatrix.sync.aligned.m8n8.trans.b16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32",
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8",
+        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32",
+        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"}) {
     found.push_back(find_form(opcode));
     REQUIRE(found.back() != nullptr);
   }
@@ -179,9 +179,10 @@ std::uint32_t bits_of(const std::uint8_t* bytes, std::size_t first, std::size_t 
 }
 
 TEST_CASE("what layout says of rows and of registers is what ldmatrix does", "[tools]") {
-  for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16",
-                             "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b6x16_p32",
-                             "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64"}) {
+  for (const char* opcode :
+       {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16",
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b6x16_p32",
+        "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64"}) {
     CAPTURE(opcode);
     const Form& form = *find_form(opcode);
     std::string registers = "r0";
@@ -200,7 +201,8 @@ TEST_CASE("what layout says of rows and of registers is what ldmatrix does", "[t
       const Json &in_register = held[i], &in_memory = rows.at("elements")[i];
       REQUIRE(element_of(in_register) == element_of(in_memory));
       const std::size_t lane = in_memory.at("lane");
-      const std::uint32_t word = warp.reg("r" + std::to_string(in_register.at("register").get<int>()))[in_register.at("lane").get<std::size_t>()];
+      const std::uint32_t word =
+          warp.reg("r" + std::to_string(in_register.at("register").get<int>()))[in_register.at("lane").get<std::size_t>()];
       const std::uint32_t loaded = word >> in_register.at("bit").get<int>() & ((1u << in_register.at("element_bits").get<int>()) - 1);
       CHECK(loaded == bits_of(&warp.shared().bytes()[16 * (31 - lane)], in_memory.at("bit"), in_memory.at("element_bits")));
       CHECK(rows.at("lanes").at(lane) == Json{{"matrix", in_memory.at("matrix")}, {"row", in_memory.at("row")}});

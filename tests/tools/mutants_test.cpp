@@ -24,7 +24,9 @@ Recording recorded(std::size_t warps) {
   return recording;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_CASE("mutants counts what recorded answers kill", "[tools]") {
   const TemporaryDirectory directory;

@@ -163,17 +163,10 @@ TEST_CASE("npy: arbitrary bytes are read or refused, and nothing else happens", 
     for (std::size_t edits = 1 + below(4); edits > 0; --edits) {
       const std::size_t at = below(std::min<std::size_t>(bytes.size(), 80));
       switch (below(4)) {
-        case 0:
-          bytes[at] = static_cast<char>(random());
-          break;
-        case 1:
-          bytes[at] = interesting[below(interesting.size())];
-          break;
-        case 2:
-          bytes.erase(at, 1 + below(8));
-          break;
-        default:
-          bytes.insert(at, 1 + below(8), interesting[below(interesting.size())]);
+        case 0: bytes[at] = static_cast<char>(random()); break;
+        case 1: bytes[at] = interesting[below(interesting.size())]; break;
+        case 2: bytes.erase(at, 1 + below(8)); break;
+        default: bytes.insert(at, 1 + below(8), interesting[below(interesting.size())]);
       }
       if (bytes.empty()) bytes.push_back('?');
     }
@@ -192,8 +185,8 @@ TEST_CASE("registers of 64 bits are split into halves and joined again, in place
     for (std::size_t lane = 0; lane < lanes; ++lane) registers[i][lane] = static_cast<std::uint32_t>(100 * i + lane);
   const std::vector<Register> file = registers;
   split_registers(registers);
-  CHECK(registers[0][5] == 10);   // the low half of number 5
-  CHECK(registers[1][5] == 11);   // its high half
+  CHECK(registers[0][5] == 10);  // the low half of number 5
+  CHECK(registers[1][5] == 11);  // its high half
   CHECK(registers[2][31] == 330);
   CHECK(registers[3][31] == 331);
   join_registers(registers);

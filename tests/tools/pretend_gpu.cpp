@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
+#include "gpu/runners/emulator_runner.h"
 
 namespace warpmat {
 namespace {
@@ -71,7 +71,9 @@ class PretendKernelGpu : public KernelRunner {
 
 }  // namespace
 
-std::unique_ptr<KernelRunner> open_kernel_gpu(std::chrono::seconds) { return std::make_unique<PretendKernelGpu>(); }
+std::unique_ptr<KernelRunner> open_kernel_gpu(std::chrono::seconds) {
+  return std::make_unique<PretendKernelGpu>();
+}
 
 std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options) {
   if (options.target != nullptr && options.target->hardware != Hardware::sm_90)

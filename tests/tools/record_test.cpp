@@ -12,7 +12,9 @@
 namespace warpmat {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 const std::string product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 
@@ -59,7 +61,8 @@ TEST_CASE("record needs a place, and a limit needs a file", "[tools]") {
   CHECK(run_command({"record", "--all", "--forms", "mma"}).status > 1);
   CHECK(run_command({"record", "--all", "--limit", "much"}).status > 1);
   const TemporaryDirectory directory;
-  const Outcome tight = run_pretending({"record", "--forms", product, "--out", directory.path("a.jsonl.gz"), "--limit", "100"}, {no_faults});
+  const Outcome tight =
+      run_pretending({"record", "--forms", product, "--out", directory.path("a.jsonl.gz"), "--limit", "100"}, {no_faults});
   CHECK(tight.status == 1);
   CHECK(contains(tight.err, "the limit of 100 bytes is too small: without any example the file has "));
   CHECK(directory.files().empty());
@@ -76,7 +79,8 @@ TEST_CASE("evidence says what contradicts the emulator, and the file holds what 
   const Outcome evidence = run_command({"evidence", file});
   CHECK(evidence.status == 0);
   CHECK(contains(evidence.out, fmt::format("contradicted: {} classes of 2 forms differ", recording.answers.size())));
-  CHECK(contains(evidence.out, fmt::format("- `{}`, class random: 1 of 1 blocks; warp 42, register word 0, lane 17: recorded 0x", product)));
+  CHECK(
+      contains(evidence.out, fmt::format("- `{}`, class random: 1 of 1 blocks; warp 42, register word 0, lane 17: recorded 0x", product)));
   CHECK(contains(evidence.out, "Forms without answers for every class of operands:"));
 }
 
@@ -144,7 +148,8 @@ TEST_CASE("record that is interrupted writes the forms that are done, marked inc
 
 TEST_CASE("evidence reads a directory of one card's files, and nothing together with the JSON of runs", "[tools]") {
   const TemporaryDirectory directory;
-  CHECK(run_pretending({"record", "--forms", "movmatrix|ldmatrix.*x4", "--cases", "2", "--out", directory.path("answers")}, {no_faults}).status == 0);
+  CHECK(run_pretending({"record", "--forms", "movmatrix|ldmatrix.*x4", "--cases", "2", "--out", directory.path("answers")}, {no_faults})
+            .status == 0);
   const Outcome evidence = run_command({"evidence", directory.path("answers")});
   CHECK(evidence.status == 0);
   CHECK(contains(evidence.out, "5 forms, 5 classes, "));

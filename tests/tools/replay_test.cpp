@@ -5,8 +5,8 @@
 
 #include "catch.h"
 #include "command.h"
-#include "gpu/runners/emulator_runner.h"
 #include "gpu/recordings/vectors.h"
+#include "gpu/runners/emulator_runner.h"
 
 namespace warpmat {
 namespace {

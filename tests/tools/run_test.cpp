@@ -8,12 +8,15 @@ namespace warpmat {
 TEST_CASE("run fills and prints operands whose elements lie in bytes", "[tools]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("tile.ptx");
-  write_text(file, "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m3.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};\n");
-  const Outcome outcome = run_command({"run", file, "--target", "sm_120a", "--in", "0.a=iota", "--in", "0.b=iota", "--print", "0.a", "--print", "0.d"});
+  write_text(
+      file,
+      "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m3.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};\n");
+  const Outcome outcome =
+      run_command({"run", file, "--target", "sm_120a", "--in", "0.a=iota", "--in", "0.b=iota", "--print", "0.a", "--print", "0.d"});
   CHECK(outcome.err == "");
   CHECK(outcome.status == 0);
   CHECK(outcome.out.find("\n 0  0  1  2  3  4  4  6  6  6 ") != std::string::npos);  // 0 to 8 as e2m1
-  CHECK(outcome.out.find("\n 0  1275  1275 ") != std::string::npos);               // 0+1+2+3+4+4+26*6 = 170 times 7.5
+  CHECK(outcome.out.find("\n 0  1275  1275 ") != std::string::npos);                 // 0+1+2+3+4+4+26*6 = 170 times 7.5
   const Outcome wide = run_command({"run", file, "--target", "sm_120a", "--print", "0.a:e4m3"});
   CHECK(wide.err == "warpmat: error: '0.a:e4m3': the operand's elements have 4 bits; e4m3 has 8\n");
 }
@@ -36,7 +39,8 @@ TEST_CASE("run does with undefined metadata what it is told", "[tools]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("sparse.ptx");
   write_text(file,
-             "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {c0, c1, c2, c3}, e, 0;\n");
+             "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {c0, c1, c2, c3}, "
+             "e, 0;\n");
   std::vector<std::string> arguments{"run", file, "--target", "sm_90a", "--print", "d0:f32"};
   CHECK(run_command(arguments).err.find("operand e holds the metadata code 0x0") != std::string::npos);
   arguments.insert(arguments.end(), {"--undefined", "trap"});

@@ -15,7 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 constexpr const char* product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 
@@ -83,7 +85,8 @@ TEST_CASE("evidence makes of the parts of a sweep what it makes of the whole", "
   const Json json = Json::parse(read_text(sweeps.path("whole")));
   CHECK(contains(parts.out, fmt::format("| 1 | 20 | {} | 0 |", json.at("outputs").get<std::size_t>())));
   std::size_t cases = 0;
-  for (const char* part : {"part_1", "part_2", "part_3"}) cases += Json::parse(read_text(sweeps.path(part))).at("rows").at(0).at("cases").get<std::size_t>();
+  for (const char* part : {"part_1", "part_2", "part_3"})
+    cases += Json::parse(read_text(sweeps.path(part))).at("rows").at(0).at("cases").get<std::size_t>();
   CHECK(cases == 20);
 }
 
@@ -97,7 +100,8 @@ TEST_CASE("evidence refuses parts that are missing, there twice, incomplete or o
   refused({whole, one, two, three}, "are of runs that have cases in common");
   refused({one, sweeps.changed("/seed", 2), three}, "are no parts of one run: seed: 1 and 2");
   refused({one, sweeps.changed("/warpmat", "0.0.9"), three}, "no parts of one run: version of warpmat: ");
-  refused({one, sweeps.changed("/gpus/0/card", "another"), three}, "GPU: pretended GPU, driver 1.2.3, CUDA 13.0, assembler release 13.0 and another");
+  refused({one, sweeps.changed("/gpus/0/card", "another"), three},
+          "GPU: pretended GPU, driver 1.2.3, CUDA 13.0, assembler release 13.0 and another");
   refused({one, sweeps.changed("/gpus/0/driver", "1.2.4"), three}, "driver 1.2.4");
   refused({one, sweeps.changed("/case_generator_version", 1), three}, "version of the generator: ");
   refused({one, sweeps.changed("/cases_per_class", 21), three}, "cases of each form and class: 20 and 21");
@@ -135,7 +139,9 @@ TEST_CASE("evidence refuses what is no run's JSON", "[tools]") {
 }
 
 /// The run's numbers of programs, statements and outputs in the JSON of fuzz.
-Json counts(const std::string& file) { return Json::parse(read_text(file)).at("run"); }
+Json counts(const std::string& file) {
+  return Json::parse(read_text(file)).at("run");
+}
 
 TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
   const TemporaryDirectory directory;
@@ -162,10 +168,13 @@ TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
 }
 
 TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
-  CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "1/3"}).err, "2 cases cannot be shared by so many") == false);
-  CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "3/3"}).err, "2 cases cannot be shared by so many"));
+  CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "1/3"}).err,
+                 "2 cases cannot be shared by so many") == false);
+  CHECK(
+      contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "3/3"}).err, "2 cases cannot be shared by so many"));
   CHECK(contains(run_pretending({"fuzz", "--programs", "2", "--shard", "3/3"}).err, "2 programs cannot be shared by so many"));
-  CHECK(contains(run_pretending({"record", "--out", "/tmp/x.jsonl.gz", "--forms", product, "--shard", "2/2"}).err, "1 forms cannot be shared by so many"));
+  CHECK(contains(run_pretending({"record", "--out", "/tmp/x.jsonl.gz", "--forms", product, "--shard", "2/2"}).err,
+                 "1 forms cannot be shared by so many"));
   for (const char* command : {"diff", "fuzz", "record"}) {
     const Outcome outcome = run_command({command, "--shard", "3/2"});
     CHECK(outcome.status > 1);
@@ -173,7 +182,8 @@ TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
   }
 }
 
-// ---- What ends early ----------------------------------------------------------------------------------------------------------------------
+// ---- What ends early
+// ----------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("diff that is interrupted prints and writes what it has compared, marked incomplete", "[tools]") {
   for (const auto& [signal, status] : {std::pair{"INT 3", 130}, {"TERM 3", 143}}) {

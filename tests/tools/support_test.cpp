@@ -25,7 +25,8 @@ std::vector<std::vector<std::string>> rows(const std::string& start) {
     if (!line.starts_with("| " + start)) continue;
     std::vector<std::string> cells;
     std::size_t begin = 2;
-    for (std::size_t end; (end = line.find(" |", begin)) != std::string::npos; begin = end + 3) cells.push_back(line.substr(begin, end - begin));
+    for (std::size_t end; (end = line.find(" |", begin)) != std::string::npos; begin = end + 3)
+      cells.push_back(line.substr(begin, end - begin));
     found.push_back(std::move(cells));
   }
   return found;
@@ -80,7 +81,8 @@ TEST_CASE("docs/support.md tells of each form once, where it exists and how its 
     REQUIRE(told.contains(form.opcode));
     const std::vector<std::string>& cells = told.at(form.opcode);
     REQUIRE(cells.size() == 4);
-    CHECK(cells[1].starts_with(fmt::format("sm_{}", form.requirement.baseline != 0 ? form.requirement.baseline : form.requirement.families.front())));
+    CHECK(cells[1].starts_with(
+        fmt::format("sm_{}", form.requirement.baseline != 0 ? form.requirement.baseline : form.requirement.families.front())));
     CHECK(cells[2] == to_string(form.requirement.ptx));
     for (const Target& target : targets()) {
       const Lowering* lowering = find_lowering(form, target.hardware);

@@ -1,5 +1,5 @@
-#include "gpu/mutants/refute.h"
 #include "tools/library/coverage_page.h"
+#include "gpu/mutants/refute.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -21,7 +21,7 @@ struct Compared {
   std::set<std::string> classes;
 };
 
-using ByForm = std::map<std::string, Compared>;         ///< by opcode
+using ByForm = std::map<std::string, Compared>;  ///< by opcode
 using ByHardware = std::map<std::string, ByForm>;
 
 ByHardware sums(const std::vector<SweepFile>& sweeps) {
@@ -43,15 +43,19 @@ std::string source_text(const RunSource& source) {
   return fmt::format("{} | {} | {}, assembler {} | {} | {}", cards, source.target, first.driver, first.assembler, source.date, source.seed);
 }
 
-std::string time_text(const RunSource& source) { return fmt::format("{:.0f} s{}", source.seconds, source.complete ? "" : ", incomplete"); }
+std::string time_text(const RunSource& source) {
+  return fmt::format("{:.0f} s{}", source.seconds, source.complete ? "" : ", incomplete");
+}
 
 std::string sweeps_text(const std::vector<SweepFile>& sweeps) {
   std::string text =
-      "\n## Sweeps\n\nA sweep runs every form of a target on a GPU and on the emulator, over classes of operands, and compares every register.\n\n"
-      "| card | target | driver | date | seed | cases a class | outputs compared | mismatches | time |\n|---|---|---|---|---|---|---|---|---|\n";
+      "\n## Sweeps\n\nA sweep runs every form of a target on a GPU and on the emulator, over classes of operands, and compares every "
+      "register.\n\n"
+      "| card | target | driver | date | seed | cases a class | outputs compared | mismatches | time "
+      "|\n|---|---|---|---|---|---|---|---|---|\n";
   for (const SweepFile& sweep : sweeps)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", source_text(sweep.source), sweep.cases_per_class, sweep.outputs(), sweep.mismatches(),
-                        time_text(sweep.source));
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", source_text(sweep.source), sweep.cases_per_class, sweep.outputs(),
+                        sweep.mismatches(), time_text(sweep.source));
   return text;
 }
 
@@ -61,8 +65,9 @@ std::string fuzz_text(const std::vector<FuzzFile>& runs) {
       "| card | target | driver | date | seed | programs | kind | statements | outputs compared | programs that differ | time |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const FuzzFile& run : runs)
-    text += fmt::format("| {} | {} from {} on | {}, {} warps | {} | {} | {} | {} |\n", source_text(run.source), run.counts.programs, run.first,
-                        run.kind, run.warps, run.counts.statements, run.counts.outputs, run.counts.differing_programs, time_text(run.source));
+    text +=
+        fmt::format("| {} | {} from {} on | {}, {} warps | {} | {} | {} | {} |\n", source_text(run.source), run.counts.programs, run.first,
+                    run.kind, run.warps, run.counts.statements, run.counts.outputs, run.counts.differing_programs, time_text(run.source));
   return text;
 }
 
@@ -95,12 +100,14 @@ std::string forms_text(const ByHardware& all) {
     (same == lines.end() ? lines.emplace_back(rest, std::vector<std::string>{}) : *same).second.push_back(form.opcode);
   }
   std::string text =
-      "\n## Forms\n\nFor each form, the outputs that were compared by this project, and how the bits are known on the hardware that it never ran on. A line\n"
+      "\n## Forms\n\nFor each form, the outputs that were compared by this project, and how the bits are known on the hardware that it "
+      "never ran on. A line\n"
       "stands for as many forms as its second column says; the outputs are those of each of them. The labels are explained in\n"
       "[support.md](support.md), and what published data can and cannot tell in [published.md](published.md).\n\n"
       "| form | forms | compared, each | elsewhere |\n|---|---|---|---|\n";
   for (const auto& [rest, opcodes] : lines)
-    for (const OpcodePattern& pattern : opcode_patterns(opcodes)) text += fmt::format("| `{}` | {} | {} |\n", pattern.text, pattern.opcodes, rest);
+    for (const OpcodePattern& pattern : opcode_patterns(opcodes))
+      text += fmt::format("| `{}` | {} | {} |\n", pattern.text, pattern.opcodes, rest);
   return text;
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 std::atomic<int> caught{0};
 std::atomic<std::int64_t> caught_at{0};  ///< milliseconds of a clock that no one sets
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may touch nothing else");
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler may touch nothing else");
 
 std::int64_t milliseconds() {
   timespec now{};
@@ -46,7 +47,9 @@ void catch_interruptions() {
   }
 }
 
-int interruption() { return caught; }
+int interruption() {
+  return caught;
+}
 
 void throw_if_interrupted(const std::string& what) {
   if (interruption() != 0) throw Interrupted(interruption(), what);

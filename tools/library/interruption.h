@@ -15,8 +15,8 @@ class Interrupted : public std::runtime_error {
   int signal;
 };
 
-/// From now on SIGINT and SIGTERM only make interruption() tell of them; another one, a second or more later, ends the process at once. What the process ignored
-/// when it began, as behind nohup, it goes on ignoring.
+/// From now on SIGINT and SIGTERM only make interruption() tell of them; another one, a second or more later, ends the process at once.
+/// What the process ignored when it began, as behind nohup, it goes on ignoring.
 void catch_interruptions();
 
 /// The signal that has asked the run to end, or 0. From any thread.

@@ -20,7 +20,9 @@
 namespace warpmat {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) { throw std::runtime_error(message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw std::runtime_error(message);
+}
 
 /// A whole number in decimal or after 0x; nothing where the text is another.
 template <typename Integer>
@@ -33,8 +35,9 @@ std::optional<Integer> whole(std::string_view text) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
   if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
   const auto value = static_cast<Integer>(negative ? -magnitude : magnitude);
-  const bool fits = negative ? magnitude <= std::uint64_t{1} << 63 && static_cast<std::int64_t>(value) == -static_cast<std::int64_t>(magnitude)
-                             : static_cast<std::uint64_t>(value) == magnitude && !(value < Integer{0});
+  const bool fits = negative
+                        ? magnitude <= std::uint64_t{1} << 63 && static_cast<std::int64_t>(value) == -static_cast<std::int64_t>(magnitude)
+                        : static_cast<std::uint64_t>(value) == magnitude && !(value < Integer{0});
   return fits ? std::optional(value) : std::nullopt;
 }
 
@@ -88,8 +91,8 @@ std::vector<std::uint8_t> random_numbers(const FormatRow& format, std::uint64_t 
   std::vector<std::uint8_t> bytes((count * static_cast<std::uint64_t>(format.bits) + 7) / 8);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t draw = random.next();
-    const std::uint64_t bits = is_integer(format) ? draw >> (64 - format.bits)
-                                                  : from_double(format.format, std::ldexp(static_cast<double>(draw >> 11), -52) - 1);
+    const std::uint64_t bits =
+        is_integer(format) ? draw >> (64 - format.bits) : from_double(format.format, std::ldexp(static_cast<double>(draw >> 11), -52) - 1);
     for (int bit = 0; bit < format.bits; ++bit) {
       const std::uint64_t place = i * static_cast<std::uint64_t>(format.bits) + static_cast<std::uint64_t>(bit);
       bytes[place / 8] = static_cast<std::uint8_t>(bytes[place / 8] | (bits >> bit & 1) << place % 8);
@@ -108,7 +111,8 @@ std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std:
   const FormatRow* format = find_format(parts[1]);
   const std::size_t count_at = format == nullptr ? 1 : 2;
   if (parts.size() < count_at + 1 || parts.size() > count_at + 2)
-    fail(fmt::format("buffer {}: '{}' is no source: it would be random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED]", buffer.name, buffer.source));
+    fail(fmt::format("buffer {}: '{}' is no source: it would be random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED]", buffer.name,
+                     buffer.source));
   const std::uint64_t count = size_in(buffer, parts[count_at]);
   const std::uint64_t seed = parts.size() == count_at + 2 ? size_in(buffer, parts[count_at + 1]) : 0;
   return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
@@ -149,7 +153,8 @@ LaunchParameter parse_parameter(const std::string& text, const std::vector<Launc
   const std::string name = text.substr(0, plus);
   const auto offset = plus == std::string::npos ? std::optional<std::int64_t>(0) : whole<std::int64_t>(text.substr(plus + 1));
   if (find(buffers, name) == nullptr)
-    fail(fmt::format("'{}' is no parameter: it would be a buffer's name ({}), TYPE:VALUE such as s32:128, or bytes:HEX", text, names_of(buffers)));
+    fail(fmt::format("'{}' is no parameter: it would be a buffer's name ({}), TYPE:VALUE such as s32:128, or bytes:HEX", text,
+                     names_of(buffers)));
   if (!offset) fail(fmt::format("'{}': an offset is a whole number of bytes", text));
   return {std::vector<std::uint8_t>(8), {{0, name, *offset}}};
 }
@@ -174,7 +179,8 @@ void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers) {
   if (parts.size() > 3 || !parts[0].ends_with(".npy")) fail(fmt::format("'{}': an output is NAME=FILE.npy[:TYPE[:SHAPE]]", text));
   if (parts.size() > 1) {
     const auto type = find_dtype(parts[1]);
-    if (!type) fail(fmt::format("'{}': '{}' is no dtype: there are uint8 to uint64, int8 to int64, float16, float32, float64", text, parts[1]));
+    if (!type)
+      fail(fmt::format("'{}': '{}' is no dtype: there are uint8 to uint64, int8 to int64, float16, float32, float64", text, parts[1]));
     found->out_type = *type;
   }
   if (parts.size() > 2)
@@ -207,8 +213,10 @@ std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
   }
   if (parts[0] == "random" && parts.size() > 1) return random_contents(buffer, parts);
   if (!buffer.source.ends_with(".npy"))
-    fail(fmt::format("buffer {}: '{}' is no source: there are FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] and random:FORMAT:COUNT[:SEED]",
-                     buffer.name, buffer.source));
+    fail(
+        fmt::format("buffer {}: '{}' is no source: there are FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] and "
+                    "random:FORMAT:COUNT[:SEED]",
+                    buffer.name, buffer.source));
   const NpyArray array = read_npy(buffer.source);
   std::vector<std::uint8_t> bytes(array.bytes.size());
   std::memcpy(bytes.data(), array.bytes.data(), bytes.size());
@@ -239,12 +247,14 @@ std::string only_entry(const Module& module, const std::filesystem::path& path) 
   if (entries.size() == 1) return entries.front();
   std::string names;
   for (const std::string& entry : entries) names += (names.empty() ? "" : ", ") + entry;
-  throw std::runtime_error(entries.empty() ? fmt::format("{} has no .entry", path.string())
-                                           : fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), names));
+  throw std::runtime_error(entries.empty()
+                               ? fmt::format("{} has no .entry", path.string())
+                               : fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), names));
 }
 
 KernelLaunch kernel_launch(const LaunchDescription& description) {
-  KernelLaunch launch{.ptx = read_ptx(description.ptx), .entry = description.kernel, .config = description.config, .buffers = {}, .parameters = {}};
+  KernelLaunch launch{
+      .ptx = read_ptx(description.ptx), .entry = description.kernel, .config = description.config, .buffers = {}, .parameters = {}};
   if (launch.entry.empty()) launch.entry = only_entry(Module(launch.ptx), description.ptx);
   for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer)});
   for (const LaunchParameter& parameter : description.parameters) {

@@ -22,10 +22,10 @@ namespace warpmat {
 /// A buffer in global memory: what it holds before the launch, and where it goes afterwards.
 struct LaunchBuffer {
   std::string name;
-  std::string source;                 ///< FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED], random:FORMAT:COUNT[:SEED]
-  std::filesystem::path out;          ///< empty: it is not written
+  std::string source;         ///< FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED], random:FORMAT:COUNT[:SEED]
+  std::filesystem::path out;  ///< empty: it is not written
   DType out_type = DType::uint8;
-  std::vector<std::size_t> out_shape; ///< empty: one dimension
+  std::vector<std::size_t> out_shape;  ///< empty: one dimension
 };
 
 /// An address that is put into the bytes of a parameter.
@@ -49,7 +49,8 @@ struct LaunchDescription {
   std::vector<LaunchParameter> parameters;
 };
 
-/// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error that names the file, the place in it and what would be right.
+/// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error that names the file, the place in it and what would
+/// be right.
 LaunchDescription read_launch(const std::filesystem::path& path);
 
 /// One --param: NAME[+OFFSET], TYPE:VALUE or bytes:HEX. `buffers` are those that exist. Throws std::runtime_error.

@@ -74,7 +74,8 @@ LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buff
   }
   if (std::ranges::find(buffers, pointer.buffer, &LaunchBuffer::name) == buffers.end())
     where.fail(fmt::format("there is no buffer \"{}\"", pointer.buffer));
-  if (size < 8 || pointer.at > size - 8) where.fail(fmt::format("an address at byte {} leaves the {} bytes of the parameter", pointer.at, size));
+  if (size < 8 || pointer.at > size - 8)
+    where.fail(fmt::format("an address at byte {} leaves the {} bytes of the parameter", pointer.at, size));
   return pointer;
 }
 

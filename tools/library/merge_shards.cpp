@@ -16,7 +16,9 @@ std::string name(const Part& part) {
   return part.shard.whole() ? part.file : fmt::format("{} (part {})", part.file, to_string(part.shard));
 }
 
-[[noreturn]] void refuse(const std::string& reason) { throw std::runtime_error(reason); }
+[[noreturn]] void refuse(const std::string& reason) {
+  throw std::runtime_error(reason);
+}
 
 void check_each_once(const std::vector<Part>& parts, const Run& run) {
   std::map<std::size_t, std::size_t> seen;
@@ -32,7 +34,8 @@ void check_each_once(const std::vector<Part>& parts, const Run& run) {
 std::string differences(const Part& a, const Part& b) {
   std::string text;
   for (std::size_t i = 0; i < std::min(a.run.size(), b.run.size()); ++i)
-    if (a.run[i] != b.run[i]) text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", a.run[i].first, a.run[i].second, b.run[i].second);
+    if (a.run[i] != b.run[i])
+      text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", a.run[i].first, a.run[i].second, b.run[i].second);
   return text;
 }
 
@@ -71,7 +74,8 @@ void check_distinct(const std::vector<Part>& parts, const std::vector<Run>& runs
   for (std::size_t i = 0; i < runs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       const Part &a = parts[runs[j].front()], &b = parts[runs[i].front()];
-      if (share_cases(a, b)) refuse(fmt::format("{} and {} are of runs that have cases in common: those would count twice", name(a), name(b)));
+      if (share_cases(a, b))
+        refuse(fmt::format("{} and {} are of runs that have cases in common: those would count twice", name(a), name(b)));
     }
 }
 

@@ -13,10 +13,10 @@ struct Part {
   std::string file;  ///< where it was read from, for messages
   Shard shard;
   bool complete = true;
-  Properties run{};                ///< equal in all parts of one run, and different in parts of two
-  Properties cases{};              ///< that two runs must have in common for their cases to be the same
+  Properties run{};                  ///< equal in all parts of one run, and different in parts of two
+  Properties cases{};                ///< that two runs must have in common for their cases to be the same
   std::vector<std::string> items{};  ///< what the whole run has cases of
-  Shard::Range range{0, 0};        ///< numbers of the cases that the whole run has of each
+  Shard::Range range{0, 0};          ///< numbers of the cases that the whole run has of each
 };
 
 /// The parts of each run: indices, in the order of the shards; runs in the order of their first part. Throws std::runtime_error where

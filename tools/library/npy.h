@@ -57,9 +57,9 @@ struct NpyArray : NpyHeader {
   }
 };
 
-/// Reads the header of format 1.0 or 2.0 from the next `size` bytes of a stream, which then stands at the elements. Fortran order, big-endian and
-/// dtypes not listed above are refused, as is a size that is not that of header and elements. Throws std::runtime_error; allocates no more than
-/// `size` says.
+/// Reads the header of format 1.0 or 2.0 from the next `size` bytes of a stream, which then stands at the elements. Fortran order,
+/// big-endian and dtypes not listed above are refused, as is a size that is not that of header and elements. Throws std::runtime_error;
+/// allocates no more than `size` says.
 NpyHeader read_npy_header(std::istream& in, std::uint64_t size);
 
 /// A .npy file that is read in pieces, by many threads if need be. Throws std::runtime_error naming the file and what is wrong.

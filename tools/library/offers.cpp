@@ -22,7 +22,8 @@ std::vector<Offer> offers(const Form& form, const Target* only) {
   std::vector<Offer> found;
   for (const Target& t : targets()) {
     if ((only != nullptr && &t != only) || unavailable(form, t)) continue;
-    if (found.empty() || found.back().hardware != t.hardware) found.push_back({t.hardware, find_lowering(form, t.hardware), find_floor(form, t.hardware)});
+    if (found.empty() || found.back().hardware != t.hardware)
+      found.push_back({t.hardware, find_lowering(form, t.hardware), find_floor(form, t.hardware)});
   }
   return found;
 }

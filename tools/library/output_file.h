@@ -12,8 +12,8 @@ namespace warpmat {
 /// Called before long work, so that a mistyped path costs nothing.
 void check_output_place(const std::filesystem::path& path);
 
-/// A file that appears whole or not at all: it is written beside its place, and finish() renames it. Without finish() nothing is left of it.
-/// A link at its place stays, and the file that it names is replaced. All functions throw std::runtime_error.
+/// A file that appears whole or not at all: it is written beside its place, and finish() renames it. Without finish() nothing is left of
+/// it. A link at its place stays, and the file that it names is replaced. All functions throw std::runtime_error.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);

@@ -65,7 +65,9 @@ std::string region_lines(const std::vector<PublishedProducts>& all) {
   return text;
 }
 
-std::string list(const std::vector<std::string>& changes) { return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, ", ")); }
+std::string list(const std::vector<std::string>& changes) {
+  return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, ", "));
+}
 
 constexpr const char* introduction = R"(# Published outputs and mutants of the emulator's arithmetic
 

@@ -8,8 +8,8 @@
 
 namespace warpmat {
 
-// An array of registers has the 32 lanes as its last dimension. One of 32 bits is a Register as it is; one of 64 bits takes the room of two, and
-// holds 32 numbers of 64 bits in a file but two Registers, low half first, in a warp.
+// An array of registers has the 32 lanes as its last dimension. One of 32 bits is a Register as it is; one of 64 bits takes the room of
+// two, and holds 32 numbers of 64 bits in a file but two Registers, low half first, in a warp.
 
 /// The dtype of arrays of registers of 32 or 64 bits.
 DType register_dtype(int register_bits);

@@ -31,7 +31,9 @@ GpuInfo gpu_of(const Json& json) {
 
 }  // namespace
 
-std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+std::string today() {
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+}
 
 RunSource run_source(const GpuRunner& gpu, const Target& target, std::uint64_t seed, const Shard& shard) {
   RunSource source;
@@ -48,8 +50,14 @@ RunSource run_source(const GpuRunner& gpu, const Target& target, std::uint64_t s
 Json to_json(const RunSource& source) {
   Json gpus = Json::array();
   for (const GpuInfo& gpu : source.gpus) gpus.push_back(to_json(gpu));
-  Json json = {{"warpmat", source.version}, {"date", source.date}, {"target", source.target}, {"hardware", source.hardware},
-               {"gpus", gpus},              {"seed", source.seed}, {"shard", to_string(source.shard)}, {"seconds", source.seconds},
+  Json json = {{"warpmat", source.version},
+               {"date", source.date},
+               {"target", source.target},
+               {"hardware", source.hardware},
+               {"gpus", gpus},
+               {"seed", source.seed},
+               {"shard", to_string(source.shard)},
+               {"seconds", source.seconds},
                {"complete", source.complete}};
   if (!source.error.empty()) json["error"] = source.error;
   return json;
@@ -92,7 +100,8 @@ Json read_json(const std::filesystem::path& path) {
   try {
     return Json::parse(file);
   } catch (const Json::exception&) {
-    throw std::runtime_error(fmt::format("{} is no JSON; 'warpmat diff --json' and 'warpmat fuzz --json' write what is wanted", path.string()));
+    throw std::runtime_error(
+        fmt::format("{} is no JSON; 'warpmat diff --json' and 'warpmat fuzz --json' write what is wanted", path.string()));
   }
 }
 

@@ -12,7 +12,8 @@
 
 namespace warpmat {
 
-/// Where the figures of a run on GPUs come from, and which part of the run they are: what the JSON of `diff` and that of `fuzz` have in common.
+/// Where the figures of a run on GPUs come from, and which part of the run they are: what the JSON of `diff` and that of `fuzz` have in
+/// common.
 struct RunSource {
   std::string version;  ///< of warpmat
   std::string date;     ///< UTC: "2026-11-21"

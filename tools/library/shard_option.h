@@ -17,7 +17,8 @@ inline CLI::Option* add_shard_option(CLI::App& command, Shard& shard) {
       throw CLI::ValidationError("--shard", e.what());
     }
   };
-  return command.add_option_function<std::string>("--shard", parse, "Do only part I of N; 'warpmat evidence' puts the parts together")->type_name("I/N");
+  return command.add_option_function<std::string>("--shard", parse, "Do only part I of N; 'warpmat evidence' puts the parts together")
+      ->type_name("I/N");
 }
 
 }  // namespace warpmat

@@ -22,7 +22,9 @@ std::uint64_t sum(const std::vector<Row>& rows, std::uint64_t Row::*member) {
   return total;
 }
 
-Json counts_json(const Row& row) { return {{"cases", row.cases}, {"outputs", row.outputs}, {"mismatches", row.mismatches}}; }
+Json counts_json(const Row& row) {
+  return {{"cases", row.cases}, {"outputs", row.outputs}, {"mismatches", row.mismatches}};
+}
 
 /// Sums over the classes of each form; one of which nothing was compared has zeros.
 Json forms_json(const SweepFile& sweep) {
@@ -49,8 +51,12 @@ Json rows_json(const SweepFile& sweep) {
 
 }  // namespace
 
-std::uint64_t SweepFile::outputs() const { return sum(rows, &Row::outputs); }
-std::uint64_t SweepFile::mismatches() const { return sum(rows, &Row::mismatches); }
+std::uint64_t SweepFile::outputs() const {
+  return sum(rows, &Row::outputs);
+}
+std::uint64_t SweepFile::mismatches() const {
+  return sum(rows, &Row::mismatches);
+}
 
 Json to_json(const SweepFile& sweep) {
   Json json = to_json(sweep.source);

@@ -87,8 +87,8 @@ std::string verdict(const RowResult& row) {
 }
 
 std::string source_text(const Provenance& p) {
-  std::string text = fmt::format("{}, compute capability {}, driver {}, assembler {}; {}, seed {}, recorded {}", p.card, p.compute_capability,
-                                 p.driver, p.assembler, p.target, p.seed, p.date);
+  std::string text = fmt::format("{}, compute capability {}, driver {}, assembler {}; {}, seed {}, recorded {}", p.card,
+                                 p.compute_capability, p.driver, p.assembler, p.target, p.seed, p.date);
   return p.complete ? text : text + "; incomplete";
 }
 
@@ -134,8 +134,8 @@ std::string upgrade_report(const Recording& recording, const std::vector<Replaye
                                  name(target->hardware), source_text(provenance), forms.size(), results.size(), outputs);
   text += "| machine instruction | forms | now | source | with these answers |\n|---|---|---|---|---|\n";
   for (const RowResult& row : rows)
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.lowering->machine, row.forms, name(row.lowering->evidence), row.lowering->source,
-                        verdict(row));
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.lowering->machine, row.forms, name(row.lowering->evidence),
+                        row.lowering->source, verdict(row));
   return text + contradictions_text(recording, results) + not_compared_text(results) + not_recorded_text(rows);
 }
 

@@ -10,8 +10,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "tools/library/table.h"
 #include "tools/library/split.h"
+#include "tools/library/table.h"
 
 namespace warpmat {
 namespace {
@@ -31,8 +31,11 @@ DType dtype_of(std::optional<Format> format, int bits) {
     case Format::f64: return DType::float64;
     case Format::f16: return DType::float16;
     case Format::s32: return DType::int32;
-    case Format::s8: case Format::s4: return DType::int8;
-    case Format::u8: case Format::u4: case Format::b1: return DType::uint8;
+    case Format::s8:
+    case Format::s4: return DType::int8;
+    case Format::u8:
+    case Format::u4:
+    case Format::b1: return DType::uint8;
     default: return DType::float32;
   }
 }
@@ -72,7 +75,9 @@ std::uint64_t bits_for(DType dtype, double value) {
   }
 }
 
-std::uint64_t low_bits(std::uint64_t value, int bits) { return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1); }
+std::uint64_t low_bits(std::uint64_t value, int bits) {
+  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+}
 
 std::uint64_t random_element(std::mt19937_64& generator, std::optional<Format> format, int bits) {
   const std::uint64_t random = generator();
@@ -88,7 +93,8 @@ WarpPlace::WarpPlace(const Program& program, std::string_view text) : program_(p
   if (parts.size() > 3) fail("a place is NAME[:FORMAT[:COLUMNS]]");
   if (parts.size() > 1) {
     const FormatRow* found = find_format(parts[1]);
-    if (found == nullptr) fail(fmt::format("unknown format '{}': there are f64, f32, tf32, bf16, f16, e4m3, e5m2, s32, s8, u8 and others", parts[1]));
+    if (found == nullptr)
+      fail(fmt::format("unknown format '{}': there are f64, f32, tf32, bf16, f16, e4m3, e5m2, s32, s8, u8 and others", parts[1]));
     format_ = found->format;
   }
   if (parts.size() > 2) {
@@ -103,16 +109,19 @@ WarpPlace::WarpPlace(const Program& program, std::string_view text) : program_(p
     const auto statement = whole_number(std::string_view(place).substr(0, dot));
     const auto operand = find_operand_name(std::string_view(place).substr(dot + 1));
     const auto statements = program.matrix_statements();
-    if (!statement || !operand) fail("a matrix operand is written 0.a: the number of a matrix instruction, counted from 0, and an operand's name");
+    if (!statement || !operand)
+      fail("a matrix operand is written 0.a: the number of a matrix instruction, counted from 0, and an operand's name");
     if (*statement >= statements.size()) fail(fmt::format("the program has {} matrix instructions, counted from 0", statements.size()));
     statement_ = *statement;
     const Form& form = statements[statement_]->matrix()->form();
     operand_ = form.find_operand(*operand);
-    if (operand_ == nullptr || operand_->kind != OperandKind::fragment) fail(fmt::format("{} has no matrix operand {}", form.opcode, name(*operand)));
+    if (operand_ == nullptr || operand_->kind != OperandKind::fragment)
+      fail(fmt::format("{} has no matrix operand {}", form.opcode, name(*operand)));
     if (!format_) format_ = operand_->format;
     if (!format_) fail(fmt::format("{} moves bits without a format: write {}:f16, for example", form.opcode, place));
     if (row(*format_).bits != operand_->fragment.payload_bits)
-      fail(fmt::format("the operand's elements have {} bits; {} has {}", operand_->fragment.payload_bits, name(*format_), row(*format_).bits));
+      fail(fmt::format("the operand's elements have {} bits; {} has {}", operand_->fragment.payload_bits, name(*format_),
+                       row(*format_).bits));
     return;
   }
   variable_ = program.find_variable(place);
@@ -121,7 +130,8 @@ WarpPlace::WarpPlace(const Program& program, std::string_view text) : program_(p
     if (!format_)
       if (const FormatRow* found = find_format(variable_->type->name)) format_ = found->format;
     const int bits = element_bits();
-    if (bits % 8 != 0 || variable_->bytes() * 8 % bits != 0) fail(fmt::format("elements of {} bits do not fill the variable's {} bytes", bits, variable_->bytes()));
+    if (bits % 8 != 0 || variable_->bytes() * 8 % bits != 0)
+      fail(fmt::format("elements of {} bits do not fill the variable's {} bytes", bits, variable_->bytes()));
     return;
   }
   kind_ = Kind::registers;
@@ -217,7 +227,8 @@ std::vector<std::uint64_t> WarpPlace::elements_of(const std::string& source) con
   const int bits = element_bits();
   if (source == "zeros") return elements;
   if (source == "iota") {
-    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = format_ ? from_double(*format_, static_cast<double>(i)) : low_bits(i, bits);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      elements[i] = format_ ? from_double(*format_, static_cast<double>(i)) : low_bits(i, bits);
     return elements;
   }
   if (source == "random" || source.starts_with("random:")) {
@@ -227,7 +238,8 @@ std::vector<std::uint64_t> WarpPlace::elements_of(const std::string& source) con
     for (std::uint64_t& element : elements) element = random_element(generator, format_, bits);
     return elements;
   }
-  if (!source.ends_with(".npy")) throw std::runtime_error(fmt::format("'{}' is no source: there are FILE.npy, iota, random, random:SEED and zeros", source));
+  if (!source.ends_with(".npy"))
+    throw std::runtime_error(fmt::format("'{}' is no source: there are FILE.npy, iota, random, random:SEED and zeros", source));
   const NpyArray file = read_npy(source);
   std::size_t numbers = 1;
   for (const std::size_t extent : file.shape) numbers *= extent;
@@ -236,13 +248,17 @@ std::vector<std::uint64_t> WarpPlace::elements_of(const std::string& source) con
   if (numbers != elements.size() || (!format_ && !same_bits))
     throw std::runtime_error(fmt::format("{} holds {}; {} needs {}", source, describe(file), text_, describe(wanted)));
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (format_) elements[i] = from_double(*format_, number_at(file, i));
-    else std::memcpy(&elements[i], file.bytes.data() + i * static_cast<std::size_t>(bits / 8), static_cast<std::size_t>(bits / 8));
+    if (format_)
+      elements[i] = from_double(*format_, number_at(file, i));
+    else
+      std::memcpy(&elements[i], file.bytes.data() + i * static_cast<std::size_t>(bits / 8), static_cast<std::size_t>(bits / 8));
   }
   return elements;
 }
 
-void WarpPlace::fill(Warp& warp, const std::string& source) const { write(warp, elements_of(source)); }
+void WarpPlace::fill(Warp& warp, const std::string& source) const {
+  write(warp, elements_of(source));
+}
 
 NpyArray WarpPlace::array(const Warp& warp) const {
   NpyArray array = NpyArray::zeros(dtype_of(format_, element_bits()), shape());
@@ -255,7 +271,8 @@ NpyArray WarpPlace::array(const Warp& warp) const {
 std::string WarpPlace::show_element(std::uint64_t bits) const {
   if (!format_) return fmt::format("{:#0{}x}", bits, 2 + element_bits() / 4);
   const double value = to_double(*format_, bits);
-  return *format_ == Format::f64 || is_integer(row(*format_)) ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));  // the shortest that is exact
+  return *format_ == Format::f64 || is_integer(row(*format_)) ? fmt::format("{}", value)
+                                                              : fmt::format("{}", static_cast<float>(value));  // the shortest that is exact
 }
 
 std::string WarpPlace::show_registers(const std::vector<std::uint64_t>& elements) const {
@@ -267,7 +284,8 @@ std::string WarpPlace::show_registers(const std::vector<std::uint64_t>& elements
     std::vector<std::string> cells{std::to_string(lane)};
     for (std::size_t r = 0; r < registers_.size(); ++r) {
       std::string cell;
-      for (std::size_t i = 0; i < per_register; ++i) cell += (i == 0 ? "" : " ") + show_element(elements[(r * lanes + lane) * per_register + i]);
+      for (std::size_t i = 0; i < per_register; ++i)
+        cell += (i == 0 ? "" : " ") + show_element(elements[(r * lanes + lane) * per_register + i]);
       cells.push_back(cell);
     }
     table.add(cells);

@@ -8,14 +8,10 @@ namespace {
 
 warpmat_status status_of(OperandTrap::Kind kind) {
   switch (kind) {
-    case OperandTrap::Kind::undefined:
-      return WARPMAT_UNDEFINED;
-    case OperandTrap::Kind::misaligned:
-      return WARPMAT_MISALIGNED;
-    case OperandTrap::Kind::out_of_range:
-      return WARPMAT_OUT_OF_RANGE;
-    case OperandTrap::Kind::refused:
-      return WARPMAT_REFUSED;
+    case OperandTrap::Kind::undefined: return WARPMAT_UNDEFINED;
+    case OperandTrap::Kind::misaligned: return WARPMAT_MISALIGNED;
+    case OperandTrap::Kind::out_of_range: return WARPMAT_OUT_OF_RANGE;
+    case OperandTrap::Kind::refused: return WARPMAT_REFUSED;
   }
   return WARPMAT_INTERNAL;
 }

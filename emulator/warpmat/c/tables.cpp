@@ -90,30 +90,18 @@ int warpmat_abi(void) {
 
 const char* warpmat_status_name(warpmat_status status) {
   switch (status) {
-    case WARPMAT_OK:
-      return "WARPMAT_OK";
-    case WARPMAT_BAD_ARGUMENT:
-      return "WARPMAT_BAD_ARGUMENT";
-    case WARPMAT_UNKNOWN_OPCODE:
-      return "WARPMAT_UNKNOWN_OPCODE";
-    case WARPMAT_UNKNOWN_TARGET:
-      return "WARPMAT_UNKNOWN_TARGET";
-    case WARPMAT_UNAVAILABLE:
-      return "WARPMAT_UNAVAILABLE";
-    case WARPMAT_SYNTAX:
-      return "WARPMAT_SYNTAX";
-    case WARPMAT_UNDEFINED:
-      return "WARPMAT_UNDEFINED";
-    case WARPMAT_MISALIGNED:
-      return "WARPMAT_MISALIGNED";
-    case WARPMAT_OUT_OF_RANGE:
-      return "WARPMAT_OUT_OF_RANGE";
-    case WARPMAT_REFUSED:
-      return "WARPMAT_REFUSED";
-    case WARPMAT_NO_MEMORY:
-      return "WARPMAT_NO_MEMORY";
-    case WARPMAT_INTERNAL:
-      return "WARPMAT_INTERNAL";
+    case WARPMAT_OK: return "WARPMAT_OK";
+    case WARPMAT_BAD_ARGUMENT: return "WARPMAT_BAD_ARGUMENT";
+    case WARPMAT_UNKNOWN_OPCODE: return "WARPMAT_UNKNOWN_OPCODE";
+    case WARPMAT_UNKNOWN_TARGET: return "WARPMAT_UNKNOWN_TARGET";
+    case WARPMAT_UNAVAILABLE: return "WARPMAT_UNAVAILABLE";
+    case WARPMAT_SYNTAX: return "WARPMAT_SYNTAX";
+    case WARPMAT_UNDEFINED: return "WARPMAT_UNDEFINED";
+    case WARPMAT_MISALIGNED: return "WARPMAT_MISALIGNED";
+    case WARPMAT_OUT_OF_RANGE: return "WARPMAT_OUT_OF_RANGE";
+    case WARPMAT_REFUSED: return "WARPMAT_REFUSED";
+    case WARPMAT_NO_MEMORY: return "WARPMAT_NO_MEMORY";
+    case WARPMAT_INTERNAL: return "WARPMAT_INTERNAL";
   }
   return "unknown status";
 }

@@ -5,7 +5,9 @@
 namespace warpmat {
 namespace {
 
-std::uint64_t low_bits(int bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t low_bits(int bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ void write_at(const Fragment& fragment, RegisterList registers, const Place& pla
   }
   const auto mask = static_cast<std::uint32_t>(low_bits(fragment.element_bits) << place.bit);
   std::uint32_t& word = registers[reg][lane];
-  word = (word & ~mask) | (static_cast<std::uint32_t>((bits & low_bits(fragment.payload_bits)) << (place.bit + fragment.payload_shift)) & mask);
+  word = (word & ~mask) |
+         (static_cast<std::uint32_t>((bits & low_bits(fragment.payload_bits)) << (place.bit + fragment.payload_shift)) & mask);
 }
 
 }  // namespace

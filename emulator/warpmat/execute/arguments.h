@@ -11,13 +11,13 @@ namespace warpmat {
 
 class Events;
 
-/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each points to the words of lanes 0
-/// to 31, one behind the other; they may lie wherever a 32-bit word may.
+/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each points to the words of
+/// lanes 0 to 31, one behind the other; they may lie wherever a 32-bit word may.
 using RegisterList = std::span<std::uint32_t* const>;
 using ConstRegisterList = std::span<const std::uint32_t* const>;
 
-/// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of range,
-/// padding of 6- and 4-bit elements that is not zero.
+/// What an instruction does where the ISA leaves its behaviour undefined: metadata codes and selectors that are not defined, ids out of
+/// range, padding of 6- and 4-bit elements that is not zero.
 enum class Undefined : std::uint8_t {
   trap,      ///< throws Trap naming lane and operand
   hardware,  ///< does what the target's hardware was measured to do; where nobody measured, it traps all the same
@@ -35,8 +35,9 @@ struct ExecutionOptions {
   Undefined undefined = Undefined::trap;
 };
 
-/// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way: an instruction reads everything
-/// before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot; Part in execute/reference/multiplicands.h).
+/// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way: an instruction reads
+/// everything before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot; Part in
+/// execute/reference/multiplicands.h).
 struct Arguments {
   std::array<ConstRegisterList, operand_names> sources;  ///< by OperandName; empty where the form has no such operand
   RegisterList destination;                              ///< d, or r of ldmatrix

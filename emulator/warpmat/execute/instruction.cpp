@@ -114,7 +114,9 @@ class BatchWarp {
   }
 
  private:
-  bool left_out(const Operand& operand) const { return operand.kind == OperandKind::stride && batch_.source(operand.name).words == nullptr; }
+  bool left_out(const Operand& operand) const {
+    return operand.kind == OperandKind::stride && batch_.source(operand.name).words == nullptr;
+  }
 
   const Form& form_;
   const Batch& batch_;
@@ -131,7 +133,8 @@ OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
 }
 
 /// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
-[[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t warps, const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t warps,
+                                      const ExecutionOptions& options) {
   StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path);
   for (const Operand& operand : instruction.form().operands) {
     if (operand.written)
@@ -215,7 +218,8 @@ std::optional<std::string> Instruction::problem(const Arguments& arguments) cons
     const bool wide_address = operand.kind == OperandKind::address && registers.size() == 2;
     const bool left_out = operand.kind == OperandKind::stride && registers.empty();
     if (registers.size() != words && !wide_address && !left_out)
-      return fmt::format("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words, registers.size());
+      return fmt::format("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words,
+                         registers.size());
     for (std::size_t i = 0; i < registers.size(); ++i)
       if (auto found = problem_of_register(*form_, operand.name, i, registers[i])) return found;
     if (operand.kind == OperandKind::address && arguments.shared == nullptr)

@@ -20,8 +20,9 @@ struct MatrixStorage {
 
 /// Bytes that lie one behind the other in memory and in a register, in each lane: a part of what wmma.load and wmma.store move.
 struct MatrixRun {
-  int reg = 0, bit = 0;                              ///< where the run begins in the lanes' registers
-  std::array<std::uint16_t, lanes> lines, elements;  ///< of its first element: the row and the place in the row; of .col the column, and there
+  int reg = 0, bit = 0;  ///< where the run begins in the lanes' registers
+  std::array<std::uint16_t, lanes> lines,
+      elements;  ///< of its first element: the row and the place in the row; of .col the column, and there
 };
 
 /// All runs of a fragment; each has `bytes` bytes.

@@ -28,8 +28,8 @@ namespace warpmat {
 // of m, the registers m3 and then the remaining k bits; B is the same without m, with n in the lane. Elements of 32 and 64 bits leave
 // no bit inside. Sparse A is the dense fragment of the stored m x k/2 matrix.
 //
-// A bit may also choose between copies of one element: the fragments of f16 that wmma.load makes have a fixed number of registers, and where
-// the matrix is smaller they hold it twice or four times.
+// A bit may also choose between copies of one element: the fragments of f16 that wmma.load makes have a fixed number of registers, and
+// where the matrix is smaller they hold it twice or four times.
 //
 //     wmma A of m16n16k16, f16      k0    | k1 k2 m0 m1 m2 | m3 k3 copy
 //
@@ -151,9 +151,7 @@ class Fragment {
     friend constexpr bool operator==(const IndexBit&, const IndexBit&) = default;
   };
 
-  static constexpr int& coordinate(Element& e, Axis axis) {
-    return axis == Axis::row ? e.row : axis == Axis::column ? e.column : e.matrix;
-  }
+  static constexpr int& coordinate(Element& e, Axis axis) { return axis == Axis::row ? e.row : axis == Axis::column ? e.column : e.matrix; }
 
   constexpr std::span<const IndexBit> index_bits() const { return std::span(bits_).first(size_); }
 
@@ -189,13 +187,18 @@ constexpr Fragment fragment_b(Shape shape, int element_bits) {
   return f.add(Axis::row, 0, k + 2).add(Axis::column, 0, log2_exact(shape.n)).add(Axis::row, k + 2, log2_exact(shape.k));
 }
 
-/// C and D (rows m, columns n, at least 8) of an mma: column bit 0 lies inside a 16-bit element's register, else it chooses the register, as do
-/// those above the eight columns that a lane's two columns repeat in.
+/// C and D (rows m, columns n, at least 8) of an mma: column bit 0 lies inside a 16-bit element's register, else it chooses the register,
+/// as do those above the eight columns that a lane's two columns repeat in.
 constexpr Fragment fragment_c(Shape shape, int element_bits) {
   assert(shape.n >= 8);
   Fragment f = Fragment::of(element_bits);
   const int inside = f.inside_bits();
-  return f.add(Axis::column, 0, inside).add(Axis::column, 1, 3).add(Axis::row, 0, 3).add(Axis::column, inside, 1).add(Axis::row, 3, log2_exact(shape.m)).add(Axis::column, 3, log2_exact(shape.n));
+  return f.add(Axis::column, 0, inside)
+      .add(Axis::column, 1, 3)
+      .add(Axis::row, 0, 3)
+      .add(Axis::column, inside, 1)
+      .add(Axis::row, 3, log2_exact(shape.m))
+      .add(Axis::column, 3, log2_exact(shape.n));
 }
 
 /// `number` 8x8 matrices of 16-bit elements, one a register: what ldmatrix, stmatrix and movmatrix hold. With `transposed`, the
@@ -218,7 +221,12 @@ constexpr Fragment fragment_m8n16(int number) {
 
 /// `number` matrices of 8 rows of 16 bytes in memory, one register each: stmatrix .m16n8.trans.
 constexpr Fragment fragment_m16n8(int number) {
-  return Fragment::of(8).add(Axis::row, 0).add(Axis::column, 3).add(Axis::row, 1, 3).add(Axis::column, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+  return Fragment::of(8)
+      .add(Axis::row, 0)
+      .add(Axis::column, 3)
+      .add(Axis::row, 1, 3)
+      .add(Axis::column, 0, 3)
+      .add(Axis::matrix, 0, log2_exact(number));
 }
 
 // m8n8k4: four products of 8x4 by 4x8, product q in the lanes 4q to 4q+3 and 16+4q to 16+4q+3 (PTX ISA 9.1 section 9.7.14.5.1).
@@ -235,15 +243,21 @@ constexpr Fragment fragment_m8n8k4(Axis line, Axis other, bool along_k) {
 constexpr Fragment fragment_m8n8k4_c(int element_bits) {
   if (element_bits == 16)
     return Fragment::of(16).add(Axis::column, 0).add(Axis::row, 0, 2).add(Axis::matrix, 0, 2).add(Axis::row, 2).add(Axis::column, 1, 3);
-  return Fragment::of(32).add(Axis::row, 0).add(Axis::column, 1).add(Axis::matrix, 0, 2).add(Axis::row, 2)
-      .add(Axis::column, 0).add(Axis::row, 1).add(Axis::column, 2);
+  return Fragment::of(32)
+      .add(Axis::row, 0)
+      .add(Axis::column, 1)
+      .add(Axis::matrix, 0, 2)
+      .add(Axis::row, 2)
+      .add(Axis::column, 0)
+      .add(Axis::row, 1)
+      .add(Axis::column, 2);
 }
 
-// wmma: what an H200 loads and stores, the same for .row and .col and for every state space [H200]. A matrix unit multiplies 16 lines by 8 at a
-// time, so a fragment is that of mma for 16 or 8 lines, and its registers repeat for further lines.
+// wmma: what an H200 loads and stores, the same for .row and .col and for every state space [H200]. A matrix unit multiplies 16 lines by 8
+// at a time, so a fragment is that of mma for 16 or 8 lines, and its registers repeat for further lines.
 
-/// A or B of wmma: `lines` rows of A or columns of B along `line`, K along `other`; `tile` lines at a time (16 or 8) lie as in A or B of mma.
-/// Copies fill `registers` registers, where 0 stands for as many as the elements need.
+/// A or B of wmma: `lines` rows of A or columns of B along `line`, K along `other`; `tile` lines at a time (16 or 8) lie as in A or B of
+/// mma. Copies fill `registers` registers, where 0 stands for as many as the elements need.
 constexpr Fragment fragment_wmma_multiplicand(Axis line, Axis other, int lines, int k, int tile, int element_bits, int registers = 0) {
   Fragment f = Fragment::of(element_bits);
   const int inside = f.inside_bits();
@@ -276,14 +290,22 @@ constexpr Fragment fragment_metadata(int groups, int element_bits) {
 /// byte-id / vector + thread-id * 4 / vector.
 constexpr Fragment fragment_scale_a(int vector) {
   const int columns = log2_exact(vector);
-  return Fragment::of(8).add(Axis::column, 0, columns).add(Axis::matrix, 0, 2 - columns).add(Axis::row, 3).add(Axis::matrix, 2 - columns)
+  return Fragment::of(8)
+      .add(Axis::column, 0, columns)
+      .add(Axis::matrix, 0, 2 - columns)
+      .add(Axis::row, 3)
+      .add(Axis::matrix, 2 - columns)
       .add(Axis::row, 0, 3);
 }
 
 /// The scale factors of B: row j, column n is the j-th of the `vector` factors of B's column n; matrix number as in fragment_scale_a.
 constexpr Fragment fragment_scale_b(int vector) {
   const int rows = log2_exact(vector);
-  return Fragment::of(8).add(Axis::row, 0, rows).add(Axis::matrix, 0, 2 - rows).add(Axis::matrix, 2 - rows, 4 - rows).add(Axis::column, 0, 3);
+  return Fragment::of(8)
+      .add(Axis::row, 0, rows)
+      .add(Axis::matrix, 0, 2 - rows)
+      .add(Axis::matrix, 2 - rows, 4 - rows)
+      .add(Axis::column, 0, 3);
 }
 
 }  // namespace warpmat

@@ -88,22 +88,14 @@ const AxisBits* find(const Space& space, LayoutAxis axis) {
 
 std::string_view name(LayoutAxis axis) {
   switch (axis) {
-    case LayoutAxis::row:
-      return "row";
-    case LayoutAxis::column:
-      return "column";
-    case LayoutAxis::matrix:
-      return "matrix";
-    case LayoutAxis::bit:
-      return "bit";
-    case LayoutAxis::lane:
-      return "lane";
-    case LayoutAxis::reg:
-      return "register";
-    case LayoutAxis::warp:
-      return "warp";
-    case LayoutAxis::address:
-      return "address";
+    case LayoutAxis::row: return "row";
+    case LayoutAxis::column: return "column";
+    case LayoutAxis::matrix: return "matrix";
+    case LayoutAxis::bit: return "bit";
+    case LayoutAxis::lane: return "lane";
+    case LayoutAxis::reg: return "register";
+    case LayoutAxis::warp: return "warp";
+    case LayoutAxis::address: return "address";
   }
   return "";
 }

@@ -159,8 +159,7 @@ Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
   const std::vector<code::Variable>& variables = kernel.program().module_variables;
   const auto found = std::ranges::find(variables, name, &code::Variable::name);
-  if (found == variables.end())
-    throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
+  if (found == variables.end()) throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
   return place_module(kernel.program(), memory)[static_cast<std::size_t>(found - variables.begin())];
 }
 

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/execute/arguments.h>
+#include <warpmat/export.h>
 #include <warpmat/machine/device_memory.h>
 #include <warpmat/warp/lane_mask.h>
 
@@ -103,10 +103,10 @@ struct Checks {
 };
 
 struct LaunchOptions {
-  int jobs = 1;                ///< threads; 0: as many as there are cores. The result does not depend on it
-  std::uint64_t schedule = 0;  ///< 0: warps in order; else the seed of another order
-  ExecutionOptions execution = {};  ///< of the matrix instructions
-  std::uint64_t most_operations = 0;      ///< 0: no limit; else a trap for a block that executes more
+  int jobs = 1;                       ///< threads; 0: as many as there are cores. The result does not depend on it
+  std::uint64_t schedule = 0;         ///< 0: warps in order; else the seed of another order
+  ExecutionOptions execution = {};    ///< of the matrix instructions
+  std::uint64_t most_operations = 0;  ///< 0: no limit; else a trap for a block that executes more
   Checks checks = {};
   machine::Observer* observer = nullptr;  ///< sees every operation and access; then one thread runs all blocks
 };
@@ -141,7 +141,7 @@ WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& m
 
 /// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared
 /// memory or arguments do not fit, KernelTrap for what the kernel does wrong; memory then holds what was written until then.
-WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
-                    const LaunchOptions& options = {});
+WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory,
+                                const std::vector<Argument>& arguments, const LaunchOptions& options = {});
 
 }  // namespace warpmat

@@ -57,7 +57,9 @@ class SharedShadow {
   bool landed_for(std::size_t offset, std::size_t bytes, int warp) const;
 
   /// The offset of a place, or more than all where it lies elsewhere.
-  std::size_t offset(const std::uint8_t* place) const { return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(memory_); }
+  std::size_t offset(const std::uint8_t* place) const {
+    return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(memory_);
+  }
   std::size_t size() const { return bytes_; }
 
  private:
@@ -71,10 +73,10 @@ class SharedShadow {
 
   const std::uint8_t* memory_;
   std::size_t bytes_;
-  std::size_t missing_;        ///< bytes that are not defined
+  std::size_t missing_;  ///< bytes that are not defined
   std::vector<Cell> defined_;
-  std::vector<Cell> starts_;   ///< empty where all variables begin at multiples of cell_bytes: no access reaches across those
-  std::vector<Copy> copies_;   ///< for each 4 bytes; empty before the first copy
+  std::vector<Cell> starts_;  ///< empty where all variables begin at multiples of cell_bytes: no access reaches across those
+  std::vector<Copy> copies_;  ///< for each 4 bytes; empty before the first copy
   std::array<std::vector<std::uint32_t>, lane_count> landed_;  ///< by warp: indices of copies_
 };
 

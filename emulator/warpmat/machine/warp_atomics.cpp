@@ -17,25 +17,16 @@ namespace {
 template <typename T>
 T combine(AtomicOperation operation, T old, T b) {
   switch (operation) {
-    case AtomicOperation::add:
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
-    case AtomicOperation::min:
-      return b < old ? b : old;
-    case AtomicOperation::max:
-      return b > old ? b : old;
-    case AtomicOperation::increase:
-      return old >= b ? T{0} : static_cast<T>(old + 1);
-    case AtomicOperation::decrease:
-      return old == 0 || old > b ? b : static_cast<T>(old - 1);
-    case AtomicOperation::bit_and:
-      return old & b;
-    case AtomicOperation::bit_or:
-      return old | b;
-    case AtomicOperation::bit_xor:
-      return old ^ b;
+    case AtomicOperation::add: return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
+    case AtomicOperation::min: return b < old ? b : old;
+    case AtomicOperation::max: return b > old ? b : old;
+    case AtomicOperation::increase: return old >= b ? T{0} : static_cast<T>(old + 1);
+    case AtomicOperation::decrease: return old == 0 || old > b ? b : static_cast<T>(old - 1);
+    case AtomicOperation::bit_and: return old & b;
+    case AtomicOperation::bit_or: return old | b;
+    case AtomicOperation::bit_xor: return old ^ b;
     case AtomicOperation::exchange:
-    case AtomicOperation::compare_and_swap:
-      return b;
+    case AtomicOperation::compare_and_swap: return b;
   }
   return old;
 }
@@ -58,8 +49,7 @@ T update(std::uint8_t* place, AtomicOperation operation, T b, T c) {
 std::uint64_t update_integer(const Access& access, std::uint8_t* place, std::uint64_t b, std::uint64_t c) {
   const bool is_signed = access.type->is_signed_integer();
   switch (access.bytes) {
-    case 2:
-      return update<std::uint16_t>(place, access.atomic, static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(c));
+    case 2: return update<std::uint16_t>(place, access.atomic, static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(c));
     case 4:
       if (is_signed)
         return static_cast<std::uint32_t>(

@@ -51,8 +51,7 @@ void WarpState::check_shared(const Operation& operation, const SharedShadow::Pla
   if (block_.races() != nullptr) check_races(operation, places, bytes, mask, use);
 }
 
-void WarpState::check_defined(SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
-                              SharedUse use) {
+void WarpState::check_defined(SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use) {
   const bool reads = use == SharedUse::load || use == SharedUse::atomic;
   const bool conflicts = shadow.has_copies() && use != SharedUse::copy;
   const LaneMask undefined = reads || conflicts ? shadow.undefined(places, bytes, mask) : 0;
@@ -70,8 +69,7 @@ void WarpState::check_copies(const SharedShadow& shadow, const SharedShadow::Pla
     const auto copy = shadow.conflict(shadow.offset(places[static_cast<std::size_t>(lane)]), bytes, index_, writes);
     const std::string who = fmt::format("the cp.async of warp {} at {}", copy.warp, statement_name(copy.statement));
     if (copy.state == SharedShadow::Copy::State::pending)
-      trap(lane, address,
-           fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", describe_shared(address), who));
+      trap(lane, address, fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", describe_shared(address), who));
     if (copy.state == SharedShadow::Copy::State::landed)
       trap(lane, address,
            fmt::format("load at {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
@@ -98,25 +96,23 @@ void WarpState::check_races(const Operation& operation, const SharedShadow::Plac
                             SharedUse use) {
   RaceDetector& races = *block_.races();
   const SharedShadow& shadow = *block_.shadow();
-  const bool ordered = use == SharedUse::atomic || (operation.semantics != Semantics::matrix && use != SharedUse::copy &&
-                                                    program_.accesses[operation.detail].ordered);
+  const bool ordered = use == SharedUse::atomic ||
+                       (operation.semantics != Semantics::matrix && use != SharedUse::copy && program_.accesses[operation.detail].ordered);
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
   const bool writes = use != SharedUse::load;
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     const std::size_t offset = shadow.offset(places[static_cast<std::size_t>(lane)]);
     if (offset >= shadow.size()) continue;
-    std::optional<RaceDetector::Conflict> conflict = use == SharedUse::load || use == SharedUse::atomic
-                                                         ? races.read(index_, offset, bytes, operation.statement, kind)
-                                                         : std::nullopt;
+    std::optional<RaceDetector::Conflict> conflict =
+        use == SharedUse::load || use == SharedUse::atomic ? races.read(index_, offset, bytes, operation.statement, kind) : std::nullopt;
     if (!conflict && writes) conflict = races.write(index_, offset, bytes, operation.statement, kind);
     if (use == SharedUse::copy) races.begin_copy(index_, offset, bytes);
     if (!conflict) continue;
     const std::uint64_t address = shared_address(places, lane);
     trap(lane, address,
          fmt::format("race at {}: this {} and the {} of warp {} at {} have nothing between them that orders them", describe_shared(address),
-                     writes ? "store" : "load", conflict->wrote ? "store" : "load", conflict->warp,
-                     statement_name(conflict->statement)));
+                     writes ? "store" : "load", conflict->wrote ? "store" : "load", conflict->warp, statement_name(conflict->statement)));
   }
 }
 

@@ -27,10 +27,8 @@ void blend(void* to, const void* from, LaneMask mask) {
 
 void blend(RegisterClass register_class, void* to, const void* from, LaneMask mask) {
   switch (register_class) {
-    case RegisterClass::word:
-      return blend<std::uint32_t>(to, from, mask);
-    case RegisterClass::wide:
-      return blend<std::uint64_t>(to, from, mask);
+    case RegisterClass::word: return blend<std::uint32_t>(to, from, mask);
+    case RegisterClass::wide: return blend<std::uint64_t>(to, from, mask);
     case RegisterClass::quad:
       blend<std::uint64_t>(to, from, mask);
       return blend<std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, static_cast<const std::uint64_t*>(from) + lanes, mask);
@@ -67,14 +65,9 @@ void WarpState::compute(const Operation& operation, LaneMask mask) {
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {
   const code::Slot slot = result_slot(operation, result);
   switch (operation.result_class(result)) {
-    case RegisterClass::word:
-      at<std::uint32_t>(slot)[lane] = static_cast<std::uint32_t>(value);
-      break;
-    case RegisterClass::wide:
-      at<std::uint64_t>(slot)[lane] = value;
-      break;
-    case RegisterClass::quad:
-      break;
+    case RegisterClass::word: at<std::uint32_t>(slot)[lane] = static_cast<std::uint32_t>(value); break;
+    case RegisterClass::wide: at<std::uint64_t>(slot)[lane] = value; break;
+    case RegisterClass::quad: break;
     case RegisterClass::predicate: {
       LaneMask& mask = *at<LaneMask>(slot);
       mask = value != 0 ? mask | lane_bit(lane) : mask & ~lane_bit(lane);
@@ -97,94 +90,60 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;
   switch (special_register) {
-    case tid_x:
-      return thread % block.x;
-    case tid_y:
-      return thread / block.x % block.y;
-    case tid_z:
-      return thread / block.x / block.y;
-    case ntid_x:
-      return block.x;
-    case ntid_y:
-      return block.y;
-    case ntid_z:
-      return block.z;
+    case tid_x: return thread % block.x;
+    case tid_y: return thread / block.x % block.y;
+    case tid_z: return thread / block.x / block.y;
+    case ntid_x: return block.x;
+    case ntid_y: return block.y;
+    case ntid_z: return block.z;
     case ctaid_x:
-    case clusterid_x:
-      return index.x;
+    case clusterid_x: return index.x;
     case ctaid_y:
-    case clusterid_y:
-      return index.y;
+    case clusterid_y: return index.y;
     case ctaid_z:
-    case clusterid_z:
-      return index.z;
+    case clusterid_z: return index.z;
     case nctaid_x:
-    case nclusterid_x:
-      return grid.x;
+    case nclusterid_x: return grid.x;
     case nctaid_y:
-    case nclusterid_y:
-      return grid.y;
+    case nclusterid_y: return grid.y;
     case nctaid_z:
-    case nclusterid_z:
-      return grid.z;
-    case laneid:
-      return static_cast<std::uint32_t>(lane);
-    case warpid:
-      return static_cast<std::uint32_t>(index_);
-    case nwarpid:
-      return 64;
+    case nclusterid_z: return grid.z;
+    case laneid: return static_cast<std::uint32_t>(lane);
+    case warpid: return static_cast<std::uint32_t>(index_);
+    case nwarpid: return 64;
     // Blocks go round the multiprocessors in the order of their numbers.
-    case smid:
-      return (index.x + std::uint64_t{grid.x} * (index.y + std::uint64_t{grid.y} * index.z)) % multiprocessors;
-    case nsmid:
-      return multiprocessors;
-    case gridid:
-      return 1;
-    case lanemask_eq:
-      return equal;
-    case lanemask_le:
-      return less | equal;
-    case lanemask_lt:
-      return less;
-    case lanemask_ge:
-      return ~less;
-    case lanemask_gt:
-      return ~(less | equal);
+    case smid: return (index.x + std::uint64_t{grid.x} * (index.y + std::uint64_t{grid.y} * index.z)) % multiprocessors;
+    case nsmid: return multiprocessors;
+    case gridid: return 1;
+    case lanemask_eq: return equal;
+    case lanemask_le: return less | equal;
+    case lanemask_lt: return less;
+    case lanemask_ge: return ~less;
+    case lanemask_gt: return ~(less | equal);
     // Clocks count the operations of the block: later is more, and the same in every run.
     case clock:
       // A loop that looks at the clock ends by itself.
       block_.make_progress();
       return static_cast<std::uint32_t>(block_.clock() + operations_);
-    case clock_hi:
-      return (block_.clock() + operations_) >> 32;
+    case clock_hi: return (block_.clock() + operations_) >> 32;
     case clock64:
-    case globaltimer:
-      block_.make_progress();
-      return block_.clock() + operations_;
-    case globaltimer_lo:
-      block_.make_progress();
-      return static_cast<std::uint32_t>(block_.clock() + operations_);
-    case globaltimer_hi:
-      return (block_.clock() + operations_) >> 32;
+    case globaltimer: block_.make_progress(); return block_.clock() + operations_;
+    case globaltimer_lo: block_.make_progress(); return static_cast<std::uint32_t>(block_.clock() + operations_);
+    case globaltimer_hi: return (block_.clock() + operations_) >> 32;
     case total_smem_size:
-    case aggr_smem_size:
-      return launch_.shared_bytes + program_.shared_base;
-    case dynamic_smem_size:
-      return launch_.config.shared_bytes;
+    case aggr_smem_size: return launch_.shared_bytes + program_.shared_base;
+    case dynamic_smem_size: return launch_.config.shared_bytes;
     case cluster_nctaid_x:
     case cluster_nctaid_y:
     case cluster_nctaid_z:
-    case cluster_nctarank:
-      return 1;
+    case cluster_nctarank: return 1;
     case cluster_ctaid_x:
     case cluster_ctaid_y:
     case cluster_ctaid_z:
     case cluster_ctarank:
     case is_explicit_cluster:
-    case environment:
-      return 0;
-    case local_address:
-      return strand().local;
+    case environment: return 0;
+    case local_address: return strand().local;
   }
   return 0;
 }

@@ -50,8 +50,7 @@ WarpState::Status WarpState::run(int& budget) {
   if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
   for (; budget > 0; --budget) {
     switch (step()) {
-      case Step::next:
-        break;
+      case Step::next: break;
       case Step::leave_strand:
         if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
         strand_slice_ = 0;
@@ -60,12 +59,8 @@ WarpState::Status WarpState::run(int& budget) {
         if (strands_.size() > 1) ++current_;
         return Status::yielded;
       // The operation is executed later, as if nobody had come to it yet.
-      case Step::needs_turn:
-        --operations_;
-        return Status::needs_turn;
-      case Step::turn_is_over:
-        --operations_;
-        return Status::turn_is_over;
+      case Step::needs_turn: --operations_; return Status::needs_turn;
+      case Step::turn_is_over: --operations_; return Status::turn_is_over;
     }
     if (++strand_slice_ < strand_slice) continue;
     strand_slice_ = 0;
@@ -116,38 +111,22 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       if (operation.semantics == Semantics::atomic) atomic(operation, mask);
       if (operation.semantics == Semantics::fence) publish_copies();
       break;
-    case Semantics::special:
-      special(operation, mask);
-      break;
-    case Semantics::cp_async:
-      cp_async(operation, mask);
-      break;
-    case Semantics::cp_async_commit:
-      commit_group(mask);
-      break;
-    case Semantics::cp_async_wait:
-      wait_group(operation, mask);
-      break;
-    case Semantics::branch_table:
-      return branch_table(operation, mask);
-    case Semantics::call:
-      return call(operation);
-    case Semantics::return_:
-      return return_from_call();
-    case Semantics::exit:
-      return exit_lanes(mask);
+    case Semantics::special: special(operation, mask); break;
+    case Semantics::cp_async: cp_async(operation, mask); break;
+    case Semantics::cp_async_commit: commit_group(mask); break;
+    case Semantics::cp_async_wait: wait_group(operation, mask); break;
+    case Semantics::branch_table: return branch_table(operation, mask);
+    case Semantics::call: return call(operation);
+    case Semantics::return_: return return_from_call();
+    case Semantics::exit: return exit_lanes(mask);
     case Semantics::trap:
       trap(first_lane(mask), std::nullopt,
            operation.detail == code::trap_of_call ? "the register holds the address of no function that this call may mean"
                                                   : "the kernel executes a trap");
-    case Semantics::barrier:
-      return barrier(operation, mask);
-    case Semantics::warp_barrier:
-      return warp_barrier(operation, mask);
-    case Semantics::exchange:
-      return exchange(operation, mask);
-    case Semantics::elect:
-      return elect(operation, mask);
+    case Semantics::barrier: return barrier(operation, mask);
+    case Semantics::warp_barrier: return warp_barrier(operation, mask);
+    case Semantics::exchange: return exchange(operation, mask);
+    case Semantics::elect: return elect(operation, mask);
     case Semantics::active_mask:
       for (int lane = 0; lane < lanes; ++lane)
         if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, mask);
@@ -156,14 +135,12 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       ++strand().pc;
       ++spins_;
       return Step::yield;
-    case Semantics::matrix:
-      return matrix(operation, mask);
+    case Semantics::matrix: return matrix(operation, mask);
     case Semantics::nothing:
     case Semantics::compute:
     case Semantics::select:
     case Semantics::branch:
-    case Semantics::address_space:
-      break;
+    case Semantics::address_space: break;
   }
   ++strand().pc;
   return Step::next;
@@ -377,12 +354,8 @@ WarpState::Step WarpState::return_from_call() {
       std::uint8_t* const to = registers_ + back.frame + copy.caller;
       const auto l = static_cast<std::size_t>(lane);
       switch (copy.register_class) {
-        case code::RegisterClass::word:
-          std::copy_n(from + 4 * l, 4, to + 4 * l);
-          break;
-        case code::RegisterClass::wide:
-          std::copy_n(from + 8 * l, 8, to + 8 * l);
-          break;
+        case code::RegisterClass::word: std::copy_n(from + 4 * l, 4, to + 4 * l); break;
+        case code::RegisterClass::wide: std::copy_n(from + 8 * l, 8, to + 8 * l); break;
         case code::RegisterClass::quad:
           std::copy_n(from + 8 * l, 8, to + 8 * l);
           std::copy_n(from + 8 * (l + lanes), 8, to + 8 * (l + lanes));

@@ -39,22 +39,14 @@ struct Values {
 
 std::uint32_t reduce(WarpOperation operation, std::uint32_t a, std::uint32_t b) {
   switch (operation) {
-    case WarpOperation::reduce_add:
-      return a + b;
-    case WarpOperation::reduce_min:
-      return std::min(a, b);
-    case WarpOperation::reduce_max:
-      return std::max(a, b);
-    case WarpOperation::reduce_min_signed:
-      return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) ? a : b;
-    case WarpOperation::reduce_max_signed:
-      return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? a : b;
-    case WarpOperation::reduce_and:
-      return a & b;
-    case WarpOperation::reduce_or:
-      return a | b;
-    default:
-      return a ^ b;
+    case WarpOperation::reduce_add: return a + b;
+    case WarpOperation::reduce_min: return std::min(a, b);
+    case WarpOperation::reduce_max: return std::max(a, b);
+    case WarpOperation::reduce_min_signed: return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) ? a : b;
+    case WarpOperation::reduce_max_signed: return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? a : b;
+    case WarpOperation::reduce_and: return a & b;
+    case WarpOperation::reduce_or: return a | b;
+    default: return a ^ b;
   }
 }
 
@@ -79,10 +71,8 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, cons
     case shuffle_up:
     case shuffle_down:
     case shuffle_butterfly:
-    case shuffle_index:
-      return shuffle(operation, mask, exchange);
-    default:
-      break;
+    case shuffle_index: return shuffle(operation, mask, exchange);
+    default: break;
   }
   const auto for_lanes = [&](auto visit) {
     for (int lane = 0; lane < lanes; ++lane)
@@ -92,14 +82,10 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, cons
   if (exchange.operation <= vote_ballot) {
     const LaneMask votes = *at<LaneMask>(source_slot(operation, 0)) & mask;
     switch (exchange.operation) {
-      case vote_all:
-        return write_all(votes == mask);
-      case vote_any:
-        return write_all(votes != 0);
-      case vote_uniform:
-        return write_all(votes == 0 || votes == mask);
-      default:
-        return write_all(votes);
+      case vote_all: return write_all(votes == mask);
+      case vote_any: return write_all(votes != 0);
+      case vote_uniform: return write_all(votes == 0 || votes == mask);
+      default: return write_all(votes);
     }
   }
   Values values{};

@@ -57,8 +57,7 @@ void load_register(void* to, const std::array<std::uint8_t*, lanes>& host, const
     case 4:
       return access.sign_extend ? load_lanes<std::int32_t, Register, Element>(to, host, at, mask)
                                 : load_lanes<std::uint32_t, Register, Element>(to, host, at, mask);
-    default:
-      return load_lanes<std::uint64_t, Register, Element>(to, host, at, mask);
+    default: return load_lanes<std::uint64_t, Register, Element>(to, host, at, mask);
   }
 }
 
@@ -74,14 +73,10 @@ void store_lanes(const void* from, const std::array<std::uint8_t*, lanes>& host,
 template <typename Element>
 void store_register(const void* from, const std::array<std::uint8_t*, lanes>& host, std::size_t bytes, std::size_t at, LaneMask mask) {
   switch (bytes) {
-    case 1:
-      return store_lanes<std::uint8_t, Element>(from, host, at, mask);
-    case 2:
-      return store_lanes<std::uint16_t, Element>(from, host, at, mask);
-    case 4:
-      return store_lanes<std::uint32_t, Element>(from, host, at, mask);
-    default:
-      return store_lanes<std::uint64_t, Element>(from, host, at, mask);
+    case 1: return store_lanes<std::uint8_t, Element>(from, host, at, mask);
+    case 2: return store_lanes<std::uint16_t, Element>(from, host, at, mask);
+    case 4: return store_lanes<std::uint32_t, Element>(from, host, at, mask);
+    default: return store_lanes<std::uint64_t, Element>(from, host, at, mask);
   }
 }
 
@@ -131,8 +126,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     }
     case Space::generic:
     case Space::global:
-    case Space::constant:
-      break;
+    case Space::constant: break;
   }
   const DeviceMemory::Buffer* buffer = launch_.memory.find(address);
   if (buffer != nullptr && !buffer->freed && bytes <= buffer->end() - address) {
@@ -200,7 +194,10 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
         mask, [&](std::size_t lane) { addresses.host[lane] = locate_lane(space, static_cast<int>(lane), address[lane], bytes, writes); });
   if (block_.shadow() != nullptr && (space == Space::shared || !one_space))
     check_shared(operation, addresses.host, bytes, mask,
-                 asynchronous ? SharedUse::copy : !writes ? SharedUse::load : reads ? SharedUse::atomic : SharedUse::store);
+                 asynchronous ? SharedUse::copy
+                 : !writes    ? SharedUse::load
+                 : reads      ? SharedUse::atomic
+                              : SharedUse::store);
   if (launch_.options.observer == nullptr) return;
   if (one_space) {
     launch_.options.observer->access(
@@ -233,15 +230,9 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
     void* const to = at<std::uint8_t>(result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     switch (access.register_bits) {
-      case 16:
-        load_register<std::uint16_t, std::uint32_t>(to, addresses.host, access, offset, mask);
-        break;
-      case 32:
-        load_register<std::uint32_t, std::uint32_t>(to, addresses.host, access, offset, mask);
-        break;
-      case 64:
-        load_register<std::uint64_t, std::uint64_t>(to, addresses.host, access, offset, mask);
-        break;
+      case 16: load_register<std::uint16_t, std::uint32_t>(to, addresses.host, access, offset, mask); break;
+      case 32: load_register<std::uint32_t, std::uint32_t>(to, addresses.host, access, offset, mask); break;
+      case 64: load_register<std::uint64_t, std::uint64_t>(to, addresses.host, access, offset, mask); break;
       default:
         load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(to, addresses.host, offset, mask);
         load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, addresses.host, offset + 8, mask);

@@ -115,10 +115,8 @@ std::string WarpState::format_argument(int lane, const std::string& flags, const
       if (length == "h") return is_signed ? formatted("h", static_cast<int>(value)) : formatted("h", static_cast<unsigned>(value));
       return is_signed ? formatted("", static_cast<int>(value)) : formatted("", static_cast<unsigned>(value));
     }
-    case 'c':
-      return formatted("", static_cast<int>(take(4)));
-    case 'p':
-      return formatted("", reinterpret_cast<void*>(take(8)));
+    case 'c': return formatted("", static_cast<int>(take(4)));
+    case 'p': return formatted("", reinterpret_cast<void*>(take(8)));
     case 's': {
       const std::uint64_t address = take(8);
       return address == 0 ? "(null)" : formatted("", read_string(lane, address).c_str());
@@ -130,10 +128,8 @@ std::string WarpState::format_argument(int lane, const std::string& flags, const
     case 'g':
     case 'G':
     case 'a':
-    case 'A':
-      return formatted("", std::bit_cast<double>(take(8)));
-    default:
-      return flags + length + (letter == 0 ? std::string() : std::string(1, letter));
+    case 'A': return formatted("", std::bit_cast<double>(take(8)));
+    default: return flags + length + (letter == 0 ? std::string() : std::string(1, letter));
   }
 }
 

@@ -154,8 +154,7 @@ class WarpState {
   void begin_copies(const code::Operation& operation, SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes,
                     LaneMask mask);
   void land_copy(const std::uint8_t* place, std::uint32_t bytes);
-  void check_races(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
-                   SharedUse use);
+  void check_races(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
   void synchronise(const Addresses& addresses, LaneMask mask);
   void publish_copies();
   std::string statement_name(std::uint32_t statement) const;
@@ -195,8 +194,8 @@ class WarpState {
   void load_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
   void store_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
   MatrixStorage matrix_storage(const code::Operation& operation, const code::Matrix& matrix) const;
-  void locate_run(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run, bool writes,
-                  Addresses& out);
+  void locate_run(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run,
+                  bool writes, Addresses& out);
 
   // Built-in functions: warp_print.cpp
   void print(const code::Call& call, LaneMask mask);

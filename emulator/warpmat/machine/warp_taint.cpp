@@ -51,8 +51,7 @@ LaneMask WarpState::taint_of_sources(const Operation& operation) const {
 void WarpState::follow_taint(const Operation& operation, LaneMask mask) {
   const LaneMask guard = operation.guarded ? taint_of(operation.guard) & strand().lanes : 0;
   switch (operation.semantics) {
-    case Semantics::compute:
-      return taint_results(operation, mask | guard, taint_of_sources(operation) | guard);
+    case Semantics::compute: return taint_results(operation, mask | guard, taint_of_sources(operation) | guard);
     case Semantics::select: {
       const LaneMask chosen = *at<LaneMask>(source_slot(operation, 2));
       const LaneMask sources = (taint_of(source_slot(operation, 0)) & chosen) | (taint_of(source_slot(operation, 1)) & ~chosen);
@@ -61,29 +60,22 @@ void WarpState::follow_taint(const Operation& operation, LaneMask mask) {
     case Semantics::special:
     case Semantics::active_mask:
     case Semantics::elect:
-    case Semantics::barrier:
-      return taint_results(operation, mask | guard, guard);
+    case Semantics::barrier: return taint_results(operation, mask | guard, guard);
     case Semantics::load:
       must_be_defined(source_slot(operation, 0), mask, "the address");
       return taint_results(operation, mask | guard, guard);
     case Semantics::exchange:
-    case Semantics::matrix:
-      break;  // when all lanes have come
-    case Semantics::branch_table:
-      must_be_defined(source_slot(operation, 0), mask, "the index");
-      break;
-    case Semantics::cp_async:
-      must_be_defined(source_slot(operation, 1), mask, "the address in global memory");
-      [[fallthrough]];
+    case Semantics::matrix: break;  // when all lanes have come
+    case Semantics::branch_table: must_be_defined(source_slot(operation, 0), mask, "the index"); break;
+    case Semantics::cp_async: must_be_defined(source_slot(operation, 1), mask, "the address in global memory"); [[fallthrough]];
     case Semantics::store:
-    case Semantics::atomic:
-      must_be_defined(source_slot(operation, 0), mask, "the address");
-      [[fallthrough]];
+    case Semantics::atomic: must_be_defined(source_slot(operation, 0), mask, "the address"); [[fallthrough]];
     default:
       if (operation.semantics != Semantics::atomic) break;
       taint_results(operation, mask, 0);
   }
-  if (guard != 0) must_be_defined(operation.guard, guard, operation.semantics == Semantics::branch ? "the branch's predicate" : "the guard");
+  if (guard != 0)
+    must_be_defined(operation.guard, guard, operation.semantics == Semantics::branch ? "the branch's predicate" : "the guard");
 }
 
 /// After the load of a register: the lanes of undefined_ read bytes that nobody has written, maybe those at `at` from their places on.
@@ -139,8 +131,7 @@ template <typename Visit>
 void for_each_element(const Fragment& fragment, Visit visit) {
   for (int reg = 0; reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < lanes; ++lane)
-      for (int i = 0; i < fragment.elements_per_register(); ++i)
-        visit(fragment.element({lane, reg, i * fragment.element_bits}), reg, lane);
+      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}), reg, lane);
 }
 
 /// The slot of the first register of each operand of the form, by its name.
@@ -193,7 +184,8 @@ void WarpState::taint_product(const Operation& operation, const Form& form) {
     if (const Slot slot = source_slot(operation, i); taint_of(slot) != 0)
       origin = taint_.origin(strand().frame + static_cast<std::size_t>(slot));
   for (int i = 0; i < operation.results; ++i)
-    taint_.set(strand().frame + static_cast<std::size_t>(result_slot(operation, i)), all_lanes, results[static_cast<std::size_t>(i)], origin);
+    taint_.set(strand().frame + static_cast<std::size_t>(result_slot(operation, i)), all_lanes, results[static_cast<std::size_t>(i)],
+               origin);
 }
 
 /// ldmatrix: the registers of elements that nobody has written.
@@ -212,7 +204,8 @@ void WarpState::taint_rows(const Operation& operation, const Form& form, const S
     results[static_cast<std::size_t>(reg)] |= lane_bit(lane);
   });
   for (int i = 0; i < operation.results; ++i)
-    taint_.set(strand().frame + static_cast<std::size_t>(result_slot(operation, i)), all_lanes, results[static_cast<std::size_t>(i)], origin);
+    taint_.set(strand().frame + static_cast<std::size_t>(result_slot(operation, i)), all_lanes, results[static_cast<std::size_t>(i)],
+               origin);
 }
 
 /// stmatrix: elements of tainted registers leave their bytes undefined.

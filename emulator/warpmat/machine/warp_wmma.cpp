@@ -26,8 +26,9 @@ MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::
   const auto uniform = [&](auto* values, const char* what) {
     for (int lane = 1; lane < lanes; ++lane)
       if (values[lane] != values[0])
-        trap(lane, std::nullopt, fmt::format("the {} of {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, form.opcode,
-                                             values[lane], values[0]));
+        trap(lane, std::nullopt,
+             fmt::format("the {} of {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, form.opcode, values[lane],
+                         values[0]));
     return values[0];
   };
   MatrixStorage storage;
@@ -44,8 +45,8 @@ MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::
 }
 
 /// The bytes of one run in every lane.
-void WarpState::locate_run(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run, bool writes,
-                           Addresses& out) {
+void WarpState::locate_run(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run,
+                           bool writes, Addresses& out) {
   const auto bits = static_cast<std::uint64_t>(matrix.instruction.form().memory_bits);
   for (std::size_t lane = 0; lane < lanes; ++lane)
     out.address[lane] = storage.address + (std::uint64_t{run.lines[lane]} * storage.stride + run.elements[lane]) * bits / 8;

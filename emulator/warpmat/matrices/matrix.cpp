@@ -14,7 +14,9 @@ using numbers::Matrix;
 
 namespace {
 
-Element element_at(const Fragment& fragment, int row, int column) { return {row % fragment.rows(), column, row / fragment.rows()}; }
+Element element_at(const Fragment& fragment, int row, int column) {
+  return {row % fragment.rows(), column, row / fragment.rows()};
+}
 
 template <typename Visit>
 void for_each_element(const Fragment& fragment, Visit visit) {
@@ -24,15 +26,17 @@ void for_each_element(const Fragment& fragment, Visit visit) {
 
 void check_registers(const Fragment& fragment, Format format, std::size_t registers) {
   if (row(format).bits != fragment.payload_bits)
-    throw std::invalid_argument(fmt::format("the fragment's elements have {} bits; {} has {}", fragment.payload_bits, name(format), row(format).bits));
+    throw std::invalid_argument(
+        fmt::format("the fragment's elements have {} bits; {} has {}", fragment.payload_bits, name(format), row(format).bits));
   const auto words = static_cast<std::size_t>(fragment.registers() * fragment.register_bits / 32);
-  if (registers != words) throw std::invalid_argument(fmt::format("the fragment fills {} registers of 32 bits; {} given", words, registers));
+  if (registers != words)
+    throw std::invalid_argument(fmt::format("the fragment fills {} registers of 32 bits; {} given", words, registers));
 }
 
 void check_matrix(const Fragment& fragment, const Matrix& matrix) {
   if (matrix.rows() != matrix_rows(fragment) || matrix.columns() != matrix_columns(fragment))
-    throw std::invalid_argument(fmt::format("the fragment holds a {}x{} matrix; {}x{} given", matrix_rows(fragment), matrix_columns(fragment),
-                                            matrix.rows(), matrix.columns()));
+    throw std::invalid_argument(fmt::format("the fragment holds a {}x{} matrix; {}x{} given", matrix_rows(fragment),
+                                            matrix_columns(fragment), matrix.rows(), matrix.columns()));
 }
 
 void check_number(const Fragment& fragment, int matrix_number) {
@@ -40,7 +44,9 @@ void check_number(const Fragment& fragment, int matrix_number) {
     throw std::invalid_argument(fmt::format("the fragment's matrices are 0 to {}; {} given", fragment.matrices() - 1, matrix_number));
 }
 
-bool equal(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+bool equal(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 
 std::string describe_place(const Fragment& fragment, const Element& element) {
   const Place place = fragment.place(element);
@@ -56,13 +62,17 @@ namespace numbers {
 void scatter(const Fragment& fragment, Format format, const Matrix& matrix, RegisterList registers) {
   check_registers(fragment, format, registers.size());
   check_matrix(fragment, matrix);
-  for_each_element(fragment, [&](int i, int j, const Element& element) { write_element(fragment, registers, element, from_double(format, matrix(i, j))); });
+  for_each_element(fragment, [&](int i, int j, const Element& element) {
+    write_element(fragment, registers, element, from_double(format, matrix(i, j)));
+  });
 }
 
 Matrix gather(const Fragment& fragment, Format format, ConstRegisterList registers) {
   check_registers(fragment, format, registers.size());
   Matrix matrix(matrix_rows(fragment), matrix_columns(fragment));
-  for_each_element(fragment, [&](int i, int j, const Element& element) { matrix(i, j) = to_double(format, read_element(fragment, registers, element)); });
+  for_each_element(fragment, [&](int i, int j, const Element& element) {
+    matrix(i, j) = to_double(format, read_element(fragment, registers, element));
+  });
   return matrix;
 }
 
@@ -73,7 +83,8 @@ void scatter_one(const Fragment& fragment, int matrix_number, Format format, con
     throw std::invalid_argument(fmt::format("one of the fragment's matrices is {}x{}; {}x{} given", fragment.rows(), fragment.columns(),
                                             matrix.rows(), matrix.columns()));
   for (int i = 0; i < fragment.rows(); ++i)
-    for (int j = 0; j < fragment.columns(); ++j) write_element(fragment, registers, {i, j, matrix_number}, from_double(format, matrix(i, j)));
+    for (int j = 0; j < fragment.columns(); ++j)
+      write_element(fragment, registers, {i, j, matrix_number}, from_double(format, matrix(i, j)));
 }
 
 Matrix gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers) {
@@ -115,9 +126,11 @@ std::string describe(const Fragment& fragment, const std::vector<Mismatch>& mism
   for (std::size_t i = 0; i < std::min(most, mismatches.size()); ++i) {
     const Mismatch& m = mismatches[i];
     text += fmt::format("{} holds {}, expected {}", describe_place(fragment, m.element), m.held, m.expected);
-    if (m.held_belongs_to.size() == 1) text += fmt::format("; {} belongs to {}", m.held, describe_place(fragment, m.held_belongs_to.front()));
+    if (m.held_belongs_to.size() == 1)
+      text += fmt::format("; {} belongs to {}", m.held, describe_place(fragment, m.held_belongs_to.front()));
     if (m.held_belongs_to.size() > 1)
-      text += fmt::format("; {} belongs to {} places, the first is {}", m.held, m.held_belongs_to.size(), describe_place(fragment, m.held_belongs_to.front()));
+      text += fmt::format("; {} belongs to {} places, the first is {}", m.held, m.held_belongs_to.size(),
+                          describe_place(fragment, m.held_belongs_to.front()));
     text += '\n';
   }
   if (mismatches.size() > most) text += fmt::format("and {} more\n", mismatches.size() - most);

@@ -35,15 +35,20 @@ struct Mismatch {
 };
 
 /// Compares what the registers hold with `expected`, bit for bit after rounding to `format`; all NaNs count as equal.
-[[nodiscard]] std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers, const Eigen::MatrixXd& expected);
+[[nodiscard]] std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers,
+                                            const Eigen::MatrixXd& expected);
 
 /// The first `most` mismatches, a line each, for a test's report: "row 3, column 5 (lane 14, register 1) holds 2, expected 7; 2 belongs to
 /// row 5, column 3 (lane 21, register 1)". Empty if there is none.
 [[nodiscard]] WARPMAT_API std::string describe(const Fragment& fragment, const std::vector<Mismatch>& mismatches, std::size_t most = 8);
 
 /// Sizes of the logical matrix of `fragment`, all its matrices below each other.
-inline int matrix_rows(const Fragment& fragment) { return fragment.rows() * fragment.matrices(); }
-inline int matrix_columns(const Fragment& fragment) { return fragment.columns(); }
+inline int matrix_rows(const Fragment& fragment) {
+  return fragment.rows() * fragment.matrices();
+}
+inline int matrix_columns(const Fragment& fragment) {
+  return fragment.columns();
+}
 
 namespace numbers {
 
@@ -52,7 +57,8 @@ WARPMAT_API void scatter(const Fragment& fragment, Format format, const Matrix& 
 [[nodiscard]] WARPMAT_API Matrix gather(const Fragment& fragment, Format format, ConstRegisterList registers);
 WARPMAT_API void scatter_one(const Fragment& fragment, int matrix_number, Format format, const Matrix& matrix, RegisterList registers);
 [[nodiscard]] WARPMAT_API Matrix gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers);
-[[nodiscard]] WARPMAT_API std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers, const Matrix& expected);
+[[nodiscard]] WARPMAT_API std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers,
+                                                        const Matrix& expected);
 
 /// Each element as `format` holds it.
 [[nodiscard]] WARPMAT_API Matrix rounded(Format format, const Matrix& matrix);
@@ -71,7 +77,8 @@ inline void scatter_one(const Fragment& fragment, int matrix_number, Format form
 inline Eigen::MatrixXd gather_one(const Fragment& fragment, int matrix_number, Format format, ConstRegisterList registers) {
   return to_eigen(numbers::gather_one(fragment, matrix_number, format, registers));
 }
-inline std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers, const Eigen::MatrixXd& expected) {
+inline std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegisterList registers,
+                                     const Eigen::MatrixXd& expected) {
   return numbers::compare(fragment, format, registers, from_eigen(expected));
 }
 

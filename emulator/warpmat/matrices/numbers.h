@@ -5,9 +5,9 @@
 
 namespace warpmat::numbers {
 
-// Matrices of doubles without Eigen: what passes between the library and programs that use it. How Eigen allocates depends on the compiler's flags
-// for vector instructions (EIGEN_MAX_ALIGN_BYTES), so what a library allocates by Eigen a program that was compiled with other flags cannot free.
-// Functions of this namespace are the library's; those with Eigen's matrices are inline and belong to the program.
+// Matrices of doubles without Eigen: what passes between the library and programs that use it. How Eigen allocates depends on the
+// compiler's flags for vector instructions (EIGEN_MAX_ALIGN_BYTES), so what a library allocates by Eigen a program that was compiled with
+// other flags cannot free. Functions of this namespace are the library's; those with Eigen's matrices are inline and belong to the program.
 
 /// A matrix, column after column as Eigen has it.
 class Matrix {

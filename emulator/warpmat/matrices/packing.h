@@ -15,7 +15,8 @@ namespace warpmat {
 // bytes.
 //
 // What b4x16_p64 loads is not yet what mma of kind::f8f6f4 and kind::mxf8f6f4 takes: ldmatrix puts a 4-bit element into the low bits of its
-// byte, those kinds expect e2m1 in bits 2 to 5. shl.b32 by 2 brings every register there (as CUTLASS does). 6- and 8-bit elements fit as loaded.
+// byte, those kinds expect e2m1 in bits 2 to 5. shl.b32 by 2 brings every register there (as CUTLASS does). 6- and 8-bit elements fit as
+// loaded.
 
 /// How 16 elements fill 16 bytes, the first in the lowest bits.
 enum class RowPacking : std::uint8_t {
@@ -27,8 +28,8 @@ enum class RowPacking : std::uint8_t {
 /// PTX's spelling without the dot: "b6x16_p32".
 [[nodiscard]] WARPMAT_API std::string_view name(RowPacking packing);
 
-/// The bytes of `matrix`, row after row, its elements rounded to `format`; padding is zero. A row of c elements, a multiple of 16, has c bytes.
-/// Throws std::invalid_argument for another number of columns, and for a format that `packing` does not hold.
+/// The bytes of `matrix`, row after row, its elements rounded to `format`; padding is zero. A row of c elements, a multiple of 16, has c
+/// bytes. Throws std::invalid_argument for another number of columns, and for a format that `packing` does not hold.
 [[nodiscard]] std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix);
 
 /// The matrix of `columns` columns that `bytes` hold; padding is ignored. Throws std::invalid_argument as pack_rows does, and where `bytes`

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <warpmat/tables/metadata.h>
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/tables/metadata.h>
 
 namespace warpmat::numbers {
 namespace {
@@ -42,9 +42,9 @@ unsigned code_for(const Form& form, const std::vector<int>& columns, int row, in
     if (valid_metadata(form, code) && std::ranges::all_of(columns, [&](int column) { return covers(group, code, column); })) return code;
   std::vector<int> of_row;
   for (const int column : columns) of_row.push_back(group_number * group + column);
-  throw std::invalid_argument(fmt::format("row {}, group {} of A (columns {} to {}) has elements other than zero in columns {}; only {} may be",
-                                          row, group_number, group_number * group, group_number * group + group - 1,
-                                          fmt::join(of_row, ", "), rule(group)));
+  throw std::invalid_argument(
+      fmt::format("row {}, group {} of A (columns {} to {}) has elements other than zero in columns {}; only {} may be", row, group_number,
+                  group_number * group, group_number * group + group - 1, fmt::join(of_row, ", "), rule(group)));
 }
 
 /// Calls `visit(row, stored column, column)` for every stored element, by the codes that `code(row, group)` gives.
@@ -54,7 +54,8 @@ void for_each_stored(const Form& form, Code code, Visit visit) {
   for (int row = 0; row < form.shape.m; ++row)
     for (int g = 0; g < form.shape.k / group; ++g) {
       const unsigned bits = code(row, g);
-      for (int stored = 0; stored < group / 2; ++stored) visit(row, g * group / 2 + stored, g * group + metadata_column(group, bits, stored));
+      for (int stored = 0; stored < group / 2; ++stored)
+        visit(row, g * group / 2 + stored, g * group + metadata_column(group, bits, stored));
     }
 }
 
@@ -88,7 +89,8 @@ Matrix expand(const Form& form, const SparseMatrix& sparse) {
     const double number = sparse.metadata(row, g);
     for (unsigned bits = 0; bits < 16; ++bits)
       if (bits == number && valid_metadata(form, bits)) return bits;
-    throw std::invalid_argument(fmt::format("row {}, group {} of the metadata holds {}; defined are {}", row, g, number, describe_valid_metadata(form)));
+    throw std::invalid_argument(
+        fmt::format("row {}, group {} of the metadata holds {}; defined are {}", row, g, number, describe_valid_metadata(form)));
   };
   for_each_stored(form, code, [&](int row, int stored, int column) { a(row, column) = sparse.stored(row, stored); });
   return a;

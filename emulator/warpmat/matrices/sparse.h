@@ -21,8 +21,8 @@ struct SparseMatrix {
   Eigen::MatrixXd metadata;  ///< m x k/metadata_group: the code of each group of a row, 0 to 15
 };
 
-/// Compresses the m x k matrix `a`, rounded to the format of the form's A. Where a group has fewer elements other than zero than places, the
-/// first zeros of the group take the rest, so every code is one that the ISA defines, ascending also where the form is not ordered; a
+/// Compresses the m x k matrix `a`, rounded to the format of the form's A. Where a group has fewer elements other than zero than places,
+/// the first zeros of the group take the rest, so every code is one that the ISA defines, ascending also where the form is not ordered; a
 /// zero that has no place loses its sign. Throws std::invalid_argument for a form that is not sparse, a matrix of another size, and a
 /// group with too many elements: the message names row, group and columns.
 [[nodiscard]] SparseMatrix compress(const Form& form, const Eigen::MatrixXd& a);

@@ -113,8 +113,7 @@ Value scaled_group(std::span<const Value> a, std::span<const Value> b, const Val
 }  // namespace
 
 std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
-                          Events* events) {
+                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c, Events* events) {
   constexpr std::size_t max_groups = 4;
   assert(a.size() == b.size() && a.size() == scales_a.size() * group_elements && scales_a.size() <= max_groups);
   std::array<Value, max_groups + 1> storage;

@@ -49,13 +49,16 @@ namespace dot_models {
 WARPMAT_LOCAL inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19};
 WARPMAT_LOCAL inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types
 WARPMAT_LOCAL inline constexpr DotModel ada_fp8{"ada_fp8", 16, 13, 13};
-WARPMAT_LOCAL inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133, -21};     // Hopper and Blackwell
-WARPMAT_LOCAL inline constexpr DotModel hopper_k4{"hopper_k4", 16, 25, 23, -133, -21};  // the same unit where an instruction has four tf32 of K alone
+WARPMAT_LOCAL inline constexpr DotModel hopper{"hopper", 32, 25, 23, -133, -21};  // Hopper and Blackwell
+WARPMAT_LOCAL inline constexpr DotModel hopper_k4{"hopper_k4", 16,   25,
+                                                  23,          -133, -21};  // the same unit where an instruction has four tf32 of K alone
 WARPMAT_LOCAL inline constexpr DotModel blackwell_fp4{"blackwell_fp4", 32, 35, 23};  // groups of 4-bit products with scales
 }  // namespace dot_models
 
 /// Elements of `format` that one step of `model` consumes.
-inline int step_elements(const DotModel& model, Format format) { return model.step_bytes * 8 / row(format).bits; }
+inline int step_elements(const DotModel& model, Format format) {
+  return model.step_bytes * 8 / row(format).bits;
+}
 
 /// The exact product of two elements; a zero of either sign is Kind::zero.
 [[nodiscard]] WARPMAT_API Value multiply(const Value& a, const Value& b);
@@ -64,22 +67,22 @@ inline int step_elements(const DotModel& model, Format format) { return model.st
 /// `accumulator` (f32 or f16). What happened is counted in `events` (numeric/events.h) unless that is nullptr, here and below.
 WARPMAT_API std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events = nullptr);
 
-/// One step: round(2^scale_exponent · sum of a[i] · b[i] + c). `a` and `b` have equal length, at most max_step_elements; `c` and the result are
-/// bits of `accumulator`. A block-scaled unit adds `scale_exponent` to the exponent of every product.
-WARPMAT_API std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
-                       int scale_exponent = 0, Events* events = nullptr);
+/// One step: round(2^scale_exponent · sum of a[i] · b[i] + c). `a` and `b` have equal length, at most max_step_elements; `c` and the result
+/// are bits of `accumulator`. A block-scaled unit adds `scale_exponent` to the exponent of every product.
+WARPMAT_API std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+                                   std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
 
 WARPMAT_LOCAL inline constexpr std::size_t max_step_elements = 32;  ///< 32 bytes of an 8-bit format
 
 /// A whole dot product: `a` and `b` in steps of `step_length` elements, ascending, from `c`.
-WARPMAT_API std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                  std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
+WARPMAT_API std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a,
+                              std::span<const Value> b, std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
 
 /// One step of a unit for 4-bit blocks (kind::mxf4, kind::mxf4nvf4): groups of 16 products are summed exactly, each sum times its two scale
 /// factors is one term, aligned by the scales' exponents alone [arXiv 2511.10909]. `scales_a` and `scales_b` have one factor a group.
 WARPMAT_API std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                          std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
-                          Events* events = nullptr);
+                                      std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
+                                      Events* events = nullptr);
 
 WARPMAT_LOCAL inline constexpr std::size_t group_elements = 16;
 

@@ -1,5 +1,5 @@
-#include <warpmat/numeric/events.h>
 #include <warpmat/numeric/bit_length.h>
+#include <warpmat/numeric/events.h>
 
 #include <algorithm>
 #include <bit>
@@ -116,9 +116,8 @@ void count_terms(Events& counts, const DotModel& model, Format accumulator, std:
     counts.add_if(lies_below(product, min_exponent(row(accumulator))), Event::subnormal_product);
   }
   if (c.kind != Kind::finite || c.exponent != aligned.largest_exponent) return;
-  const bool product_too = std::ranges::any_of(terms.first(terms.size() - 1), [&](const Value& product) {
-    return product.kind == Kind::finite && product.exponent == c.exponent;
-  });
+  const bool product_too = std::ranges::any_of(
+      terms.first(terms.size() - 1), [&](const Value& product) { return product.kind == Kind::finite && product.exponent == c.exponent; });
   counts.add(product_too ? Event::e_of_product_and_c : Event::e_of_c_alone);
 }
 
@@ -183,7 +182,8 @@ void count_sum(Events& counts, const DotModel& model, Format accumulator, std::s
   count_terms(counts, model, accumulator, terms, aligned);
   const auto magnitude = static_cast<std::uint64_t>(std::abs(aligned.sum));
   if (magnitude == 0) {
-    const bool cut = std::ranges::any_of(terms, [&](const Value& t) { return t.kind == Kind::finite && cut_off(t, aligned.unit_exponent) != 0; });
+    const bool cut =
+        std::ranges::any_of(terms, [&](const Value& t) { return t.kind == Kind::finite && cut_off(t, aligned.unit_exponent) != 0; });
     return counts.add(cut ? Event::rest_cut_to_zero : Event::cancels_to_zero);
   }
   counts.add_if(static_cast<int>(std::bit_width(magnitude)) > model.fraction_bits + 1, Event::sum_carries);

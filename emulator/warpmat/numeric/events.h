@@ -11,30 +11,83 @@
 
 namespace warpmat {
 
-// What happens in an instruction: the regions of operands in which one of its rules decides the bits. A count of compared outputs says nothing
-// about a region that no operand reached; these say which were reached. The reference (execute/reference) counts them where it is given Events
-// to count in, and does nothing for them otherwise.
+// What happens in an instruction: the regions of operands in which one of its rules decides the bits. A count of compared outputs says
+// nothing about a region that no operand reached; these say which were reached. The reference (execute/reference) counts them where it is
+// given Events to count in, and does nothing for them otherwise.
 
 /// A region. Some have a number beside them: of `distance` the binades, of signs 0 or 1, of codes and lanes themselves.
 enum class Event : std::uint8_t {
   // Operands as they are met: an element of B that no stored element of A meets does not count.
-  subnormal_a, subnormal_b, subnormal_c, dropped_bits,
+  subnormal_a,
+  subnormal_b,
+  subnormal_c,
+  dropped_bits,
   // Alignment in a matrix unit. E is the largest exponent of the terms that are not zero, but no less than the floor.
-  e_above_floor, e_at_floor, e_below_floor, e_of_c_alone, e_of_product_and_c, all_terms_zero,
-  distance, term_kept, term_cut_in_part, term_cut_whole, cut_by_floor, product_of_two_or_more, subnormal_product,
+  e_above_floor,
+  e_at_floor,
+  e_below_floor,
+  e_of_c_alone,
+  e_of_product_and_c,
+  all_terms_zero,
+  distance,
+  term_kept,
+  term_cut_in_part,
+  term_cut_whole,
+  cut_by_floor,
+  product_of_two_or_more,
+  subnormal_product,
   // The sum.
-  sum_carries, cancels_to_zero, rest_cut_to_zero,
+  sum_carries,
+  cancels_to_zero,
+  rest_cut_to_zero,
   // Rounding of a sum that is not zero, by what lies below the result's last bit.
-  exact, just_above, below_half, just_below_half, half_beside_even, half_beside_odd, just_above_half, above_half, just_below_next, rounding_carries,
+  exact,
+  just_above,
+  below_half,
+  just_below_half,
+  half_beside_even,
+  half_beside_odd,
+  just_above_half,
+  above_half,
+  just_below_next,
+  rounding_carries,
   // The result.
-  zero_of_positive, zero_of_negative, negative_zero, subnormal_result, largest_result, overflow_by_sum, overflow_by_rounding, result_bits_dropped,
-  infinity_of_product, infinity_of_c,
-  nan_of_a, nan_of_b, nan_of_c, nan_of_zero_times_infinity, nan_of_infinity_times_zero, nan_of_products, nan_of_product_and_c, nan_of_scale,
+  zero_of_positive,
+  zero_of_negative,
+  negative_zero,
+  subnormal_result,
+  largest_result,
+  overflow_by_sum,
+  overflow_by_rounding,
+  result_bits_dropped,
+  infinity_of_product,
+  infinity_of_c,
+  nan_of_a,
+  nan_of_b,
+  nan_of_c,
+  nan_of_zero_times_infinity,
+  nan_of_infinity_times_zero,
+  nan_of_products,
+  nan_of_product_and_c,
+  nan_of_scale,
   // Integers.
-  integer_inside, integer_at_highest, integer_at_lowest, integer_one_above, integer_one_below, integer_above, integer_below,
+  integer_inside,
+  integer_at_highest,
+  integer_at_lowest,
+  integer_one_above,
+  integer_one_below,
+  integer_above,
+  integer_below,
   integer_leaves_and_returns,
   // What selects.
-  metadata_code, selector, scale_ids_a, scale_ids_b, scale_zero, scale_subnormal, scale_smallest, scale_largest,
+  metadata_code,
+  selector,
+  scale_ids_a,
+  scale_ids_b,
+  scale_zero,
+  scale_subnormal,
+  scale_smallest,
+  scale_largest,
   // Data movement.
   row_address,
 };
@@ -91,7 +144,9 @@ struct AlignedSum {
 };
 
 /// The number of `distance` that stands for all distances of terms that `model` cuts whole.
-constexpr std::size_t distance_beyond(const DotModel& model) { return static_cast<std::size_t>(model.fraction_bits) + 2; }
+constexpr std::size_t distance_beyond(const DotModel& model) {
+  return static_cast<std::size_t>(model.fraction_bits) + 2;
+}
 
 // What the arithmetic calls, each with what it has worked out anyway.
 

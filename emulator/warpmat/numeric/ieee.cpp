@@ -1,6 +1,6 @@
-#include <warpmat/numeric/ieee.h>
 #include <warpmat/numeric/bit_length.h>
 #include <warpmat/numeric/events.h>
+#include <warpmat/numeric/ieee.h>
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,9 @@ struct Term {
   int exponent;
 };
 
-int leading_exponent(const Term& term) { return term.exponent + bit_length(term.magnitude) - 1; }
+int leading_exponent(const Term& term) {
+  return term.exponent + bit_length(term.magnitude) - 1;
+}
 
 /// The exact sum of two terms, up to a sticky remainder far below the result's last bit.
 ///
@@ -46,15 +48,25 @@ Exact exact_sum(Term large, Term small) {
   return {large.negative, large.magnitude - addend - (lost ? 1 : 0), large.exponent, lost};
 }
 
-Term term(const Value& v) { return {v.negative, v.significand, v.exponent - v.fraction_bits}; }
+Term term(const Value& v) {
+  return {v.negative, v.significand, v.exponent - v.fraction_bits};
+}
 
-std::uint64_t signed_zero(Format format, bool negative) { return negative ? std::uint64_t{1} << (row(format).bits - 1) : 0; }
+std::uint64_t signed_zero(Format format, bool negative) {
+  return negative ? std::uint64_t{1} << (row(format).bits - 1) : 0;
+}
 
-std::uint64_t quiet_bit(Format format) { return std::uint64_t{1} << (row(format).fraction_bits - 1); }
+std::uint64_t quiet_bit(Format format) {
+  return std::uint64_t{1} << (row(format).fraction_bits - 1);
+}
 
-std::uint64_t quiet(Format format, std::uint64_t nan) { return nan | quiet_bit(format); }
+std::uint64_t quiet(Format format, std::uint64_t nan) {
+  return nan | quiet_bit(format);
+}
 
-std::uint64_t default_nan(Format format) { return infinity(format, true) | quiet_bit(format); }
+std::uint64_t default_nan(Format format) {
+  return infinity(format, true) | quiet_bit(format);
+}
 
 }  // namespace
 
@@ -66,11 +78,14 @@ std::uint64_t fused_multiply_add(Format format, std::uint64_t a_bits, std::uint6
   const bool product_infinite = a.kind == Kind::infinity || b.kind == Kind::infinity;
 
   const bool any_nan = a.kind == Kind::nan || b.kind == Kind::nan || c.kind == Kind::nan;
-  const bool invalid = (product_infinite && product_zero) || (product_infinite && c.kind == Kind::infinity && product_negative != c.negative);
+  const bool invalid =
+      (product_infinite && product_zero) || (product_infinite && c.kind == Kind::infinity && product_negative != c.negative);
   if (any_nan || invalid) {
     if (nan_rule == NanRule::canonical) return canonical_nan(format);
-    return b.kind == Kind::nan ? quiet(format, b_bits) : c.kind == Kind::nan ? quiet(format, c_bits) : a.kind == Kind::nan ? quiet(format, a_bits)
-                                                                                                                        : default_nan(format);
+    return b.kind == Kind::nan   ? quiet(format, b_bits)
+           : c.kind == Kind::nan ? quiet(format, c_bits)
+           : a.kind == Kind::nan ? quiet(format, a_bits)
+                                 : default_nan(format);
   }
   if (product_infinite) return infinity(format, product_negative);
   if (c.kind == Kind::infinity) return c_bits;
@@ -83,7 +98,8 @@ std::uint64_t fused_multiply_add(Format format, std::uint64_t a_bits, std::uint6
   if (product_zero && c.kind == Kind::finite && events != nullptr)
     count_rounding(*events, format, {c.negative, c.significand, c.exponent - c.fraction_bits}, c_bits, 1);
   if (product_zero) return c.kind == Kind::zero ? signed_zero(format, zero_sign) : c_bits;
-  const Term product{product_negative, static_cast<uint128>(a.significand) * b.significand, a.exponent - a.fraction_bits + b.exponent - b.fraction_bits};
+  const Term product{product_negative, static_cast<uint128>(a.significand) * b.significand,
+                     a.exponent - a.fraction_bits + b.exponent - b.fraction_bits};
   const Exact sum = c.kind == Kind::zero ? Exact{product.negative, product.magnitude, product.exponent} : exact_sum(product, term(c));
   if (sum.magnitude == 0 && !sum.sticky) {
     if (events != nullptr) events->add(Event::cancels_to_zero);

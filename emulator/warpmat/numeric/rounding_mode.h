@@ -50,7 +50,9 @@ class RoundingMode {
   int before_;
 #endif
 
-  static void fence() { asm volatile("" ::: "memory"); }
+  static void fence() {
+    asm volatile("" ::: "memory");
+  }
 
  public:
   RoundingMode(const RoundingMode&) = delete;

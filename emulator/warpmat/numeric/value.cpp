@@ -1,6 +1,6 @@
-#include <warpmat/numeric/value.h>
 #include <warpmat/numeric/bit_length.h>
 #include <warpmat/numeric/exact.h>
+#include <warpmat/numeric/value.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,12 +9,18 @@
 namespace warpmat {
 namespace {
 
-std::uint64_t low_mask(int bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t low_mask(int bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
-int sign_shift(const FormatRow& f) { return f.bits - 1; }
+int sign_shift(const FormatRow& f) {
+  return f.bits - 1;
+}
 
 /// The bits of a floating-point format below its sign, the ignored ones included.
-int magnitude_bits(const FormatRow& f) { return f.exponent_bits + f.fraction_bits + f.ignored_low_bits; }
+int magnitude_bits(const FormatRow& f) {
+  return f.exponent_bits + f.fraction_bits + f.ignored_low_bits;
+}
 
 std::uint64_t with_sign(const FormatRow& f, std::uint64_t magnitude, bool negative) {
   return magnitude | (negative && f.is_signed ? std::uint64_t{1} << sign_shift(f) : 0);

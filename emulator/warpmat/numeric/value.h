@@ -40,7 +40,7 @@ enum class Overflow : std::uint8_t {
 /// Encodes `value`, rounding where the format cannot hold it. A NaN keeps sign and payload in a format of its own fraction width and
 /// becomes the canonical NaN elsewhere; where a format has neither NaN nor infinity, those become the largest number of their sign.
 [[nodiscard]] WARPMAT_API std::uint64_t encode(Format format, const Value& value, Rounding rounding = Rounding::nearest_even,
-                     Overflow overflow = Overflow::ieee);
+                                               Overflow overflow = Overflow::ieee);
 
 /// The NaN that the matrix units and PTX's conversions produce: all ones without the sign (f32 0x7FFFFFFF, f16 0x7FFF) [H200].
 [[nodiscard]] WARPMAT_API std::uint64_t canonical_nan(Format format);

@@ -26,7 +26,10 @@ bool is_directive(const Token& token) {
 }
 
 Declarations::Declarations(TokenReader& tokens, Program& program, const Target* target)
-    : tokens_(tokens), program_(program), target_is_given_(target != nullptr), declares_registers_(std::ranges::any_of(tokens.tokens(), is_reg)) {
+    : tokens_(tokens),
+      program_(program),
+      target_is_given_(target != nullptr),
+      declares_registers_(std::ranges::any_of(tokens.tokens(), is_reg)) {
   program_.target = target;
 }
 
@@ -45,7 +48,8 @@ void Declarations::parse_version() {
   const std::size_t dot = token.text.find('.');
   const auto major = parse_integer(token.text.substr(0, dot));
   const auto minor = dot == std::string_view::npos ? std::nullopt : parse_integer(token.text.substr(dot + 1));
-  if (!major || !minor || *major > 99 || *minor > 99) fail(token, fmt::format("expected a PTX version such as 9.0, found {}", spell(token)));
+  if (!major || !minor || *major > 99 || *minor > 99)
+    fail(token, fmt::format("expected a PTX version such as 9.0, found {}", spell(token)));
   const PtxVersion version{static_cast<int>(*major), static_cast<int>(*minor)};
   if (version > newest_ptx)
     fail(token, fmt::format("PTX {} is newer than this library knows; the newest is {}", to_string(version), to_string(newest_ptx)));
@@ -58,7 +62,8 @@ void Declarations::parse_target() {
   if (named == nullptr) fail(token, fmt::format("unknown target {}: for example sm_80, sm_90a, sm_120a", spell(token)));
   if (!target_is_given_) program_.target = named;
   if (program_.version < named->since)
-    fail(token, fmt::format("{} needs PTX {} or later; the version is {}", named->name, to_string(named->since), to_string(program_.version)));
+    fail(token,
+         fmt::format("{} needs PTX {} or later; the version is {}", named->name, to_string(named->since), to_string(program_.version)));
 }
 
 void Declarations::parse_address_size() {
@@ -90,8 +95,7 @@ std::int64_t Declarations::parse_count(std::int64_t most, std::string_view what)
 }
 
 void Declarations::require_new(const Token& token, const std::string& name) const {
-  if (find_register(name) != nullptr || program_.find_variable(name) != nullptr)
-    fail(token, fmt::format("'{}' is already declared", name));
+  if (find_register(name) != nullptr || program_.find_variable(name) != nullptr) fail(token, fmt::format("'{}' is already declared", name));
 }
 
 const NamedRegister* Declarations::find_register(std::string_view name) const {
@@ -141,7 +145,8 @@ void Declarations::parse_variables() {
       tokens_.expect(']', "the number of elements");
     }
     variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
-    if (variable.address + variable.bytes() > max_shared_bytes) fail(name, fmt::format("more than {} bytes of shared memory", max_shared_bytes));
+    if (variable.address + variable.bytes() > max_shared_bytes)
+      fail(name, fmt::format("more than {} bytes of shared memory", max_shared_bytes));
     program_.shared_bytes = variable.address + variable.bytes();
     program_.variables.push_back(std::move(variable));
   } while (tokens_.take_if(','));

@@ -7,11 +7,21 @@ namespace {
 
 constexpr std::string_view punctuation = "{}[]()<>,;+-*@!:=|";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool starts_word(char c) { return is_letter(c) || c == '_' || c == '$' || c == '%'; }
-bool continues_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool starts_word(char c) {
+  return is_letter(c) || c == '_' || c == '$' || c == '%';
+}
+bool continues_word(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '$';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
 
 class Lexer {
  public:
@@ -104,6 +114,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view source) { return Lexer(source).tokens(); }
+std::vector<Token> tokenize(std::string_view source) {
+  return Lexer(source).tokens();
+}
 
 }  // namespace warpmat

@@ -18,7 +18,9 @@ std::optional<std::uint64_t> digits(std::string_view text, int base) {
   return value;
 }
 
-bool has_prefix(std::string_view text, char letter) { return text.size() > 2 && text[0] == '0' && (text[1] | 0x20) == letter; }
+bool has_prefix(std::string_view text, char letter) {
+  return text.size() > 2 && text[0] == '0' && (text[1] | 0x20) == letter;
+}
 
 std::optional<std::uint64_t> fit_integer(std::uint64_t value, bool negative, int bits) {
   const std::uint64_t sign = std::uint64_t{1} << (bits - 1);

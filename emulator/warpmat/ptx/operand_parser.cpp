@@ -17,9 +17,8 @@ bool takes_only_numbers(const Operand& operand, const OperandText& text) {
   const bool accumulator = operand.name == OperandName::c || operand.name == OperandName::r;
   if (operand.in_braces && (!accumulator || operand.fragment.elements_per_register() > 1)) return false;
   const bool floating = operand.format != Format::s32;
-  return std::ranges::all_of(text.items, [&](const Item& item) {
-    return is_floating_number(item.text) == floating && item.text.find('.') == std::string::npos;
-  });
+  return std::ranges::all_of(
+      text.items, [&](const Item& item) { return is_floating_number(item.text) == floating && item.text.find('.') == std::string::npos; });
 }
 
 }  // namespace
@@ -47,9 +46,11 @@ OperandText OperandParser::matrix_operand(const Instruction& instruction, const 
 OperandText OperandParser::parse_selector(const Operand& operand, const std::string& what) {
   const Token& token = tokens_.here();
   const DataType& u32 = *find_data_type("u32");
-  if (token.kind != Token::Kind::number) fail(token, fmt::format("{} is a number from 0 to {}, found {}", what, operand.choices - 1, spell(token)));
+  if (token.kind != Token::Kind::number)
+    fail(token, fmt::format("{} is a number from 0 to {}, found {}", what, operand.choices - 1, spell(token)));
   Item item = parse_number_item(Slot{what, accepts_integers, &u32}, 1);
-  if (item.bits >= static_cast<std::uint64_t>(operand.choices)) fail(token, fmt::format("{} is a number from 0 to {}", what, operand.choices - 1));
+  if (item.bits >= static_cast<std::uint64_t>(operand.choices))
+    fail(token, fmt::format("{} is a number from 0 to {}", what, operand.choices - 1));
   return {OperandText::Kind::single, {std::move(item)}, 0};
 }
 
@@ -59,7 +60,8 @@ OperandText OperandParser::group(const Slot& place, int count, bool in_braces) {
 
 OperandText OperandParser::parse_vector(Slot place, int count) {
   const Token& open = tokens_.here();
-  if (!tokens_.take_if('{')) fail(open, fmt::format("{} is written in braces: {{ and {} register{}", place.what, count, count == 1 ? "" : "s"));
+  if (!tokens_.take_if('{'))
+    fail(open, fmt::format("{} is written in braces: {{ and {} register{}", place.what, count, count == 1 ? "" : "s"));
   place.in_braces = true;
   OperandText operand{OperandText::Kind::vector, {}, 0};
   do operand.items.push_back(parse_item(place));
@@ -90,7 +92,9 @@ void OperandParser::check_vector(const Token& open, const Slot& place, const std
     fail(open, fmt::format("{} needs a register: ptxas takes no _ alone", place.what));
 }
 
-const DataType& OperandParser::named_type(const Item& item) const { return *program_.registers[static_cast<std::size_t>(item.index)].type; }
+const DataType& OperandParser::named_type(const Item& item) const {
+  return *program_.registers[static_cast<std::size_t>(item.index)].type;
+}
 
 /// The bits that an item insists on, or 0: an integer fits every width, a floating-point number has its own.
 int OperandParser::width_of(const Item& item, const Slot& place) const {
@@ -150,7 +154,8 @@ Item OperandParser::variable_item(const Token& token, const SharedVariable& vari
     fail(token, fmt::format("{} cannot be the address of '{}': mov.u32 takes that to a register", place.what, variable.name));
   if (place.type->type_class == DataType::Class::floating)
     fail(token, fmt::format("the address of '{}' is an integer; {} is .{}", variable.name, place.what, place.type->name));
-  if (place.type->bits < 32) fail(token, fmt::format("the address of '{}' needs 32 bits; {} has {}", variable.name, place.what, place.type->bits));
+  if (place.type->bits < 32)
+    fail(token, fmt::format("the address of '{}' needs 32 bits; {} has {}", variable.name, place.what, place.type->bits));
   const std::uint64_t offset = static_cast<std::uint64_t>(parse_offsets());
   return {Item::Kind::variable, static_cast<int>(&variable - program_.variables.data()), offset, {}, 0, words};
 }

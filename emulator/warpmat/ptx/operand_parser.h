@@ -9,9 +9,9 @@ namespace warpmat {
 
 /// What an instruction takes at a register's place.
 struct Slot {
-  std::string what;           ///< for messages: "operand a of mma"
+  std::string what;  ///< for messages: "operand a of mma"
   Accepts accepted;
-  const DataType* type;       ///< its width, and how numbers are read
+  const DataType* type;  ///< its width, and how numbers are read
   bool written = false;
   bool may_be_wider = false;  ///< loads and stores: the register may be wider than the type
   bool symbols = false;       ///< mov: also %laneid and the address of a variable
@@ -19,8 +19,8 @@ struct Slot {
   bool may_discard = true;    ///< whether _ may stand for a result
 };
 
-/// Parses operands: registers, numbers, shared variables and addresses, as ptxas takes them. Registers of a program without declarations are
-/// made here. All functions throw StatementError.
+/// Parses operands: registers, numbers, shared variables and addresses, as ptxas takes them. Registers of a program without declarations
+/// are made here. All functions throw StatementError.
 class OperandParser {
  public:
   OperandParser(TokenReader& tokens, Program& program, Declarations& declarations)

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <warpmat/tables/scales.h>
 #include <warpmat/matrices/sparse.h>
+#include <warpmat/tables/scales.h>
 
 namespace warpmat::numbers {
 namespace {
@@ -40,7 +40,8 @@ Found find(const Program& program, std::size_t index, OperandName operand_name, 
 Format format_of(const Found& found, std::optional<Format> format) {
   if (!format) format = found.operand.format;
   if (!format)
-    throw std::invalid_argument(fmt::format("{} moves bits without a format: say how to read operand {}", found.form.opcode, name(found.operand.name)));
+    throw std::invalid_argument(
+        fmt::format("{} moves bits without a format: say how to read operand {}", found.form.opcode, name(found.operand.name)));
   return *format;
 }
 
@@ -107,7 +108,8 @@ Matrix get_sparse_a(const Warp& warp, std::size_t statement) {
   const Found stored = find(warp.program(), statement, OperandName::a);
   const Found metadata = find(warp.program(), statement, OperandName::e);
   return expand(stored.form, {numbers::gather(stored.operand.fragment, *stored.operand.format, warp.words(stored.text)),
-                              numbers::gather_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4, warp.words(metadata.text))});
+                              numbers::gather_one(metadata.operand.fragment, selector_of(warp.program(), statement), Format::u4,
+                                                  warp.words(metadata.text))});
 }
 
 void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Matrix& scales) {
@@ -118,7 +120,8 @@ void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Matr
 
 Matrix get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
   const Found found = find_scales(warp.program(), statement, scale);
-  return numbers::gather_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format, warp.words(found.text));
+  return numbers::gather_one(found.operand.fragment, selected_scales(warp, statement, scale), *found.operand.format,
+                             warp.words(found.text));
 }
 
 }  // namespace warpmat::numbers

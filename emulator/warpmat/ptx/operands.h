@@ -22,10 +22,10 @@ void set_operand(Warp& warp, std::size_t statement, OperandName operand, const E
 /// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: the lane
 /// and register that hold it, what they hold, and where that value belongs.
 [[nodiscard]] std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
-                            std::optional<Format> format = {});
+                                          std::optional<Format> format = {});
 
-/// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the selector that the statement names. What
-/// e holds for other selectors stays.
+/// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the selector that the statement
+/// names. What e holds for other selectors stays.
 void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a);
 
 /// The dense A that operands a and e of a sparse mma stand for.
@@ -42,8 +42,10 @@ void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eige
 namespace numbers {
 
 // The same without Eigen: see matrices/numbers.h.
-WARPMAT_API void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Matrix& matrix, std::optional<Format> format = {});
-[[nodiscard]] WARPMAT_API Matrix get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
+WARPMAT_API void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Matrix& matrix,
+                             std::optional<Format> format = {});
+[[nodiscard]] WARPMAT_API Matrix get_operand(const Warp& warp, std::size_t statement, OperandName operand,
+                                             std::optional<Format> format = {});
 [[nodiscard]] WARPMAT_API std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Matrix& expected,
                                                       std::optional<Format> format = {});
 WARPMAT_API void set_sparse_a(Warp& warp, std::size_t statement, const Matrix& a);
@@ -53,7 +55,8 @@ WARPMAT_API void set_scales(Warp& warp, std::size_t statement, OperandName scale
 
 }  // namespace numbers
 
-inline void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format) {
+inline void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix,
+                        std::optional<Format> format) {
   numbers::set_operand(warp, statement, operand, from_eigen(matrix), format);
 }
 inline Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format) {
@@ -63,8 +66,12 @@ inline std::string compare_operand(const Warp& warp, std::size_t statement, Oper
                                    std::optional<Format> format) {
   return numbers::compare_operand(warp, statement, operand, from_eigen(expected), format);
 }
-inline void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a) { numbers::set_sparse_a(warp, statement, from_eigen(a)); }
-inline Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement) { return to_eigen(numbers::get_sparse_a(warp, statement)); }
+inline void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a) {
+  numbers::set_sparse_a(warp, statement, from_eigen(a));
+}
+inline Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement) {
+  return to_eigen(numbers::get_sparse_a(warp, statement));
+}
 inline void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales) {
   numbers::set_scales(warp, statement, scale, from_eigen(scales));
 }

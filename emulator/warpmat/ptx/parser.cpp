@@ -26,17 +26,14 @@ class Parser {
         recover();
       }
     }
-    if (program_.target == nullptr && errors_.empty())
-      report({1, 1}, "no target: begin the program with .target sm_90a, or name one");
+    if (program_.target == nullptr && errors_.empty()) report({1, 1}, "no target: begin the program with .target sm_90a, or name one");
     if (!errors_.empty()) throw SyntaxError(std::move(errors_));
     place_slots(program_);
     return std::move(program_);
   }
 
  private:
-  void report(Location location, const std::string& message) {
-    errors_.push_back(diagnose(source_, location, message));
-  }
+  void report(Location location, const std::string& message) { errors_.push_back(diagnose(source_, location, message)); }
 
   /// Goes on behind the next semicolon, or before a line that begins with a known instruction or a directive.
   void recover() {
@@ -69,7 +66,8 @@ class Parser {
     while (tokens_.here().kind == Token::Kind::qualifier) {
       constexpr PtxVersion cta_since{7, 8};
       if (tokens_.here().text == ".shared::cta" && program_.version < cta_since)
-        fail(tokens_.here(), fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version)));
+        fail(tokens_.here(),
+             fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version)));
       opcode += tokens_.take().text;
     }
     if (program_.target == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one");
@@ -79,8 +77,11 @@ class Parser {
     } else if (is_scalar_mnemonic(mnemonic.text)) {
       parse_scalar_statement(mnemonic, opcode);
     } else {
-      fail(mnemonic, fmt::format("unknown instruction '{}': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, "
-                                 "shr, and, or, xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync", mnemonic.text));
+      fail(mnemonic,
+           fmt::format(
+               "unknown instruction '{}': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, "
+               "shr, and, or, xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync",
+               mnemonic.text));
     }
   }
 
@@ -111,7 +112,7 @@ class Parser {
     Statement statement{mnemonic.location, instruction, {}};
     const bool memory = instruction->operation == ScalarOperation::load || instruction->operation == ScalarOperation::store;
     const Slot result{fmt::format("the result of {}", mnemonic.text), instruction->result_accepts, instruction->result, true, memory};
-    const Slot source{fmt::format("a source of {}", mnemonic.text), instruction->source_accepts, instruction->source, false, memory,
+    const Slot source{fmt::format("a source of {}", mnemonic.text),   instruction->source_accepts, instruction->source, false, memory,
                       instruction->operation == ScalarOperation::move};
     std::vector<OperandText>& operands = statement.operands;
     switch (instruction->operation) {

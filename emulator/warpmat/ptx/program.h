@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/export.h>
 #include <warpmat/ptx/diagnostic.h>
 #include <warpmat/ptx/scalar.h>
 #include <warpmat/ptx/types.h>
@@ -39,11 +39,11 @@ struct Item {
   enum class Kind : std::uint8_t { named, number, laneid, variable, sink };
 
   Kind kind = Kind::named;
-  int index = 0;            ///< named: of Program::registers; variable: of Program::variables
-  std::uint64_t bits = 0;   ///< number: its bits; variable: the offset added to its address, modulo 2^64
-  std::string text;         ///< number: its spelling
-  int slot = 0;             ///< first word in the register file
-  int words = 1;            ///< 1 or 2
+  int index = 0;           ///< named: of Program::registers; variable: of Program::variables
+  std::uint64_t bits = 0;  ///< number: its bits; variable: the offset added to its address, modulo 2^64
+  std::string text;        ///< number: its spelling
+  int slot = 0;            ///< first word in the register file
+  int words = 1;           ///< 1 or 2
   friend bool operator==(const Item&, const Item&) = default;
 };
 
@@ -57,7 +57,8 @@ struct OperandText {
   friend bool operator==(const OperandText&, const OperandText&) = default;
 };
 
-/// One instruction with its operands. A program has one memory: addresses of wmma.load and wmma.store are its, whatever their space. Two statements are equal wherever they stand.
+/// One instruction with its operands. A program has one memory: addresses of wmma.load and wmma.store are its, whatever their space. Two
+/// statements are equal wherever they stand.
 struct Statement {
   Location location;
   std::variant<Instruction, const ScalarInstruction*> instruction;
@@ -76,10 +77,10 @@ struct Program {
   std::vector<SharedVariable> variables;
   std::vector<Statement> statements;
 
-  int named_words = 0;              ///< words of the named registers: the first ones of the register file; two for _ follow
-  std::vector<Register> constants;  ///< the read-only registers, behind them
+  int named_words = 0;                   ///< words of the named registers: the first ones of the register file; two for _ follow
+  std::vector<Register> constants;       ///< the read-only registers, behind them
   std::vector<std::uint64_t> addresses;  ///< of variables, from the base of shared memory: read-only too, two words each, the last ones
-  std::int64_t shared_bytes = 0;    ///< up to the end of the last variable
+  std::int64_t shared_bytes = 0;         ///< up to the end of the last variable
 
   /// The register file's size in words.
   int words() const { return address_slot(addresses.size()); }

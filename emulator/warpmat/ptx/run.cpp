@@ -12,7 +12,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t max_access_bytes = 16;   // .v4.b32, .v2.b64
+constexpr std::size_t max_access_bytes = 16;  // .v4.b32, .v2.b64
 
 /// Register pointers of one operand, without allocation.
 struct Words {
@@ -41,7 +41,9 @@ Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t share
   }
 }
 
-Register& Warp::reg(std::string_view name, int word) { return const_cast<Register&>(std::as_const(*this).reg(name, word)); }
+Register& Warp::reg(std::string_view name, int word) {
+  return const_cast<Register&>(std::as_const(*this).reg(name, word));
+}
 
 const Register& Warp::reg(std::string_view name, int word) const {
   const NamedRegister* found = program_->find_register(name);
@@ -159,7 +161,8 @@ void Warp::store(const Statement& statement, const ScalarInstruction& instructio
     for (std::size_t element = 0; element < statement.operands[1].items.size(); ++element) {
       const Item& from = statement.operands[1].items[element];
       std::uint64_t bits = word(from, 0)[lane] | (from.words == 2 ? std::uint64_t{word(from, 1)[lane]} << 32 : 0);
-      for (std::size_t i = 0; i < element_bytes; ++i, bits >>= 8) places[lane][element * element_bytes + i] = static_cast<std::uint8_t>(bits);
+      for (std::size_t i = 0; i < element_bytes; ++i, bits >>= 8)
+        places[lane][element * element_bytes + i] = static_cast<std::uint8_t>(bits);
     }
 }
 
@@ -167,7 +170,8 @@ void Warp::check_barrier(const Statement& statement) const {
   const Register& masks = word(statement.operands[0].items[0], 0);
   for (std::size_t lane = 0; lane < lanes; ++lane)
     if (masks[lane] != 0xffffffff)
-      throw Trap(static_cast<int>(lane), std::nullopt, fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
+      throw Trap(static_cast<int>(lane), std::nullopt,
+                 fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
 }
 
 void run(Warp& warp, const ExecutionOptions& options) {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/numeric/value.h>
 #include <warpmat/tables/lasting.h>
 #include <warpmat/tables/opcode.h>
-#include <warpmat/numeric/value.h>
 
 namespace warpmat {
 namespace {
@@ -18,18 +18,38 @@ using std::uint32_t;
 
 // ---- What they do -------------------------------------------------------------------------------------------------------------------
 
-uint32_t add(uint32_t a, uint32_t b, uint32_t) { return a + b; }
-uint32_t subtract(uint32_t a, uint32_t b, uint32_t) { return a - b; }
-uint32_t multiply_low(uint32_t a, uint32_t b, uint32_t) { return a * b; }
-uint32_t multiply_add_low(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
-uint32_t bitwise_and(uint32_t a, uint32_t b, uint32_t) { return a & b; }
-uint32_t bitwise_or(uint32_t a, uint32_t b, uint32_t) { return a | b; }
-uint32_t bitwise_xor(uint32_t a, uint32_t b, uint32_t) { return a ^ b; }
-uint32_t bitwise_not(uint32_t a, uint32_t, uint32_t) { return ~a; }
+uint32_t add(uint32_t a, uint32_t b, uint32_t) {
+  return a + b;
+}
+uint32_t subtract(uint32_t a, uint32_t b, uint32_t) {
+  return a - b;
+}
+uint32_t multiply_low(uint32_t a, uint32_t b, uint32_t) {
+  return a * b;
+}
+uint32_t multiply_add_low(uint32_t a, uint32_t b, uint32_t c) {
+  return a * b + c;
+}
+uint32_t bitwise_and(uint32_t a, uint32_t b, uint32_t) {
+  return a & b;
+}
+uint32_t bitwise_or(uint32_t a, uint32_t b, uint32_t) {
+  return a | b;
+}
+uint32_t bitwise_xor(uint32_t a, uint32_t b, uint32_t) {
+  return a ^ b;
+}
+uint32_t bitwise_not(uint32_t a, uint32_t, uint32_t) {
+  return ~a;
+}
 
 // Shift amounts above 31 act as 32 (PTX ISA 9.1 sections 9.7.8.8 and 9.7.8.9).
-uint32_t shift_left(uint32_t a, uint32_t b, uint32_t) { return b > 31 ? 0 : a << b; }
-uint32_t shift_right(uint32_t a, uint32_t b, uint32_t) { return b > 31 ? 0 : a >> b; }
+uint32_t shift_left(uint32_t a, uint32_t b, uint32_t) {
+  return b > 31 ? 0 : a << b;
+}
+uint32_t shift_right(uint32_t a, uint32_t b, uint32_t) {
+  return b > 31 ? 0 : a >> b;
+}
 uint32_t shift_right_signed(uint32_t a, uint32_t b, uint32_t) {
   return static_cast<uint32_t>(static_cast<std::int32_t>(a) >> std::min<uint32_t>(b, 31));
 }
@@ -47,7 +67,7 @@ uint32_t convert_pair(uint32_t a, uint32_t b, uint32_t) {
 // ---- The table ----------------------------------------------------------------------------------------------------------------------
 
 struct Row {
-  std::string_view mnemonic;    ///< with the qualifiers that stand before the type
+  std::string_view mnemonic;  ///< with the qualifiers that stand before the type
   std::span<const std::string_view> types;
   ScalarOperation operation;
   int sources;
@@ -82,8 +102,16 @@ ScalarInstruction expand(const Row& row, std::string_view type_name, int vector)
   const DataType* type = find_data_type(type_name);
   const std::string width = vector == 1 ? "" : fmt::format(".v{}", vector);
   const Accepts accepted = row.mnemonic.starts_with("sh") ? accepts_integers : accepted_by(*type);
-  return {fmt::format("{}{}.{}", row.mnemonic, width, type_name), row.operation, type, type, row.sources, vector, accepted, accepted,
-          row.function, any_target};
+  return {fmt::format("{}{}.{}", row.mnemonic, width, type_name),
+          row.operation,
+          type,
+          type,
+          row.sources,
+          vector,
+          accepted,
+          accepted,
+          row.function,
+          any_target};
 }
 
 std::vector<ScalarInstruction> expand_all() {
@@ -104,7 +132,16 @@ std::vector<ScalarInstruction> expand_all() {
                  convert_pair<Format::f16>, ampere});
   out.push_back({"cvt.rn.bf16x2.f32", ScalarOperation::compute, b32, f32, 2, 1, accepts_untyped, accepts_floating,
                  convert_pair<Format::bf16>, ampere});
-  out.push_back({"bar.warp.sync", ScalarOperation::barrier, b32, b32, 1, 1, accepts_integers, accepts_integers, nullptr, {.baseline = 30, .ptx = {6, 0}}});
+  out.push_back({"bar.warp.sync",
+                 ScalarOperation::barrier,
+                 b32,
+                 b32,
+                 1,
+                 1,
+                 accepts_integers,
+                 accepts_integers,
+                 nullptr,
+                 {.baseline = 30, .ptx = {6, 0}}});
   return out;
 }
 

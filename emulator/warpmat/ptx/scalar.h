@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include <warpmat/export.h>
-#include <warpmat/tables/form.h>
 #include <warpmat/ptx/types.h>
+#include <warpmat/tables/form.h>
 #include <warpmat/warp/warp.h>
 
 namespace warpmat {
@@ -27,14 +27,14 @@ using LaneFunction = std::uint32_t (*)(std::uint32_t a, std::uint32_t b, std::ui
 /// One instruction that is not a matrix instruction: the expansion of a row of the table in scalar.cpp. The subset that self-contained
 /// examples need, on all lanes at once.
 struct ScalarInstruction {
-  std::string opcode;         ///< canonical: "mad.lo.u32"
+  std::string opcode;  ///< canonical: "mad.lo.u32"
   ScalarOperation operation;
-  const DataType* result;     ///< the type of what is written, loaded or stored
-  const DataType* source;     ///< the type of the sources
-  int sources;                ///< register operands that are read; a store's vector counts once
-  int vector;                 ///< 1, or 2 and 4 for .v2 and .v4
+  const DataType* result;  ///< the type of what is written, loaded or stored
+  const DataType* source;  ///< the type of the sources
+  int sources;             ///< register operands that are read; a store's vector counts once
+  int vector;              ///< 1, or 2 and 4 for .v2 and .v4
   Accepts result_accepts, source_accepts;
-  LaneFunction function;      ///< of a compute instruction
+  LaneFunction function;  ///< of a compute instruction
   Requirement requirement;
 };
 

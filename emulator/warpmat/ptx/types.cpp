@@ -10,27 +10,19 @@ using enum DataType::Class;
 
 constexpr std::array types{
     //       name    bits class       signed register
-    DataType{"b8",   8,   bits,       false, false},
-    DataType{"u8",   8,   integer,    false, false},
-    DataType{"s8",   8,   integer,    true,  false},
-    DataType{"b16",  16,  bits,       false, true},
-    DataType{"u16",  16,  integer,    false, true},
-    DataType{"s16",  16,  integer,    true,  true},
-    DataType{"f16",  16,  floating,   true,  true},
-    DataType{"b32",  32,  bits,       false, true},
-    DataType{"u32",  32,  integer,    false, true},
-    DataType{"s32",  32,  integer,    true,  true},
-    DataType{"f32",  32,  floating,   true,  true},
-    DataType{"f16x2", 32, packed_f16, true,  true},
-    DataType{"b64",  64,  bits,       false, true},
-    DataType{"u64",  64,  integer,    false, true},
-    DataType{"s64",  64,  integer,    true,  true},
-    DataType{"f64",  64,  floating,   true,  true},
+    DataType{"b8", 8, bits, false, false},     DataType{"u8", 8, integer, false, false},  DataType{"s8", 8, integer, true, false},
+    DataType{"b16", 16, bits, false, true},    DataType{"u16", 16, integer, false, true}, DataType{"s16", 16, integer, true, true},
+    DataType{"f16", 16, floating, true, true}, DataType{"b32", 32, bits, false, true},    DataType{"u32", 32, integer, false, true},
+    DataType{"s32", 32, integer, true, true},  DataType{"f32", 32, floating, true, true}, DataType{"f16x2", 32, packed_f16, true, true},
+    DataType{"b64", 64, bits, false, true},    DataType{"u64", 64, integer, false, true}, DataType{"s64", 64, integer, true, true},
+    DataType{"f64", 64, floating, true, true},
 };
 
 }  // namespace
 
-std::span<const DataType> data_types() { return types; }
+std::span<const DataType> data_types() {
+  return types;
+}
 
 const DataType* find_data_type(std::string_view name) {
   const auto found = std::ranges::find(types, name, &DataType::name);
@@ -66,9 +58,15 @@ Accepts accepted_by(const Form& form, const Operand& operand) {
     case Format::f32: return accepts_floating;
     case Format::f64: return {true, true, false};
     case Format::f16: return accepts_packed;
-    case Format::bf16: case Format::tf32: return accepts_untyped;
+    case Format::bf16:
+    case Format::tf32: return accepts_untyped;
     // ptxas takes other registers of 32 bits for integer a and b of the m16n8 shapes; of m8n8k16 it does not.
-    case Format::s32: case Format::s8: case Format::u8: case Format::s4: case Format::u4: case Format::b1: return accepts_integers;
+    case Format::s32:
+    case Format::s8:
+    case Format::u8:
+    case Format::s4:
+    case Format::u4:
+    case Format::b1: return accepts_integers;
     default: return accepts_all;
   }
 }

@@ -17,7 +17,7 @@ struct DataType {
   int bits;
   Class type_class;
   bool is_signed;
-  bool is_register;       ///< .reg takes it; the 8-bit types are only for memory
+  bool is_register;  ///< .reg takes it; the 8-bit types are only for memory
 };
 
 [[nodiscard]] WARPMAT_API std::span<const DataType> data_types();

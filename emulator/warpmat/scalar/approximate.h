@@ -15,8 +15,8 @@
 
 namespace warpmat::scalar {
 
-/// FMUL: rounded to nearest even. With .ftz a product becomes a zero if it is below 2^-126 after rounding to 24 bits with an exponent without
-/// bound [H200].
+/// FMUL: rounded to nearest even. With .ftz a product becomes a zero if it is below 2^-126 after rounding to 24 bits with an exponent
+/// without bound [H200].
 inline std::uint32_t multiply_codes(std::uint32_t a, std::uint32_t b, bool ftz = false) {
   float x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
   if (ftz) {

@@ -20,7 +20,9 @@ using std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t;
 /// The table is a number in the text, the same in all lanes.
 void look_up_lanes(void* const* results, const void* const* sources, const Modifiers&) {
   const auto table = load<uint32_t>(sources[3], 0);
-  WARPMAT_EACH_LANE store(results[0], lane, look_up(load<uint32_t>(sources[0], lane), load<uint32_t>(sources[1], lane), load<uint32_t>(sources[2], lane), table));
+  WARPMAT_EACH_LANE store(
+      results[0], lane,
+      look_up(load<uint32_t>(sources[0], lane), load<uint32_t>(sources[1], lane), load<uint32_t>(sources[2], lane), table));
 }
 
 /// lop3.BoolOp: the second result says whether the first differs from 0, combined with the last source.

@@ -13,15 +13,25 @@
 namespace warpmat::scalar {
 
 template <typename T>
-constexpr T bitwise_and(T a, T b) { return static_cast<T>(a & b); }
+constexpr T bitwise_and(T a, T b) {
+  return static_cast<T>(a & b);
+}
 template <typename T>
-constexpr T bitwise_or(T a, T b) { return static_cast<T>(a | b); }
+constexpr T bitwise_or(T a, T b) {
+  return static_cast<T>(a | b);
+}
 template <typename T>
-constexpr T bitwise_xor(T a, T b) { return static_cast<T>(a ^ b); }
+constexpr T bitwise_xor(T a, T b) {
+  return static_cast<T>(a ^ b);
+}
 template <typename T>
-constexpr T bitwise_not(T a) { return static_cast<T>(~a); }
+constexpr T bitwise_not(T a) {
+  return static_cast<T>(~a);
+}
 template <typename T>
-constexpr T logical_not(T a) { return a == 0 ? 1 : 0; }
+constexpr T logical_not(T a) {
+  return a == 0 ? 1 : 0;
+}
 
 /// Bit for bit, `table`'s entry at place 4a + 2b + c: the entry is selected by a among two, then by b, then by c.
 constexpr std::uint32_t look_up(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
@@ -116,7 +126,8 @@ template <typename T>
 constexpr T extract_bits(T a, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t first = field_operand<T>(position), count = field_operand<T>(length), width = bits_of<T>;
   const auto field = static_cast<Unsigned<T>>(shift_right<T>(a, first));
-  const Unsigned<T> inside = count >= width ? static_cast<Unsigned<T>>(~Unsigned<T>{0}) : static_cast<Unsigned<T>>(shift_left<Unsigned<T>>(1, count) - 1);
+  const Unsigned<T> inside =
+      count >= width ? static_cast<Unsigned<T>>(~Unsigned<T>{0}) : static_cast<Unsigned<T>>(shift_left<Unsigned<T>>(1, count) - 1);
   if constexpr (!std::is_signed_v<T>) return static_cast<T>(field & inside);
   const std::uint32_t last = std::min(first + count - 1, width - 1);
   const bool sign = count != 0 && (static_cast<Unsigned<T>>(a) >> (last & (width - 1)) & 1) != 0;
@@ -153,7 +164,7 @@ constexpr std::uint32_t find_nth_set(std::uint32_t mask, std::uint32_t base, std
   if (base > 31) return ~0u;
   if (offset == 0) return (mask >> base & 1) != 0 ? base : ~0u;
   std::uint32_t left = offset > 0 ? static_cast<std::uint32_t>(offset) : 0u - static_cast<std::uint32_t>(offset);
-  for (auto place = static_cast<int>(base); place >= 0 && place < 32; place += offset > 0 ? 1 : -1)
+  for (auto place = static_cast<int>(base); place >= 0 && place<32; place += offset> 0 ? 1 : -1)
     if ((mask >> place & 1) != 0 && --left == 0) return static_cast<std::uint32_t>(place);
   return ~0u;
 }

@@ -119,8 +119,8 @@ void float_to_small(void* const* results, const void* const* sources, const Modi
   });
 }
 
-/// cvt.rna.tf32.f32 adds half of the last place and drops what is below; infinities and NaNs are only cut off, and .satfinite takes the place
-/// below [H200].
+/// cvt.rna.tf32.f32 adds half of the last place and drops what is below; infinities and NaNs are only cut off, and .satfinite takes the
+/// place below [H200].
 void round_to_tf32(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const bool finite = modifiers.finite;
   constexpr uint32_t place = 1 << 13, infinity = FloatBits<float>::infinity;
@@ -172,24 +172,28 @@ void same_type(void* const* results, const void* const* sources, const Modifiers
 }
 
 // A row for each source type. The result's sign does not matter without saturation.
-#define WARPMAT_FROM_INTEGER(S, s)                                                                                                  \
-  {"cvt.b8." s, each_lane<convert_integer<uint8_t, S>>}, {"cvt.b16." s, each_lane<convert_integer<uint16_t, S>>},                   \
-      {"cvt.b32." s, each_lane<convert_integer<uint32_t, S>>}, {"cvt.b64." s, each_lane<convert_integer<uint64_t, S>>},             \
-      {"cvt.sat.u8." s, each_lane<convert_integer_saturating<uint8_t, S>>},                                                         \
-      {"cvt.sat.s8." s, each_lane<convert_integer_saturating<int8_t, S>>},                                                          \
-      {"cvt.sat.u16." s, each_lane<convert_integer_saturating<uint16_t, S>>},                                                       \
-      {"cvt.sat.s16." s, each_lane<convert_integer_saturating<int16_t, S>>},                                                        \
-      {"cvt.sat.u32." s, each_lane<convert_integer_saturating<uint32_t, S>>},                                                       \
-      {"cvt.sat.s32." s, each_lane<convert_integer_saturating<int32_t, S>>},                                                        \
-      {"cvt.sat.u64." s, each_lane<convert_integer_saturating<uint64_t, S>>},                                                       \
-      {"cvt.sat.s64." s, each_lane<convert_integer_saturating<int64_t, S>>}, {"cvt.f32." s, integer_to_float<float, S>},            \
-      {"cvt.f64." s, integer_to_float<double, S>}, {"cvt.small." s, integer_to_small<S>}
+#define WARPMAT_FROM_INTEGER(S, s)                                                                                       \
+  {"cvt.b8." s, each_lane<convert_integer<uint8_t, S>>}, {"cvt.b16." s, each_lane<convert_integer<uint16_t, S>>},        \
+      {"cvt.b32." s, each_lane<convert_integer<uint32_t, S>>}, {"cvt.b64." s, each_lane<convert_integer<uint64_t, S>>},  \
+      {"cvt.sat.u8." s, each_lane<convert_integer_saturating<uint8_t, S>>},                                              \
+      {"cvt.sat.s8." s, each_lane<convert_integer_saturating<int8_t, S>>},                                               \
+      {"cvt.sat.u16." s, each_lane<convert_integer_saturating<uint16_t, S>>},                                            \
+      {"cvt.sat.s16." s, each_lane<convert_integer_saturating<int16_t, S>>},                                             \
+      {"cvt.sat.u32." s, each_lane<convert_integer_saturating<uint32_t, S>>},                                            \
+      {"cvt.sat.s32." s, each_lane<convert_integer_saturating<int32_t, S>>},                                             \
+      {"cvt.sat.u64." s, each_lane<convert_integer_saturating<uint64_t, S>>},                                            \
+      {"cvt.sat.s64." s, each_lane<convert_integer_saturating<int64_t, S>>}, {"cvt.f32." s, integer_to_float<float, S>}, \
+      {"cvt.f64." s, integer_to_float<double, S>}, {                                                                     \
+    "cvt.small." s, integer_to_small<S>                                                                                  \
+  }
 
-#define WARPMAT_FROM_FLOAT(S, s)                                                                                                    \
+#define WARPMAT_FROM_FLOAT(S, s)                                                                                                          \
   {"cvt.u8." s, float_to_integer<uint8_t, S>}, {"cvt.s8." s, float_to_integer<int8_t, S>}, {"cvt.u16." s, float_to_integer<uint16_t, S>}, \
-      {"cvt.s16." s, float_to_integer<int16_t, S>}, {"cvt.u32." s, float_to_integer<uint32_t, S>},                                  \
-      {"cvt.s32." s, float_to_integer<int32_t, S>}, {"cvt.u64." s, float_to_integer<uint64_t, S>},                                  \
-      {"cvt.s64." s, float_to_integer<int64_t, S>}, {"cvt.small." s, float_to_small<S>}, {"cvt.same." s, same_type<S>}
+      {"cvt.s16." s, float_to_integer<int16_t, S>}, {"cvt.u32." s, float_to_integer<uint32_t, S>},                                        \
+      {"cvt.s32." s, float_to_integer<int32_t, S>}, {"cvt.u64." s, float_to_integer<uint64_t, S>},                                        \
+      {"cvt.s64." s, float_to_integer<int64_t, S>}, {"cvt.small." s, float_to_small<S>}, {                                                \
+    "cvt.same." s, same_type<S>                                                                                                           \
+  }
 
 constexpr Kernel kernels[] = {
     WARPMAT_FROM_INTEGER(uint8_t, "u8"),

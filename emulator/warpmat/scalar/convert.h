@@ -15,7 +15,9 @@
 namespace warpmat::scalar {
 
 template <typename D, typename S>
-constexpr D convert_integer(S x) { return static_cast<D>(x); }
+constexpr D convert_integer(S x) {
+  return static_cast<D>(x);
+}
 
 template <typename D, typename S>
 constexpr D convert_integer_saturating(S x) {

@@ -29,7 +29,8 @@ HWY_INLINE float half_of(const void* source, int lane, int shift) {
 template <Rounding rounding, typename Upper, typename Lower>
 HWY_INLINE void pack_pair(void* result, const Modifiers& m, Upper upper, Lower lower) {
   WARPMAT_EACH_LANE {
-    const uint32_t high = to_small<rounding>(upper(lane), m.format, m.finite, m.relu), low = to_small<rounding>(lower(lane), m.format, m.finite, m.relu);
+    const uint32_t high = to_small<rounding>(upper(lane), m.format, m.finite, m.relu),
+                   low = to_small<rounding>(lower(lane), m.format, m.finite, m.relu);
     store<uint32_t>(result, lane, high << m.format.stride | low);
   }
 }
@@ -45,14 +46,16 @@ HWY_INLINE void pack_pair(void* result, const Modifiers& modifiers, Upper upper,
 
 /// The first source goes to the upper place.
 void pair_of_floats(void* const* results, const void* const* sources, const Modifiers& m) {
-  pack_pair(results[0], m, [&](int lane) HWY_ATTR { return load<float>(sources[0], lane); },
-            [&](int lane) HWY_ATTR { return load<float>(sources[1], lane); });
+  pack_pair(
+      results[0], m, [&](int lane) HWY_ATTR { return load<float>(sources[0], lane); },
+      [&](int lane) HWY_ATTR { return load<float>(sources[1], lane); });
 }
 
 template <typename H>
 void pair_of_halves(void* const* results, const void* const* sources, const Modifiers& m) {
-  pack_pair(results[0], m, [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 16); },
-            [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 0); });
+  pack_pair(
+      results[0], m, [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 16); },
+      [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 0); });
 }
 
 /// cvt.rs of two numbers: each has `random_bits` of a half of the last source.
@@ -62,7 +65,8 @@ void pair_of_floats_stochastic(void* const* results, const void* const* sources,
   WARPMAT_EACH_LANE {
     const auto random = load<uint32_t>(sources[2], lane);
     const auto code = [&](const void* source, uint32_t bits) HWY_ATTR {
-      return to_small<Rounding::stochastic>(load<float>(source, lane), m.format, m.finite, m.relu, bits & ((1u << random_bits) - 1), random_bits);
+      return to_small<Rounding::stochastic>(load<float>(source, lane), m.format, m.finite, m.relu, bits & ((1u << random_bits) - 1),
+                                            random_bits);
     };
     store<uint32_t>(results[0], lane, code(sources[0], random >> 16) << m.format.stride | code(sources[1], random & 0xffff));
   }
@@ -79,7 +83,8 @@ void quad_of_floats_stochastic(void* const* results, const void* const* sources,
     uint32_t word = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       const bool first_pair = i < 2;
-      const uint32_t bits = narrow ? random >> ((i % 2 == 0 ? 16 : 0) + (first_pair ? 8 : 0)) & 0xff : random >> (first_pair ? 16 : 0) & 0xffff;
+      const uint32_t bits =
+          narrow ? random >> ((i % 2 == 0 ? 16 : 0) + (first_pair ? 8 : 0)) & 0xff : random >> (first_pair ? 16 : 0) & 0xffff;
       word = word << m.format.stride |
              to_small<Rounding::stochastic>(load<float>(sources[i], lane), m.format, m.finite, m.relu, bits, random_bits);
     }
@@ -92,19 +97,23 @@ void halves_of_pair(void* const* results, const void* const* sources, const Modi
   const Modifiers m = modifiers;
   WARPMAT_EACH_LANE {
     const auto codes = load<uint32_t>(sources[0], lane);
-    const auto half = [&](uint32_t code) HWY_ATTR { return half_result<F16, false>(from_small(code & (2 * m.format.sign - 1), m.format), m); };
+    const auto half = [&](uint32_t code)
+                          HWY_ATTR { return half_result<F16, false>(from_small(code & (2 * m.format.sign - 1), m.format), m); };
     store<uint32_t>(results[0], lane, half(codes >> m.format.stride) << 16 | half(codes));
   }
 }
 
 void powers_of_floats(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const bool up = modifiers.rounding == Rounding::up, finite = modifiers.finite;
-  WARPMAT_EACH_LANE store<uint32_t>(results[0], lane, to_power(load<float>(sources[0], lane), up, finite) << 8 | to_power(load<float>(sources[1], lane), up, finite));
+  WARPMAT_EACH_LANE store<uint32_t>(
+      results[0], lane, to_power(load<float>(sources[0], lane), up, finite) << 8 | to_power(load<float>(sources[1], lane), up, finite));
 }
 
 void powers_of_halves(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const bool up = modifiers.rounding == Rounding::up, finite = modifiers.finite;
-  WARPMAT_EACH_LANE store<uint32_t>(results[0], lane, to_power(half_of<Bf16>(sources[0], lane, 16), up, finite) << 8 | to_power(half_of<Bf16>(sources[0], lane, 0), up, finite));
+  WARPMAT_EACH_LANE store<uint32_t>(
+      results[0], lane,
+      to_power(half_of<Bf16>(sources[0], lane, 16), up, finite) << 8 | to_power(half_of<Bf16>(sources[0], lane, 0), up, finite));
 }
 
 void halves_of_powers(void* const* results, const void* const* sources, const Modifiers&) {

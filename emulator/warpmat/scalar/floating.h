@@ -16,25 +16,32 @@ namespace warpmat::scalar {
 /// The layout of a floating-point type: `Bits` holds a value's code.
 template <typename T>
 struct FloatBits;
-template <> struct FloatBits<float> {
+template <>
+struct FloatBits<float> {
   using Bits = std::uint32_t;
   using Signed = std::int32_t;
   static constexpr Bits infinity = 0x7f800000, smallest_normal = 0x00800000, sign = 0x80000000, nan = 0x7fffffff;
 };
-template <> struct FloatBits<double> {
+template <>
+struct FloatBits<double> {
   using Bits = std::uint64_t;
   using Signed = std::int64_t;
-  static constexpr Bits infinity = 0x7ff0000000000000, smallest_normal = 0x0010000000000000, sign = 0x8000000000000000, nan = 0xfff8000000000000;
+  static constexpr Bits infinity = 0x7ff0000000000000, smallest_normal = 0x0010000000000000, sign = 0x8000000000000000,
+                        nan = 0xfff8000000000000;
 };
 
 template <typename T>
 using Bits = typename FloatBits<T>::Bits;
 
 template <typename T>
-constexpr Bits<T> magnitude(T x) { return std::bit_cast<Bits<T>>(x) & static_cast<Bits<T>>(~FloatBits<T>::sign); }
+constexpr Bits<T> magnitude(T x) {
+  return std::bit_cast<Bits<T>>(x) & static_cast<Bits<T>>(~FloatBits<T>::sign);
+}
 
 template <typename T>
-constexpr bool is_nan(T x) { return magnitude(x) > FloatBits<T>::infinity; }
+constexpr bool is_nan(T x) {
+  return magnitude(x) > FloatBits<T>::infinity;
+}
 
 /// A subnormal number becomes a zero of its sign.
 template <typename T>
@@ -45,10 +52,14 @@ constexpr T flush(T x) {
 
 /// .sat: to [+0, 1]; NaN becomes +0.
 template <typename T>
-constexpr T saturate_to_one(T x) { return x > T{0} ? (x < T{1} ? x : T{1}) : T{0}; }
+constexpr T saturate_to_one(T x) {
+  return x > T{0} ? (x < T{1} ? x : T{1}) : T{0};
+}
 
 template <typename T>
-constexpr T quiet(T nan) { return std::bit_cast<T>(std::bit_cast<Bits<T>>(nan) | FloatBits<T>::smallest_normal >> 1); }
+constexpr T quiet(T nan) {
+  return std::bit_cast<T>(std::bit_cast<Bits<T>>(nan) | FloatBits<T>::smallest_normal >> 1);
+}
 
 /// What an f64 operation makes of NaN sources: the first one that is a NaN, made quiet; without any, the default NaN [H200].
 constexpr double propagate(double result, std::initializer_list<double> sources_by_rank) {
@@ -62,22 +73,38 @@ constexpr double propagate(double result, std::initializer_list<double> sources_
 constexpr float with_nan(float result, std::initializer_list<float>) {
   return is_nan(result) ? std::bit_cast<float>(FloatBits<float>::nan) : result;
 }
-constexpr double with_nan(double result, std::initializer_list<double> sources_by_rank) { return propagate(result, sources_by_rank); }
+constexpr double with_nan(double result, std::initializer_list<double> sources_by_rank) {
+  return propagate(result, sources_by_rank);
+}
 
 template <typename T>
-T float_add(T a, T b) { return with_nan(a + b, {b, a}); }
+T float_add(T a, T b) {
+  return with_nan(a + b, {b, a});
+}
 template <typename T>
-T float_subtract(T a, T b) { return with_nan(a - b, {b, a}); }
+T float_subtract(T a, T b) {
+  return with_nan(a - b, {b, a});
+}
 template <typename T>
-T float_multiply(T a, T b) { return with_nan(a * b, {b, a}); }
+T float_multiply(T a, T b) {
+  return with_nan(a * b, {b, a});
+}
 template <typename T>
-T float_multiply_add(T a, T b, T c) { return with_nan(std::fma(a, b, c), {b, c, a}); }
+T float_multiply_add(T a, T b, T c) {
+  return with_nan(std::fma(a, b, c), {b, c, a});
+}
 template <typename T>
-T float_divide(T a, T b) { return with_nan(a / b, {a, b}); }
+T float_divide(T a, T b) {
+  return with_nan(a / b, {a, b});
+}
 template <typename T>
-T float_reciprocal(T a) { return with_nan(T{1} / a, {a}); }
+T float_reciprocal(T a) {
+  return with_nan(T{1} / a, {a});
+}
 template <typename T>
-T float_square_root(T a) { return with_nan(std::sqrt(a), {a}); }
+T float_square_root(T a) {
+  return with_nan(std::sqrt(a), {a});
+}
 
 /// What f32x2 instructions compute: two f32 of a 64-bit register.
 struct FloatPair {
@@ -85,7 +112,9 @@ struct FloatPair {
 };
 
 template <auto f, typename... Pair>
-FloatPair on_pair(Pair... x) { return {f(x.low...), f(x.high...)}; }
+FloatPair on_pair(Pair... x) {
+  return {f(x.low...), f(x.high...)};
+}
 
 // ---- Signs and order: no rounding -----------------------------------------------------------------------------------------------------
 
@@ -139,12 +168,20 @@ using OrderF64 = Order<std::uint64_t, 0x7ff0000000000000, 0x0010000000000000, 0x
 
 /// neg and abs are additions on the hardware: a NaN becomes the canonical one in f32, and keeps its sign in f64 [H200].
 template <typename T>
-constexpr T float_negate(T a) { return is_nan(a) ? with_nan(a, {a}) : -a; }
+constexpr T float_negate(T a) {
+  return is_nan(a) ? with_nan(a, {a}) : -a;
+}
 template <typename T>
-constexpr T float_absolute(T a) { return is_nan(a) ? with_nan(a, {a}) : std::bit_cast<T>(magnitude(a)); }
+constexpr T float_absolute(T a) {
+  return is_nan(a) ? with_nan(a, {a}) : std::bit_cast<T>(magnitude(a));
+}
 
-constexpr float negate_f32(float a, const Modifiers& m) { return float_negate(m.ftz ? flush(a) : a); }
-constexpr float absolute_f32(float a, const Modifiers& m) { return float_absolute(m.ftz ? flush(a) : a); }
+constexpr float negate_f32(float a, const Modifiers& m) {
+  return float_negate(m.ftz ? flush(a) : a);
+}
+constexpr float absolute_f32(float a, const Modifiers& m) {
+  return float_absolute(m.ftz ? flush(a) : a);
+}
 
 /// min and max in f64: of two NaNs the second, made quiet [H200].
 template <bool smaller>
@@ -153,20 +190,33 @@ constexpr double pick_f64(double a, double b, const Modifiers& m) {
   return is_nan(picked) ? quiet(b) : picked;
 }
 
-// ---- testp (PTX ISA 9.1 section 9.7.3.1) -------------------------------------------------------------------------------------------------
+// ---- testp (PTX ISA 9.1 section 9.7.3.1)
+// -------------------------------------------------------------------------------------------------
 
 template <typename T>
-constexpr bool test_finite(T a) { return magnitude(a) < FloatBits<T>::infinity; }
+constexpr bool test_finite(T a) {
+  return magnitude(a) < FloatBits<T>::infinity;
+}
 template <typename T>
-constexpr bool test_infinite(T a) { return magnitude(a) == FloatBits<T>::infinity; }
+constexpr bool test_infinite(T a) {
+  return magnitude(a) == FloatBits<T>::infinity;
+}
 template <typename T>
-constexpr bool test_number(T a) { return !is_nan(a); }
+constexpr bool test_number(T a) {
+  return !is_nan(a);
+}
 template <typename T>
-constexpr bool test_not_a_number(T a) { return is_nan(a); }
+constexpr bool test_not_a_number(T a) {
+  return is_nan(a);
+}
 /// Zeros are normal.
 template <typename T>
-constexpr bool test_normal(T a) { return test_finite(a) && (magnitude(a) == 0 || magnitude(a) >= FloatBits<T>::smallest_normal); }
+constexpr bool test_normal(T a) {
+  return test_finite(a) && (magnitude(a) == 0 || magnitude(a) >= FloatBits<T>::smallest_normal);
+}
 template <typename T>
-constexpr bool test_subnormal(T a) { return magnitude(a) != 0 && magnitude(a) < FloatBits<T>::smallest_normal; }
+constexpr bool test_subnormal(T a) {
+  return magnitude(a) != 0 && magnitude(a) < FloatBits<T>::smallest_normal;
+}
 
 }  // namespace warpmat::scalar

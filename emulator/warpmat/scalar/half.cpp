@@ -15,9 +15,15 @@ namespace {
 
 using std::uint16_t, std::uint32_t;
 
-constexpr float sum(float a, float b) { return a + b; }
-constexpr float difference(float a, float b) { return a - b; }
-constexpr float product(float a, float b) { return a * b; }
+constexpr float sum(float a, float b) {
+  return a + b;
+}
+constexpr float difference(float a, float b) {
+  return a - b;
+}
+constexpr float product(float a, float b) {
+  return a * b;
+}
 
 /// One result word: of the lower and, where there are two halves, of the upper halves. `f(shift)` gives the code of the half at that place.
 template <int halves, typename F>
@@ -89,20 +95,22 @@ HWY_INLINE void multiply_add(void* result, const void* const* sources, const Mod
   sums(RoundingMode::down, downward);
   sums(RoundingMode::up, upward);
   WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
-    const float low = downward[2 * shift + lane], high = upward[2 * shift + lane];  // shift is 0 or 16: the second half's are 32 further
-    const bool exact = low == high;  // a zero that is exact is the upper one's, +0 unless both terms are -0
-    const auto nearer = std::bit_cast<uint32_t>(low < 0 || exact ? high : low);
-    return half_result<H, plain>(std::bit_cast<float>(nearer | static_cast<uint32_t>(!exact)), m);
-  }));
+                            const float low = downward[2 * shift + lane],
+                                        high = upward[2 * shift + lane];  // shift is 0 or 16: the second half's are 32 further
+                            const bool exact = low == high;  // a zero that is exact is the upper one's, +0 unless both terms are -0
+                            const auto nearer = std::bit_cast<uint32_t>(low < 0 || exact ? high : low);
+                            return half_result<H, plain>(std::bit_cast<float>(nearer | static_cast<uint32_t>(!exact)), m);
+                          }));
 }
 
 /// Where a or b is the NaN of an element outside, the result of fma.oob is +0.
 template <int halves>
 void clear_outside(void* result, const uint32_t (&a)[32], const uint32_t (&b)[32]) {
   WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
-    const bool outside = (a[lane] >> shift & 0x7fff) == out_of_bounds_nan || (b[lane] >> shift & 0x7fff) == out_of_bounds_nan;
-    return outside ? 0 : load<uint32_t>(result, lane) >> shift & 0xffff;
-  }));
+                            const bool outside =
+                                (a[lane] >> shift & 0x7fff) == out_of_bounds_nan || (b[lane] >> shift & 0x7fff) == out_of_bounds_nan;
+                            return outside ? 0 : load<uint32_t>(result, lane) >> shift & 0xffff;
+                          }));
 }
 
 template <typename H, int halves>

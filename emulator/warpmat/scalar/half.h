@@ -27,7 +27,9 @@ template <typename H>
 constexpr float widen_code(std::uint32_t code);
 
 template <>
-constexpr float widen_code<Bf16>(std::uint32_t code) { return std::bit_cast<float>(code << 16); }
+constexpr float widen_code<Bf16>(std::uint32_t code) {
+  return std::bit_cast<float>(code << 16);
+}
 
 /// The exponent's bias grows by 112: a product with 2^112 does that for subnormal numbers too. NaN keeps its fraction.
 template <>
@@ -38,8 +40,12 @@ constexpr float widen_code<F16>(std::uint32_t code) {
   return std::bit_cast<float>((magnitude >= std::uint32_t{F16::infinity} << 13 ? special : scaled) | (code & 0x8000) << 16);
 }
 
-constexpr float widen(F16 x) { return widen_code<F16>(x.bits); }
-constexpr float widen(Bf16 x) { return widen_code<Bf16>(x.bits); }
+constexpr float widen(F16 x) {
+  return widen_code<F16>(x.bits);
+}
+constexpr float widen(Bf16 x) {
+  return widen_code<Bf16>(x.bits);
+}
 
 /// To the nearest, ties to even; every NaN becomes the canonical one.
 template <typename H>
@@ -68,20 +74,29 @@ constexpr std::uint32_t narrow_code<F16>(float x) {
 }
 
 template <typename H>
-constexpr H narrow(float x) { return {static_cast<std::uint16_t>(narrow_code<H>(x))}; }
+constexpr H narrow(float x) {
+  return {static_cast<std::uint16_t>(narrow_code<H>(x))};
+}
 
 /// A subnormal number becomes a zero of its sign.
 template <typename H>
-constexpr std::uint32_t flush_code(std::uint32_t code) { return (code & 0x7fff) < H::smallest_normal ? code & half_sign : code; }
+constexpr std::uint32_t flush_code(std::uint32_t code) {
+  return (code & 0x7fff) < H::smallest_normal ? code & half_sign : code;
+}
 
 template <typename H>
-constexpr H flush(H x) requires(sizeof(H) == 2) { return {static_cast<std::uint16_t>(flush_code<H>(x.bits))}; }
+constexpr H flush(H x) requires(sizeof(H) == 2) {
+  return {static_cast<std::uint16_t>(flush_code<H>(x.bits))};
+}
 
-/// Results of a smaller magnitude are flushed by .ftz: below, rounding to f16's 11 bits with an unbounded exponent does not reach 2^-14 [H200].
+/// Results of a smaller magnitude are flushed by .ftz: below, rounding to f16's 11 bits with an unbounded exponent does not reach 2^-14
+/// [H200].
 inline constexpr float least_unflushed_f16 = 0x1p-14f * (1 - 0x1p-12f);
 
 /// Whether a statement has none of .ftz, .sat and .relu, as most.
-constexpr bool is_plain(const Modifiers& m) { return !m.ftz && !m.saturate && !m.relu; }
+constexpr bool is_plain(const Modifiers& m) {
+  return !m.ftz && !m.saturate && !m.relu;
+}
 
 /// A source's code; .ftz only unless `plain`.
 template <typename H, bool plain>

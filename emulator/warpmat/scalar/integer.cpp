@@ -43,8 +43,9 @@ struct Terms {
 
 template <typename T>
 void add_carry(void* const* results, const void* const* sources, const Modifiers& m) {
-  add_with_carry<T>(results, carry_in(sources, 2, m), m.carry_out,
-                    [&](int lane) HWY_ATTR { return Terms<T>{load<T>(sources[0], lane), load<T>(sources[1], lane)}; });
+  add_with_carry<T>(results, carry_in(sources, 2, m), m.carry_out, [&](int lane) HWY_ATTR {
+    return Terms<T>{load<T>(sources[0], lane), load<T>(sources[1], lane)};
+  });
 }
 
 template <typename T, T (*product)(T, T)>

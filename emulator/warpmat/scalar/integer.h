@@ -17,10 +17,22 @@ using Unsigned = std::make_unsigned_t<T>;
 /// The type of twice the width, of the same sign.
 template <typename T>
 struct DoubledType;
-template <> struct DoubledType<std::int16_t> { using Type = std::int32_t; };
-template <> struct DoubledType<std::uint16_t> { using Type = std::uint32_t; };
-template <> struct DoubledType<std::int32_t> { using Type = std::int64_t; };
-template <> struct DoubledType<std::uint32_t> { using Type = std::uint64_t; };
+template <>
+struct DoubledType<std::int16_t> {
+  using Type = std::int32_t;
+};
+template <>
+struct DoubledType<std::uint16_t> {
+  using Type = std::uint32_t;
+};
+template <>
+struct DoubledType<std::int32_t> {
+  using Type = std::int64_t;
+};
+template <>
+struct DoubledType<std::uint32_t> {
+  using Type = std::uint64_t;
+};
 template <typename T>
 using Doubled = typename DoubledType<T>::Type;
 
@@ -86,11 +98,16 @@ constexpr Doubled<T> multiply_add_wide(T a, T b, Doubled<T> c) {
 }
 
 constexpr std::int32_t saturate(std::int64_t x) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(x, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(x, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
 
-constexpr std::int32_t add_saturating(std::int32_t a, std::int32_t b) { return saturate(std::int64_t{a} + b); }
-constexpr std::int32_t subtract_saturating(std::int32_t a, std::int32_t b) { return saturate(std::int64_t{a} - b); }
+constexpr std::int32_t add_saturating(std::int32_t a, std::int32_t b) {
+  return saturate(std::int64_t{a} + b);
+}
+constexpr std::int32_t subtract_saturating(std::int32_t a, std::int32_t b) {
+  return saturate(std::int64_t{a} - b);
+}
 constexpr std::int32_t multiply_add_high_saturating(std::int32_t a, std::int32_t b, std::int32_t c) {
   return add_saturating(multiply_high(a, b), c);
 }
@@ -104,22 +121,34 @@ constexpr Doubled<T> multiply_24(T a, T b) {
 }
 
 template <typename T>
-constexpr T multiply_24_low(T a, T b) { return static_cast<T>(multiply_24(a, b)); }
+constexpr T multiply_24_low(T a, T b) {
+  return static_cast<T>(multiply_24(a, b));
+}
 template <typename T>
-constexpr T multiply_24_high(T a, T b) { return static_cast<T>(multiply_24(a, b) >> 16); }
+constexpr T multiply_24_high(T a, T b) {
+  return static_cast<T>(multiply_24(a, b) >> 16);
+}
 template <typename T>
-constexpr T multiply_add_24_low(T a, T b, T c) { return add(multiply_24_low(a, b), c); }
+constexpr T multiply_add_24_low(T a, T b, T c) {
+  return add(multiply_24_low(a, b), c);
+}
 template <typename T>
-constexpr T multiply_add_24_high(T a, T b, T c) { return add(multiply_24_high(a, b), c); }
+constexpr T multiply_add_24_high(T a, T b, T c) {
+  return add(multiply_24_high(a, b), c);
+}
 constexpr std::int32_t multiply_add_24_high_saturating(std::int32_t a, std::int32_t b, std::int32_t c) {
   return add_saturating(multiply_24_high(a, b), c);
 }
 
 /// |a|; the smallest number stays.
 template <typename T>
-constexpr T absolute(T a) { return a < 0 ? subtract<T>(0, a) : a; }
+constexpr T absolute(T a) {
+  return a < 0 ? subtract<T>(0, a) : a;
+}
 template <typename T>
-constexpr T negate(T a) { return subtract<T>(0, a); }
+constexpr T negate(T a) {
+  return subtract<T>(0, a);
+}
 
 /// c + |a - b|
 template <typename T>
@@ -158,13 +187,21 @@ T remainder(T a, T b) {
 }
 
 template <typename T>
-constexpr T minimum(T a, T b) { return a < b ? a : b; }
+constexpr T minimum(T a, T b) {
+  return a < b ? a : b;
+}
 template <typename T>
-constexpr T maximum(T a, T b) { return a > b ? a : b; }
+constexpr T maximum(T a, T b) {
+  return a > b ? a : b;
+}
 template <typename T>
-constexpr T minimum_relu(T a, T b) { return maximum<T>(minimum(a, b), 0); }
+constexpr T minimum_relu(T a, T b) {
+  return maximum<T>(minimum(a, b), 0);
+}
 template <typename T>
-constexpr T maximum_relu(T a, T b) { return maximum<T>(maximum(a, b), 0); }
+constexpr T maximum_relu(T a, T b) {
+  return maximum<T>(maximum(a, b), 0);
+}
 
 /// f on both halves of a word.
 template <typename T, T (*f)(T, T)>
@@ -176,7 +213,9 @@ constexpr std::uint32_t on_halves(std::uint32_t a, std::uint32_t b) {
 
 /// Byte or half-word `index` of a word, extended as A's sign says.
 template <typename Part>
-constexpr std::int64_t part(std::uint32_t word, int index) { return static_cast<Part>(word >> (index * bits_of<Part>)); }
+constexpr std::int64_t part(std::uint32_t word, int index) {
+  return static_cast<Part>(word >> (index * bits_of<Part>));
+}
 
 template <typename A, typename B>
 constexpr std::uint32_t dot_4(std::uint32_t a, std::uint32_t b, std::uint32_t c) {

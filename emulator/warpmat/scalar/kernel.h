@@ -23,7 +23,7 @@ enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up, neares
 
 /// Codes of a floating-point format of up to 19 bits, for the kernels that convert to or from it; small_float() fills it.
 struct SmallFloat {
-  int stride = 0;              ///< bits from one packed element to the next: 8 of e3m2, 4 of e2m1
+  int stride = 0;  ///< bits from one packed element to the next: 8 of e3m2, 4 of e2m1
   int fraction_bits = 0;
   int min_exponent = 0;        ///< of subnormal numbers and of the smallest normal ones
   std::uint32_t largest = 0;   ///< the code of the largest finite number
@@ -37,17 +37,17 @@ struct SmallFloat {
 struct Video {
   enum class Second : std::uint8_t { none, add, min, max };
 
-  std::array<std::uint8_t, 2> first_bit{};      ///< of the part of a and of b that is used
-  std::array<std::uint8_t, 2> bits{32, 32};     ///< its width
-  std::array<bool, 2> is_signed{};              ///< a's and b's type
-  bool signed_result = false;                   ///< d's type, or for vset and vmad what follows from a's and b's
-  bool merge = false;                           ///< the result replaces a part of c
-  std::uint8_t result_first_bit = 0, result_bits = 32;  ///< that part
-  Second second = Second::none;                 ///< what the result is combined with c by
-  std::array<std::array<std::uint8_t, 4>, 2> select{};  ///< SIMD: which part of {b, a} each element of a's and b's side is
-  std::uint8_t mask = 15;                       ///< SIMD: which elements of the result are written
+  std::array<std::uint8_t, 2> first_bit{};                          ///< of the part of a and of b that is used
+  std::array<std::uint8_t, 2> bits{32, 32};                         ///< its width
+  std::array<bool, 2> is_signed{};                                  ///< a's and b's type
+  bool signed_result = false;                                       ///< d's type, or for vset and vmad what follows from a's and b's
+  bool merge = false;                                               ///< the result replaces a part of c
+  std::uint8_t result_first_bit = 0, result_bits = 32;              ///< that part
+  Second second = Second::none;                                     ///< what the result is combined with c by
+  std::array<std::array<std::uint8_t, 4>, 2> select{};              ///< SIMD: which part of {b, a} each element of a's and b's side is
+  std::uint8_t mask = 15;                                           ///< SIMD: which elements of the result are written
   bool negate_product = false, negate_c = false, plus_one = false;  ///< vmad
-  std::uint8_t scale = 0;                       ///< vmad: the result is shifted to the right
+  std::uint8_t scale = 0;                                           ///< vmad: the result is shifted to the right
 };
 
 /// What the qualifiers of an opcode and its immediate operands say: the same for all lanes.
@@ -68,7 +68,7 @@ struct Modifiers {
   std::uint8_t outcomes = 0;   ///< setp, set: a union of Outcome
   Combine combine = Combine::none;
   std::uint32_t true_value = 0;  ///< set: what a comparison that holds gives, in one element of the result
-  SmallFloat format;           ///< cvt: the small format
+  SmallFloat format;             ///< cvt: the small format
   Video video;
 };
 

@@ -29,8 +29,9 @@ HWY_BEFORE_NAMESPACE();
 namespace warpmat::scalar::HWY_NAMESPACE {
 
 template <std::size_t bytes>
-using UnsignedOf = std::conditional_t<bytes == 1, std::uint8_t,
-                                      std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
+using UnsignedOf =
+    std::conditional_t<bytes == 1, std::uint8_t,
+                       std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
 /// An element of the array that holds values of type T.
 template <typename T>
@@ -58,7 +59,8 @@ HWY_INLINE std::uint32_t mask_of(F f) {
   return mask;
 }
 
-/// results[0] = f(sources[0], sources[1], ...) in every lane. The types of f are those of the operands; a last parameter may be the modifiers.
+/// results[0] = f(sources[0], sources[1], ...) in every lane. The types of f are those of the operands; a last parameter may be the
+/// modifiers.
 template <auto f>
 struct Lanes;
 

@@ -48,8 +48,8 @@ constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, boo
   const B rounded = kept + static_cast<B>(rounds_up<B>(rounding, negative, rest, half, (kept & 1) != 0, drawn));
 
   B code = rounded + (static_cast<B>(std::max<S>(above_min, 0)) << format.fraction_bits);
-  const bool to_largest = finite || rounding == Rounding::toward_zero || (rounding == Rounding::down && !negative) ||
-                          (rounding == Rounding::up && negative);
+  const bool to_largest =
+      finite || rounding == Rounding::toward_zero || (rounding == Rounding::down && !negative) || (rounding == Rounding::up && negative);
   const bool infinite = absolute == FloatBits<T>::infinity;
   code = code > format.largest || infinite ? (to_largest && (finite || !infinite) ? format.largest : format.overflow) : code;
   code = relu && negative ? 0 : code | (negative ? format.sign : 0);

@@ -6,8 +6,8 @@
 #include <warpmat/numeric/exact.h>
 #include <warpmat/scalar/kernel.h>
 
-// The video instructions in one lane (PTX ISA 9.1 section 9.7.18). No hardware from sm_50 on has them: ptxas makes other instructions of them,
-// and where these give something else than the PTX ISA says, the bits here are theirs, as ptxas 13.0 makes them for sm_90 [H200].
+// The video instructions in one lane (PTX ISA 9.1 section 9.7.18). No hardware from sm_50 on has them: ptxas makes other instructions of
+// them, and where these give something else than the PTX ISA says, the bits here are theirs, as ptxas 13.0 makes them for sm_90 [H200].
 // Sources are extended to 64 bits, so that no primary operation but vmad loses anything.
 
 namespace warpmat::scalar {
@@ -25,19 +25,35 @@ constexpr std::int64_t clamp_to_bits(std::int64_t x, int bits, bool is_signed) {
 
 // The primary operations.
 
-constexpr std::int64_t video_add(std::int64_t a, std::int64_t b, const Modifiers&) { return a + b; }
-constexpr std::int64_t video_subtract(std::int64_t a, std::int64_t b, const Modifiers&) { return a - b; }
-constexpr std::int64_t video_difference(std::int64_t a, std::int64_t b, const Modifiers&) { return a < b ? b - a : a - b; }
-constexpr std::int64_t video_minimum(std::int64_t a, std::int64_t b, const Modifiers&) { return std::min(a, b); }
-constexpr std::int64_t video_maximum(std::int64_t a, std::int64_t b, const Modifiers&) { return std::max(a, b); }
+constexpr std::int64_t video_add(std::int64_t a, std::int64_t b, const Modifiers&) {
+  return a + b;
+}
+constexpr std::int64_t video_subtract(std::int64_t a, std::int64_t b, const Modifiers&) {
+  return a - b;
+}
+constexpr std::int64_t video_difference(std::int64_t a, std::int64_t b, const Modifiers&) {
+  return a < b ? b - a : a - b;
+}
+constexpr std::int64_t video_minimum(std::int64_t a, std::int64_t b, const Modifiers&) {
+  return std::min(a, b);
+}
+constexpr std::int64_t video_maximum(std::int64_t a, std::int64_t b, const Modifiers&) {
+  return std::max(a, b);
+}
 /// The average, away from zero where it is not whole.
-constexpr std::int64_t video_average(std::int64_t a, std::int64_t b, const Modifiers&) { return (a + b + (a + b >= 0 ? 1 : 0)) >> 1; }
+constexpr std::int64_t video_average(std::int64_t a, std::int64_t b, const Modifiers&) {
+  return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
+}
 
-constexpr std::int64_t video_shift_amount(std::int64_t b, const Modifiers& m) { return m.wrap ? b & 31 : std::min<std::int64_t>(b, 32); }
+constexpr std::int64_t video_shift_amount(std::int64_t b, const Modifiers& m) {
+  return m.wrap ? b & 31 : std::min<std::int64_t>(b, 32);
+}
 constexpr std::int64_t video_shift_left(std::int64_t a, std::int64_t b, const Modifiers& m) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << video_shift_amount(b, m));
 }
-constexpr std::int64_t video_shift_right(std::int64_t a, std::int64_t b, const Modifiers& m) { return a >> video_shift_amount(b, m); }
+constexpr std::int64_t video_shift_right(std::int64_t a, std::int64_t b, const Modifiers& m) {
+  return a >> video_shift_amount(b, m);
+}
 
 constexpr std::int64_t video_compare(std::int64_t a, std::int64_t b, const Modifiers& m) {
   return (m.outcomes & (a < b ? is_less : a == b ? is_equal : is_greater)) != 0 ? 1 : 0;
@@ -46,13 +62,16 @@ constexpr std::int64_t video_compare(std::int64_t a, std::int64_t b, const Modif
 using VideoOperation = std::int64_t (*)(std::int64_t, std::int64_t, const Modifiers&);
 
 /// .sat of a 32-bit result. An unsigned one that is too large loses its upper bits instead [H200].
-constexpr std::int64_t saturate_video(std::int64_t x, bool is_signed) { return is_signed ? clamp_to_bits(x, 32, true) : std::max<std::int64_t>(x, 0); }
+constexpr std::int64_t saturate_video(std::int64_t x, bool is_signed) {
+  return is_signed ? clamp_to_bits(x, 32, true) : std::max<std::int64_t>(x, 0);
+}
 
 /// A scalar video instruction but vmad. c is 0 where the text has none.
 template <VideoOperation operation>
 constexpr std::uint32_t video(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
   const Video& v = m.video;
-  const std::int64_t x = video_part(a, v.first_bit[0], v.bits[0], v.is_signed[0]), y = video_part(b, v.first_bit[1], v.bits[1], v.is_signed[1]);
+  const std::int64_t x = video_part(a, v.first_bit[0], v.bits[0], v.is_signed[0]),
+                     y = video_part(b, v.first_bit[1], v.bits[1], v.is_signed[1]);
   std::int64_t result = operation(x, y, m);
   if (m.saturate) result = saturate_video(result, v.signed_result);
   // The second operation sees 32 bits of the first one's result, as signed as the instruction's result [H200].

@@ -10,7 +10,9 @@
 namespace warpmat::capacity {
 namespace {
 
-std::size_t size(int number) { return static_cast<std::size_t>(number); }
+std::size_t size(int number) {
+  return static_cast<std::size_t>(number);
+}
 
 void add_mma(const Form& form, Need& out) {
   const Format a = form.format(OperandName::a);

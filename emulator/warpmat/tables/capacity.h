@@ -10,16 +10,17 @@
 /// whenever it is made, and a test against each that some form reaches it.
 namespace warpmat::capacity {
 
-inline constexpr std::size_t m = 16, n = 8;      ///< of mma: rows of A, columns of B
-inline constexpr std::size_t float_k = 128;      ///< of mma of floating-point elements narrower than f64, as shape.k counts it
-inline constexpr std::size_t f64_k = 16;         ///< of mma of f64
-inline constexpr std::size_t integer_k = 256;    ///< of mma of integers and bits
-inline constexpr std::size_t stored_k = 64;      ///< of a sparse A: stored elements of a row
-inline constexpr std::size_t results = 256;      ///< elements of D: the four 8x8 products of m8n8k4
-inline constexpr std::size_t scale_factors = 4;  ///< of a row of A or column of B: one for each group of 16 stored products, if each has its own
-inline constexpr std::size_t operand_words = 16; ///< 32-bit registers of one operand: Operand::words
-inline constexpr std::size_t form_words = 40;    ///< of all operands together
-inline constexpr std::size_t move_words = 8;     ///< of an operand of ldmatrix, stmatrix, movmatrix, wmma.load and wmma.store
+inline constexpr std::size_t m = 16, n = 8;    ///< of mma: rows of A, columns of B
+inline constexpr std::size_t float_k = 128;    ///< of mma of floating-point elements narrower than f64, as shape.k counts it
+inline constexpr std::size_t f64_k = 16;       ///< of mma of f64
+inline constexpr std::size_t integer_k = 256;  ///< of mma of integers and bits
+inline constexpr std::size_t stored_k = 64;    ///< of a sparse A: stored elements of a row
+inline constexpr std::size_t results = 256;    ///< elements of D: the four 8x8 products of m8n8k4
+inline constexpr std::size_t scale_factors =
+    4;  ///< of a row of A or column of B: one for each group of 16 stored products, if each has its own
+inline constexpr std::size_t operand_words = 16;    ///< 32-bit registers of one operand: Operand::words
+inline constexpr std::size_t form_words = 40;       ///< of all operands together
+inline constexpr std::size_t move_words = 8;        ///< of an operand of ldmatrix, stmatrix, movmatrix, wmma.load and wmma.store
 inline constexpr std::size_t wmma_elements = 1024;  ///< of A and of B of wmma: m8n8k128 of bits
 
 /// The quantities of one form that the constants of the same names bound; 0 where it has none.

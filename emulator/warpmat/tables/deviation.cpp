@@ -13,24 +13,47 @@ namespace {
 using Concerns = bool (*)(const Form&, const Lowering&);
 
 bool sums_in_unit(const Form& f, const Lowering& l) {
-  return (l.semantics == Semantics::dot || l.semantics == Semantics::split_dot || l.semantics == Semantics::m8n8k4_dot) && f.scale_vector == 0;
+  return (l.semantics == Semantics::dot || l.semantics == Semantics::split_dot || l.semantics == Semantics::m8n8k4_dot) &&
+         f.scale_vector == 0;
 }
 
-bool split(const Form&, const Lowering& l) { return l.semantics == Semantics::split_dot; }
-bool grouped(const Form&, const Lowering& l) { return l.semantics == Semantics::grouped_dot; }
-bool chain(const Form&, const Lowering& l) { return l.semantics == Semantics::f64_chain || l.semantics == Semantics::m8n8k4_fma; }
-bool f64_chain(const Form&, const Lowering& l) { return l.semantics == Semantics::f64_chain; }
-bool m8n8k4_fma(const Form&, const Lowering& l) { return l.semantics == Semantics::m8n8k4_fma; }
-bool integer(const Form&, const Lowering& l) { return l.semantics == Semantics::integer_dot; }
-bool bits(const Form&, const Lowering& l) { return l.semantics == Semantics::bit_dot; }
-bool floating(const Form& f, const Lowering& l) { return sums_in_unit(f, l) || chain(f, l); }
+bool split(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::split_dot;
+}
+bool grouped(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::grouped_dot;
+}
+bool chain(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::f64_chain || l.semantics == Semantics::m8n8k4_fma;
+}
+bool f64_chain(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::f64_chain;
+}
+bool m8n8k4_fma(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::m8n8k4_fma;
+}
+bool integer(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::integer_dot;
+}
+bool bits(const Form&, const Lowering& l) {
+  return l.semantics == Semantics::bit_dot;
+}
+bool floating(const Form& f, const Lowering& l) {
+  return sums_in_unit(f, l) || chain(f, l);
+}
 
-const FormatRow& row_of(const Form& f, OperandName name) { return row(f.format(name)); }
+const FormatRow& row_of(const Form& f, OperandName name) {
+  return row(f.format(name));
+}
 
-bool gives_f16(const Form& f) { return f.accumulator() == Format::f16; }
+bool gives_f16(const Form& f) {
+  return f.accumulator() == Format::f16;
+}
 
 /// Whether products reach the smallest and the largest numbers of f32.
-bool has_wide_multiplicands(const Form& f) { return row_of(f, OperandName::a).exponent_bits == row(Format::f32).exponent_bits; }
+bool has_wide_multiplicands(const Form& f) {
+  return row_of(f, OperandName::a).exponent_bits == row(Format::f32).exponent_bits;
+}
 
 bool has_infinite_multiplicands(const Form& f) {
   return row_of(f, OperandName::a).specials == Specials::ieee || row_of(f, OperandName::b).specials == Specials::ieee;
@@ -61,7 +84,9 @@ bool fp8_subnormals_align(const Form& f, const Lowering& l) {
 }
 
 /// Sums of products that are never negative grow from C on, and clamping on the way changes nothing.
-bool has_negative_products(const Form& f) { return row_of(f, OperandName::a).is_signed || row_of(f, OperandName::b).is_signed; }
+bool has_negative_products(const Form& f) {
+  return row_of(f, OperandName::a).is_signed || row_of(f, OperandName::b).is_signed;
+}
 
 /// Whether A or B has numbers that are subnormal where they are multiplied.
 bool multiplies_subnormals(const Form& f, const Lowering& l) {
@@ -84,7 +109,9 @@ bool has_steps(const Form& f, const Lowering& l) {
   return f.stored_k() * f.operand(OperandName::a).fragment.element_bits > 8 * l.model->step_bytes;
 }
 
-bool aligns_accumulator(const Form& f, const Lowering& l) { return sums_in_unit(f, l) && !split(f, l); }
+bool aligns_accumulator(const Form& f, const Lowering& l) {
+  return sums_in_unit(f, l) && !split(f, l);
+}
 
 // ---- The table ----------------------------------------------------------------------------------------------------------------------
 
@@ -104,7 +131,8 @@ constexpr DeviationRow rows[] = {
 
     {zero_terms_aligned, "zero_terms_aligned", "a zero has the exponent -126 and takes part in E, alone or in a product (MMA-Sim)",
      [](const Form& f, const Lowering& l) { return aligns_accumulator(f, l) && !gives_f16(f); }},
-    {zero_groups_aligned, "zero_groups_aligned", "a group of 4-bit products that adds up to zero takes part in E by its scales (MMA-Sim)", grouped},
+    {zero_groups_aligned, "zero_groups_aligned", "a group of 4-bit products that adds up to zero takes part in E by its scales (MMA-Sim)",
+     grouped},
     {cut_down, "cut_down", "terms are cut toward minus infinity, not toward zero", sums_in_unit},
     {cut_nearest, "cut_nearest", "terms are rounded to the nearest unit, ties to even, not cut toward zero", sums_in_unit},
     {cut_sticky, "cut_sticky", "the lowest bit of a term that is cut says that something was cut", sums_in_unit},
@@ -116,7 +144,8 @@ constexpr DeviationRow rows[] = {
     {accumulator_last, "accumulator_last", "the products are added and rounded, then C",
      [](const Form& f, const Lowering& l) { return aligns_accumulator(f, l) || f64_chain(f, l); }},
     {products_rounded, "products_rounded", "each product is rounded before it is added", f64_chain},
-    {order_of_other_result, "order_of_other_result", "products are added in the order that the form with the other result format has", m8n8k4_fma},
+    {order_of_other_result, "order_of_other_result", "products are added in the order that the form with the other result format has",
+     m8n8k4_fma},
 
     {result_nearest, "result_nearest", "an f32 result is rounded to nearest, not toward zero; f64 whatever the statement says",
      [](const Form& f, const Lowering& l) {
@@ -154,7 +183,8 @@ constexpr DeviationRow rows[] = {
      [](const Form& f, const Lowering& l) { return integer(f, l) && f.satfinite && has_negative_products(f); }},
     {clamped_each_half, "clamped_each_half", ".satfinite clamps after each half of K",
      [](const Form& f, const Lowering& l) { return integer(f, l) && f.satfinite && has_negative_products(f); }},
-    {clamp_left_out, "clamp_left_out", ".satfinite does nothing", [](const Form& f, const Lowering& l) { return integer(f, l) && f.satfinite; }},
+    {clamp_left_out, "clamp_left_out", ".satfinite does nothing",
+     [](const Form& f, const Lowering& l) { return integer(f, l) && f.satfinite; }},
     {clamp_added, "clamp_added", "sums are clamped without .satfinite too",
      [](const Form& f, const Lowering& l) { return (integer(f, l) && !f.satfinite) || bits(f, l); }},
     {clamp_symmetric, "clamp_symmetric", "the smallest result of .satfinite is -(2^31 - 1)",
@@ -166,9 +196,13 @@ constexpr DeviationRow rows[] = {
 
 }  // namespace
 
-std::span<const DeviationRow> deviation_rows() { return rows; }
+std::span<const DeviationRow> deviation_rows() {
+  return rows;
+}
 
-std::string_view name(Deviation deviation) { return rows[static_cast<std::size_t>(deviation)].name; }
+std::string_view name(Deviation deviation) {
+  return rows[static_cast<std::size_t>(deviation)].name;
+}
 
 const DeviationRow* find_deviation(std::string_view name) {
   const auto* found = std::ranges::find(rows, name, &DeviationRow::name);

@@ -20,7 +20,8 @@ namespace {
 // ---- The table ----------------------------------------------------------------------------------------------------------------------
 //
 // PTX ISA 9.1 sections 9.7.14.5.14 to 9.7.14.5.17 and 9.7.14.6.3. What ptxas 13.0 accepts for each target and version decides where it and
-// the text differ: no sparse fp8 of m16n8k32, selectors 2 and 3 of the sparse m16n8k32 f16 with f32, m16n8k16 of kind::f8f6f4 for fp8 alone.
+// the text differ: no sparse fp8 of m16n8k32, selectors 2 and 3 of the sparse m16n8k32 f16 with f32, m16n8k16 of kind::f8f6f4 for fp8
+// alone.
 
 using Formats = std::span<const Format>;
 
@@ -57,12 +58,21 @@ using enum Pairing;
 using enum Variants;
 using Acc = Accumulators;
 
-constexpr Requirement since(int baseline, PtxVersion ptx) { return {.baseline = baseline, .ptx = ptx}; }
-constexpr Requirement blackwell(PtxVersion ptx) { return {.families = {100, 110, 120}, .ptx = ptx}; }
-constexpr Requirement rtx(PtxVersion ptx) { return {.families = {120}, .ptx = ptx}; }
-constexpr Requirement rtx_exact(PtxVersion ptx) { return {.families = {120}, .architecture = true, .ptx = ptx}; }
+constexpr Requirement since(int baseline, PtxVersion ptx) {
+  return {.baseline = baseline, .ptx = ptx};
+}
+constexpr Requirement blackwell(PtxVersion ptx) {
+  return {.families = {100, 110, 120}, .ptx = ptx};
+}
+constexpr Requirement rtx(PtxVersion ptx) {
+  return {.families = {120}, .ptx = ptx};
+}
+constexpr Requirement rtx_exact(PtxVersion ptx) {
+  return {.families = {120}, .architecture = true, .ptx = ptx};
+}
 
 constexpr MmaRow dense_rows[] = {
+    // clang-format off
     // shape        A and B  pairing C and D          variants   requires
     {{8, 8, 4},     f16,     same,   Acc::volta,      layouts,   since(70, {6, 4})},
     {{16, 8, 8},    f16,     same,   Acc::f32_or_f16, none,      since(75, {6, 5})},
@@ -95,6 +105,7 @@ constexpr MmaRow dense_rows[] = {
     {{16, 8, 32},   fp8,         any, Acc::f32,        none, blackwell({8, 6}), Kind::f8f6f4},
     {{16, 8, 32},   fp8,         any, Acc::f16,        none, blackwell({8, 7}), Kind::f8f6f4},
     {{16, 8, 32},   fp8_fp6_fp4, any, Acc::f32_or_f16, none, rtx({8, 7}),       Kind::f8f6f4},
+    // clang-format on
 };
 
 /// Sparse rows: mma.sp from `requirement` on and mma.sp::ordered_metadata from `ordered` on; a PTX version of 0.0 means never.
@@ -107,6 +118,7 @@ struct SparseRow {
 constexpr PtxVersion never{0, 0};
 
 constexpr SparseRow sparse_rows[] = {
+    // clang-format off
     // shape        A and B  pairing C and D          variants   requires            selectors ordered
     {{{16, 8, 16},  f16,     same,   Acc::f32_or_f16, none,      since(80, {7, 1})}, 4,        {8, 5}},
     {{{16, 8, 32},  f16,     same,   Acc::f32,        none,      since(80, {7, 1})}, 4,        {8, 5}},
@@ -123,6 +135,7 @@ constexpr SparseRow sparse_rows[] = {
     {{{16, 8, 64},  fp8,     any,    Acc::f16,        none,      rtx(never)},        1,        {8, 7}},
     {{{16, 8, 64},  fp8,         any, Acc::f32,       none, blackwell(never), Kind::f8f6f4}, 1, {8, 6}},
     {{{16, 8, 64},  fp8_fp6_fp4, any, Acc::f32_or_f16, none, rtx(never), Kind::f8f6f4},                        1, {8, 7}},
+    // clang-format on
 };
 
 /// Block-scaled rows: dense m16n8k of `dense_k` and sparse of twice that, with ordered metadata alone.
@@ -137,22 +150,24 @@ struct ScaledRow {
 };
 
 constexpr ScaledRow scaled_rows[] = {
+    // clang-format off
     {Kind::mxf8f6f4, 32, fp8_fp6_fp4, 1, true,  Format::ue8m0, rtx({8, 7}), rtx({8, 7})},
     {Kind::mxf4,     64, fp4,         2, true,  Format::ue8m0, rtx({8, 7}), rtx_exact({8, 7})},
     {Kind::mxf4nvf4, 64, fp4,         2, false, Format::ue8m0, rtx({8, 7}), rtx_exact({8, 7})},
     {Kind::mxf4nvf4, 64, fp4,         4, false, Format::ue4m3, rtx({8, 7}), rtx_exact({8, 7})},
     {Kind::mxf4nvf4, 64, fp4,         4, false, Format::ue8m0, rtx({9, 1}), rtx_exact({9, 1})},
+    // clang-format on
 };
 
 /// ldmatrix, stmatrix and movmatrix.
 struct MoveRow {
   Mnemonic mnemonic;
-  std::string_view shape_name;     ///< ".m8n8"
-  Shape shape;                     ///< rows and columns of a matrix in memory, or in movmatrix's source
-  std::span<const int> numbers;    ///< .x1, .x2, .x4
+  std::string_view shape_name;   ///< ".m8n8"
+  Shape shape;                   ///< rows and columns of a matrix in memory, or in movmatrix's source
+  std::span<const int> numbers;  ///< .x1, .x2, .x4
   std::span<const bool> transposed;
-  std::string_view types;          ///< ".b16"
-  int memory_bits;                 ///< bits of an element in memory
+  std::string_view types;  ///< ".b16"
+  int memory_bits;         ///< bits of an element in memory
   Fragment (*fragment)(int number, bool transposed);
   Requirement requirement;
 };
@@ -164,11 +179,18 @@ constexpr bool plain_and_trans[] = {false, true};
 constexpr bool trans_only[] = {true};
 constexpr bool plain_only[] = {false};
 
-Fragment m16n16(int number, bool) { return fragment_m16n16(number); }
-Fragment m8n16(int number, bool) { return fragment_m8n16(number); }
-Fragment m16n8(int number, bool) { return fragment_m16n8(number); }
+Fragment m16n16(int number, bool) {
+  return fragment_m16n16(number);
+}
+Fragment m8n16(int number, bool) {
+  return fragment_m8n16(number);
+}
+Fragment m16n8(int number, bool) {
+  return fragment_m16n8(number);
+}
 
 constexpr MoveRow move_rows[] = {
+    // clang-format off
     {Mnemonic::ldmatrix,  "m8n8",   {8, 8, 0},   one_two_four, plain_and_trans, "b16",             16, fragment_m8n8, since(75, {6, 5})},
     {Mnemonic::ldmatrix,  "m16n16", {16, 16, 0}, one_two,      trans_only,      "b8",              8,  m16n16,        blackwell({8, 6})},
     {Mnemonic::ldmatrix,  "m16n16", {16, 16, 0}, one_two,      trans_only,      "b8x16.b6x16_p32", 6,  m16n16,        blackwell({8, 6})},
@@ -178,6 +200,7 @@ constexpr MoveRow move_rows[] = {
     {Mnemonic::stmatrix,  "m8n8",   {8, 8, 0},   one_two_four, plain_and_trans, "b16",             16, fragment_m8n8, since(90, {7, 8})},
     {Mnemonic::stmatrix,  "m16n8",  {8, 16, 0},  one_two_four, trans_only,      "b8",              8,  m16n8,         blackwell({8, 6})},
     {Mnemonic::movmatrix, "m8n8",   {8, 8, 0},   one,          trans_only,      "b16",             16, fragment_m8n8, since(75, {7, 8})},
+    // clang-format on
 };
 
 // ---- Expansion of rows into forms ---------------------------------------------------------------------------------------------------
@@ -255,8 +278,10 @@ std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
   const auto accumulator = [&](Format f) { return volta ? fragment_m8n8k4_c(row(f).bits) : fragment_c(form.shape, row(f).bits); };
   std::vector<Operand> operands{
       fragment_operand(OperandName::d, x.accumulators.d, accumulator(x.accumulators.d), true),
-      fragment_operand(OperandName::a, x.a, volta ? fragment_m8n8k4(Axis::row, Axis::column, !x.a_column) : with_container(fragment_a, stored, x.a, form.kind)),
-      fragment_operand(OperandName::b, x.b, volta ? fragment_m8n8k4(Axis::column, Axis::row, !x.b_row) : with_container(fragment_b, form.shape, x.b, form.kind)),
+      fragment_operand(OperandName::a, x.a,
+                       volta ? fragment_m8n8k4(Axis::row, Axis::column, !x.a_column) : with_container(fragment_a, stored, x.a, form.kind)),
+      fragment_operand(OperandName::b, x.b,
+                       volta ? fragment_m8n8k4(Axis::column, Axis::row, !x.b_row) : with_container(fragment_b, form.shape, x.b, form.kind)),
       fragment_operand(OperandName::c, x.accumulators.c, accumulator(x.accumulators.c)),
   };
   if (form.sparsity != Sparsity::dense) {
@@ -277,13 +302,19 @@ std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
 }
 
 Form mma_form(const MmaRow& r, const MmaChoice& x) {
-  Form form{.mnemonic = Mnemonic::mma, .opcode = {}, .requirement = r.requirement, .operands = {}, .shape = r.shape, .sparsity = x.sparsity,
-            .kind = r.kind, .scale_vector = x.scale_vector};
+  Form form{.mnemonic = Mnemonic::mma,
+            .opcode = {},
+            .requirement = r.requirement,
+            .operands = {},
+            .shape = r.shape,
+            .sparsity = x.sparsity,
+            .kind = r.kind,
+            .scale_vector = x.scale_vector};
   std::string scaling;
   if (x.scale_vector != 0) scaling = x.names_vector ? fmt::format(".block_scale.scale_vec::{}X", x.scale_vector) : ".block_scale";
-  form.opcode = fmt::format("mma{}.sync.aligned.m{}n{}k{}.{}.{}{}{}{}.{}.{}.{}.{}{}{}", sparsity_qualifier(x.sparsity), r.shape.m, r.shape.n, r.shape.k,
-                            x.a_column ? "col" : "row", x.b_row ? "row" : "col", kind_qualifier(r.kind), scaling, x.before_types,
-                            name(x.accumulators.d), name(x.a), name(x.b), name(x.accumulators.c),
+  form.opcode = fmt::format("mma{}.sync.aligned.m{}n{}k{}.{}.{}{}{}{}.{}.{}.{}.{}{}{}", sparsity_qualifier(x.sparsity), r.shape.m,
+                            r.shape.n, r.shape.k, x.a_column ? "col" : "row", x.b_row ? "row" : "col", kind_qualifier(r.kind), scaling,
+                            x.before_types, name(x.accumulators.d), name(x.a), name(x.b), name(x.accumulators.c),
                             x.scale_vector != 0 ? fmt::format(".{}", name(x.scale)) : "", x.after_types);
   form.operands = mma_operands(form, x);
   return form;
@@ -322,7 +353,9 @@ void add_variants(const MmaRow& r, MmaChoice x, std::vector<Form>& out) {
   }
 }
 
-bool exists(const std::vector<Form>& out, const std::string& opcode) { return std::ranges::find(out, opcode, &Form::opcode) != out.end(); }
+bool exists(const std::vector<Form>& out, const std::string& opcode) {
+  return std::ranges::find(out, opcode, &Form::opcode) != out.end();
+}
 
 /// Calls `visit` for every choice of types that `r` offers.
 template <typename Visit>
@@ -371,14 +404,21 @@ void expand_scaled(const ScaledRow& r, std::vector<Form>& out) {
 }
 
 Form move_form(const MoveRow& r, int number, bool transposed, bool shared) {
-  Form form{.mnemonic = r.mnemonic, .opcode = {}, .requirement = r.requirement, .operands = {}, .shape = r.shape, .number = number,
-            .transposed = transposed, .memory_bits = r.memory_bits};
+  Form form{.mnemonic = r.mnemonic,
+            .opcode = {},
+            .requirement = r.requirement,
+            .operands = {},
+            .shape = r.shape,
+            .number = number,
+            .transposed = transposed,
+            .memory_bits = r.memory_bits};
   const bool move = r.mnemonic == Mnemonic::movmatrix;
   form.opcode = fmt::format("{}.sync.aligned.{}{}{}{}.{}", name(r.mnemonic), r.shape_name, move ? "" : fmt::format(".x{}", number),
                             transposed ? ".trans" : "", shared ? ".shared" : "", r.types);
   const Fragment fragment = r.fragment(number, transposed);
   if (move) {
-    form.operands = {fragment_operand(OperandName::d, std::nullopt, fragment, true), fragment_operand(OperandName::a, std::nullopt, r.fragment(1, false))};
+    form.operands = {fragment_operand(OperandName::d, std::nullopt, fragment, true),
+                     fragment_operand(OperandName::a, std::nullopt, r.fragment(1, false))};
     for (Operand& operand : form.operands) operand.in_braces = false;
     return form;
   }
@@ -509,7 +549,8 @@ std::string explain_unknown_opcode(std::string_view opcode) {
 
 bool has_feature(const Requirement& r, const Target& target) {
   if (r.baseline != 0 && target.number >= r.baseline) return true;
-  const bool specific = target.features == Target::Features::architecture || (target.features == Target::Features::family && !r.architecture);
+  const bool specific =
+      target.features == Target::Features::architecture || (target.features == Target::Features::family && !r.architecture);
   return specific && std::ranges::find(r.families, target.family) != r.families.end();
 }
 

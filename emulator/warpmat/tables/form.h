@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <warpmat/export.h>
-#include <warpmat/tables/target.h>
 #include <warpmat/layout/fragment.h>
 #include <warpmat/numeric/format.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/tables/target.h>
 
 namespace warpmat {
 
@@ -24,17 +24,19 @@ enum class Mnemonic : std::uint8_t { ldmatrix, stmatrix, movmatrix, mma, wmma_lo
 [[nodiscard]] WARPMAT_API std::string_view name(Mnemonic mnemonic);
 
 /// Whether `mnemonic` multiplies: mma and wmma.mma.
-constexpr bool multiplies(Mnemonic mnemonic) { return mnemonic == Mnemonic::mma || mnemonic == Mnemonic::wmma_mma; }
+constexpr bool multiplies(Mnemonic mnemonic) {
+  return mnemonic == Mnemonic::mma || mnemonic == Mnemonic::wmma_mma;
+}
 
 /// Where a form exists. What PTX gives to a baseline target it gives to every later one; features of families and of single architectures
 /// are inherited by nobody, so a target that comes later has only what a row names (PTX ISA 9.1 section 11.1.2).
 struct Requirement {
   WARPMAT_LOCAL static constexpr std::size_t max_families = 3;
 
-  int baseline = 0;                           ///< sm_N and every later target; 0 where no baseline target has the form
-  std::array<int, max_families> families{};   ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
-  bool architecture = false;                  ///< of these families only the targets sm_Na
-  PtxVersion ptx;                             ///< the oldest PTX version
+  int baseline = 0;                          ///< sm_N and every later target; 0 where no baseline target has the form
+  std::array<int, max_families> families{};  ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
+  bool architecture = false;                 ///< of these families only the targets sm_Na
+  PtxVersion ptx;                            ///< the oldest PTX version
 
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
@@ -104,7 +106,9 @@ enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1:
 
 /// Where in its byte an element narrower than that begins, for mma of kind::f8f6f4 and kind::mxf8f6f4: e2m1 lies in bits 2 to 5, the 6-bit
 /// types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
-constexpr int container_shift(Format format) { return format == Format::e2m1 ? 2 : 0; }
+constexpr int container_shift(Format format) {
+  return format == Format::e2m1 ? 2 : 0;
+}
 
 /// One instruction with all its qualifiers: the expansion of a row of the form table (form.cpp). Forms are made there and nowhere else:
 /// what is no copy of one is refused by whoever executes forms.
@@ -118,9 +122,9 @@ struct Form {
 
   // ldmatrix, stmatrix
   WARPMAT_LOCAL static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
-  int number = 1;            ///< matrices (.x1, .x2, .x4)
-  bool transposed = false;   ///< .trans
-  int memory_bits = 16;      ///< bits of an element in memory
+  int number = 1;                                     ///< matrices (.x1, .x2, .x4)
+  bool transposed = false;                            ///< .trans
+  int memory_bits = 16;                               ///< bits of an element in memory
 
   // wmma.load, wmma.store
   OperandName matrix = OperandName::a;  ///< a, b, c or d of wmma.mma
@@ -130,7 +134,7 @@ struct Form {
   // mma
   Sparsity sparsity = Sparsity::dense;
   Kind kind = Kind::plain;
-  int scale_vector = 0;      ///< scale factors of a row of A: 0 without block scaling, else 1, 2 or 4 (.scale_vec)
+  int scale_vector = 0;  ///< scale factors of a row of A: 0 without block scaling, else 1, 2 or 4 (.scale_vec)
   bool satfinite = false;
   BitOperation bit_operation = BitOperation::none;
   Rounding rounding = Rounding::nearest_even;  ///< f64
@@ -151,9 +155,9 @@ struct Form {
     const auto row = static_cast<std::uint64_t>(e.row), column = static_cast<std::uint64_t>(e.column);
     return column_major ? column * stride + row : row * stride + column;
   }
-  /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of, as the machine instructions of sm_80 to sm_121 need
-  /// it: 16 for the rows of A and B that LDSM reads from shared memory, else what a lane moves at once. An H200 traps below that. PTX asks for the size of
-  /// a lane's fragment (section 9.7.14.3), which may be more or less, and programs do with less.
+  /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of, as the machine instructions of sm_80 to sm_121
+  /// need it: 16 for the rows of A and B that LDSM reads from shared memory, else what a lane moves at once. An H200 traps below that. PTX
+  /// asks for the size of a lane's fragment (section 9.7.14.3), which may be more or less, and programs do with less.
   [[nodiscard]] WARPMAT_API int memory_alignment() const;
 
   /// The operand of that name, or nullptr.
@@ -169,7 +173,9 @@ struct Form {
 };
 
 /// Whether `form` is wmma.load or wmma.store.
-inline bool moves_matrix(const Form& form) { return form.mnemonic == Mnemonic::wmma_load || form.mnemonic == Mnemonic::wmma_store; }
+inline bool moves_matrix(const Form& form) {
+  return form.mnemonic == Mnemonic::wmma_load || form.mnemonic == Mnemonic::wmma_store;
+}
 
 /// Every form, in the table's order.
 [[nodiscard]] WARPMAT_API std::span<const Form> forms();

@@ -31,8 +31,8 @@ class Set {
 /// Which mma forms a row is for, beside the format of A.
 enum class Which : std::uint8_t { any, dense, sparse };
 
-/// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` are those of .kind.
-/// The first row that fits a form counts.
+/// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` are those of
+/// .kind. The first row that fits a form counts.
 struct Row {
   Mnemonic mnemonic;
   Set<Format> multiplicands;
@@ -141,10 +141,25 @@ constexpr Row rows[] = {
     {mma, fp8, plain, dense, {sm_89}, {"QMMA.{mnk}", S::dot, &dot_models::ada_fp8, replayed, "RTX 1000 Ada and L40S, arXiv 2512.07004"}},
     {mma, fp8, plain, sparse, {sm_89}, {"QMMA.{sp}{mnk}", S::dot, &dot_models::ada_fp8, assumed, "as dense"}},
     {mma, fp8, plain, dense, {sm_90}, {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, measured, h200, in_pieces}},
-    {mma, fp8, plain, sparse, {sm_90}, {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, measured, h200, metadata_known_in_pieces}},
-    {mma, fp8, eight_bit, dense, {sm_100}, {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, replayed, "B200, arXiv 2512.07004", in_pieces}},
+    {mma,
+     fp8,
+     plain,
+     sparse,
+     {sm_90},
+     {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, measured, h200, metadata_known_in_pieces}},
+    {mma,
+     fp8,
+     eight_bit,
+     dense,
+     {sm_100},
+     {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, replayed, "B200, arXiv 2512.07004", in_pieces}},
     {mma, fp8, eight_bit, dense, {sm_103, sm_110}, {"2 HMMA.{mnh} and an addition", S::split_dot, hopper, assumed, "as sm_100", in_pieces}},
-    {mma, fp8, eight_bit, sparse, data_center_blackwell, {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, assumed, "as sm_90", in_pieces}},
+    {mma,
+     fp8,
+     eight_bit,
+     sparse,
+     data_center_blackwell,
+     {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, assumed, "as sm_90", in_pieces}},
     {mma, fp8, eight_bit, dense, {sm_120}, {"QMMA.{mnk}", S::dot, hopper, published, mma_sim}},
     {mma, fp8_fp6_fp4, eight_bit, any, rtx_blackwell, {"QMMA.{sp}{mnk}", S::dot, hopper, assumed, "as dense fp8 of sm_120"}},
 
@@ -170,7 +185,12 @@ constexpr Row rows[] = {
     {wmma_load, no_arithmetic, plain, any, {sm_70}, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
     {wmma_load, no_arithmetic, plain, any, turing_on, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_90"}},
     {wmma_store, no_arithmetic, plain, any, {sm_90}, {"ST", S::wmma_store, no_model, measured, h200}},
-    {wmma_store, no_arithmetic, plain, any, {sm_70}, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
+    {wmma_store,
+     no_arithmetic,
+     plain,
+     any,
+     {sm_70},
+     {"ST", S::wmma_store, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
     {wmma_store, no_arithmetic, plain, any, turing_on, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_90"}},
     {wmma, f16, plain, dense, {sm_70}, {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70; registers as on sm_75"}},
     {wmma, f16, plain, dense, {sm_75}, {"4 HMMA.1688", S::dot, ampere, assumed, "as m16n8k8 of sm_75"}},

@@ -38,18 +38,18 @@ enum class UndefinedMetadata : std::uint8_t {
 struct Lowering {
   /// What sets a row apart from the usual case.
   struct Particulars {
-    bool discardable = true;            ///< PTX may write _ in place of a result; ptxas 13.0 refuses it ("Result discard mode is not allowed")
-                                        ///< where the result leaves several machine instructions by an addition or a move
-    bool subroutine = false;            ///< the assembler calls a subroutine for the statement
+    bool discardable = true;  ///< PTX may write _ in place of a result; ptxas 13.0 refuses it ("Result discard mode is not allowed")
+                              ///< where the result leaves several machine instructions by an addition or a move
+    bool subroutine = false;  ///< the assembler calls a subroutine for the statement
     bool checks_all_addresses = false;  ///< ldmatrix: the addresses of all lanes must be valid, also those that no row needs
     UndefinedMetadata undefined_metadata = UndefinedMetadata::unknown;
   };
 
   std::string_view machine;  ///< the machine instructions, see machine_name()
   Semantics semantics;
-  const DotModel* model;     ///< the arithmetic of floating-point products; nullptr elsewhere
-  Evidence evidence;         ///< how the result's bits are known: a label, never a switch
-  std::string_view source;   ///< who says so
+  const DotModel* model;    ///< the arithmetic of floating-point products; nullptr elsewhere
+  Evidence evidence;        ///< how the result's bits are known: a label, never a switch
+  std::string_view source;  ///< who says so
   Particulars particulars = {};
 };
 

@@ -3,11 +3,15 @@
 namespace warpmat {
 namespace {
 
-bool is_tf32(const Form& form) { return form.format(OperandName::a) == Format::tf32; }
+bool is_tf32(const Form& form) {
+  return form.format(OperandName::a) == Format::tf32;
+}
 
 }  // namespace
 
-int metadata_group(const Form& form) { return form.shape.k / form.operand(OperandName::e).fragment.columns(); }
+int metadata_group(const Form& form) {
+  return form.shape.k / form.operand(OperandName::e).fragment.columns();
+}
 
 bool valid_metadata(const Form& form, unsigned code) {
   if (is_tf32(form)) return code == 0x4 || code == 0xe;

@@ -13,7 +13,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::array<std::string_view, 12> scalar_types{"b8",  "b16", "b32", "b64", "u16",   "u32",
+constexpr std::array<std::string_view, 12> scalar_types{"b8",  "b16", "b32", "b64",   "u16",    "u32",
                                                         "u64", "s16", "s64", "f16x2", "bf16x2", "pred"};
 
 std::vector<std::string> split(std::string_view opcode) {
@@ -89,7 +89,8 @@ struct Pieces {
       }
       numbers.push_back(0);
       letters += ' ';
-      for (; at < qualifier.size() && qualifier[at] >= '0' && qualifier[at] <= '9'; ++at) numbers.back() = std::min(numbers.back() * 10 + (qualifier[at] - '0'), largest);
+      for (; at < qualifier.size() && qualifier[at] >= '0' && qualifier[at] <= '9'; ++at)
+        numbers.back() = std::min(numbers.back() * 10 + (qualifier[at] - '0'), largest);
     }
   }
 };
@@ -140,7 +141,9 @@ double distance(const std::vector<std::string>& extra, const std::vector<std::st
 }
 
 /// "wmma" of "wmma.load.a".
-std::string_view first_part(std::string_view mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
+std::string_view first_part(std::string_view mnemonic) {
+  return mnemonic.substr(0, mnemonic.find('.'));
+}
 
 }  // namespace
 
@@ -167,7 +170,8 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
     missing = std::move(m);
     extra = std::move(e);
   }
-  if (missing.empty() && extra.empty()) return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, nearest->opcode);
+  if (missing.empty() && extra.empty())
+    return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, nearest->opcode);
   std::string change;
   if (!extra.empty()) change += fmt::format(" without {}", dotted(extra));
   if (!missing.empty()) change += fmt::format("{} with {}", change.empty() ? "" : " and", dotted(missing));

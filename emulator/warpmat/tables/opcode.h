@@ -11,7 +11,8 @@ namespace warpmat {
 // order (all 5,040 orders of ldmatrix, stmatrix and mma, and all 120 of movmatrix, were tried), as long as the types keep their order
 // among themselves, and .row and .col theirs.
 
-/// The mnemonic ("mma", "wmma.load.a") and the qualifiers in an order that does not depend on the spelling: two spellings of one opcode have equal keys.
+/// The mnemonic ("mma", "wmma.load.a") and the qualifiers in an order that does not depend on the spelling: two spellings of one opcode
+/// have equal keys.
 using OpcodeKey = std::vector<std::string>;
 
 OpcodeKey opcode_key(std::string_view opcode);
@@ -25,8 +26,9 @@ struct KnownOpcode {
   OpcodeKey sorted;
 };
 
-/// Why `opcode` is none of `known`, and which of them is nearest: one sentence. Qualifiers that differ only in numbers are nearer the closer
-/// these are (m16n8k15 is m16n8k16 rather than m8n8k4), types of one width nearer than other types. At least one of `known` has the mnemonic of `opcode`, or its first part.
+/// Why `opcode` is none of `known`, and which of them is nearest: one sentence. Qualifiers that differ only in numbers are nearer the
+/// closer these are (m16n8k15 is m16n8k16 rather than m8n8k4), types of one width nearer than other types. At least one of `known` has the
+/// mnemonic of `opcode`, or its first part.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
 }  // namespace warpmat

@@ -25,27 +25,18 @@ constexpr unsigned units = unit | grouped | split, chains = chain_f64 | chain_f3
 Arithmetic arithmetic_of(const Lowering& lowering) {
   switch (lowering.semantics) {
     case Semantics::ldmatrix:
-    case Semantics::stmatrix:
-      return rows;
+    case Semantics::stmatrix: return rows;
     case Semantics::movmatrix:
     case Semantics::wmma_load:
-    case Semantics::wmma_store:
-      return moves;
+    case Semantics::wmma_store: return moves;
     case Semantics::dot:
-    case Semantics::m8n8k4_dot:
-      return unit;
-    case Semantics::split_dot:
-      return split;
-    case Semantics::grouped_dot:
-      return grouped;
-    case Semantics::f64_chain:
-      return chain_f64;
-    case Semantics::m8n8k4_fma:
-      return chain_f32;
-    case Semantics::integer_dot:
-      return integers;
-    case Semantics::bit_dot:
-      return bits;
+    case Semantics::m8n8k4_dot: return unit;
+    case Semantics::split_dot: return split;
+    case Semantics::grouped_dot: return grouped;
+    case Semantics::f64_chain: return chain_f64;
+    case Semantics::m8n8k4_fma: return chain_f32;
+    case Semantics::integer_dot: return integers;
+    case Semantics::bit_dot: return bits;
   }
   return moves;
 }
@@ -109,7 +100,8 @@ struct Facts {
   /// How far below E a bit of a term can lie.
   int most_distance_of_a_bit() const {
     const Range p = products(), c = accumulator();
-    const int lowest_of_c = arithmetic == split ? lowest_bit() : min_exponent(row_of(OperandName::c)) - row_of(OperandName::c).fraction_bits;
+    const int lowest_of_c =
+        arithmetic == split ? lowest_bit() : min_exponent(row_of(OperandName::c)) - row_of(OperandName::c).fraction_bits;
     return std::max(p.largest - std::min(lowest_bit(), lowest_of_c), c.largest - lowest_bit());
   }
   /// m8n8k4 with an f16 C and an f32 result.

@@ -17,14 +17,10 @@ std::string upper(Format format) {
 
 std::string rounding_suffix(Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even:
-      return "";
-    case Rounding::toward_zero:
-      return ".RZ";
-    case Rounding::down:
-      return ".RM";
-    case Rounding::up:
-      return ".RP";
+    case Rounding::nearest_even: return "";
+    case Rounding::toward_zero: return ".RZ";
+    case Rounding::down: return ".RM";
+    case Rounding::up: return ".RP";
   }
   return "";
 }
@@ -45,14 +41,10 @@ std::optional<std::string> type_suffix(const Form& form, const Lowering& lowerin
       if (a == Format::f16) return "." + upper(d);
       if (a == Format::bf16 || a == Format::tf32) return "." + upper(d) + "." + upper(a);
       return "." + upper(d) + "." + upper(a) + "." + upper(b);
-    case Semantics::integer_dot:
-      return "." + upper(a) + "." + upper(b) + (form.satfinite ? ".SAT" : "");
-    case Semantics::bit_dot:
-      return form.bit_operation == BitOperation::bit_xor ? ".XOR.POPC" : ".AND.POPC";
-    case Semantics::f64_chain:
-      return rounding_suffix(form.rounding);
-    default:
-      return std::nullopt;
+    case Semantics::integer_dot: return "." + upper(a) + "." + upper(b) + (form.satfinite ? ".SAT" : "");
+    case Semantics::bit_dot: return form.bit_operation == BitOperation::bit_xor ? ".XOR.POPC" : ".AND.POPC";
+    case Semantics::f64_chain: return rounding_suffix(form.rounding);
+    default: return std::nullopt;
   }
 }
 
@@ -62,12 +54,9 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
   switch (form.mnemonic) {
     case Mnemonic::ldmatrix:
     case Mnemonic::stmatrix:
-    case Mnemonic::movmatrix:
-      return move_name(form, lowering);
-    case Mnemonic::mma:
-      break;
-    default:
-      return std::nullopt;  // wmma: loads and stores of words, and the machine instructions of mma
+    case Mnemonic::movmatrix: return move_name(form, lowering);
+    case Mnemonic::mma: break;
+    default: return std::nullopt;  // wmma: loads and stores of words, and the machine instructions of mma
   }
   std::string machine = machine_name(form, lowering);
   if (machine.find(' ') != std::string::npos) return std::nullopt;  // several

@@ -44,7 +44,9 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const Target> targets() { return table; }
+std::span<const Target> targets() {
+  return table;
+}
 
 const Target* find_target(std::string_view name) {
   const auto found = std::ranges::find(table, name, &Target::name);
@@ -63,9 +65,13 @@ const Target& target(std::string_view name) {
   throw std::invalid_argument(fmt::format("unknown target '{}': there are {}", name, fmt::join(names, ", ")));
 }
 
-std::string_view name(Hardware hardware) { return std::ranges::find(table, hardware, &Target::hardware)->name; }
+std::string_view name(Hardware hardware) {
+  return std::ranges::find(table, hardware, &Target::hardware)->name;
+}
 
-std::string to_string(PtxVersion version) { return fmt::format("{}.{}", version.major, version.minor); }
+std::string to_string(PtxVersion version) {
+  return fmt::format("{}.{}", version.major, version.minor);
+}
 
 std::string_view name(Evidence evidence) {
   switch (evidence) {

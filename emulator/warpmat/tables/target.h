@@ -12,7 +12,19 @@ namespace warpmat {
 
 /// What computes. Targets that differ only in their suffix (sm_90, sm_90a) are the same hardware.
 enum class Hardware : std::uint8_t {
-  sm_70, sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121,
+  sm_70,
+  sm_75,
+  sm_80,
+  sm_86,
+  sm_87,
+  sm_88,
+  sm_89,
+  sm_90,
+  sm_100,
+  sm_103,
+  sm_110,
+  sm_120,
+  sm_121,
 };
 
 /// A version of the PTX language, as `.version` names it.
@@ -34,7 +46,7 @@ struct Target {
   int family;             ///< of sm_Nf and sm_Na targets: the number of the oldest target of the family, else 0
   Hardware hardware;
   Features features;
-  PtxVersion since;       ///< the first PTX version that knows the target (PTX ISA section 11.1.2)
+  PtxVersion since;  ///< the first PTX version that knows the target (PTX ISA section 11.1.2)
 
   friend bool operator==(const Target&, const Target&) = default;
 };
@@ -45,7 +57,8 @@ struct Target {
 /// The target of that name, or nullptr.
 [[nodiscard]] WARPMAT_API const Target* find_target(std::string_view name);
 
-/// The target of the table that is equal to `target`, whose address lasts: itself, or what it was copied from; nullptr if it was changed since.
+/// The target of the table that is equal to `target`, whose address lasts: itself, or what it was copied from; nullptr if it was changed
+/// since.
 [[nodiscard]] WARPMAT_API const Target* listed(const Target& target);
 
 /// The target of that name; an unknown one throws std::invalid_argument naming the targets that exist.

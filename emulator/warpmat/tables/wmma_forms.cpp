@@ -8,9 +8,9 @@
 namespace warpmat {
 namespace {
 
-// PTX ISA 9.1 sections 9.7.14.3 and 9.7.14.4. What ptxas 13.0 assembles decides where it and the text differ: it loads and stores C and D of
-// m8n8k32 and m8n8k128 as f32 too. It reads f64 of m16n16k16 and m16n16k8 and makes nothing of their products; those are no forms here. Nor is
-// .satfinite of f16, which PTX 6.5 took away.
+// PTX ISA 9.1 sections 9.7.14.3 and 9.7.14.4. What ptxas 13.0 assembles decides where it and the text differ: it loads and stores C and D
+// of m8n8k32 and m8n8k128 as f32 too. It reads f64 of m16n16k16 and m16n16k8 and makes nothing of their products; those are no forms here.
+// Nor is .satfinite of f16, which PTX 6.5 took away.
 
 /// Which types of C and D go with each other.
 enum class Accumulators : std::uint8_t { f32, f32_and_f16, s32, f64 };
@@ -39,6 +39,7 @@ constexpr Shape m16n16k16{16, 16, 16}, m8n32k16{8, 32, 16}, m32n8k16{32, 8, 16},
     m8n8k128{8, 8, 128};
 
 constexpr Row rows[] = {
+    // clang-format off
     // shape      A and B       C and D           layouts  variants   since
     {m16n16k16, Format::f16,  Acc::f32_and_f16, any,     none,      70, {6, 0}},
     {m8n32k16,  Format::f16,  Acc::f32_and_f16, any,     none,      70, {6, 1}},
@@ -58,6 +59,7 @@ constexpr Row rows[] = {
     {m8n8k32,   Format::u4,   Acc::s32,         row_col, satfinite, 75, {6, 3}},
     {m8n8k128,  Format::b1,   Acc::s32,         row_col, xor_popc,  75, {6, 3}},
     {m8n8k128,  Format::b1,   Acc::s32,         row_col, and_popc,  80, {7, 1}},
+    // clang-format on
 };
 
 constexpr int f16_registers = 8;  ///< of A and B of f16, whatever the shape (PTX ISA 9.1 section 9.7.14.4)
@@ -76,9 +78,13 @@ Operand fragment_operand(OperandName operand, Format format, const Fragment& fra
   return {.name = operand, .written = written, .format = format, .fragment = fragment};
 }
 
-std::string_view layout_name(bool column_major) { return column_major ? "col" : "row"; }
+std::string_view layout_name(bool column_major) {
+  return column_major ? "col" : "row";
+}
 
-std::string shape_name(const Shape& s) { return fmt::format("m{}n{}k{}", s.m, s.n, s.k); }
+std::string shape_name(const Shape& s) {
+  return fmt::format("m{}n{}k{}", s.m, s.n, s.k);
+}
 
 // ---- wmma.load, wmma.store ----------------------------------------------------------------------------------------------------------
 
@@ -101,8 +107,8 @@ Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column
             .space = space,
             .column_major = column_major};
   const std::string_view space_name = space == AddressSpace::generic ? "" : space == AddressSpace::global ? ".global" : ".shared";
-  form.opcode = fmt::format("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), name(moved.matrix), layout_name(column_major), shape_name(r.shape),
-                            space_name, name(moved.format));
+  form.opcode = fmt::format("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), name(moved.matrix), layout_name(column_major),
+                            shape_name(r.shape), space_name, name(moved.format));
   const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment, load);
   const Operand address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
   const Operand stride{.name = OperandName::stride, .kind = OperandKind::stride, .format = std::nullopt, .fragment = {}};
@@ -110,7 +116,9 @@ Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column
   return form;
 }
 
-bool exists(const std::vector<Form>& out, std::string_view opcode) { return std::ranges::find(out, opcode, &Form::opcode) != out.end(); }
+bool exists(const std::vector<Form>& out, std::string_view opcode) {
+  return std::ranges::find(out, opcode, &Form::opcode) != out.end();
+}
 
 void add_moves(const Row& r, const Moved& moved, bool both_layouts, std::vector<Form>& out) {
   for (const AddressSpace space : {AddressSpace::generic, AddressSpace::global, AddressSpace::shared})
@@ -148,7 +156,11 @@ struct Choice {
 };
 
 Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::vector<Form>& out) {
-  Form form{.mnemonic = Mnemonic::wmma_mma, .opcode = {}, .requirement = {.baseline = r.baseline, .ptx = r.ptx}, .operands = {}, .shape = r.shape};
+  Form form{.mnemonic = Mnemonic::wmma_mma,
+            .opcode = {},
+            .requirement = {.baseline = r.baseline, .ptx = r.ptx},
+            .operands = {},
+            .shape = r.shape};
   const std::string types = r.multiplicands == Format::f16 ? "" : fmt::format("{0}.{0}.", name(r.multiplicands));
   form.opcode = fmt::format("{}.sync.aligned.{}.{}.{}.{}.{}{}{}", name(form.mnemonic), layout_name(x.a_column), layout_name(x.b_column),
                             shape_name(r.shape), name(x.d), types, name(x.c), suffix);

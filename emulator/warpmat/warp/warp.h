@@ -40,7 +40,8 @@ class WARPMAT_API SharedMemory {
   /// Memory that lies in `bytes`, which must outlive it.
   static SharedMemory borrowing(std::span<std::uint8_t> bytes, std::uint32_t base = 0);
 
-  SharedMemory(const SharedMemory& other) : owned_(other.owned_), bytes_(other.owned_.empty() ? other.bytes_ : std::span(owned_)), base_(other.base_) {}
+  SharedMemory(const SharedMemory& other)
+      : owned_(other.owned_), bytes_(other.owned_.empty() ? other.bytes_ : std::span(owned_)), base_(other.base_) {}
   SharedMemory(SharedMemory&&) = default;
   SharedMemory& operator=(SharedMemory other) noexcept;
   ~SharedMemory() = default;

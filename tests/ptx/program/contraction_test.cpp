@@ -47,11 +47,14 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
            Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, 0f3F800000; add.f32 %f9, %f5, %f6;", lost},
            Case{"mul.f32 %f6, %f3, 0f3F800000; mul.f32 %f5, %f1, %f2; add.f32 %f9, %f6, %f5;", 0},
            // Of two products the one with fewer uses [H200].
-           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, 0f3F800000; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.rn.f32 %f9, %f7, %f8;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, 0f3F800000; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.rn.f32 %f9, %f7, "
+                "%f8;",
+                lost},
            // A use whose result is overwritten counts for nothing [H200].
            Case{"mul.f32 %f5, %f1, %f2; max.f32 %f9, %f5, %f3; add.f32 %f9, %f5, %f3;", lost},
            // Not fused: a product that is added to itself too, or is used with and without neg [H200].
-           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f5; add.f32 %f7, %f5, %f3; sub.rn.f32 %f8, %f6, %f6; add.rn.f32 %f9, %f7, %f8;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f5; add.f32 %f7, %f5, %f3; sub.rn.f32 %f8, %f6, %f6; add.rn.f32 %f9, %f7, %f8;",
+                0},
            Case{"mul.f32 %f5, %f1, %f2; neg.f32 %f6, %f5; add.f32 %f7, %f5, %f3; add.f32 %f8, %f6, %f4; sub.rn.f32 %f9, %f7, %f8;", 0},
            // Not fused: a rounding modifier, another user, .ftz on one only, a guard, another block.
            Case{"mul.rn.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3;", 0},

@@ -8,8 +8,8 @@
 
 #include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/numeric/ieee.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/f64_dot.cpp"
@@ -212,14 +212,10 @@ class F64Dot {
 
 RoundingMode::Mode mode_of(Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even:
-      return RoundingMode::nearest;
-    case Rounding::toward_zero:
-      return RoundingMode::toward_zero;
-    case Rounding::down:
-      return RoundingMode::down;
-    case Rounding::up:
-      return RoundingMode::up;
+    case Rounding::nearest_even: return RoundingMode::nearest;
+    case Rounding::toward_zero: return RoundingMode::toward_zero;
+    case Rounding::down: return RoundingMode::down;
+    case Rounding::up: return RoundingMode::up;
   }
   return RoundingMode::nearest;
 }

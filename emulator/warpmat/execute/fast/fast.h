@@ -151,12 +151,12 @@ struct F64Plan {
 /// wmma.mma: one or two products of mma, one after the other, each with its own registers of D.
 struct TilePlan {
   std::variant<FloatPlan, IntegerPlan, F64Plan> product;
-  const Form* tile = nullptr;            ///< the form of mma that multiplies a tile
+  const Form* tile = nullptr;  ///< the form of mma that multiplies a tile
   int tiles = 1;
-  bool transposed = false;               ///< A of a tile is wmma's B, and B is wmma's A
-  int a_words = 0, b_words = 0;          ///< 32-bit registers of A and of B of a tile
-  int a_next = 0, b_next = 0;            ///< registers from one tile's A or B to the next tile's; 0: all tiles have the same
-  int c_words = 0;                       ///< registers of C and of D of a tile
+  bool transposed = false;       ///< A of a tile is wmma's B, and B is wmma's A
+  int a_words = 0, b_words = 0;  ///< 32-bit registers of A and of B of a tile
+  int a_next = 0, b_next = 0;    ///< registers from one tile's A or B to the next tile's; 0: all tiles have the same
+  int c_words = 0;               ///< registers of C and of D of a tile
 };
 
 /// Semantics::ldmatrix, Semantics::stmatrix, Semantics::movmatrix.
@@ -206,8 +206,8 @@ class FastPath {
   Plan plan_;
 };
 
-/// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. It is made at the first call and kept for ever; safe from
-/// many threads, without a lock. What fails for want of memory is made by a later call.
+/// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. It is made at the first call and kept for ever; safe
+/// from many threads, without a lock. What fails for want of memory is made by a later call.
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering);
 
 }  // namespace warpmat

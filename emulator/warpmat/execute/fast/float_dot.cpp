@@ -132,12 +132,9 @@ std::size_t run_float_dot(const FloatPlan& plan, const Form& form, const Warps& 
 std::size_t float_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   const RoundingMode mode(RoundingMode::toward_zero);
   switch (plan.container_bits) {
-    case 8:
-      return run_float_dot<8, false>(plan, form, warps);
-    case 16:
-      return plan.wide ? run_float_dot<16, true>(plan, form, warps) : run_float_dot<16, false>(plan, form, warps);
-    case 32:
-      return run_float_dot<32, true>(plan, form, warps);
+    case 8: return run_float_dot<8, false>(plan, form, warps);
+    case 16: return plan.wide ? run_float_dot<16, true>(plan, form, warps) : run_float_dot<16, false>(plan, form, warps);
+    case 32: return run_float_dot<32, true>(plan, form, warps);
   }
   return 0;
 }

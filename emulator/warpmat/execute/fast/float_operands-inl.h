@@ -29,8 +29,8 @@ constexpr int b_exponent_offset = -1;
 /// What is reported where all products are zero: below the exponents of all others, but sums in such units are floats, too.
 constexpr int least_field = 60;
 
-/// Exponents of scale factors that the usual case takes, either sign: with two of them, products of 8-bit elements stay in the range of a float,
-/// as do the powers of two that they are multiplied by.
+/// Exponents of scale factors that the usual case takes, either sign: with two of them, products of 8-bit elements stay in the range of a
+/// float, as do the powers of two that they are multiplied by.
 constexpr int usual_scale = 30;
 
 /// Byte `byte` of each word, four times.

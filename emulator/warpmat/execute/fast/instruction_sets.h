@@ -5,8 +5,8 @@
 
 namespace warpmat {
 
-// Which kernels are called: to test and measure those of every instruction set. The choice is that of this library in this process, and leaves
-// other users of Highway alone. Do not change it while another thread executes.
+// Which kernels are called: to test and measure those of every instruction set. The choice is that of this library in this process, and
+// leaves other users of Highway alone. Do not change it while another thread executes.
 
 /// The instruction sets that this CPU has and kernels exist for, best first: "AVX-512", "AVX2", "SSE4". Empty where none are.
 std::vector<std::string_view> instruction_sets();

@@ -200,12 +200,9 @@ std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& warps) {
 
 std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps) {
   switch (plan.element_bits) {
-    case 8:
-      return plan.sparse ? run_integer_dot<8, true>(plan, warps) : run_integer_dot<8, false>(plan, warps);
-    case 4:
-      return plan.sparse ? run_integer_dot<4, true>(plan, warps) : run_integer_dot<4, false>(plan, warps);
-    case 1:
-      return run_integer_dot<1, false>(plan, warps);
+    case 8: return plan.sparse ? run_integer_dot<8, true>(plan, warps) : run_integer_dot<8, false>(plan, warps);
+    case 4: return plan.sparse ? run_integer_dot<4, true>(plan, warps) : run_integer_dot<4, false>(plan, warps);
+    case 1: return run_integer_dot<1, false>(plan, warps);
   }
   return 0;
 }

@@ -202,12 +202,9 @@ std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
   const RegisterRange registers(plan, warps);
   const auto one = [&](std::size_t warp) {
     switch (plan.kind) {
-      case MovePlan::Kind::load:
-        return load(plan, warps, registers, warp);
-      case MovePlan::Kind::store:
-        return store(plan, warps, registers, warp);
-      case MovePlan::Kind::move:
-        return exchange(warps, warp);
+      case MovePlan::Kind::load: return load(plan, warps, registers, warp);
+      case MovePlan::Kind::store: return store(plan, warps, registers, warp);
+      case MovePlan::Kind::move: return exchange(warps, warp);
     }
     return false;
   };

@@ -1,5 +1,6 @@
-// wmma.mma: one product of mma after the other, as the hardware does it. A 16x16 product is two of 16x8, and so is a 32x8 one; an 8x32 product is
-// two of 16x8 of the transposed matrices. Registers of a fragment lie as those of mma, one tile behind the other (layout/fragment.h).
+// wmma.mma: one product of mma after the other, as the hardware does it. A 16x16 product is two of 16x8, and so is a 32x8 one; an 8x32
+// product is two of 16x8 of the transposed matrices. Registers of a fragment lie as those of mma, one tile behind the other
+// (layout/fragment.h).
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,8 @@
 namespace warpmat {
 namespace {
 
-/// Whether `mma` multiplies a tile of `wmma`: with the same types and qualifiers, 16 or 8 rows as the wider side of the product has, and the same K.
+/// Whether `mma` multiplies a tile of `wmma`: with the same types and qualifiers, 16 or 8 rows as the wider side of the product has, and
+/// the same K.
 bool is_tile(const Form& mma, const Form& wmma) {
   const int rows = std::min(std::max(wmma.shape.m, wmma.shape.n), 16);
   if (mma.mnemonic != Mnemonic::mma || mma.sparsity != Sparsity::dense || mma.kind != Kind::plain) return false;
@@ -28,13 +30,15 @@ class TiledDot {
  public:
   TiledDot(const TilePlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  /// Executes one warp, or declines it: also where the second tile would read what the first has written. The first tile is kept until the second is done.
+  /// Executes one warp, or declines it: also where the second tile would read what the first has written. The first tile is kept until the
+  /// second is done.
   bool run(std::size_t warp) {
     if (plan_.tiles == 1) return run_tile(0, warp, [&](int word) { return warps_.destination(word, warp); });
     if (first_meets_second(warp)) return false;
     if (!run_tile(0, warp, [&](int word) { return kept_[static_cast<std::size_t>(word)].data(); })) return false;
     if (!run_tile(1, warp, [&](int word) { return warps_.destination(plan_.c_words + word, warp); })) return false;
-    for (int word = 0; word < plan_.c_words; ++word) std::ranges::copy(kept_[static_cast<std::size_t>(word)], warps_.destination(word, warp));
+    for (int word = 0; word < plan_.c_words; ++word)
+      std::ranges::copy(kept_[static_cast<std::size_t>(word)], warps_.destination(word, warp));
     return true;
   }
 
@@ -98,7 +102,8 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
   if (form.mnemonic != Mnemonic::wmma_mma) return std::nullopt;
   const auto tile = std::ranges::find_if(forms(), [&](const Form& mma) { return is_tile(mma, form); });
   if (tile == forms().end()) return std::nullopt;  // C and D of different types
-  if (lowering.model != nullptr && lowering.model->step_bytes < dot_models::ampere.step_bytes) return std::nullopt;  // shorter steps than kernels take
+  if (lowering.model != nullptr && lowering.model->step_bytes < dot_models::ampere.step_bytes)
+    return std::nullopt;  // shorter steps than kernels take
   TilePlan plan;
   plan.tile = &*tile;
   if (const auto product = float_plan(*tile, lowering)) {

@@ -99,8 +99,8 @@ class UsualFloatDot {
       }
   }
 
-  /// The exponent of the scale factors of results of which `products` are the largest exponents, both in the place of a float's; 0 where all
-  /// products are zero, which are to stay below all others. Elements have 8 bits.
+  /// The exponent of the scale factors of results of which `products` are the largest exponents, both in the place of a float's; 0 where
+  /// all products are zero, which are to stay below all others. Elements have 8 bits.
   HWY_INLINE hn::Vec<I32> scale_field(hn::Vec<I32> products, int column, int row) const {
     constexpr int largest_element = 15, smallest_element = -16;  // exponents, of e5m2
     static_assert(zero_exponent + largest_element < least_field - bias && least_field - bias < 2 * smallest_element);
@@ -119,8 +119,7 @@ class UsualFloatDot {
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
     const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.largest_factor, exponent));
-    const auto factor =
-        bits == 8 ? hn::BitCast(F32(), hn::Add(hn::Sub(constants.largest_product_factor, exponent), scale)) : c_factor;
+    const auto factor = bits == 8 ? hn::BitCast(F32(), hn::Add(hn::Sub(constants.largest_product_factor, exponent), scale)) : c_factor;
     auto sum = truncate(hn::Mul(c, c_factor));
     // As many products at a time as an int32 surely holds the sum of.
     constexpr int group = HWY_MIN(8 * 4 / (end - begin), blocks * block);

@@ -26,7 +26,9 @@ using Kind = Value::Kind;
 constexpr std::size_t max_k = 128;
 using Values = Multiplicands<Value, max_k>;
 
-std::uint64_t to_f32(std::uint64_t f16_bits) { return encode(Format::f32, decode(Format::f16, f16_bits)); }
+std::uint64_t to_f32(std::uint64_t f16_bits) {
+  return encode(Format::f32, decode(Format::f16, f16_bits));
+}
 
 DeviatingUnit unit_of(const Form& form, const Lowering& lowering, Deviations deviations) {
   return {*lowering.model, deviations, form.accumulator()};
@@ -65,7 +67,8 @@ class Unmet {
 
 /// Calls `compute(a, b, c bits)` for each result, but where unmet_multiplied makes it NaN.
 template <typename Compute>
-void for_each_sum(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments, Values& multiplicands, Compute compute) {
+void for_each_sum(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments, Values& multiplicands,
+                  Compute compute) {
   std::optional<Unmet> unmet;
   if (deviations.has(unmet_multiplied)) unmet.emplace(form, lowering, arguments);
   const DeviatingUnit unit = unit_of(form, lowering, deviations);
@@ -77,11 +80,11 @@ void for_each_sum(const Form& form, const Lowering& lowering, Deviations deviati
 
 void dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   const DeviatingUnit unit = unit_of(form, lowering, deviations);
-  Values multiplicands(form, lowering, arguments, ExecutionOptions{}, [&](Format format, std::uint64_t bits) { return unit.multiplicand(format, bits); });
-  for_each_sum(form, lowering, deviations, arguments, multiplicands,
-               [&](auto a, auto b, std::uint64_t c) {
-                 return narrowed_result(form, unit.dot(step_length(form, lowering), a, b, widened_accumulator(form, c)));
-               });
+  Values multiplicands(form, lowering, arguments, ExecutionOptions{},
+                       [&](Format format, std::uint64_t bits) { return unit.multiplicand(format, bits); });
+  for_each_sum(form, lowering, deviations, arguments, multiplicands, [&](auto a, auto b, std::uint64_t c) {
+    return narrowed_result(form, unit.dot(step_length(form, lowering), a, b, widened_accumulator(form, c)));
+  });
 }
 
 /// Whether stored element `k` belongs to the first of two steps.
@@ -116,7 +119,8 @@ void split_dot(const Form& form, const Lowering& lowering, Deviations deviations
 }
 
 /// The largest exponent that the scales give to a group of products that adds up to zero; no_floor where none does.
-int exponent_of_zero_groups(std::span<const Value> a, std::span<const Value> b, std::span<const Value> scales_a, std::span<const Value> scales_b) {
+int exponent_of_zero_groups(std::span<const Value> a, std::span<const Value> b, std::span<const Value> scales_a,
+                            std::span<const Value> scales_b) {
   int largest = no_floor;
   for (std::size_t group = 0; group < scales_a.size(); ++group) {
     double sum = 0;  // exact: of 16 products of e2m1
@@ -131,7 +135,8 @@ int exponent_of_zero_groups(std::span<const Value> a, std::span<const Value> b, 
 /// A group that takes part in E although it is zero is like a floor there.
 void grouped_dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   Values multiplicands(form, lowering, arguments, ExecutionOptions{}, decode);
-  const int matrix_a = selected_scales(form, arguments, OperandName::ids_a), matrix_b = selected_scales(form, arguments, OperandName::ids_b);
+  const int matrix_a = selected_scales(form, arguments, OperandName::ids_a),
+            matrix_b = selected_scales(form, arguments, OperandName::ids_b);
   const std::size_t groups = static_cast<std::size_t>(form.stored_k()) / group_elements;
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
     const Scales all_a = read_scales(form, arguments, OperandName::scale_a, matrix_a, e.row, groups);
@@ -139,8 +144,7 @@ void grouped_dot(const Form& form, const Lowering& lowering, Deviations deviatio
     const std::span<const Value> scales_a = std::span(all_a).first(groups), scales_b = std::span(all_b).first(groups);
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     DotModel model = *lowering.model;
-    if (deviations.has(zero_groups_aligned))
-      model.floor_f32 = std::max(model.floor_f32, exponent_of_zero_groups(a, b, scales_a, scales_b));
+    if (deviations.has(zero_groups_aligned)) model.floor_f32 = std::max(model.floor_f32, exponent_of_zero_groups(a, b, scales_a, scales_b));
     return warpmat::grouped_dot(model, Format::f32, a, b, scales_a, scales_b, c);
   });
 }
@@ -281,7 +285,8 @@ std::uint64_t integer_sum(const Form& form, Deviations deviations, std::span<con
 void integer_dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   const bool bits = lowering.semantics == Semantics::bit_dot;
   const bool exclusive = (form.bit_operation == BitOperation::bit_xor) != deviations.has(bit_operation_turned);
-  Multiplicands<std::uint64_t, 256> multiplicands(form, lowering, arguments, ExecutionOptions{}, [](Format, std::uint64_t element) { return element; });
+  Multiplicands<std::uint64_t, 256> multiplicands(form, lowering, arguments, ExecutionOptions{},
+                                                  [](Format, std::uint64_t element) { return element; });
   const auto product = [&](std::uint64_t a, std::uint64_t b) -> std::int64_t {
     if (bits) return static_cast<std::int64_t>((exclusive ? a ^ b : a & b) & 1);
     return whole(form.format(OperandName::a), a, deviations.has(sign_of_a_turned)) *

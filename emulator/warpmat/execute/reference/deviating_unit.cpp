@@ -14,7 +14,9 @@ using Kind = Value::Kind;
 
 constexpr int exponent_of_zero = -126;  ///< in MMA-Sim 2, whatever the format
 
-bool is_subnormal(const Value& value) { return value.kind == Kind::finite && value.significand >> value.fraction_bits == 0; }
+bool is_subnormal(const Value& value) {
+  return value.kind == Kind::finite && value.significand >> value.fraction_bits == 0;
+}
 
 /// The same number with the exponent of its leading bit.
 Value normalised(Value value) {
@@ -26,7 +28,9 @@ Value normalised(Value value) {
 
 }  // namespace
 
-std::uint64_t quiet_nan(Format format) { return infinity(format, false) | std::uint64_t{1} << (row(format).fraction_bits - 1); }
+std::uint64_t quiet_nan(Format format) {
+  return infinity(format, false) | std::uint64_t{1} << (row(format).fraction_bits - 1);
+}
 
 std::uint64_t flushed(Format format, std::uint64_t bits) {
   if (!is_subnormal(decode(format, bits))) return bits;
@@ -40,9 +44,13 @@ Value DeviatingUnit::multiplicand(Format format, std::uint64_t bits) const {
   return has(subnormals_normalised) ? normalised(value) : value;
 }
 
-std::uint64_t DeviatingUnit::accumulator(std::uint64_t c) const { return has(accumulator_subnormals_flushed) ? flushed(result_, c) : c; }
+std::uint64_t DeviatingUnit::accumulator(std::uint64_t c) const {
+  return has(accumulator_subnormals_flushed) ? flushed(result_, c) : c;
+}
 
-std::uint64_t DeviatingUnit::nan() const { return has(nan_quiet) ? quiet_nan(result_) : canonical_nan(result_); }
+std::uint64_t DeviatingUnit::nan() const {
+  return has(nan_quiet) ? quiet_nan(result_) : canonical_nan(result_);
+}
 
 /// A zero keeps its sign and an exponent here, which count where a deviation says so.
 Value DeviatingUnit::product(const Value& a, const Value& b) const {

@@ -9,8 +9,8 @@
 
 namespace warpmat {
 
-/// The arithmetic of numeric/dot.h with rules turned. Without deviations it gives the same bits, which a test holds: so each deviation changes
-/// what it names and nothing else.
+/// The arithmetic of numeric/dot.h with rules turned. Without deviations it gives the same bits, which a test holds: so each deviation
+/// changes what it names and nothing else.
 class DeviatingUnit {
  public:
   /// `result` is the format of C and of results: f32 or f16.

@@ -13,8 +13,8 @@ void execute(const Form& form, const Lowering& lowering, const Arguments& argume
 // ---- moves.cpp
 
 /// The lane of row s of matrix q holds the row's address: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
-/// zero-extended. Addresses of further lanes are ignored, unless lowering.particulars says that all must be valid: what the hardware does with
-/// others nobody has measured, so they trap. PTX ISA 9.1 section 9.7.14.5.15.
+/// zero-extended. Addresses of further lanes are ignored, unless lowering.particulars says that all must be valid: what the hardware does
+/// with others nobody has measured, so they trap. PTX ISA 9.1 section 9.7.14.5.15.
 void execute_ldmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// The inverse of execute_ldmatrix. Where rows overlap, the higher lane's row stays. PTX ISA 9.1 section 9.7.14.5.16.
@@ -25,9 +25,9 @@ void execute_movmatrix(const Form&, const Lowering&, const Arguments&, const Exe
 
 // ---- wmma_moves.cpp
 
-/// Element (row, column) of a matrix lies row * stride + column elements behind the address, of .col column * stride + row: every lane reads those
-/// that the fragment has in its registers. Traps where address or stride differ between lanes, which the ISA leaves undefined, or are no
-/// multiple of Form::memory_alignment. PTX ISA 9.1 section 9.7.14.4.3.
+/// Element (row, column) of a matrix lies row * stride + column elements behind the address, of .col column * stride + row: every lane
+/// reads those that the fragment has in its registers. Traps where address or stride differ between lanes, which the ISA leaves undefined,
+/// or are no multiple of Form::memory_alignment. PTX ISA 9.1 section 9.7.14.4.3.
 void execute_wmma_load(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// The inverse of execute_wmma_load. PTX ISA 9.1 section 9.7.14.4.4.

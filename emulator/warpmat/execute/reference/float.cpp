@@ -23,7 +23,9 @@ void count_dropped_bits(Events& counts, const Form& form, const Arguments& argum
   }
 }
 
-std::uint64_t to_f32(Format format, std::uint64_t bits) { return encode(Format::f32, decode(format, bits)); }
+std::uint64_t to_f32(Format format, std::uint64_t bits) {
+  return encode(Format::f32, decode(format, bits));
+}
 
 }  // namespace
 
@@ -38,8 +40,8 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
   if (form.scale_vector == 0) {
     for_each_result(form, arguments, of, [&](const Element& e, std::uint64_t c) {
       const std::uint64_t addend = widened_accumulator(form, c);
-      return narrowed_result(form, dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), addend, 0,
-                                       arguments.events));
+      return narrowed_result(form, dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), addend,
+                                       0, arguments.events));
     });
     return;
   }
@@ -116,7 +118,8 @@ void execute_split_dot(const Form& form, const Lowering& lowering, const Argumen
         half_a[count] = a[k];
         half_b[count++] = b[k];
       }
-      sum = dot_step(*lowering.model, accumulator, std::span(half_a).first(count), std::span(half_b).first(count), sum, 0, arguments.events);
+      sum =
+          dot_step(*lowering.model, accumulator, std::span(half_a).first(count), std::span(half_b).first(count), sum, 0, arguments.events);
     }
     return sum;
   };
@@ -146,7 +149,8 @@ void count_factors(Events& counts, std::uint64_t a, std::uint64_t b, std::uint64
 }  // namespace
 
 void execute_f64_chain(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
-  Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, arguments, options, [](Format, std::uint64_t bits) { return bits; });
+  Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, arguments, options,
+                                                              [](Format, std::uint64_t bits) { return bits; });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t sum) {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     for (std::size_t k = 0; k < a.size(); ++k) {
@@ -187,14 +191,16 @@ void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Argume
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {
     const Quad quad = read_quad(form, arguments, e);
-    return dot_step(*lowering.model, result, decode_f16(quad.a), decode_f16(quad.b), result == accumulator ? c : to_f32(accumulator, c), 0, arguments.events);
+    return dot_step(*lowering.model, result, decode_f16(quad.a), decode_f16(quad.b), result == accumulator ? c : to_f32(accumulator, c), 0,
+                    arguments.events);
   });
 }
 
 void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
   const auto fma = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical, arguments.events);
+    return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical,
+                              arguments.events);
   };
   const auto sum = [&](std::uint64_t a, std::uint64_t b) { return add(Format::f32, a, b, Rounding::nearest_even, arguments.events); };
   const std::uint64_t negative_zero = 0x80000000;  // x * y alone: -0 is what addition leaves unchanged

@@ -54,14 +54,16 @@ void execute_integer_dot(const Form& form, const Lowering& lowering, const Argum
 }
 
 void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
-  Multiplicands<std::uint8_t, capacity::integer_k> multiplicands(form, lowering, arguments, options, [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
+  Multiplicands<std::uint8_t, capacity::integer_k> multiplicands(form, lowering, arguments, options,
+                                                                 [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     auto sum = static_cast<std::uint32_t>(c);
     for (std::size_t k = 0; k < a.size(); ++k)
       sum += static_cast<std::uint32_t>(form.bit_operation == BitOperation::bit_xor ? a[k] ^ b[k] : a[k] & b[k]);
     if (arguments.events != nullptr) {
-      const std::int64_t start = decode_whole(Format::s32, c), total = start + static_cast<std::uint32_t>(sum - static_cast<std::uint32_t>(c));
+      const std::int64_t start = decode_whole(Format::s32, c),
+                         total = start + static_cast<std::uint32_t>(sum - static_cast<std::uint32_t>(c));
       count_integer(*arguments.events, total, start, total);
     }
     return sum;

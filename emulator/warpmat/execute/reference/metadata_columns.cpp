@@ -11,8 +11,8 @@ namespace {
 [[noreturn]] void trap(const Form& form, const Element& group, unsigned code) {
   const Place place = form.operand(OperandName::e).fragment.place(group);
   throw OperandTrap(OperandTrap::Kind::undefined, OperandName::e, place.lane, std::nullopt,
-             fmt::format("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code, group.column,
-                         group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
+                    fmt::format("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code,
+                                group.column, group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
 }
 
 }  // namespace

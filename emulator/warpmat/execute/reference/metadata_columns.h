@@ -14,8 +14,8 @@ namespace warpmat {
 using MetadataColumns = std::array<std::uint16_t, capacity::m * capacity::stored_k>;
 
 /// Reads the metadata of a sparse form, by its selector. Throws Trap that names the lane of a code that is not valid, unless
-/// options.undefined asks for the hardware's behaviour and lowering.particulars knows it: then the code counts as written. A selector that the
-/// form does not define always traps, as an H200 does.
+/// options.undefined asks for the hardware's behaviour and lowering.particulars knows it: then the code counts as written. A selector that
+/// the form does not define always traps, as an H200 does.
 void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
                    MetadataColumns& columns);
 

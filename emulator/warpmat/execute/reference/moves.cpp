@@ -4,8 +4,8 @@
 #include <array>
 
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/tables/capacity.h>
 #include <warpmat/numeric/events.h>
+#include <warpmat/tables/capacity.h>
 
 namespace warpmat {
 namespace {
@@ -54,7 +54,8 @@ std::uint64_t row_bits(const std::uint8_t* row, int first, int count) {
 
 namespace {
 
-/// A copy of the registers that an instruction reads or will write: its registers may lie in the memory, and a source may be the destination.
+/// A copy of the registers that an instruction reads or will write: its registers may lie in the memory, and a source may be the
+/// destination.
 class Copies {
  public:
   explicit Copies(std::size_t count) : count_(count) {

@@ -22,7 +22,8 @@ class Multiplicands {
   /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata and
   /// padding that the ISA leaves undefined.
   template <typename Decode>
-  Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options, Decode decode_element)
+  Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
+                Decode decode_element)
       : k_(static_cast<std::size_t>(form.shape.k)), stored_k_(static_cast<std::size_t>(form.stored_k())) {
     const Operand& a = form.operand(OperandName::a);
     const Operand& b = form.operand(OperandName::b);
@@ -65,16 +66,20 @@ class Multiplicands {
 std::uint64_t widened_accumulator(const Form& form, std::uint64_t c);
 std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
 
-/// Rows and columns of D that one machine instruction computes: all of them, but of wmma.mma the halves of a product that is larger than 16x8. What
-/// the first half writes, the second reads where registers of D are also registers of A, B or C: so it was read from random programs that an H200
-/// answered otherwise; the rule itself was not compared (assumed).
+/// Rows and columns of D that one machine instruction computes: all of them, but of wmma.mma the halves of a product that is larger than
+/// 16x8. What the first half writes, the second reads where registers of D are also registers of A, B or C: so it was read from random
+/// programs that an H200 answered otherwise; the rule itself was not compared (assumed).
 struct Part {
   int first_row = 0, end_row, first_column = 0, end_column;
 
-  bool contains(const Element& e) const { return e.row >= first_row && e.row < end_row && e.column >= first_column && e.column < end_column; }
+  bool contains(const Element& e) const {
+    return e.row >= first_row && e.row < end_row && e.column >= first_column && e.column < end_column;
+  }
 };
 
-inline int parts(const Form& form) { return form.mnemonic == Mnemonic::wmma_mma && form.shape.m * form.shape.n > 16 * 8 ? 2 : 1; }
+inline int parts(const Form& form) {
+  return form.mnemonic == Mnemonic::wmma_mma && form.shape.m * form.shape.n > 16 * 8 ? 2 : 1;
+}
 
 inline Part part(const Form& form, int number) {
   const int m = form.shape.m, n = form.shape.n;
@@ -83,14 +88,16 @@ inline Part part(const Form& form, int number) {
   return {.end_row = m, .first_column = number * n / 2, .end_column = (number + 1) * n / 2};
 }
 
-/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D: after all of C is read,
-/// register by register, lane 0 first.
+/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D: after all of C is
+/// read, register by register, lane 0 first.
 template <typename Compute>
 void for_each_result(const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
-  const auto index = [&](const Element& e) { return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column); };
+  const auto index = [&](const Element& e) {
+    return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column);
+  };
   for (int product = 0; product < d.matrices(); ++product)
     for (int i = of.first_row; i < of.end_row; ++i)
       for (int j = of.first_column; j < of.end_column; ++j) {

@@ -18,8 +18,8 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
       throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt, *reason);
     if (ids != first)
       throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt,
-                 fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id, first.byte_id,
-                             first.thread_id));
+                        fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id,
+                                    first.byte_id, first.thread_id));
   }
   const int matrix = scale_matrix(form, ids_name, first);
   if (arguments.events != nullptr)

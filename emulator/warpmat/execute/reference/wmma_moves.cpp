@@ -17,7 +17,7 @@ std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const 
   const auto* const other = std::find_if(lanes_of, lanes_of + lanes, [&](std::uint32_t value) { return value != lanes_of[0]; });
   if (other == lanes_of + lanes) return lanes_of[0];
   throw OperandTrap(OperandTrap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
-             fmt::format("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
+                    fmt::format("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
 }
 
 /// Where the statement's matrix lies in memory, checked.
@@ -27,7 +27,8 @@ MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
   if (base.size() == 2) address |= std::uint64_t{uniform(OperandName::p, base[1], "high half of the address")} << 32;
   address += static_cast<std::uint64_t>(arguments.offset);
   if (base.size() == 1) address = static_cast<std::uint32_t>(address);
-  const MatrixStorage storage{address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(OperandName::stride, stride[0], "stride")};
+  const MatrixStorage storage{
+      address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(OperandName::stride, stride[0], "stride")};
   if (const auto wrong = misaligned(form, storage)) throw OperandTrap(OperandTrap::Kind::misaligned, OperandName::p, 0, address, *wrong);
   return storage;
 }
@@ -49,8 +50,8 @@ void for_each_element(const Form& form, const Arguments& arguments, const char* 
   for (int reg = 0; reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < lanes; ++lane)
       for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) {
-        const std::uint64_t first_bit = form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) *
-                                        static_cast<std::uint64_t>(fragment.element_bits);
+        const std::uint64_t first_bit =
+            form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) * static_cast<std::uint64_t>(fragment.element_bits);
         const auto bytes = accessed(arguments, lane, storage.address + first_bit / 8, size, what);
         visit(Place{lane, reg, bit}, bytes, static_cast<int>(first_bit % 8));
       }

@@ -31,6 +31,8 @@ const std::vector<KernelRow> approximate{
 
 }  // namespace
 
-void add_approximate_rows(std::vector<Row>& rows) { add_kernel_rows(rows, approximate); }
+void add_approximate_rows(std::vector<Row>& rows) {
+  add_kernel_rows(rows, approximate);
+}
 
 }  // namespace warpmat::catalogue

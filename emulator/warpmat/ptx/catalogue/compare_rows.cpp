@@ -24,14 +24,15 @@ constexpr Comparison comparisons[]{{"(.eq|.ne)", "(.b16|.b32|.b64)"},
                                    {of_floats, ".f64"}};
 
 /// set and setp exist with and without a combination with a predicate.
-void add_pair(std::vector<KernelRow>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types, const std::string& results,
-              const std::string& sources, const std::string& kernel, const Requirement& requirement) {
+void add_pair(std::vector<KernelRow>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types,
+              const std::string& results, const std::string& sources, const std::string& kernel, const Requirement& requirement) {
   rows.push_back({mnemonic + comparison + types, results + " = " + sources, kernel, requirement});
   rows.push_back({mnemonic + comparison + combinations + types, results + " = " + sources + ", c", kernel, requirement});
 }
 
 void add_setp(std::vector<KernelRow>& rows) {
-  const auto add = [&](const std::string& comparison, const std::string& types, const std::string& results, const Requirement& requirement) {
+  const auto add = [&](const std::string& comparison, const std::string& types, const std::string& results,
+                       const Requirement& requirement) {
     add_pair(rows, "setp", comparison, types, results, "a:T, b:T", "setp.T", requirement);
   };
   for (const Comparison& c : comparisons) add(c.opcode, c.types, "p[|q]", any_target);
@@ -43,7 +44,8 @@ void add_setp(std::vector<KernelRow>& rows) {
 }
 
 void add_set(std::vector<KernelRow>& rows) {
-  const auto add = [&](const std::string& comparison, const std::string& results, const std::string& sources, const Requirement& requirement) {
+  const auto add = [&](const std::string& comparison, const std::string& results, const std::string& sources,
+                       const Requirement& requirement) {
     add_pair(rows, "set", comparison, results + sources, "d:T", "a:U, b:U", "set.U", requirement);
   };
   for (const Comparison& c : comparisons) {

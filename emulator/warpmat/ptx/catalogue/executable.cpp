@@ -31,13 +31,19 @@ void round(Modifiers& m) {
 }
 
 template <int outcomes>
-void compare(Modifiers& m) { m.outcomes = static_cast<std::uint8_t>(outcomes); }
+void compare(Modifiers& m) {
+  m.outcomes = static_cast<std::uint8_t>(outcomes);
+}
 
 template <bool Modifiers::*flag>
-void set(Modifiers& m) { m.*flag = true; }
+void set(Modifiers& m) {
+  m.*flag = true;
+}
 
 template <Combine combine>
-void combine_by(Modifiers& m) { m.combine = combine; }
+void combine_by(Modifiers& m) {
+  m.combine = combine;
+}
 
 constexpr int not_equal = is_less | is_greater;
 
@@ -132,9 +138,11 @@ std::string kernel_name(const Match& match) {
 Executable executable(const Match& match) {
   const std::string name = kernel_name(match);
   Executable found{scalar::find_kernel(name), {}};
-  if (found.function == nullptr) throw std::logic_error(fmt::format("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
+  if (found.function == nullptr)
+    throw std::logic_error(fmt::format("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
   for (const std::string_view qualifier : match.qualifiers)
-    if (const auto known = std::ranges::find(qualifiers, qualifier, &Qualifier::name); known != qualifiers.end()) known->apply(found.modifiers);
+    if (const auto known = std::ranges::find(qualifiers, qualifier, &Qualifier::name); known != qualifiers.end())
+      known->apply(found.modifiers);
   const std::string_view mnemonic = match.pattern->mnemonic;
   found.modifiers.carry_in = mnemonic == "addc" || mnemonic == "subc" || mnemonic == "madc";
   if (is_video(match)) found.modifiers.video = video_modifiers(match);

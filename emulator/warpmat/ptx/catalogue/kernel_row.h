@@ -9,7 +9,9 @@
 namespace warpmat::catalogue {
 
 /// sm_`baseline` and every later target.
-constexpr Requirement since(int baseline, PtxVersion ptx) { return {.baseline = baseline, .ptx = ptx}; }
+constexpr Requirement since(int baseline, PtxVersion ptx) {
+  return {.baseline = baseline, .ptx = ptx};
+}
 
 inline constexpr Requirement any_target = since(1, {1, 0});
 

@@ -86,8 +86,7 @@ void add_other_rows(std::vector<Row>& rows) {
   rows.push_back(
       {"fence(.sc|.acq_rel|.acquire|.release)?(.sync_restrict::shared::cta|.sync_restrict::shared::cluster)?(.cta|.cluster|.gpu|.sys)", "",
        nullptr, Semantics::fence});
-  rows.push_back({"fence.proxy(.alias|.async)(.global|.shared::cta|.shared::cluster)?", "", nullptr,
-                  Semantics::nothing});
+  rows.push_back({"fence.proxy(.alias|.async)(.global|.shared::cta|.shared::cluster)?", "", nullptr, Semantics::nothing});
   rows.push_back({"membar.proxy(.alias|.async)", "", nullptr, Semantics::nothing});
   rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});
   for (const char* hint : {"prefetch(.global|.local|.const|.param)?(.L1|.L2|.L2::evict_last|.L2::evict_normal|.tensormap)", "prefetchu.L1",

@@ -40,8 +40,8 @@ namespace warpmat::catalogue {
 using WarpFunction = void (*)(void* const* results, const void* const* sources);
 
 // Kernel: instead of a function, the name of a kernel of scalar/kernel.h, where T and U stand for the types' names: "add.T". A kernel is
-// called with the operands as a function is, an optional result that the text leaves out being a null pointer, and with what the statement's
-// qualifiers say; executable() gives both. Such rows are written as tables of KernelRow (kernel_row.h).
+// called with the operands as a function is, an optional result that the text leaves out being a null pointer, and with what the
+// statement's qualifiers say; executable() gives both. Such rows are written as tables of KernelRow (kernel_row.h).
 
 /// What the machine has to do for a row. Rows with `compute` and `select` are complete by their function; the others are executed by the
 /// machine (machine/), which finds what it needs in the statement's qualifiers.

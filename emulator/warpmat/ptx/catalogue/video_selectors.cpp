@@ -14,7 +14,9 @@ int simd_count(const Match& match) {
   return last == '2' || last == '4' ? last - '0' : 0;
 }
 
-bool is_compare(const Match& match) { return match.pattern->mnemonic.starts_with("vset"); }
+bool is_compare(const Match& match) {
+  return match.pattern->mnemonic.starts_with("vset");
+}
 
 /// "b2" or "h1" as a part of a word; false for anything else.
 bool part(std::string_view selector, std::uint8_t& first_bit, std::uint8_t& bits) {
@@ -42,7 +44,8 @@ bool places(std::string_view selector, int count, std::size_t least, int end, st
 
 /// A clamped result that is merged is refused: what ptxas 13.0 makes of it depends on the sources' types in ways that nobody has described.
 bool set_scalar_selector(Video& video, const Match& match, int operand, std::string_view selector) {
-  if (operand > 0) return part(selector, video.first_bit[static_cast<std::size_t>(operand - 1)], video.bits[static_cast<std::size_t>(operand - 1)]);
+  if (operand > 0)
+    return part(selector, video.first_bit[static_cast<std::size_t>(operand - 1)], video.bits[static_cast<std::size_t>(operand - 1)]);
   video.merge = part(selector, video.result_first_bit, video.result_bits);
   return video.merge && video.second == Video::Second::none && !match.has(".sat");
 }

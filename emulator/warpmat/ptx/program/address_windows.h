@@ -17,16 +17,12 @@ inline constexpr std::uint64_t param_window = local_window + window_bytes;
 
 inline constexpr std::uint64_t window_start(Space space) {
   switch (space) {
-    case Space::shared:
-      return shared_window;
-    case Space::local:
-      return local_window;
-    case Space::param:
-      return param_window;
+    case Space::shared: return shared_window;
+    case Space::local: return local_window;
+    case Space::param: return param_window;
     case Space::generic:
     case Space::global:
-    case Space::constant:
-      return param_window + window_bytes;
+    case Space::constant: return param_window + window_bytes;
   }
   return 0;
 }

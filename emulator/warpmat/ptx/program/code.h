@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/matrix_storage.h>
+#include <warpmat/export.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/program/special_register.h>

@@ -29,7 +29,9 @@ constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul}, std::pair{"a
                            std::pair{"sub", Arithmetic::Kind::sub}, std::pair{"neg", Arithmetic::Kind::neg}};
 constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
 
-bool may_pass_neg(std::string_view type) { return type != ".bf16x2" && !type.starts_with(".ftz.f16"); }
+bool may_pass_neg(std::string_view type) {
+  return type != ".bf16x2" && !type.starts_with(".ftz.f16");
+}
 
 class Contraction {
  public:
@@ -130,7 +132,8 @@ class Contraction {
     for (const int user : *users) {
       const auto& arithmetic = kind(user);
       if (!arithmetic || arithmetic->type != type || arithmetic->kind == Arithmetic::Kind::mul) return false;
-      if (arithmetic->kind == Arithmetic::Kind::neg) return users->size() == 1 && may_pass_neg(type) && follow(block, user, type, !negated, uses);
+      if (arithmetic->kind == Arithmetic::Kind::neg)
+        return users->size() == 1 && may_pass_neg(type) && follow(block, user, type, !negated, uses);
       const auto& sources = at(user).sources;
       const bool twice = sources[0] == value && sources[1] == value;
       if (twice && !negated) return false;
@@ -272,7 +275,7 @@ class Contraction {
   std::vector<std::optional<Arithmetic>> arithmetic_;
   std::vector<Product> products_;
   std::map<int, Replacement> replaced_;            ///< by add or sub
-  std::map<std::pair<int, Value>, Value> copies_;            ///< by product and factor
+  std::map<std::pair<int, Value>, Value> copies_;  ///< by product and factor
 };
 
 }  // namespace

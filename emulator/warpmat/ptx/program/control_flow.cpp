@@ -14,10 +14,8 @@ bool ends_block(const DraftOperation& o) {
     case Semantics::branch_table:
     case Semantics::exit:
     case Semantics::return_:
-    case Semantics::trap:
-      return true;
-    default:
-      return false;
+    case Semantics::trap: return true;
+    default: return false;
   }
 }
 

@@ -14,9 +14,8 @@ namespace {
 /// Whether results and parameters have the prototype's sizes.
 bool same_signature(const syntax::Prototype& prototype, const syntax::Function& function) {
   const auto same = [](const std::vector<syntax::Variable>& a, const std::vector<syntax::Variable>& b) {
-    return std::ranges::equal(a, b, [](const syntax::Variable& x, const syntax::Variable& y) {
-      return x.space == y.space && size_of(x) == size_of(y);
-    });
+    return std::ranges::equal(
+        a, b, [](const syntax::Variable& x, const syntax::Variable& y) { return x.space == y.space && size_of(x) == size_of(y); });
   };
   return same(prototype.returns, function.returns) && same(prototype.parameters, function.parameters);
 }
@@ -134,8 +133,9 @@ void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syn
   const syntax::Module& module = *draft_.program.module;
   for (const syntax::Function& function : module.functions) {
     if (function.entry || !function.defined) continue;
-    const bool meant = prototype != prototypes_.end() ? same_signature(*prototype->second, function)
-                                                      : std::ranges::find(list->second->targets, function.name) != list->second->targets.end();
+    const bool meant = prototype != prototypes_.end()
+                           ? same_signature(*prototype->second, function)
+                           : std::ranges::find(list->second->targets, function.name) != list->second->targets.end();
     if (!meant) continue;
     const Value address = draft_.constants.add(RegisterClass::wide, module.function_address(function));
     const Value other = temporary(RegisterClass::predicate), same = temporary(RegisterClass::predicate);

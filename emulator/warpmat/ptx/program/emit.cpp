@@ -38,7 +38,8 @@ class Emitter {
       std::uint64_t low = constant.low;
       if (constant.symbol.kind == Symbol::Kind::shared) low += shared[static_cast<std::size_t>(constant.symbol.index)];
       if (constant.symbol.kind == Symbol::Kind::module)
-        program_.constant_relocations.push_back({at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, constant.symbol.index, low});
+        program_.constant_relocations.push_back(
+            {at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, constant.symbol.index, low});
       fill(at, constant, low);
     }
   }
@@ -46,15 +47,9 @@ class Emitter {
   void fill(std::size_t at, const Constants::Constant& constant, std::uint64_t low) {
     std::uint64_t* const to = program_.constants.data() + at / 8;
     switch (constant.register_class) {
-      case RegisterClass::predicate:
-        *to = low & 0xffffffff;
-        break;
-      case RegisterClass::word:
-        std::fill_n(to, lanes / 2, (low & 0xffffffff) << 32 | (low & 0xffffffff));
-        break;
-      case RegisterClass::wide:
-        std::fill_n(to, lanes, low);
-        break;
+      case RegisterClass::predicate: *to = low & 0xffffffff; break;
+      case RegisterClass::word: std::fill_n(to, lanes / 2, (low & 0xffffffff) << 32 | (low & 0xffffffff)); break;
+      case RegisterClass::wide: std::fill_n(to, lanes, low); break;
       case RegisterClass::quad:
         std::fill_n(to, lanes, low);
         std::fill_n(to + lanes, lanes, constant.high);

@@ -173,8 +173,7 @@ std::int32_t FunctionResolver::new_local(std::int64_t bytes, std::int64_t alignm
 
 void FunctionResolver::declare(const syntax::Variable& variable) {
   switch (variable.space) {
-    case syntax::Space::reg:
-      return names_.declare_registers(variable);
+    case syntax::Space::reg: return names_.declare_registers(variable);
     case syntax::Space::shared:
       return names_.declare(variable.name, {.kind = Named::Kind::shared, .index = draft_.symbols.add_shared(variable)});
     case syntax::Space::local:
@@ -221,37 +220,23 @@ void FunctionResolver::by_semantics(const Match& match) {
   const Semantics semantics = match.pattern->row.semantics;
   switch (semantics) {
     case Semantics::compute:
-    case Semantics::select:
-      return compute(match);
-    case Semantics::load:
-      return load(match);
-    case Semantics::store:
-      return store(match);
-    case Semantics::atomic:
-      return atomic(match);
-    case Semantics::cp_async:
-      return cp_async(match);
-    case Semantics::cp_async_wait:
-      return wait_group(match);
-    case Semantics::branch:
-      return branch();
-    case Semantics::branch_table:
-      return branch_table();
-    case Semantics::call:
-      return call();
-    case Semantics::barrier:
-      return barrier(match);
-    case Semantics::exchange:
-      return exchange(match);
-    case Semantics::address_space:
-      return address_space(match);
-    case Semantics::return_:
-      return leave();
+    case Semantics::select: return compute(match);
+    case Semantics::load: return load(match);
+    case Semantics::store: return store(match);
+    case Semantics::atomic: return atomic(match);
+    case Semantics::cp_async: return cp_async(match);
+    case Semantics::cp_async_wait: return wait_group(match);
+    case Semantics::branch: return branch();
+    case Semantics::branch_table: return branch_table();
+    case Semantics::call: return call();
+    case Semantics::barrier: return barrier(match);
+    case Semantics::exchange: return exchange(match);
+    case Semantics::address_space: return address_space(match);
+    case Semantics::return_: return leave();
     case Semantics::exit:
     case Semantics::trap:
     case Semantics::cp_async_commit:
-    case Semantics::nothing:
-      return simple(semantics);
+    case Semantics::nothing: return simple(semantics);
     case Semantics::warp_barrier:
     case Semantics::active_mask:
     case Semantics::elect:
@@ -265,8 +250,7 @@ void FunctionResolver::by_semantics(const Match& match) {
       return add(std::move(operation));
     }
     case Semantics::special:
-    case Semantics::matrix:
-      break;
+    case Semantics::matrix: break;
   }
   fail(fmt::format("'{}' is not executed", statement_->opcode));
 }

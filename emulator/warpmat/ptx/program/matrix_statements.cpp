@@ -57,9 +57,7 @@ void FunctionResolver::matrix() {
         operation.sources.push_back(draft_.constants.add(RegisterClass::word, value));
         break;
       }
-      case OperandKind::stride:
-        operation.sources.push_back(source(given, *catalogue::find_value_type("u32")));
-        break;
+      case OperandKind::stride: operation.sources.push_back(source(given, *catalogue::find_value_type("u32"))); break;
       case OperandKind::ids:
         for (const Value value : group(given, *catalogue::find_value_type("b16"), false, 2)) operation.sources.push_back(value);
         break;

@@ -126,9 +126,11 @@ void ModuleSymbols::place_module(Program& program) const {
     const syntax::Variable& variable = *variables_[i];
     end = round_up(end, std::max<std::int64_t>(alignment_of(variable), 16));
     const auto bytes = static_cast<std::uint64_t>(size_of(variable));
-    program.module_variables.push_back({variable.name, variable.space == syntax::Space::constant ? Space::constant : Space::global, end, bytes});
+    program.module_variables.push_back(
+        {variable.name, variable.space == syntax::Space::constant ? Space::constant : Space::global, end, bytes});
     end += bytes;
-    if (end > std::uint64_t{largest_variable}) throw StatementError{variable.location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
+    if (end > std::uint64_t{largest_variable})
+      throw StatementError{variable.location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
   }
   program.module_bytes.assign(end, 0);
   for (std::size_t i = 0; i < variables_.size(); ++i) {

@@ -85,10 +85,8 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
     case Named::Kind::shared:
       draft_.symbols.use_shared(named.index);
       return draft_.constants.add(register_class, offset, 0, {Symbol::Kind::shared, named.index});
-    case Named::Kind::module:
-      return draft_.constants.add(register_class, offset, 0, {Symbol::Kind::module, named.index});
-    case Named::Kind::parameter:
-      return draft_.constants.add(register_class, named.offset + offset);
+    case Named::Kind::module: return draft_.constants.add(register_class, offset, 0, {Symbol::Kind::module, named.index});
+    case Named::Kind::parameter: return draft_.constants.add(register_class, named.offset + offset);
     case Named::Kind::local: {
       DraftOperation operation;
       operation.operation.semantics = Semantics::special;
@@ -100,10 +98,9 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
       return value;
     }
     case Named::Kind::function:
-      return draft_.constants.add(register_class, draft_.program.module->function_address(
-                                                      draft_.program.module->functions[static_cast<std::size_t>(named.index)]));
-    case Named::Kind::register_:
-      break;
+      return draft_.constants.add(
+          register_class, draft_.program.module->function_address(draft_.program.module->functions[static_cast<std::size_t>(named.index)]));
+    case Named::Kind::register_: break;
   }
   fail(operand, fmt::format("'{}' has no address", operand.text));
 }
@@ -178,16 +175,11 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
       if (bits != 32 && bits != 64) fail(base, fmt::format("'{}' has {} bits; an address has 32 or 64", base.text, bits));
       return {named->value, operand.offset, std::nullopt};
     }
-    case Named::Kind::local:
-      return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local};
-    case Named::Kind::shared:
-      return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::shared};
-    case Named::Kind::module:
-      return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::global};
-    case Named::Kind::parameter:
-      return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::param};
-    case Named::Kind::function:
-      break;
+    case Named::Kind::local: return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local};
+    case Named::Kind::shared: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::shared};
+    case Named::Kind::module: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::global};
+    case Named::Kind::parameter: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::param};
+    case Named::Kind::function: break;
   }
   fail(base, fmt::format("'{}' is a function, not a place in memory", base.text));
 }
@@ -215,7 +207,8 @@ syntax::Operand FunctionResolver::without_selector(const Match& match, std::size
   const std::size_t dot = plain.text.find('.');
   if (dot == std::string_view::npos) return plain;
   const std::string_view selector = plain.text.substr(dot + 1);
-  if (!catalogue::set_selector(video, match, place, selector)) fail(plain, fmt::format("{} has no selector .{} here", statement_->opcode, selector));
+  if (!catalogue::set_selector(video, match, place, selector))
+    fail(plain, fmt::format("{} has no selector .{} here", statement_->opcode, selector));
   plain.text = plain.text.substr(0, dot);
   return plain;
 }

@@ -50,32 +50,22 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
 
 std::size_t bytes(RegisterClass register_class) {
   switch (register_class) {
-    case RegisterClass::word:
-      return 4 * lanes;
-    case RegisterClass::wide:
-      return 8 * lanes;
-    case RegisterClass::quad:
-      return 16 * lanes;
-    case RegisterClass::predicate:
-      return 4;
+    case RegisterClass::word: return 4 * lanes;
+    case RegisterClass::wide: return 8 * lanes;
+    case RegisterClass::quad: return 16 * lanes;
+    case RegisterClass::predicate: return 4;
   }
   return 0;
 }
 
 std::string_view name(Space space) {
   switch (space) {
-    case Space::generic:
-      return "generic";
-    case Space::global:
-      return "global";
-    case Space::constant:
-      return "const";
-    case Space::shared:
-      return "shared";
-    case Space::local:
-      return "local";
-    case Space::param:
-      return "param";
+    case Space::generic: return "generic";
+    case Space::global: return "global";
+    case Space::constant: return "const";
+    case Space::shared: return "shared";
+    case Space::local: return "local";
+    case Space::param: return "param";
   }
   return "";
 }

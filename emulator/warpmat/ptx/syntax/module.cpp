@@ -6,18 +6,12 @@ namespace warpmat::syntax {
 
 std::string_view name(Space space) {
   switch (space) {
-    case Space::reg:
-      return "reg";
-    case Space::global:
-      return "global";
-    case Space::constant:
-      return "const";
-    case Space::shared:
-      return "shared";
-    case Space::local:
-      return "local";
-    case Space::param:
-      return "param";
+    case Space::reg: return "reg";
+    case Space::global: return "global";
+    case Space::constant: return "const";
+    case Space::shared: return "shared";
+    case Space::local: return "local";
+    case Space::param: return "param";
   }
   return "";
 }

@@ -69,7 +69,8 @@ Operand read_single(TokenReader& tokens, int depth) {
     return operand;
   }
   const bool negative = tokens.take_if('-');
-  if (negative ? tokens.here().kind != Token::Kind::word : tokens.here().kind == Token::Kind::number) return read_number(tokens.take(), negative);
+  if (negative ? tokens.here().kind != Token::Kind::word : tokens.here().kind == Token::Kind::number)
+    return read_number(tokens.take(), negative);
   Operand operand = read_named(tokens);
   operand.negative = negative;
   return operand;
