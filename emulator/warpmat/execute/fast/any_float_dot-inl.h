@@ -1,7 +1,8 @@
 // Products in floating point of any numbers; included once for each instruction set, as vectors-inl.h is.
 //
-// Scaled by 2^(fraction_bits − E), products are truncated to integers, whose sum is exact in a double. Where bf16 and tf32 leave the
-// range of a float, or there are scale factors, the products are doubles too.
+// Multiplied by 2^(fraction_bits − E), products are truncated to 32-bit integers, and as many as fit are added as such; C and these sums
+// are added in doubles, exactly. Products of bf16 and tf32 leave the range of a float: their significands are multiplied as floats, and the
+// exponents are added apart. Numbers behind all of this: bounds.h.
 
 #if defined(WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_
@@ -10,6 +11,7 @@
 #define WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_
 #endif
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -18,8 +20,6 @@ namespace {
 
 #if HWY_TARGET != HWY_SCALAR
 
-constexpr int no_exponent = -30'000;
-
 template <int bits, bool wide, bool sparse>
 class AnyFloatDot {
  public:
@@ -27,7 +27,8 @@ class AnyFloatDot {
   explicit AnyFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
 
   /// Writes d[column][row].
-  void multiply(std::uint32_t (*d)[rows]) const {
+  void multiply(std::uint32_t (*d)[rows]) {
+    if constexpr (wide) take_apart();
     const std::uint32_t(*c)[rows] = o_.accumulator();
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
       add_step<blocks(), begin(), end()>(first_slot, c, d);
@@ -58,29 +59,30 @@ class AnyFloatDot {
 
   template <int blocks, int begin, int end>
   HWY_INLINE void add_step(int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
+    constexpr int slots = blocks * Operands::block;
     HWY_ALIGN std::uint32_t fields[columns][rows];
-    if (!wide) o_.template largest_exponents<blocks, begin, end>(first_slot, fields);
+    if constexpr (!wide) o_.template largest_exponents<blocks, begin, end>(first_slot, fields);
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
-        const Step s{first_slot, blocks * Operands::block, begin, end, column, row};
-        const auto products = wide ? largest_wide_exponent(s) : largest_exponent(fields[column] + row);
-        const Word c_bits = hn::Load(U32(), c[column] + row);
-        hn::Store(wide || plan_.scaled ? step<true>(s, c_bits, products) : step<false>(s, c_bits, products), U32(), d[column] + row);
+        const Results at{first_slot, column, row};
+        const Accumulator accumulator = decode(hn::Load(U32(), c[column] + row));
+        Word result;
+        if constexpr (wide) {
+          result = wide_step<slots>(at, accumulator);
+        } else {
+          result = narrow_step<slots, begin, end>(at, accumulator, largest_exponent(fields[column] + row));
+        }
+        hn::Store(result, U32(), d[column] + row);
       }
   }
 
-  /// Some results of one step: elements `begin` to `end` - 1 of each four of `slots` slots from `first_slot` on.
-  struct Step {
-    int first_slot, slots, begin, end, column, row;
-
-    bool takes(int i) const { return i % 4 >= begin && i % 4 < end; }
+  /// A vector of results, and where the step begins that is added to them.
+  struct Results {
+    int first_slot, column, row;
   };
 
-  HWY_INLINE hn::Vec<F32> a(const Step& s, int i) const { return o_.a(s.first_slot + i, s.row); }
-  HWY_INLINE hn::Vec<F32> b(const Step& s, int i) const { return o_.b(s.first_slot, i, s.column, s.row); }
-
   struct Accumulator {
-    hn::Vec<I32> exponent;     ///< no_exponent for a zero
+    hn::Vec<I32> exponent;     ///< bounds::no_exponent for a zero
     hn::Vec<I32> significand;  ///< a normal number's unit bit is bit 30
     hn::Vec<I32> sign;         ///< 0 or -1
     hn::Vec<F32> special;      ///< its value if that is infinite or NaN, else some number
@@ -95,7 +97,7 @@ class AnyFloatDot {
     const auto field = hn::And(hn::ShiftRightSame(all, fraction_bits), hn::Set(d, (1 << exponent_bits) - 1));
     const auto significand = hn::IfThenElse(hn::Eq(field, hn::Zero(d)), fraction, hn::Or(fraction, hn::Set(d, 1 << fraction_bits)));
     const auto exponent = hn::Sub(hn::Max(field, hn::Set(d, 1)), hn::Set(d, bias));
-    Accumulator out{hn::IfThenElse(hn::Eq(significand, hn::Zero(d)), hn::Set(d, no_exponent), exponent),
+    Accumulator out{hn::IfThenElse(hn::Eq(significand, hn::Zero(d)), hn::Set(d, bounds::no_exponent), exponent),
                     hn::ShiftLeftSame(significand, 30 - fraction_bits),
                     hn::BroadcastSignBit(hn::ShiftLeftSame(all, 31 - fraction_bits - exponent_bits)), hn::BitCast(F32(), all)};
     if (plan_.f16_accumulator) {
@@ -110,80 +112,112 @@ class AnyFloatDot {
   HWY_INLINE static hn::Vec<I32> largest_exponent(const std::uint32_t* fields) {
     const I32 d;
     const auto exponent = hn::Sub(hn::BitCast(d, hn::ShiftRight<23>(hn::Load(U32(), fields))), hn::Set(d, 127));
-    return hn::IfThenElse(hn::Lt(exponent, hn::Set(d, -2 * plain_exponent)), hn::Set(d, no_exponent), exponent);
+    return hn::IfThenElse(hn::Lt(exponent, hn::Set(d, bounds::least_plain_product)), hn::Set(d, bounds::no_exponent), exponent);
   }
 
-  /// The same where elements have the whole range of f32.
-  HWY_INLINE hn::Vec<I32> largest_wide_exponent(const Step& s) const {
+  /// One step of products that are floats: elements `begin` to `end` - 1 of each four slots. `products` is their largest exponent before
+  /// they are scaled.
+  template <int slots, int begin, int end>
+  HWY_INLINE Word narrow_step(const Results& at, const Accumulator& c, hn::Vec<I32> products) const {
     const I32 d;
-    const auto exponent = [](hn::Vec<F32> v) HWY_ATTR { return exponents(v, least_f32_exponent, no_exponent); };
-    auto largest = hn::Set(d, no_exponent);
-    for (int i = 0; i < s.slots; ++i) largest = hn::Max(largest, hn::Add(exponent(a(s, i)), exponent(b(s, i))));
-    return hn::IfThenElse(hn::Lt(largest, hn::Set(d, 2 * least_f32_exponent)), hn::Set(d, no_exponent), largest);
-  }
-
-  /// With `doubles` products may leave the range of a float, or are scaled. `products` is their largest exponent before scaling.
-  template <bool doubles>
-  HWY_INLINE Word step(const Step& s, Word c_bits, hn::Vec<I32> products) const {
-    const I32 d;
-    const Accumulator c = decode(c_bits);
+    auto special = c.special;
     auto factor_exponent = hn::Zero(d);
-    if (plan_.scaled) {
-      factor_exponent = o_.scale_exponent(s.column, s.row);
-      products = hn::Add(products, factor_exponent);
+    if (bits == 8 && plan_.scaled) {
+      factor_exponent = o_.scale_exponent(at.column, at.row);
+      special = hn::Add(special, o_.scale_nan(at.column, at.row));
     }
-    const auto exponent = hn::Max(hn::Max(products, c.exponent), hn::Set(d, plan_.floor));
-    const auto c_shift = hn::Min(hn::Add(hn::Sub(exponent, c.exponent), hn::Set(d, 30 - plan_.fraction_bits)), hn::Set(d, 31));
-    const auto c_magnitude = hn::BitCast(d, hn::Shr(hn::BitCast(U32(), c.significand), hn::BitCast(U32(), c_shift)));
-    Doubles sum = promote(hn::Sub(hn::Xor(c_magnitude, c.sign), c.sign));
-    const auto scale = hn::Add(hn::Sub(hn::Set(d, plan_.fraction_bits), exponent), factor_exponent);
-    // Infinite or NaN if the sum is.
-    const auto special = doubles ? add_doubles(s, scale, sum, c.special) : add_floats(s, scale, sum, c.special);
-    return with_specials(round(sum, exponent), special);
-  }
-
-  HWY_INLINE hn::Vec<F32> add_doubles(const Step& s, hn::Vec<I32> scale, Doubles& sum, hn::Vec<F32> c) const {
-    const I32 d;
-    Doubles special = promote(c);
-    if (plan_.scaled) add(special, promote(o_.scale_nan(s.column, s.row)));
-    // A product is less than 2^258, of narrow formats 2^34: with the smallest scale that is used, nothing of it remains.
-    const auto bounded = hn::Max(hn::Min(scale, hn::Set(d, 400)), hn::Set(d, -400));
-    const Doubles factor = power_of_two_f64(hn::Add(bounded, hn::Set(d, o_.missing_exponent())));
-    for (int i = 0; i < s.slots; ++i) {
-      if (!s.takes(i)) continue;
-      const Doubles p = multiply(promote(a(s, i)), promote(b(s, i)));
-      add(special, p);
-      const Doubles scaled = multiply(p, factor);
-      add(sum, {hn::Trunc(scaled.lower), hn::Trunc(scaled.upper)});
-    }
-    return demote({infinite_or_zero(special.lower), infinite_or_zero(special.upper)});
-  }
-
-  HWY_INLINE hn::Vec<F32> add_floats(const Step& s, hn::Vec<I32> scale, Doubles& sum, hn::Vec<F32> special) const {
-    const I32 d;
-    const auto bounded = hn::Max(hn::Min(scale, hn::Set(d, 90)), hn::Set(d, -60));
+    const auto exponent = largest_of(hn::Add(products, factor_exponent), c);
+    const auto to_units = hn::Add(hn::Sub(hn::Set(d, plan_.fraction_bits), exponent), factor_exponent);
+    const auto bounded = hn::Max(hn::Min(to_units, hn::Set(d, bounds::largest_narrow_factor)), hn::Set(d, bounds::least_narrow_factor));
     const auto factor = power_of_two(hn::Add(bounded, hn::Set(d, o_.missing_exponent())));
-    for (int four = 0; four < s.slots; four += 4) {
+    Doubles sum = units_of(c, exponent);
+    constexpr int group = HWY_MIN(bounds::general_group * 4 / (end - begin), slots);
+    for (int first = 0; first < slots; first += group) {
       auto total = hn::Zero(d);
-      for (int i = four + s.begin; i < four + s.end; ++i) {
-        const auto product = hn::Mul(a(s, i), b(s, i));
+      HWY_UNROLL(4)
+      for (int i = first; i < first + group; ++i) {
+        if (i % 4 < begin || i % 4 >= end) continue;
+        const auto product = hn::Mul(o_.a(at.first_slot + i, at.row), o_.b(at.first_slot, i, at.column, at.row));
         special = hn::Add(special, product);
         total = hn::Add(total, truncate(hn::Mul(product, factor)));
       }
       add(sum, promote(total));
     }
-    return special;
+    return with_specials(round(sum, exponent), special);
   }
 
-  /// `x` where it is infinite or NaN, else 0.
-  HWY_INLINE static hn::Vec<F64> infinite_or_zero(hn::Vec<F64> x) {
-    return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), hn::Set(F64(), 1e300)), x);
+  /// The same of elements with the range of f32.
+  template <int slots>
+  HWY_INLINE Word wide_step(const Results& at, const Accumulator& c) const {
+    static_assert(slots <= bounds::general_group);
+    const I32 d;
+    hn::Vec<I32> exponents[slots];
+    auto largest = hn::Set(d, bounds::no_exponent);
+    HWY_UNROLL(16)
+    for (int i = 0; i < slots; ++i) {
+      exponents[i] =
+          hn::Add(hn::Load(d, a_exponents_[at.first_slot + i] + at.row), o_.met_by(d, b_exponents_, at.first_slot, i, at.column, at.row));
+      largest = hn::Max(largest, exponents[i]);
+    }
+    const auto exponent = largest_of(largest, c);
+    // As exponent fields.
+    const auto to_units = hn::Sub(hn::Set(d, plan_.fraction_bits + bounds::f32_bias), exponent);
+    const auto least = hn::Set(d, bounds::least_wide_factor + bounds::f32_bias);
+    auto special = c.special;
+    auto total = hn::Zero(d);
+    HWY_UNROLL(16)
+    for (int i = 0; i < slots; ++i) {
+      const auto factor = hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Max(hn::Add(exponents[i], to_units), least)));
+      const auto product = hn::Mul(hn::Load(F32(), a_significands_[at.first_slot + i] + at.row),
+                                   o_.met_by(F32(), b_significands_, at.first_slot, i, at.column, at.row));
+      special = hn::Add(special, product);
+      total = hn::Add(total, truncate(hn::Mul(product, factor)));
+    }
+    Doubles sum = units_of(c, exponent);
+    add(sum, promote(total));
+    return with_specials(round(sum, exponent), special);
+  }
+
+  /// What the unit aligns with: the largest exponent of the products, of C, and the floor.
+  HWY_INLINE hn::Vec<I32> largest_of(hn::Vec<I32> products, const Accumulator& c) const {
+    return hn::Max(hn::Max(products, c.exponent), hn::Set(I32(), plan_.floor));
+  }
+
+  /// C in units of 2^(exponent − fraction_bits), truncated.
+  HWY_INLINE Doubles units_of(const Accumulator& c, hn::Vec<I32> exponent) const {
+    const I32 d;
+    const auto shift = hn::Min(hn::Add(hn::Sub(exponent, c.exponent), hn::Set(d, 30 - plan_.fraction_bits)), hn::Set(d, 31));
+    const auto magnitude = hn::BitCast(d, hn::Shr(hn::BitCast(U32(), c.significand), hn::BitCast(U32(), shift)));
+    return promote(hn::Sub(hn::Xor(magnitude, c.sign), c.sign));
+  }
+
+  /// Elements of A and B become significands of magnitude 0, or 1 to 2, or less if they are subnormal, and exponents; infinities and NaNs
+  /// stay what they are.
+  HWY_INLINE void take_apart() {
+    take_apart(o_.a_values(), o_.slots() * rows, a_significands_[0], a_exponents_[0]);
+    take_apart(o_.b_values(), o_.b_count(), b_significands_, b_exponents_);
+  }
+
+  HWY_INLINE static void take_apart(const float* from, int count, float* significands, std::int32_t* exponents) {
+    const I32 d;
+    const auto fraction_mask = hn::Set(d, (1 << 23) - 1), one = hn::BitCast(d, hn::Set(F32(), 1.0f));
+    for (int i = 0; i < count; i += vector_rows) {
+      const auto number = hn::Load(F32(), from + i);
+      const auto all = hn::BitCast(d, number), magnitude = hn::And(all, hn::Set(d, INT32_MAX));
+      const auto sign = hn::AndNot(hn::Set(d, INT32_MAX), all);
+      const auto with_one = hn::BitCast(F32(), hn::Or(hn::And(all, fraction_mask), one));
+      const auto is_subnormal = hn::RebindMask(F32(), hn::Lt(magnitude, hn::Set(d, 1 << 23)));
+      const auto finite = hn::IfThenElse(is_subnormal, hn::Sub(with_one, hn::Set(F32(), 1.0f)), with_one);
+      const auto is_special = hn::RebindMask(F32(), hn::Gt(magnitude, hn::Set(d, 0x7f7fffff)));
+      hn::Store(hn::IfThenElse(is_special, number, hn::Or(finite, hn::BitCast(F32(), sign))), F32(), significands + i);
+      hn::Store(HWY_NAMESPACE::exponents(number, bounds::least_f32_exponent, bounds::no_exponent), d, exponents + i);
+    }
   }
 
   /// sum · 2^(exponent − fraction_bits) in the accumulator's format.
   HWY_INLINE Word round(const Doubles& sum, hn::Vec<I32> exponent) const {
     const U32 d;
-    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(I32(), plan_.fraction_bits)), hn::Set(I32(), -400));
+    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(I32(), plan_.fraction_bits)), hn::Set(I32(), bounds::least_unit));
     const Doubles exact = multiply(sum, power_of_two_f64(unit));
     const auto truncated = demote(exact);
     if (plan_.f16_accumulator) {
@@ -219,6 +253,12 @@ class AnyFloatDot {
 
   const Operands& o_;
   const FloatPlan& plan_;
+  // Of wide formats, in the places of the operands' elements.
+  static constexpr int kept_slots = wide ? Operands::max_slots : 1, kept_elements = wide ? Operands::max_elements_of_b : 1;
+  HWY_ALIGN float a_significands_[kept_slots][rows];
+  HWY_ALIGN std::int32_t a_exponents_[kept_slots][rows];
+  HWY_ALIGN float b_significands_[kept_elements];
+  HWY_ALIGN std::int32_t b_exponents_[kept_elements];
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

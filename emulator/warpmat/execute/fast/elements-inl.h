@@ -7,6 +7,7 @@
 #define WARPMAT_FAST_ELEMENTS_INL_H_
 #endif
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -14,12 +15,6 @@ namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
-
-/// Stands for the exponent of a zero: a sum with it is below that of all products, also where sums saturate.
-constexpr int zero_exponent = -95;
-/// Exponents of bf16 and tf32 that the usual case takes: up to this one, and the negative ones as far, or farther where other products are
-/// larger. The sum of two and one with a zero's are told apart, and products fit into a float.
-constexpr int plain_exponent = 30;
 
 #if HWY_TARGET == HWY_SSE4  // without the instructions; what Highway has instead knows no infinities
 
@@ -114,12 +109,12 @@ class Decoder {
       : e_(e),
         magnitude_(magnitude_mask(e)),
         bias_(hn::Set(S(), static_cast<TS>(e.bias - offset))),
-        zero_exponent_(hn::Set(S(), static_cast<TS>(zero_exponent + offset))) {
+        zero_exponent_(hn::Set(S(), static_cast<TS>(bounds::no_byte_exponent + offset))) {
     for (int fraction = 0; bits == 8 && fraction < 16; ++fraction) {
       int exponent = 1 - e.bias;
       if (e.normal_subnormals)
         for (int bit = 1 << e.fraction_bits; bit > fraction && fraction != 0; bit >>= 1) --exponent;
-      subnormal_exponents_[fraction] = static_cast<std::int8_t>((fraction == 0 ? zero_exponent : exponent) + offset);
+      subnormal_exponents_[fraction] = static_cast<std::int8_t>((fraction == 0 ? bounds::no_byte_exponent : exponent) + offset);
     }
   }
 
@@ -135,7 +130,7 @@ class Decoder {
   /// Whether all magnitudes are those of finite numbers, of wide ones not above those that the usual case takes.
   HWY_INLINE bool usual(Word most) const {
     const D d;
-    const int limit = wide ? (e_.bias + plain_exponent) << exponent_shift : e_.largest;
+    const int limit = wide ? (e_.bias + bounds::plain_exponent) << exponent_shift : e_.largest;
     return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));
   }
 

@@ -103,9 +103,8 @@ struct FloatPlan {
 struct GroupedPlan {
   struct Factor {
     double value = 0;  ///< times the unit of the elements that it multiplies
-    int exponent = 0;  ///< see Value; lowest_exponent for a zero
+    int exponent = 0;  ///< see Value; bounds::no_exponent for a zero
   };
-  static constexpr int lowest_exponent = -500;  ///< below those of all terms, also with another factor's added
 
   alignas(16) std::array<std::int8_t, 16> elements{};  ///< by code
   std::vector<Factor> factors;                         ///< by code; of A and B

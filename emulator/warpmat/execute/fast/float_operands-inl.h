@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/elements-inl.h>
 #include <warpmat/execute/fast/scales-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
@@ -25,13 +26,6 @@ using U8 = hn::Repartition<std::uint8_t, U32>;
 
 /// Added to the exponents of B, so that the sum with one of A's, its sign bit flipped, is the exponent field of a float.
 constexpr int b_exponent_offset = -1;
-
-/// What is reported where all products are zero: below the exponents of all others, but sums in such units are floats, too.
-constexpr int least_field = 60;
-
-/// Exponents of scale factors that the usual case takes, either sign: with two of them, products of 8-bit elements stay in the range of a
-/// float, as do the powers of two that they are multiplied by.
-constexpr int usual_scale = 30;
 
 /// Byte `byte` of each word, four times.
 HWY_INLINE Word replicate_byte(Word words, int byte) {
@@ -49,6 +43,9 @@ class FloatOperands {
  public:
   static constexpr int per = 32 / bits;     ///< elements of a word
   static constexpr int block = quad * per;  ///< slots of a row of A in one register, elements of a column of B
+  static constexpr int max_slots = max_row_words * per;
+  static constexpr int max_k = (sparse ? 2 : 1) * max_slots;
+  static constexpr int max_elements_of_b = max_k * columns;
 
   FloatOperands(const FloatPlan& plan, const Form& form, const Warps& warps)
       : plan_(plan), form_(form), warps_(warps), decode_a_(plan.a, 0), decode_b_(plan.b, b_exponent_offset) {}
@@ -71,16 +68,16 @@ class FloatOperands {
   /// Whether A and B are finite, no product is too large for the usual case, and all scale factors lie in the usual case's range.
   bool usual() const { return usual_; }
 
-  /// Whether numbers are zero or at least a power of two: elements of A and B, of wide formats, 2^-factor; those of C, of 32 bits, 2^-c.
-  bool at_least(int factor, int c) const {
+  /// Whether numbers are zero or at least a power of two: elements of A and B, of wide formats, 2^element; those of C, of 32 bits, 2^c.
+  bool at_least(int element, int c) const {
     auto small = hn::FirstN(F32(), 0);
     const auto check = [&](const float* from, int exponent) HWY_ATTR {
-      const auto v = hn::Abs(hn::Load(F32(), from)), least = power_of_two(hn::Set(I32(), -exponent));
+      const auto v = hn::Abs(hn::Load(F32(), from)), least = power_of_two(hn::Set(I32(), exponent));
       small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, least)));
     };
     if (wide) {
-      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, factor);
-      for (int i = 0; i < plan_.b_words * per * columns; i += vector_rows) check(b_ + i, factor);
+      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, element);
+      for (int i = 0; i < b_count(); i += vector_rows) check(b_ + i, element);
     }
     if (!plan_.f16_accumulator)
       for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, c);
@@ -90,7 +87,7 @@ class FloatOperands {
   /// Makes NaNs of the elements that are; the usual case does without.
   void mark_nans() {
     decode_a_.mark_nans(a_[0], slots() * rows);
-    decode_b_.mark_nans(b_, plan_.b_words * per * columns);
+    decode_b_.mark_nans(b_, b_count());
   }
 
   /// How much too small products are.
@@ -107,15 +104,24 @@ class FloatOperands {
 
   /// The elements of column `column` of B that slot `first` + `i` meets, for each row; `first` is a multiple of `block`. Fast if `i` is
   /// constant.
-  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const {
-    const float* from = b_ + b_index((sparse ? 2 : 1) * first, column);
+  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const { return met_by(F32(), b_, first, i, column, row); }
+
+  /// The same of other numbers, `all`, that lie where b_values() has the elements of B.
+  template <class D>
+  HWY_INLINE hn::Vec<D> met_by(D d, const hn::TFromD<D>* all, int first, int i, int column, int row) const {
+    const hn::TFromD<D>* from = all + b_index((sparse ? 2 : 1) * first, column);
     if constexpr (sparse) {
-      const auto places = hn::IndicesFromVec(F32(), hn::BitCast(I32(), hn::Load(U32(), places_[first + i] + row)));
-      return hn::TableLookupLanes(hn::LoadDup128(F32(), from + b_index(i / 2 * 4, 0)), places);
+      const auto places = hn::IndicesFromVec(d, hn::BitCast(I32(), hn::Load(U32(), places_[first + i] + row)));
+      return hn::TableLookupLanes(hn::LoadDup128(d, from + b_index(i / 2 * 4, 0)), places);
     } else {
-      return hn::Set(F32(), from[b_index(i, 0)]);
+      return hn::Set(d, from[b_index(i, 0)]);
     }
   }
+
+  /// The elements: a_values()[slot * rows + row], and those of B, b_count() numbers.
+  const float* a_values() const { return a_[0]; }
+  const float* b_values() const { return b_; }
+  int b_count() const { return plan_.b_words * per * columns; }
 
   /// Writes the largest exponent of the products that one step adds, as the exponent field of a float, to fields[column][row]; it is below
   /// those of products where all are zero. The step takes elements `begin` to `end` - 1 of each four slots of `blocks` blocks, from
@@ -127,7 +133,7 @@ class FloatOperands {
     auto smallest = hn::Set(U8(), std::uint8_t{255});
     for (int row = 0; row < rows; row += vector_rows)
       for (int column = 0; column < columns; column += 4) {
-        auto largest = hn::Set(d, std::int8_t{least_field - 128});
+        auto largest = hn::Set(d, std::int8_t{bounds::no_product_field - 128});
         HWY_UNROLL(32)
         for (int i = 0; i < blocks * block; ++i) {
           if (i % 4 < begin || i % 4 >= end) continue;
@@ -148,10 +154,13 @@ class FloatOperands {
   template <class Visit>
   HWY_INLINE void for_each_step(Visit visit) const {
     const bool two = plan_.a_words > quad;
-    if (plan_.split) {
-      two ? visit(constant<2>, constant<0>, constant<2>, 0) : visit(constant<1>, constant<0>, constant<2>, 0);
-      two ? visit(constant<2>, constant<2>, constant<4>, 0) : visit(constant<1>, constant<2>, constant<4>, 0);
-    } else if (two && plan_.step_words > quad) {
+    if constexpr (bits == 8)
+      if (plan_.split) {
+        two ? visit(constant<2>, constant<0>, constant<2>, 0) : visit(constant<1>, constant<0>, constant<2>, 0);
+        two ? visit(constant<2>, constant<2>, constant<4>, 0) : visit(constant<1>, constant<2>, constant<4>, 0);
+        return;
+      }
+    if (two && plan_.step_words > quad) {
       visit(constant<2>, constant<0>, constant<4>, 0);
     } else {
       for (int slot = 0; slot < slots(); slot += block) visit(constant<1>, constant<0>, constant<4>, slot);
@@ -167,9 +176,6 @@ class FloatOperands {
   }
 
  private:
-  static constexpr int max_slots = max_row_words * per;
-  static constexpr int max_k = (sparse ? 2 : 1) * max_slots;
-
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
 
   /// Where element k of a column of B is in b_: the elements of a register's quad beside each other.
@@ -292,9 +298,9 @@ class FloatOperands {
     const auto read = [&](const ScalePlan& plan, OperandName name, int which, int count, std::int32_t* exponents, float* nans) {
       for (int i = 0; i < count; ++i) {
         const std::uint32_t factor = scale_factor(plan, words(name, 0), which, i, 0);
-        exponents[i] = static_cast<std::int32_t>(factor) - 127;
+        exponents[i] = static_cast<std::int32_t>(factor) - bounds::largest_scale_exponent;
         nans[i] = factor == 0xff ? std::numeric_limits<float>::quiet_NaN() : 0;
-        usual_ = usual_ && exponents[i] >= -usual_scale && exponents[i] <= usual_scale;
+        usual_ = usual_ && exponents[i] >= -bounds::usual_scale && exponents[i] <= bounds::usual_scale;
       }
     };
     read(plan_.scale_a, OperandName::scale_a, matrix_a, rows, scale_a_, nan_a_);
@@ -311,7 +317,7 @@ class FloatOperands {
   Word padding_;
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
-  HWY_ALIGN float b_[max_k * columns];
+  HWY_ALIGN float b_[max_elements_of_b];
   HWY_ALIGN std::uint32_t b_exponents_[columns / 4][max_k];  // of four columns
   HWY_ALIGN std::uint32_t c_[columns][rows];
   // Of a sparse A: places, and where the four columns' exponents at that place are.

@@ -16,6 +16,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/grouped_dot.cpp"
 #include <hwy/foreach_target.h>
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/scales-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
@@ -139,12 +140,12 @@ class GroupedDot {
   /// The sums of each group's products, and the exponent that the unit aligns with. A group whose sum is zero is no term.
   HWY_INLINE void add_products(int column, int row) {
     const I32 d;
-    const int of_zero = GroupedPlan::lowest_exponent;
-    auto largest = exponents(hn::Load(F32(), d_[column] + row), least_f32_exponent, of_zero);
+    const auto of_c = exponents(hn::Load(F32(), d_[column] + row), bounds::least_f32_exponent, bounds::no_exponent);
+    auto largest = hn::Max(of_c, hn::Set(d, bounds::least_group_exponent));
     for (int group = 0; group < groups(); ++group) {
       const auto sum = sum_of_products(group, column, row);
       const auto exponent = hn::Add(hn::Load(d, factors_a_.exponents[group] + row), hn::Set(d, factors_b_.exponents[group][column]));
-      largest = hn::Max(largest, hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), hn::Set(d, of_zero), exponent));
+      largest = hn::Max(largest, hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), hn::Set(d, bounds::no_exponent), exponent));
       hn::Store(sum, d, sums_[group] + row);
     }
     hn::Store(largest, d, exponents_ + row);

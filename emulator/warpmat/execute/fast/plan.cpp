@@ -2,6 +2,7 @@
 #include <cassert>
 #include <memory>
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/layout/padding.h>
 #include <warpmat/tables/lasting.h>
@@ -83,7 +84,7 @@ std::vector<GroupedPlan::Factor> factors(Format format, double unit) {
   std::vector<GroupedPlan::Factor> all;
   for (std::uint64_t code = 0; code < std::uint64_t{1} << row(format).bits; ++code) {
     const Value factor = decode(format, code);
-    all.push_back({to_double(format, code) * unit, factor.kind == Value::Kind::zero ? GroupedPlan::lowest_exponent : factor.exponent});
+    all.push_back({to_double(format, code) * unit, factor.kind == Value::Kind::zero ? bounds::no_exponent : factor.exponent});
   }
   return all;
 }
@@ -111,11 +112,14 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // known of fp8 alone
   plan.floor = lowering.model->floor(form.format(OperandName::d));
   plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
+  // For these the kernels have no code.
+  if ((plan.split && container_bits != 8) || (plan.wide && plan.f16_accumulator)) return std::nullopt;
   plan.padding_a = padding_bits(a.fragment);
   plan.padding_b = padding_bits(b.fragment);
   plan.sparse = form.sparsity != Sparsity::dense;
   if (plan.sparse) plan.metadata = metadata_plan(form);
   plan.scaled = form.scale_vector != 0;
+  if (plan.scaled && (plan.split || plan.f16_accumulator)) return std::nullopt;
   if (plan.scaled) {
     plan.scale_a = scale_plan(form.operand(OperandName::scale_a).fragment, true);
     plan.scale_b = scale_plan(form.operand(OperandName::scale_b).fragment, false);

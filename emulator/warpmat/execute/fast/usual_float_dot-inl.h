@@ -1,7 +1,8 @@
 // Products in floating point in the usual case: FloatOperands::usual; included once for each instruction set, as vectors-inl.h is.
 //
-// Scaled by 2^(fraction_bits − E), products are truncated to 32-bit integers; the CPU rounds toward zero meanwhile, so that the last
-// conversion rounds as the unit does.
+// Multiplied by 2^(fraction_bits − E), products are truncated to 32-bit integers; the CPU rounds toward zero meanwhile, so that the last
+// conversion rounds as the unit does. Exponents stay where floats have them, E as the exponent field of a float. Numbers behind all of
+// this: bounds.h.
 
 #if defined(WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_
@@ -10,6 +11,7 @@
 #define WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_
 #endif
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -26,44 +28,47 @@ class UsualFloatDot {
 
   /// Writes d[column][row]. False where a sum leaves the range of an int32, or a result that of f16.
   bool multiply(std::uint32_t (*d)[rows]) const {
-    if constexpr (bits == 8)
-      if (plan_.scaled) return multiply<false, true>(d);
-    return plan_.f16_accumulator ? multiply<true, false>(d) : multiply<false, false>(d);
+    if constexpr (wide) {
+      return multiply<false, false>(d);
+    } else {
+      if constexpr (bits == 8)
+        if (plan_.scaled) return multiply<false, true>(d);
+      return plan_.f16_accumulator ? multiply<true, false>(d) : multiply<false, false>(d);
+    }
   }
 
  private:
-  static constexpr int bias = 127;
+  static constexpr int bias = bounds::f32_bias;
   static constexpr int block = Operands::block;
 
-  /// What is the same for all results. Factors are powers of two: a factor's biased exponent is the largest one minus E's.
+  /// What is the same for all results.
   struct Constants {
-    hn::Vec<I32> fraction_bits, largest_factor, largest_product_factor;
+    hn::Vec<I32> fraction_bits;
+    hn::Vec<I32> c_factor, product_factor;  ///< the factors' fields are these less E's
+    hn::Vec<I32> least_product_factor;
     hn::Vec<F32> floor;  ///< the power of two; of f16 results, others are far above theirs
     Word kept;
     HWY_ATTR Constants(const FloatPlan& plan, int missing)
         : fraction_bits(field(plan.fraction_bits)),
-          largest_factor(field(plan.fraction_bits + 2 * bias)),
-          largest_product_factor(field(plan.fraction_bits + missing + 2 * bias)),
+          c_factor(field(plan.fraction_bits + 2 * bias)),
+          product_factor(field(plan.fraction_bits + missing + 2 * bias)),
+          least_product_factor(field(bounds::least_usual_factor + bias)),
           floor(power(HWY_MAX(plan.floor, 1 - bias))),
-          kept(hn::Set(U32(), ~0u << (23 - plan.result_fraction_bits))) {}
+          kept(hn::Set(U32(), ~0u << (bounds::f32_fraction_bits - plan.result_fraction_bits))) {}
   };
 
   /// What shows that the case is not the usual one.
   struct Unusual {
-    hn::Vec<I32> overflow;         ///< sign bits
-    hn::Vec<F32> largest_c;        ///< the power of two; or infinite
-    hn::Vec<U8> smallest_product;  ///< the smallest of the products' largest exponents, biased as a float's
+    hn::Vec<I32> overflow;          ///< sign bits
+    hn::Vec<F32> largest_c;         ///< its power of two; infinite if C is infinite or NaN
+    hn::Vec<U8> smallest_products;  ///< of the results' largest products the smallest exponent, as a float's field
   };
-
-  /// Of C, and of products; the negative ones count where no product of a result is larger. All that a C of 2^-60 holds lies above what is
-  /// truncated beside products of zeros.
-  static constexpr int largest_c = 60;
 
   HWY_INLINE static hn::Vec<F32> power(int exponent) { return hn::BitCast(F32(), field(bias + exponent)); }
 
-  /// In the place of a float's exponent. (Larger ones wrap around, and so back.)
-  HWY_INLINE static hn::Vec<I32> field(int exponent) {
-    return hn::Set(I32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(exponent) << 23));
+  /// A number in the place of a float's exponent field. Numbers above 255 wrap around; a field subtracted from them wraps back.
+  HWY_INLINE static hn::Vec<I32> field(int number) {
+    return hn::Set(I32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(number) << bounds::f32_fraction_bits));
   }
 
   template <bool f16_accumulator, bool scaled>
@@ -75,11 +80,11 @@ class UsualFloatDot {
       add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, unusual);
       c = d;
     });
-    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) ||
-        !hn::AllFalse(F32(), hn::Gt(unusual.largest_c, power(largest_c))))
+    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) || !hn::AllTrue(F32(), hn::IsFinite(unusual.largest_c)))
       return false;
-    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(unusual.smallest_product, hn::Set(U8(), std::uint8_t{bias - largest_c})));
-    return products_everywhere || o_.at_least(plain_exponent, largest_c);
+    constexpr std::uint8_t least = bias + bounds::least_plain_product;
+    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(unusual.smallest_products, hn::Set(U8(), least)));
+    return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::least_plain_product);
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
@@ -87,8 +92,8 @@ class UsualFloatDot {
   HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
                            Unusual& unusual) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
-    unusual.smallest_product = hn::Min(unusual.smallest_product, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
-    HWY_UNROLL(8)
+    unusual.smallest_products =
+        hn::Min(unusual.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
@@ -102,10 +107,7 @@ class UsualFloatDot {
   /// The exponent of the scale factors of results of which `products` are the largest exponents, both in the place of a float's; 0 where
   /// all products are zero, which are to stay below all others. Elements have 8 bits.
   HWY_INLINE hn::Vec<I32> scale_field(hn::Vec<I32> products, int column, int row) const {
-    constexpr int largest_element = 15, smallest_element = -16;  // exponents, of e5m2
-    static_assert(zero_exponent + largest_element < least_field - bias && least_field - bias < 2 * smallest_element);
-    static_assert(2 * (largest_element + usual_scale) < bias && 2 * (smallest_element - usual_scale) - 32 > -bias);
-    return hn::IfThenElseZero(hn::Gt(products, field(least_field - bias)), hn::ShiftLeft<23>(o_.scale_exponent(column, row)));
+    return hn::IfThenElseZero(hn::Gt(products, field(bounds::no_product_field)), hn::ShiftLeft<23>(o_.scale_exponent(column, row)));
   }
 
   /// `products` are the largest exponents of the products before they are scaled.
@@ -118,11 +120,11 @@ class UsualFloatDot {
     auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
-    const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.largest_factor, exponent));
-    const auto factor = bits == 8 ? hn::BitCast(F32(), hn::Add(hn::Sub(constants.largest_product_factor, exponent), scale)) : c_factor;
+    const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.c_factor, exponent));
+    const auto to_units = hn::Add(hn::Sub(constants.product_factor, exponent), scale);
+    const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.least_product_factor));
     auto sum = truncate(hn::Mul(c, c_factor));
-    // As many products at a time as an int32 surely holds the sum of.
-    constexpr int group = HWY_MIN(8 * 4 / (end - begin), blocks * block);
+    constexpr int group = HWY_MIN(bounds::usual_group * 4 / (end - begin), blocks * block);
     HWY_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
       const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
@@ -152,7 +154,7 @@ class UsualFloatDot {
   HWY_INLINE static hn::Vec<I32> c_exponent(hn::Vec<I32> c) {
     const auto exponent = hn::And(c, field(255));
     if constexpr (!f16_accumulator) return exponent;
-    return hn::IfThenElseZero(hn::Gt(exponent, hn::Zero(I32())), hn::Max(exponent, field(bias - 14)));
+    return hn::IfThenElseZero(hn::Gt(exponent, hn::Zero(I32())), hn::Max(exponent, field(bias + bounds::least_f16_exponent)));
   }
 
   template <bool f16_accumulator>

@@ -198,8 +198,6 @@ HWY_INLINE Word look_up_bytes(const std::uint32_t* table, int first, const std::
   return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
 }
 
-constexpr int least_f32_exponent = std::numeric_limits<float>::min_exponent - 1;
-
 /// The exponents of numbers as numeric/dot.h counts them, of a format whose smallest is `least`; `of_zero` for zeros.
 HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) {
   const I32 d;

@@ -15,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/volta_dot.cpp"
 #include <hwy/foreach_target.h>
 
+#include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/elements-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
@@ -32,7 +33,6 @@ std::size_t volta_dot(const VoltaPlan&, const Form&, const Warps&) {
 
 constexpr int k = 4;
 constexpr int first_quads = lanes / 2;  // the lanes of the first quads of all products
-constexpr int no_exponent = -1000;
 
 using Floats = hn::Vec<F32>;
 using Integers = hn::Vec<I32>;
@@ -157,7 +157,7 @@ class VoltaDot {
       if (!along_k) transpose_quads(elements);
       for (int i = 0; i < k; ++i) {
         hn::Store(elements[i], F32(), to.elements[i] + lane);
-        if constexpr (!fused) hn::Store(exponents(elements[i], plan_.least_exponent, no_exponent), I32(), to.exponents[i] + lane);
+        if constexpr (!fused) hn::Store(exponents(elements[i], plan_.least_exponent, bounds::no_exponent), I32(), to.exponents[i] + lane);
       }
     });
   }
@@ -227,7 +227,8 @@ class VoltaDot {
     const I32 d;
     Floats products[k];
     auto special = c;  // infinite or NaN if the sum is; numbers do not overflow where the CPU rounds toward zero
-    auto exponent = hn::Max(exponents(c, plan_.least_c_exponent, no_exponent), hn::Set(d, HWY_MAX(plan_.floor, least_f32_exponent)));
+    auto exponent =
+        hn::Max(exponents(c, plan_.least_c_exponent, bounds::no_exponent), hn::Set(d, HWY_MAX(plan_.floor, bounds::least_f32_exponent)));
     for (int i = 0; i < k; ++i) {
       products[i] = hn::Mul(a.elements[i], b.elements[i]);
       special = hn::Add(special, products[i]);
@@ -235,8 +236,8 @@ class VoltaDot {
     }
     const auto to_units = hn::Sub(hn::Set(d, plan_.fraction_bits), exponent);
     auto sum = truncate(PowerOfTwo(to_units).times(c));
-    // Products other than zero are between 2^-48 and 2^32: beyond these limits nothing of them remains, or they are zero.
-    const auto products_to_units = power_of_two(hn::Min(hn::Max(to_units, hn::Set(d, -60)), hn::Set(d, 90)));
+    const auto products_to_units =
+        power_of_two(hn::Min(hn::Max(to_units, hn::Set(d, bounds::least_narrow_factor)), hn::Set(d, bounds::largest_narrow_factor)));
     for (int i = 0; i < k; ++i) sum = hn::Add(sum, truncate(hn::Mul(products[i], products_to_units)));
     auto truncated = hn::ConvertTo(F32(), sum);
     if (plan_.f16_d) {

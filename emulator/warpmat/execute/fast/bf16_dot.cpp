@@ -1,0 +1,43 @@
+// D = A · B + C with A and B of bf16. Compiled once for each instruction set.
+
+#include <warpmat/execute/fast/dispatch.h>
+#include <warpmat/execute/fast/float_dot.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/execute/fast/bf16_dot.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/execute/fast/float_dot-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+std::size_t bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
+  return run_float_dot<16, true, false>(plan, form, warps);
+}
+
+std::size_t sparse_bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
+  return run_float_dot<16, true, true>(plan, form, warps);
+}
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(bf16_dot);
+HWY_EXPORT(sparse_bf16_dot);
+
+std::size_t fast_bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
+  return WARPMAT_KERNEL(bf16_dot)(plan, form, warps);
+}
+
+std::size_t fast_sparse_bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
+  return WARPMAT_KERNEL(sparse_bf16_dot)(plan, form, warps);
+}
+
+}  // namespace warpmat
+#endif

@@ -1,0 +1,138 @@
+// D = A · B + C in floating point, all sixteen rows of a column at a time; included once for each instruction set, as vectors-inl.h is.
+//
+// The steps are those of numeric/dot.h. Products are exact in a float or a double; how they are aligned and added is in
+// usual_float_dot-inl.h and any_float_dot-inl.h.
+
+#if defined(WARPMAT_FAST_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_FAST_FLOAT_DOT_INL_H_
+#undef WARPMAT_FAST_FLOAT_DOT_INL_H_
+#else
+#define WARPMAT_FAST_FLOAT_DOT_INL_H_
+#endif
+
+#include <warpmat/execute/fast/any_float_dot-inl.h>
+#include <warpmat/execute/fast/float_operands-inl.h>
+#include <warpmat/execute/fast/usual_float_dot-inl.h>
+#include <warpmat/numeric/rounding_mode.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET != HWY_SCALAR
+
+template <int bits, bool wide, bool sparse>
+class FloatDot {
+ public:
+  FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
+      : plan_(plan), warps_(warps), operands_(plan, form, warps), usual_(operands_), any_(operands_) {}
+
+  /// Executes one warp, or declines.
+  bool run(std::size_t warp) {
+    warp_ = warp;
+    if (plan_.split && c_overlaps_d()) return false;
+    if (!operands_.read(warp)) return false;
+    if (!operands_.usual() || !usual_.multiply(d_)) {
+      if (bits == 8) operands_.mark_nans();
+      any_.multiply(d_);
+    }
+    if (plan_.split) add_c();
+    write();
+    return true;
+  }
+
+ private:
+  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+
+  /// Whether a register of C shares a word with an earlier one of D: additions register by register would see the new value
+  /// (execute_split_dot).
+  bool c_overlaps_d() const {
+    const int registers = static_cast<int>(warps_.first.destination.size());
+    for (int i = 1; i < registers; ++i)
+      for (int j = 0; j < i; ++j)
+        if (overlap(warps_.source(OperandName::c, i, warp_), destination(j))) return true;
+    return false;
+  }
+
+  /// D = D + C, IEEE's addition to nearest even. From f32 to f16 the sum is rounded twice, but an f32 has bits enough for that not to show.
+  void add_c() {
+    const U32 d;
+    HWY_ALIGN float sums[columns][rows], c[columns][rows];
+    const auto widen = [&](Word w) HWY_ATTR { return plan_.f16_accumulator ? f16_to_f32(w) : hn::BitCast(F32(), w); };
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      hn::Store(widen(hn::Load(d, d_[column] + row)), F32(), sums[column] + row);
+      hn::Store(widen(hn::Load(d, operands_.c()[column] + row)), F32(), c[column] + row);
+    });
+    {
+      const RoundingMode mode(RoundingMode::nearest);
+      add_arrays(sums[0], c[0]);
+    }
+    const Word nan = hn::Set(d, plan_.f16_accumulator ? 0x7fffu : 0x7fffffffu);
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      const auto sum = hn::Load(F32(), sums[column] + row);
+      const Word bits32 = plan_.f16_accumulator ? f32_to_f16(sum) : hn::BitCast(d, sum);
+      const auto is_nan = hn::Gt(hn::And(hn::BitCast(d, sum), hn::Set(d, 0x7fffffffu)), hn::Set(d, 0x7f800000u));
+      hn::Store(hn::IfThenElse(is_nan, nan, bits32), d, d_[column] + row);
+    });
+  }
+
+  template <class Visit>
+  HWY_INLINE static void for_each_vector(Visit visit) {
+    for (int column = 0; column < columns; ++column)
+      for (int row = 0; row < rows; row += vector_rows) visit(column, row);
+  }
+
+  /// A call of its own, so that no addition is moved to where the CPU rounds otherwise.
+  static HWY_NOINLINE void add_arrays(float* sums, const float* other) {
+    for (int i = 0; i < columns * rows; i += vector_rows)
+      hn::Store(hn::Add(hn::Load(F32(), sums + i), hn::Load(F32(), other + i)), F32(), sums + i);
+  }
+
+  HWY_INLINE void write() const {
+    if (plan_.f16_accumulator) {
+      store_row_vectors(destination(0), destination(1), [&](int row, Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t)
+          quads[t] = hn::Or(hn::Load(U32(), d_[2 * t] + row), hn::ShiftLeft<16>(hn::Load(U32(), d_[2 * t + 1] + row)));
+      });
+      return;
+    }
+    for (int i = 0; i < 2; ++i)
+      store_row_vectors(destination(i), destination(2 + i), [&](int row, Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
+      });
+  }
+
+  const FloatPlan& plan_;
+  const Warps& warps_;
+  std::size_t warp_ = 0;
+  FloatOperands<bits, wide, sparse> operands_;
+  UsualFloatDot<bits, wide, sparse> usual_;
+  AnyFloatDot<bits, wide, sparse> any_;
+  HWY_ALIGN std::uint32_t d_[columns][rows];
+};
+
+/// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
+template <int bits, bool wide, bool sparse>
+HWY_NOINLINE std::size_t float_dot_rounding_toward_zero(const FloatPlan& plan, const Form& form, const Warps& warps) {
+  FloatDot<bits, wide, sparse> product(plan, form, warps);
+  return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+/// Executes warps until one is declined; returns how many were executed.
+template <int bits, bool wide, bool sparse>
+std::size_t run_float_dot([[maybe_unused]] const FloatPlan& plan, [[maybe_unused]] const Form& form, [[maybe_unused]] const Warps& warps) {
+#if HWY_TARGET == HWY_SCALAR
+  return 0;
+#else
+  const RoundingMode mode(RoundingMode::toward_zero);
+  return float_dot_rounding_toward_zero<bits, wide, sparse>(plan, form, warps);
+#endif
+}
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
