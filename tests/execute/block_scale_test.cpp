@@ -12,6 +12,7 @@
 
 #include "case_count.h"
 #include "catch.h"
+#include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "execute/stored_columns.h"
 #include "numeric/operand_classes.h"
@@ -202,7 +203,7 @@ TEST_CASE("every block-scaled mma agrees with the oracle bit for bit, with all b
       put_scales(*form, registers, spreads[turn / std::size(operand_classes) % std::size(spreads)], random);
       const Matrices x = draw(*form, registers, operand_class, random);
       put_all(*form, x, registers);
-      mma.execute(registers.arguments());
+      execute_both_paths(mma, registers.arguments());
       for (int lane = 0; lane < 32; ++lane)
         for (int reg = 0; reg < 4; ++reg) {
           const auto [i, j] = oracle::c_position(16, lane, reg);
@@ -245,7 +246,7 @@ TEST_CASE("byte-id and thread-id choose the scale factors that the ISA names") {
     for (const Ids& ids : all_ids(form->scale_vector)) {
       ++combinations;
       set_ids(registers, ids);
-      mma.execute(registers.arguments());
+      execute_both_paths(mma, registers.arguments());
       for (int lane = 0; lane < 32; ++lane)
         for (int reg = 0; reg < 4; ++reg) {
           const auto [i, j] = oracle::c_position(16, lane, reg);

@@ -12,6 +12,7 @@
 
 #include "case_count.h"
 #include "catch.h"
+#include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "numeric/operand_classes.h"
 #include "numeric/oracle_format.h"
@@ -105,14 +106,6 @@ Matrix get(const Form& form, OperandName name, const Registers& registers) {
   return matrix;
 }
 
-void execute(const Instruction& mma, ConstRegisterList a, ConstRegisterList b, ConstRegisterList c, RegisterList d) {
-  Arguments arguments{.sources = {}, .destination = d};
-  arguments.source(OperandName::a) = a;
-  arguments.source(OperandName::b) = b;
-  arguments.source(OperandName::c) = c;
-  mma.execute(arguments);
-}
-
 /// The registers of one mma, all different.
 struct Operands {
   Registers a, b, c, d;
@@ -126,7 +119,13 @@ struct Operands {
   void fill(std::mt19937_64& random) {
     for (Registers* r : {&a, &b, &c, &d}) r->fill(random);
   }
-  void execute(const Instruction& mma) { ::execute(mma, a.list(), b.list(), c.list(), d.list()); }
+  Arguments arguments() {
+    Arguments arguments{.sources = {}, .destination = d.list()};
+    arguments.source(OperandName::a) = a.list();
+    arguments.source(OperandName::b) = b.list();
+    arguments.source(OperandName::c) = c.list();
+    return arguments;
+  }
 };
 
 // ---- What each hardware must do -----------------------------------------------------------------------------------------------------
@@ -230,7 +229,7 @@ void compare(Tally& tally, const Instruction& mma, std::string_view what, const 
   put(form, OperandName::b, in.b, registers.b);
   put(form, OperandName::c, in.c, registers.c);
   const auto a = registers.a.values(), b = registers.b.values(), c = registers.c.values();
-  registers.execute(mma);
+  execute_both_paths(mma, registers.arguments());
   const Matrix got = get(form, OperandName::d, registers.d);
   for (int i = 0; i < got.rows; ++i)
     for (int j = 0; j < got.columns; ++j)
@@ -329,7 +328,7 @@ TEST_CASE("integer sums wrap at the limits without .satfinite and stop there wit
       for (std::size_t i = 0; i < registers.a.size(); ++i) registers.a[i].fill(r.a * 0x0101'0101u);
       for (std::size_t i = 0; i < registers.b.size(); ++i) registers.b[i].fill(r.b * 0x0101'0101u);
       for (std::size_t i = 0; i < registers.c.size(); ++i) registers.c[i].fill(r.c);
-      registers.execute(mma);
+      execute_both_paths(mma, registers.arguments());
       for (const Register& d : registers.d.values())
         for (const std::uint32_t word : d) REQUIRE(word == (satfinite ? r.clamped : r.wrapped));
     }
@@ -415,10 +414,14 @@ TEST_CASE("one register may be several sources") {
   for (std::uint32_t& word : same) word = static_cast<std::uint32_t>(random()) & 0x3BFF'3BFF;
   for (Registers* r : {&clean.a, &clean.b, &clean.c})
     for (std::size_t i = 0; i < r->size(); ++i) (*r)[i] = same;
-  clean.execute(mma);
+  mma.execute(clean.arguments());
   const std::array<const std::uint32_t*, 4> all{same.data(), same.data(), same.data(), same.data()};
   Registers d(4);
-  execute(mma, all, std::span(all).first(2), all, d.list());
+  Arguments arguments{.sources = {}, .destination = d.list()};
+  arguments.source(OperandName::a) = all;
+  arguments.source(OperandName::b) = std::span(all).first(2);
+  arguments.source(OperandName::c) = all;
+  mma.execute(arguments);
   CHECK(d.values() == clean.d.values());
 }
 

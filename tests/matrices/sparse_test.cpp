@@ -8,6 +8,7 @@
 
 #include "case_count.h"
 #include "catch.h"
+#include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "execute/split_fp8.h"
 #include "execute/stored_columns.h"
@@ -57,7 +58,7 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
       const OperandClass operand_class = operand_classes[turn++ % std::size(operand_classes)];
       registers.fill(random);
       for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
-      mma.execute(registers.arguments());
+      execute_both_paths(mma, registers.arguments());
       const auto selector = static_cast<int>(registers[OperandName::selector][0][0]);
       for (int i = 0; i < form.shape.m; ++i) {
         const std::vector<int> columns = stored_columns(bits, form.shape.k, registers[OperandName::e][0], selector, i);

@@ -134,7 +134,7 @@ class AnyFloatDot {
     constexpr int group = HWY_MIN(bounds::general_group * 4 / (end - begin), slots);
     for (int first = 0; first < slots; first += group) {
       auto total = hn::Zero(d);
-      HWY_UNROLL(4)
+      WARPMAT_UNROLL(4)
       for (int i = first; i < first + group; ++i) {
         if (i % 4 < begin || i % 4 >= end) continue;
         const auto product = hn::Mul(o_.a(at.first_slot + i, at.row), o_.b(at.first_slot, i, at.column, at.row));
@@ -153,7 +153,7 @@ class AnyFloatDot {
     const I32 d;
     hn::Vec<I32> exponents[slots];
     auto largest = hn::Set(d, bounds::no_exponent);
-    HWY_UNROLL(16)
+    WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
       exponents[i] =
           hn::Add(hn::Load(d, a_exponents_[at.first_slot + i] + at.row), o_.met_by(d, b_exponents_, at.first_slot, i, at.column, at.row));
@@ -165,7 +165,7 @@ class AnyFloatDot {
     const auto least = hn::Set(d, bounds::least_wide_factor + bounds::f32_bias);
     auto special = c.special;
     auto total = hn::Zero(d);
-    HWY_UNROLL(16)
+    WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
       const auto factor = hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Max(hn::Add(exponents[i], to_units), least)));
       const auto product = hn::Mul(hn::Load(F32(), a_significands_[at.first_slot + i] + at.row),

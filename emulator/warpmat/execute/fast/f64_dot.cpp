@@ -126,9 +126,9 @@ class F64Dot {
     for (int k = 0; k < plan_.k; k += quad) {
       hn::Vec<F64> a[vectors][quad];
       for (int v = 0; v < vectors; ++v) read(OperandName::a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
-      HWY_UNROLL(4)
+      WARPMAT_UNROLL(4)
       for (int t = 0; t < quad; ++t) {
-        HWY_UNROLL(8)
+        WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column) {
           const auto b = hn::Set(d, b_[k / quad][b_place(t, column)]);
           for (int v = 0; v < vectors; ++v) sums[v][column % 2][column / 2] = hn::MulAdd(a[v][t], b, sums[v][column % 2][column / 2]);

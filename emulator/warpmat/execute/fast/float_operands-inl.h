@@ -134,7 +134,7 @@ class FloatOperands {
     for (int row = 0; row < rows; row += vector_rows)
       for (int column = 0; column < columns; column += 4) {
         auto largest = hn::Set(d, std::int8_t{bounds::no_product_field - 128});
-        HWY_UNROLL(32)
+        WARPMAT_UNROLL(32)
         for (int i = 0; i < blocks * block; ++i) {
           if (i % 4 < begin || i % 4 >= end) continue;
           const auto a = hn::BitCast(d, hn::Load(U32(), a_exponents_[first_slot + i] + row));
@@ -188,7 +188,7 @@ class FloatOperands {
     Word most = hn::Zero(U32());
     for (int reg = 0; reg < plan_.a_words / quad; ++reg)
       for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
-        HWY_UNROLL(4)
+        WARPMAT_UNROLL(4)
         for (int t = 0; t < quad; ++t) {
           const int slot = (reg * quad + t) * per;
           check_padding(quads[t], plan_.padding_a);

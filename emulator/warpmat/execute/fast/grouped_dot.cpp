@@ -154,9 +154,9 @@ class GroupedDot {
   HWY_INLINE hn::Vec<I32> sum_of_products(int group, int column, int row) const {
     const hn::Repartition<std::int16_t, U32> d;
     auto sum = hn::Zero(I32()), other = hn::Zero(I32());
-    HWY_UNROLL(2)
+    WARPMAT_UNROLL(2)
     for (int word = group * group_words; word < (group + 1) * group_words; ++word) {
-      HWY_UNROLL(4)
+      WARPMAT_UNROLL(4)
       for (int i = 0; i < planes; ++i) {
         const auto a = hn::BitCast(d, hn::Load(U32(), a_[word * planes + i] + row));
         sum = hn::ReorderWidenMulAccumulate(I32(), a, hn::BitCast(d, b_plane(word, i, column, row)), sum, other);

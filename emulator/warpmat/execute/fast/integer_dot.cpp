@@ -148,9 +148,9 @@ class IntegerDot {
   HWY_INLINE Word result(int column, int row, Word c_bits) const {
     auto sum = hn::Zero(I32());
     for (int b = 0; b < plan_.a_words / quad; ++b) {
-      HWY_UNROLL(4)
+      WARPMAT_UNROLL(4)
       for (int t = 0; t < quad; ++t) {
-        HWY_UNROLL(4)
+        WARPMAT_UNROLL(4)
         for (int i = 0; i < planes; ++i)
           sum = add_products(sum, hn::Load(U32(), a_[(b * quad + t) * planes + i] + row), b_plane(b, t, i, column, row));
       }

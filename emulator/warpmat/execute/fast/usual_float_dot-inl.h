@@ -125,7 +125,7 @@ class UsualFloatDot {
     const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.least_product_factor));
     auto sum = truncate(hn::Mul(c, c_factor));
     constexpr int group = HWY_MIN(bounds::usual_group * 4 / (end - begin), blocks * block);
-    HWY_UNROLL(4)
+    WARPMAT_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
       const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
       const auto both = hn::Add(sum, total);
@@ -141,7 +141,7 @@ class UsualFloatDot {
   template <int group, int begin, int end>
   HWY_INLINE hn::Vec<I32> sum_of_products(int first, int offset, int column, int row, hn::Vec<F32> factor) const {
     auto total = hn::Zero(I32());
-    HWY_UNROLL(16)
+    WARPMAT_UNROLL(16)
     for (int i = offset; i < offset + group; ++i) {
       if (i % 4 < begin || i % 4 >= end) continue;
       total = hn::Add(total, truncate(hn::Mul(hn::Mul(o_.a(first + i, row), o_.b(first, i, column, row)), factor)));

@@ -244,4 +244,12 @@ HWY_INLINE hn::Vec<F64> upper_power_of_two(hn::Vec<I32> exponent) {
 }  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+/// Before a loop: its body as often as that, one behind the other. WARPMAT_DO_NOT_UNROLL is for builds that are not to be fast.
+#undef WARPMAT_UNROLL
+#ifdef WARPMAT_DO_NOT_UNROLL
+#define WARPMAT_UNROLL(count)
+#else
+#define WARPMAT_UNROLL(count) HWY_UNROLL(count)
+#endif
+
 #endif

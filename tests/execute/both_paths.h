@@ -1,0 +1,26 @@
+#pragma once
+
+#include <warpmat/execute/instruction.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "catch.h"
+
+/// Executes on the reference and on the fast path, and requires that they give the same bits: an oracle that is compared with what the
+/// destination holds afterwards meets both. Sources and destination may not overlap.
+inline void execute_both_paths(const warpmat::Instruction& instruction, const warpmat::Arguments& arguments) {
+  const auto results = [&](warpmat::Path path) {
+    constexpr std::uint32_t never_written = 0xDEADBEEF;
+    std::vector<std::uint32_t> words;
+    for (std::uint32_t* const words_of_lanes : arguments.destination) std::fill_n(words_of_lanes, warpmat::lanes, never_written);
+    instruction.execute(arguments, {.path = path});
+    for (std::uint32_t* const words_of_lanes : arguments.destination)
+      words.insert(words.end(), words_of_lanes, words_of_lanes + warpmat::lanes);
+    return words;
+  };
+  const std::vector<std::uint32_t> reference = results(warpmat::Path::reference), fast = results(warpmat::Path::fast);
+  INFO(instruction.form().opcode << " on " << instruction.target().name);
+  REQUIRE(fast == reference);
+}
