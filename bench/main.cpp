@@ -16,7 +16,7 @@ namespace warpmat {
 namespace {
 
 struct Options {
-  std::string forms, target, set, markdown;
+  std::string forms, target, set, markdown, only;
   MeasurementPlan plan;
 };
 
@@ -38,9 +38,15 @@ void run(Options options) {
   for (const std::string& path : {options.markdown, options.plan.json})
     if (!path.empty()) check_output_place(path);
   options.plan.selected = selection(options);
+  if (!options.only.empty()) {
+    options.plan.instructions = options.only == "instructions";
+    options.plan.rows = options.only == "rows";
+    options.plan.product = options.only == "product";
+  }
   options.plan.sets = chosen_sets(options.set);
-  fmt::print(stderr, "bench: measuring {} forms with {}, {} repetitions\n", options.plan.selected.size(),
-             fmt::join(options.plan.sets, ", "), options.plan.repetitions);
+  if (options.plan.instructions)
+    fmt::print(stderr, "bench: measuring {} forms with {}, {} repetitions\n", options.plan.selected.size(),
+               fmt::join(options.plan.sets, ", "), options.plan.repetitions);
   const Times times = measure(options.plan);
   fmt::print("{}", report_text(options.plan, times));
   if (!options.markdown.empty()) write_file(options.markdown, {report_page(options.plan, times)});
@@ -52,6 +58,7 @@ Examples:
   tools/bench
   tools/bench --forms . --set AVX2                         every form as every hardware executes it that does so in another way
   tools/bench --forms 'kind::' --target sm_120a --json F.json
+  tools/bench --only product --set AVX-512
   tools/bench --markdown docs/performance.md)";
 
 void add_options(CLI::App& app, Options& options) {
@@ -59,6 +66,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--forms", options.forms, "Forms in whose opcode this regular expression is found")->type_name("REGEX");
   app.add_option("--target", options.target, "Forms of this target: sm_80, sm_90a, ...")->type_name("T");
   app.add_option("--set", options.set, "One instruction set: AVX-512, AVX2, SSE4 (default: all that this CPU has)")->type_name("SET");
+  app.add_option("--only", options.only, "One part alone: matrix instructions, rows of scalar statements, or a kernel's matrix product")
+      ->type_name("PART")
+      ->check(CLI::IsMember({"instructions", "rows", "product"}));
   options.plan.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   app.add_option("--threads", options.plan.threads, "Threads of the column with several (default: the cores of this machine)")
       ->type_name("N")

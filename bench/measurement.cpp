@@ -12,6 +12,7 @@
 #include <warpmat/ptx/run.h>
 
 #include "eigen_product.h"
+#include "kernels.h"
 #include "thread_major.h"
 #include "workload.h"
 
@@ -31,6 +32,15 @@ std::string single_name(std::string_view set) {
 }
 std::string call_name(const Selected& s, std::string_view set) {
   return fmt::format("{}/{}/one warp a call, thread-major/{}", s.form->opcode, s.target->name, set);
+}
+std::string row_name(std::string_view title, std::string_view set) {
+  return fmt::format("row {}/{}", title, set);
+}
+std::string product_name(int jobs, std::string_view set) {
+  return fmt::format("matrix product with {} jobs/{}", jobs, set);
+}
+std::string product_alone_name(std::string_view set) {
+  return fmt::format("mma of the matrix product/{}", set);
 }
 std::string eigen_name(std::string_view set) {
   return fmt::format("Eigen multiply-add/{}", set);
@@ -95,6 +105,24 @@ void time_single(benchmark::State& state, const Workload& workload, std::string_
     for (int i = 0; i < program_statements; ++i) workload.instruction().execute(arguments);
 }
 
+void time_row(benchmark::State& state, const ScalarCase& shown, std::string_view set) {
+  choose(state, set);
+  StatementLoop loop(shown);
+  while (state.KeepRunningBatch(StatementLoop::statements * StatementLoop::rounds)) loop.run();
+}
+
+void time_product(benchmark::State& state, int jobs, std::string_view set) {
+  choose(state, set);
+  MatrixProduct product;
+  while (state.KeepRunning()) product.run(jobs);
+}
+
+void time_product_alone(benchmark::State& state, std::string_view set) {
+  choose(state, set);
+  ProductAlone product;
+  while (state.KeepRunningBatch(ProductAlone::instructions)) product.run();
+}
+
 void time_eigen(benchmark::State& state, Product product) {
   constexpr std::size_t elements = std::size_t{product_size} * product_size;
   const std::vector<float> a(elements, 1.25f), b(elements, 0.75f);
@@ -154,6 +182,20 @@ void add_program(const MeasurementPlan& plan, std::deque<Workload>& workloads) {
 void add_eigen(const MeasurementPlan& plan) {
   for (const std::string_view set : plan.sets)
     add(eigen_name(set), 3 * plan.repetitions, {1}, [set](benchmark::State& state) { time_eigen(state, eigen_product(set)); });
+}
+
+void add_rows(const MeasurementPlan& plan, const std::vector<ScalarCase>& rows) {
+  for (const ScalarCase& shown : rows)
+    for (const std::string_view set : plan.sets)
+      add(row_name(shown.title(), set), plan.repetitions, {1}, [&shown, set](benchmark::State& state) { time_row(state, shown, set); });
+}
+
+void add_product(const MeasurementPlan& plan) {
+  for (const std::string_view set : plan.sets) {
+    for (const int jobs : {1, 2})
+      add(product_name(jobs, set), plan.repetitions, {1}, [jobs, set](benchmark::State& state) { time_product(state, jobs, set); });
+    add(product_alone_name(set), plan.repetitions, {1}, [set](benchmark::State& state) { time_product_alone(state, set); });
+  }
 }
 
 // ---- Running ----------------------------------------------------------------------------------------------------------------------------
@@ -226,13 +268,30 @@ double Times::eigen(std::string_view set) const {
   return at(eigen_name(set), 1);
 }
 
+double Times::row(std::string_view opcode, std::string_view set) const {
+  return at(row_name(opcode, set), 1);
+}
+double Times::product(int jobs, std::string_view set) const {
+  return at(product_name(jobs, set), 1);
+}
+double Times::product_alone(std::string_view set) const {
+  return MatrixProduct::products * at(product_alone_name(set), 1);
+}
+
 Times measure(const MeasurementPlan& plan) {
   initialize(plan);
   std::deque<Workload> workloads;
-  add_instructions(plan, workloads);
-  add_program(plan, workloads);
-  add_eigen(plan);
+  const std::vector<ScalarCase> rows = plan.rows ? scalar_rows() : std::vector<ScalarCase>();
+  if (plan.instructions) {
+    add_instructions(plan, workloads);
+    add_program(plan, workloads);
+    add_eigen(plan);
+  }
+  add_rows(plan, rows);
+  if (plan.product) add_product(plan);
   Collector collector;
+  if (plan.product) collector.times.memory_beyond_buffers = MatrixProduct().memory_of_run(2);
+  for (const ScalarCase& shown : rows) collector.times.row_titles.push_back(shown.title());
   benchmark::RunSpecifiedBenchmarks(&collector);
   benchmark::ClearRegisteredBenchmarks();
   use_best_instruction_set();

@@ -13,6 +13,7 @@ namespace warpmat {
 
 /// What is to be measured.
 struct MeasurementPlan {
+  bool instructions = true, rows = true, product = true;  ///< matrix instructions, rows of scalar statements, a kernel's matrix product
   std::vector<Selected> selected;
   std::vector<std::string_view> sets;  ///< of instruction_sets()
   int threads = 1;                     ///< all cores
@@ -46,6 +47,14 @@ class Times {
   double call(const Selected& selected, std::string_view set) const;
   /// Of one multiply-add in Eigen's product.
   double eigen(std::string_view set) const;
+  /// Of one statement of a scalar row in a kernel; `opcode` is one of plan.scalar_opcodes.
+  double row(std::string_view opcode, std::string_view set) const;
+  /// Of a whole MatrixProduct with so many jobs; of its mma statements alone, on one thread.
+  double product(int jobs, std::string_view set) const;
+  double product_alone(std::string_view set) const;
+
+  std::vector<std::string> row_titles;    ///< of the scalar rows that were measured
+  std::size_t memory_beyond_buffers = 0;  ///< bytes that a MatrixProduct with two jobs used at most in addition
 
  private:
   double at(const std::string& name, int threads) const { return ns_.at({name, threads}); }

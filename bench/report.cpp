@@ -94,6 +94,37 @@ std::string program_title() {
   return fmt::format("run() of {} statements {} on {}", program_statements, f16.form->opcode, f16.target->name);
 }
 
+/// The value that a share of the numbers lie below.
+double quantile(std::vector<double> numbers, double share) {
+  std::ranges::sort(numbers);
+  return numbers[static_cast<std::size_t>(share * static_cast<double>(numbers.size() - 1))];
+}
+
+Rows scalar_rows_summary(const MeasurementPlan& plan, const Times& times) {
+  Rows rows{{"instruction set", "rows", "a tenth below, ns", "median, ns", "nine tenths below, ns", "slowest"}};
+  for (const std::string_view set : plan.sets) {
+    std::vector<double> ns;
+    for (const std::string& title : times.row_titles) ns.push_back(times.row(title, set));
+    const auto slowest = static_cast<std::size_t>(std::ranges::max_element(ns) - ns.begin());
+    rows.push_back({std::string(set), fmt::format("{}", ns.size()), fmt::format("{:.1f}", quantile(ns, 0.1)),
+                    fmt::format("{:.1f}", quantile(ns, 0.5)), fmt::format("{:.1f}", quantile(ns, 0.9)),
+                    fmt::format("{} {:.0f} ns", times.row_titles[slowest], ns[slowest])});
+  }
+  return rows;
+}
+
+Rows product_rows(const MeasurementPlan& plan, const Times& times) {
+  Rows rows{
+      {"instruction set", "one job, ms", "its mma alone, ms", "times", "two jobs, ms", "times faster", "memory beyond the buffers, MiB"}};
+  for (const std::string_view set : plan.sets) {
+    const double one = times.product(1, set), two = times.product(2, set), alone = times.product_alone(set);
+    rows.push_back({std::string(set), fmt::format("{:.1f}", one / 1e6), fmt::format("{:.1f}", alone / 1e6),
+                    fmt::format("{:.2f}", one / alone), fmt::format("{:.1f}", two / 1e6), fmt::format("{:.2f}", one / two),
+                    fmt::format("{:.1f}", static_cast<double>(times.memory_beyond_buffers) / (1 << 20))});
+  }
+  return rows;
+}
+
 // ---- Writing ----------------------------------------------------------------------------------------------------------------------------
 
 std::string as_text(const std::string& title, const Rows& rows) {
@@ -114,8 +145,13 @@ using Write = std::string (*)(const std::string& title, const Rows& rows);
 
 std::string tables(const MeasurementPlan& plan, const Times& times, Write write) {
   std::string text;
-  for (const std::string_view set : plan.sets) text += write(set_title(times, set), instruction_rows(plan, times, set));
-  return text + write(program_title(), program_rows(plan, times));
+  if (plan.instructions) {
+    for (const std::string_view set : plan.sets) text += write(set_title(times, set), instruction_rows(plan, times, set));
+    text += write(program_title(), program_rows(plan, times));
+  }
+  if (plan.rows) text += write("A scalar statement of 32 lanes in a kernel, by rows of the catalogue", scalar_rows_summary(plan, times));
+  if (plan.product) text += write("The kernel examples/kernels/gemm_f16.ptx, 1024x1024x1024", product_rows(plan, times));
+  return text;
 }
 
 constexpr const char* introduction = R"(# How fast it is
@@ -139,6 +175,10 @@ bits with them. Integers, and bits that only move, are random. Speed, ratio and 
 **Times Eigen** is the time over that of as many multiply-adds in Eigen's product of {}x{} matrices of 32-bit floats, on one thread, measured in
 the same run and compiled for the same instruction set. Of a sparse A the stored elements count; a multiply-add of 1-bit elements is one of the
 bits.
+
+**A scalar statement** is one of 100 in a loop of a kernel that one warp of 32 lanes executes, of each row of the catalogue the spelling in the
+middle; the loop's own statements and the launch are in the time. **The matrix product** is a whole launch; *its mma alone* is as many of that statement in
+batches, on numbers drawn alike. Memory is what the process holds at most during a launch with two jobs beyond what it held before, when the buffers were there.
 
 The emulator chooses the best instruction set of the CPU by itself; here it was told to use each in turn.
 )";

@@ -3,8 +3,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <map>
 #include <regex>
@@ -14,6 +16,7 @@
 #include "gpu/compare/scalar_sweep.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/scalar_gpu.h"
+#include "tools/library/interruption.h"
 #include "tools/library/output_file.h"
 #include "tools/library/progress.h"
 #include "tools/library/table.h"
@@ -38,12 +41,32 @@ struct Totals {
   std::uint64_t outputs = 0, mismatches = 0;
 };
 
+/// Where stderr is no terminal, and so has no progress bar: a line there after each tenth of the spellings' classes.
+class TenthLines {
+ public:
+  explicit TenthLines(std::size_t all) : all_(all) {}
+
+  void add(const ScalarFinding& finding) {
+    totals_.outputs += finding.outputs;
+    totals_.mismatches += finding.mismatches;
+    const std::size_t tenths = 10 * ++done_ / all_;
+    if (isatty(STDERR_FILENO) == 0 && tenths != 10 * (done_ - 1) / all_)
+      fmt::print(stderr, "{} of {} spellings and classes: {} outputs, {} mismatches\n", done_, all_, totals_.outputs, totals_.mismatches);
+  }
+
+  bool complete() const { return done_ == all_; }
+
+ private:
+  std::size_t all_, done_ = 0;
+  Totals totals_;
+};
+
 /// One row a mnemonic.
 void print_table(const std::vector<ScalarFinding>& findings) {
   std::map<std::string, Totals> by_mnemonic;
   for (const ScalarFinding& finding : findings) {
     Totals& totals = by_mnemonic[finding.title.substr(0, finding.title.find('.'))];
-    totals.spellings += finding.operand_class == ScalarClass::random;
+    totals.spellings += finding.operand_class == ScalarClass::random && (finding.outputs != 0 || !finding.error.empty());
     totals.outputs += finding.outputs;
     totals.mismatches += finding.mismatches;
   }
@@ -86,15 +109,16 @@ void diff_scalar(const std::string& target_name, const std::string& forms, std::
   const Target& target = target_name.empty() ? gpu->target() : warpmat::target(target_name);
   ScalarSweep sweep{selected_cases(target, forms), elements, std::max(1u, std::thread::hardware_concurrency())};
   std::vector<ScalarFinding> findings;
+  TenthLines lines(sweep.cases.size() * scalar_classes);
+  catch_interruptions();
   {
-    Progress progress(sweep.cases.size());
-    std::size_t shown = 0;
-    findings = run_scalar_sweep(
-        sweep, [&] { return open_scalar_gpu(target, assembled_version); },
-        [&](std::size_t done) {
-          progress.advance(done - shown);
-          shown = done;
-        });
+    Progress progress(sweep.cases.size() * scalar_classes);
+    const auto found = [&](const ScalarFinding& finding) {
+      progress.advance();
+      lines.add(finding);
+    };
+    const auto open = [&] { return open_scalar_gpu(target, assembled_version); };
+    findings = run_scalar_sweep(sweep, open, {.found = found, .stop = [] { return interruption() != 0; }});
   }
   print_table(findings);
   print_mismatches(findings);
@@ -104,8 +128,10 @@ void diff_scalar(const std::string& target_name, const std::string& forms, std::
     mismatches += finding.mismatches;
     refused += !finding.error.empty() && finding.operand_class == ScalarClass::random;
   }
-  fmt::print("{} spellings, {} outputs compared, {} mismatches, {} not run; {}\n", sweep.cases.size(), outputs, mismatches, refused,
-             gpu->description());
+  fmt::print("{} spellings, {} outputs compared, {} mismatches, {} not run{}; {}\n", sweep.cases.size(), outputs, mismatches, refused,
+             lines.complete() ? "" : "; incomplete", gpu->description());
+  if (!lines.complete())
+    throw_if_interrupted(fmt::format("{} outputs compared, {} mismatches; the rest was not compared", outputs, mismatches));
   if (!record.empty()) write_file(record, {recording(findings, *gpu)});
   if (mismatches != 0 || refused != 0)
     throw std::runtime_error(fmt::format("{} outputs differ, {} spellings did not run", mismatches, refused));

@@ -52,8 +52,8 @@ void compare(const ScalarCase& shown, const ScalarOperands& operands, const Scal
 class Worker {
  public:
   Worker(const ScalarSweep& sweep, std::span<const std::unique_ptr<ScalarOperands>> operands, std::unique_ptr<ScalarGpu> gpu,
-         std::vector<ScalarFinding>& findings)
-      : sweep_(sweep), operands_(operands), gpu_(std::move(gpu)), findings_(findings) {}
+         std::vector<ScalarFinding>& findings, const ScalarSweepObserver& observer)
+      : sweep_(sweep), operands_(operands), gpu_(std::move(gpu)), findings_(findings), observer_(observer) {}
 
   void run(std::size_t first, std::size_t count) {
     const auto cases = std::span(sweep_.cases).subspan(first, count);
@@ -67,7 +67,7 @@ class Worker {
     }
     for (std::size_t c = 0; c < operands_.size(); ++c) {
       gpu_->use(*operands_[c]);
-      for (std::size_t i = 0; i < count; ++i) run_case(first + i, i, c);
+      for (std::size_t i = 0; i < count && !observer_.stop(); ++i) run_case(first + i, i, c);
     }
   }
 
@@ -75,7 +75,10 @@ class Worker {
   ScalarFinding& finding(std::size_t number, std::size_t c) { return findings_[number * operands_.size() + c]; }
 
   void fail(std::size_t number, const std::string& reason) {
-    for (std::size_t c = 0; c < operands_.size(); ++c) finding(number, c).error = reason;
+    for (std::size_t c = 0; c < operands_.size(); ++c) {
+      finding(number, c).error = reason;
+      observer_.found(finding(number, c));
+    }
   }
 
   void run_case(std::size_t number, std::size_t place, std::size_t c) {
@@ -87,12 +90,14 @@ class Worker {
     ScalarFinding& result = finding(number, c);
     compare(shown, operands, expected, found, result);
     result.digest = scalar_digest(shown, found, std::min(scalar_digest_count, operands.count()));
+    observer_.found(result);
   }
 
   const ScalarSweep& sweep_;
   std::span<const std::unique_ptr<ScalarOperands>> operands_;
   std::unique_ptr<ScalarGpu> gpu_;
   std::vector<ScalarFinding>& findings_;
+  const ScalarSweepObserver& observer_;
 };
 
 }  // namespace
@@ -127,7 +132,7 @@ std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases) {
 }
 
 std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,
-                                            const std::function<void(std::size_t cases_done)>& progress) {
+                                            const ScalarSweepObserver& observer) {
   std::vector<std::future<std::unique_ptr<ScalarOperands>>> drawn;
   for (int c = 0; c < scalar_classes; ++c)
     drawn.push_back(std::async(std::launch::async, [&, c] {
@@ -140,16 +145,17 @@ std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std:
   for (const ScalarCase& shown : sweep.cases)
     for (int c = 0; c < scalar_classes; ++c) findings.push_back({shown.title(), static_cast<ScalarClass>(c), 0, 0, {}, 0, {}});
 
-  std::atomic<std::size_t> next = 0, done = 0;
+  std::atomic<std::size_t> next = 0;
   std::mutex reporting;
+  const ScalarSweepObserver one_at_a_time{[&](const ScalarFinding& finding) {
+                                            const std::lock_guard lock(reporting);
+                                            observer.found(finding);
+                                          },
+                                          observer.stop};
   const auto work = [&] {
-    Worker worker(sweep, operands, open(), findings);
-    for (std::size_t first; (first = next.fetch_add(batch_size)) < sweep.cases.size();) {
-      const std::size_t count = std::min(batch_size, sweep.cases.size() - first);
-      worker.run(first, count);
-      const std::lock_guard lock(reporting);
-      progress(done += count);
-    }
+    Worker worker(sweep, operands, open(), findings, one_at_a_time);
+    for (std::size_t first; !observer.stop() && (first = next.fetch_add(batch_size)) < sweep.cases.size();)
+      worker.run(first, std::min(batch_size, sweep.cases.size() - first));
   };
   std::vector<std::future<void>> workers;
   for (unsigned i = 0; i < std::max(1u, sweep.threads); ++i) workers.push_back(std::async(std::launch::async, work));

@@ -20,7 +20,7 @@ struct ScalarDifference {
   std::uint64_t expected, found;  ///< the library's and the GPU's
 };
 
-/// What the comparison of one case in one class found.
+/// What the comparison of one case in one class found. Where the sweep was stopped before it, there are neither outputs nor an error.
 struct ScalarFinding {
   std::string title;
   ScalarClass operand_class;
@@ -48,8 +48,14 @@ struct ScalarSweep {
   unsigned threads = 1;                      ///< each with a GPU object of its own
 };
 
-/// Runs every case in every class on `open()`'s GPUs and with this library. The findings are in the order of cases and classes.
+struct ScalarSweepObserver {
+  std::function<void(const ScalarFinding&)> found = [](const ScalarFinding&) {};  ///< one case in one class; from one thread at a time
+  std::function<bool()> stop = [] { return false; };                              ///< asked before each, from any thread
+};
+
+/// Runs every case in every class on `open()`'s GPUs and with this library, until the observer stops that. The findings are in the order of
+/// cases and classes.
 std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,
-                                            const std::function<void(std::size_t cases_done)>& progress);
+                                            const ScalarSweepObserver& observer = {});
 
 }  // namespace warpmat

@@ -68,8 +68,15 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
     if (c.opcode == "add.s32" || c.opcode == "neg.s32") sweep.cases.push_back(c);
   REQUIRE(sweep.cases.size() == 2);
   sweep.count = 256;
-  const std::vector<ScalarFinding> findings = run_scalar_sweep(
-      sweep, [] { return std::make_unique<WrongGpu>(); }, [](std::size_t) {});
+  const auto open = [] { return std::make_unique<WrongGpu>(); };
+  std::size_t told = 0, mismatches = 0;
+  const auto count = [&](const ScalarFinding& finding) {
+    ++told;
+    mismatches += finding.mismatches;
+  };
+  const std::vector<ScalarFinding> findings = run_scalar_sweep(sweep, open, {.found = count});
+  CHECK(told == 2 * scalar_classes);
+  CHECK(mismatches == scalar_classes);
   REQUIRE(findings.size() == 2 * scalar_classes);
   const ScalarFinding& sum = findings[0];
   CHECK(sum.title == "add.s32");
@@ -80,4 +87,12 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
   CHECK((sum.examples[0].expected ^ sum.examples[0].found) == 8);
   CHECK(sum.examples[0].expected == ((sum.examples[0].sources[0] + sum.examples[0].sources[1]) & 0xffffffff));
   CHECK(findings[scalar_classes].error == "not taken");
+
+  sweep.cases.pop_back();
+  const auto stop = [&] { return told > 0; };
+  told = 0;
+  const std::vector<ScalarFinding> stopped = run_scalar_sweep(sweep, open, {.found = count, .stop = stop});
+  CHECK(told == 1);
+  CHECK(stopped[0].outputs == 256);
+  CHECK(stopped[1].outputs == 0);
 }

@@ -65,25 +65,28 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   return missing;
 }
 
+/// The usual cells, all or nothing, without std::popcount, which is a call on CPUs of any age.
+std::size_t SharedShadow::count(Cell bits) {
+  if (bits == 0) return 0;
+  return bits == static_cast<Cell>(~Cell{0}) ? cell_bytes : static_cast<std::size_t>(std::popcount(bits));
+}
+
+void SharedShadow::define(std::size_t cell, Cell bits) {
+  missing_ -= count(static_cast<Cell>(bits & ~defined_[cell]));
+  defined_[cell] = static_cast<Cell>(defined_[cell] | bits);
+}
+
 void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
-  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) {
-    const auto fresh = static_cast<Cell>(bits & ~defined_[cell]);
-    if (fresh == 0) return;
-    defined_[cell] = static_cast<Cell>(defined_[cell] | fresh);
-    missing_ -= static_cast<std::size_t>(std::popcount(fresh));
-  });
+  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define(cell, bits); });
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
-  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) {
-    missing_ -= static_cast<std::size_t>(std::popcount(static_cast<Cell>(bits & ~defined_[cell])));
-    defined_[cell] = static_cast<Cell>(defined_[cell] | bits);
-  });
+  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define(cell, bits); });
 }
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) {
-    missing_ += static_cast<std::size_t>(std::popcount(static_cast<Cell>(bits & defined_[cell])));
+    missing_ += count(static_cast<Cell>(bits & defined_[cell]));
     defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
   });
 }
@@ -91,29 +94,41 @@ void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
 void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement) {
   if (copies_.empty()) copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
   undefine(offset, bytes);
-  for (std::size_t i = offset / copy_bytes; i < (offset + bytes) / copy_bytes; ++i)
-    copies_[i] = {Copy::State::pending, static_cast<std::uint8_t>(warp), copies_[i].listed && copies_[i].warp == warp, statement};
+  const auto own = static_cast<std::uint32_t>(warp);
+  for (std::size_t i = offset / copy_bytes; i < (offset + bytes) / copy_bytes; ++i) {
+    Copy& copy = copies_[i];
+    copy.state = Copy::State::pending;
+    if (copy.warp != own) copy.listed = 0;
+    copy.warp = own & (lane_count - 1);
+    copy.statement = statement & 0xffffff;
+  }
 }
 
 void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
-  for (std::size_t i = offset / copy_bytes; i < (offset + bytes) / copy_bytes; ++i) {
+  const std::size_t first = offset / copy_bytes, number = bytes / copy_bytes;
+  bool listed = true;
+  for (std::size_t i = first; i < first + number; ++i) {
     Copy& copy = copies_[i];
     copy.state = Copy::State::landed;
-    if (copy.listed) continue;
-    copy.listed = true;
-    landed_[static_cast<std::size_t>(warp)].push_back(static_cast<std::uint32_t>(i));
+    listed &= copy.listed != 0;
+    copy.listed = 1;
   }
+  if (!listed) landed_[static_cast<std::size_t>(warp)].push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(number)});
 }
 
 void SharedShadow::publish(int warp) {
   auto& landed = landed_[static_cast<std::size_t>(warp)];
-  for (const std::uint32_t i : landed) {
-    Copy& copy = copies_[i];
-    if (copy.warp != warp) continue;
-    copy.listed = false;
-    if (copy.state != Copy::State::landed) continue;
-    copy.state = Copy::State::none;
-    define(std::size_t{i} * copy_bytes, copy_bytes);
+  for (const auto [first, number] : landed) {
+    unsigned bits = 0;
+    for (std::uint32_t i = first; i < first + number; ++i) {
+      Copy& copy = copies_[i];
+      if (static_cast<int>(copy.warp) != warp) continue;
+      copy.listed = 0;
+      if (copy.state != Copy::State::landed) continue;
+      copy.state = Copy::State::none;
+      bits |= ((1u << copy_bytes) - 1) << i * copy_bytes % cell_bytes;
+    }
+    define(first * copy_bytes / cell_bytes, static_cast<Cell>(bits));
   }
   landed.clear();
 }
@@ -123,7 +138,7 @@ SharedShadow::Copy SharedShadow::conflict(std::size_t offset, std::size_t bytes,
   for (std::size_t i = offset / copy_bytes; i <= (offset + bytes - 1) / copy_bytes; ++i) {
     const Copy& copy = copies_[i];
     if (copy.state == Copy::State::pending) return copy;
-    if (copy.state == Copy::State::landed && copy.warp != warp && !writes) return copy;
+    if (copy.state == Copy::State::landed && static_cast<int>(copy.warp) != warp && !writes) return copy;
   }
   return {};
 }
@@ -132,7 +147,7 @@ bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) c
   if (copies_.empty()) return false;
   for (std::size_t at = offset; at < offset + bytes; ++at) {
     const Copy& copy = copies_[at / copy_bytes];
-    if (undefined(at, 1) && (copy.state != Copy::State::landed || copy.warp != warp)) return false;
+    if (undefined(at, 1) && (copy.state != Copy::State::landed || static_cast<int>(copy.warp) != warp)) return false;
   }
   return true;
 }

@@ -40,12 +40,13 @@ class SharedShadow {
 
   /// What cp.async has to do with a byte: it still has to arrive (pending), or has arrived, but only its own warp knows (landed).
   struct Copy {
-    enum class State : std::uint8_t { none, pending, landed };
-    State state = State::none;
-    std::uint8_t warp = 0;
-    bool listed = false;          ///< in landed_ of its warp
-    std::uint32_t statement = 0;  ///< of Program::statements
+    enum class State : std::uint32_t { none, pending, landed };
+    State state : 2;
+    std::uint32_t warp : 5;
+    std::uint32_t listed : 1;      ///< in landed_ of its warp, perhaps among others
+    std::uint32_t statement : 24;  ///< of Program::statements
   };
+  /// `bytes` are 4, 8 or 16, from a multiple of that on.
   void begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement);
   void land_copy(std::size_t offset, std::size_t bytes, int warp);
   /// What `warp` has copied and waited for is there for all warps.
@@ -66,6 +67,14 @@ class SharedShadow {
   static constexpr std::size_t cell_bytes = 16, copy_bytes = 4;
   using Cell = std::uint16_t;  // a bit for each byte
 
+  /// Some of copies_, all of one cell.
+  struct Landed {
+    std::uint32_t first, count;
+  };
+
+  static std::size_t count(Cell bits);
+  void define(std::size_t cell, Cell bits);
+
   template <typename Visit>
   void for_each_cell(std::size_t offset, std::size_t bytes, Visit visit) const;
   template <typename Visit>
@@ -77,7 +86,7 @@ class SharedShadow {
   std::vector<Cell> defined_;
   std::vector<Cell> starts_;  ///< empty where all variables begin at multiples of cell_bytes: no access reaches across those
   std::vector<Copy> copies_;  ///< for each 4 bytes; empty before the first copy
-  std::array<std::vector<std::uint32_t>, lane_count> landed_;  ///< by warp: indices of copies_
+  std::array<std::vector<Landed>, lane_count> landed_;  ///< by warp
 };
 
 }  // namespace warpmat::machine

@@ -17,6 +17,13 @@ using code::Space;
 
 namespace {
 
+template <typename Holds>
+LaneMask lanes_where(Holds holds) {
+  LaneMask mask = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane) mask |= static_cast<LaneMask>(holds(lane)) << lane;
+  return mask;
+}
+
 /// Moves one lane's bytes. Most copies are whole and of 16 bytes.
 void perform(const AsyncCopy& copy, std::size_t lane) {
   constexpr std::size_t usual = 16;
@@ -39,6 +46,25 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
   find_addresses(operation, 1, access.source_offset, false, from);
   locate(operation, Space::shared, access.bytes, mask, false, true, to, true);
   AsyncCopy copy{.mask = mask, .group = 0, .bytes = access.bytes, .to = to.host, .from = {}, .copied = {}};
+  copy.copied.fill(access.bytes);
+  if (access.has_source_size || access.ignores_source) {
+    read_sizes(operation, access, mask, copy, from);
+  } else {
+    locate(operation, Space::global, access.bytes, mask, true, false, from, true);
+    std::ranges::copy(from.host, copy.from.begin());
+    for (const std::uint8_t* const source : copy.from) __builtin_prefetch(source);  // read at the wait; no address is wrong for a prefetch
+  }
+  // One record for all lanes that have committed the same number of groups.
+  while (mask != 0) {
+    copy.group = committed_[static_cast<std::size_t>(first_lane(mask))];
+    copy.mask = mask & lanes_where([&](std::size_t lane) { return committed_[lane] == copy.group; });
+    mask &= ~copy.mask;
+    copies_.push_back(copy);
+  }
+}
+
+/// How many bytes each lane reads where the statement says so, and where they lie.
+void WarpState::read_sizes(const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from) {
   LaneMask reading = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
@@ -54,15 +80,6 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
       trap(lane, address, fmt::format("cp.async of {} bytes: the address is not a multiple of {}", access.bytes, access.bytes));
   }
   locate_sources(operation, access, reading, copy, from);
-  // One record for all lanes that have committed the same number of groups.
-  while (mask != 0) {
-    copy.group = committed_[static_cast<std::size_t>(first_lane(mask))];
-    copy.mask = 0;
-    for (int lane = 0; lane < lanes; ++lane)
-      if ((mask & lane_bit(lane)) != 0 && committed_[static_cast<std::size_t>(lane)] == copy.group) copy.mask |= lane_bit(lane);
-    mask &= ~copy.mask;
-    copies_.push_back(copy);
-  }
 }
 
 /// The bytes in global memory that the lanes of `reading` copy.
@@ -85,22 +102,20 @@ void WarpState::locate_sources(const Operation& operation, const Access& access,
 }
 
 void WarpState::commit_group(LaneMask mask) {
-  for (int lane = 0; lane < lanes; ++lane)
-    if ((mask & lane_bit(lane)) != 0) ++committed_[static_cast<std::size_t>(lane)];
+  for (std::size_t lane = 0; lane < lanes; ++lane) committed_[lane] += mask >> lane & 1;
 }
 
 /// Performs the copies of these lanes that are older than their last `detail` groups; wait_all those that are not committed too.
 void WarpState::wait_group(const Operation& operation, LaneMask mask) {
   const bool all = operation.detail == code::wait_for_all;
   for (AsyncCopy& copy : copies_) {
-    LaneMask done = 0;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const auto l = static_cast<std::size_t>(lane);
-      if ((copy.mask & mask & lane_bit(lane)) == 0) continue;
-      if (!all && std::uint64_t{copy.group} + operation.detail >= committed_[l]) continue;
-      done |= lane_bit(lane);
-      perform(copy, l);
-      if (block_.shadow() != nullptr) land_copy(copy.to[l], copy.bytes);
+    const std::uint64_t first_kept = std::uint64_t{copy.group} + operation.detail;
+    const LaneMask done =
+        copy.mask & mask & (all ? all_lanes : lanes_where([&](std::size_t lane) { return first_kept < committed_[lane]; }));
+    for (LaneMask rest = done; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(first_lane(rest));
+      perform(copy, lane);
+      if (block_.shadow() != nullptr) land_copy(copy.to[lane], copy.bytes);
     }
     copy.mask &= ~done;
   }

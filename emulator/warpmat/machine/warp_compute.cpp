@@ -46,8 +46,10 @@ void WarpState::compute(const Operation& operation, LaneMask mask) {
   void* results[most_results];
   const void* sources[most_operands];
   const code::Slot* slot = slots(operation);
-  for (int i = 0; i < operation.results; ++i) results[i] = at<std::uint8_t>(*slot++);
-  for (int i = 0; i < operation.sources; ++i) sources[i] = at<std::uint8_t>(*slot++);
+  std::uint8_t* const frame = registers_ + strand().frame;
+  const std::uint8_t* const constants = launch_.constants;
+  for (int i = 0; i < operation.results; ++i) results[i] = frame + *slot++;  // no constant is a result
+  for (int i = 0; i < operation.sources; ++i, ++slot) sources[i] = *slot >= 0 ? frame + *slot : constants + ~*slot;
   results[operation.results] = nullptr;  // kernels ask for a second result or a last source that the row may not have
   sources[operation.sources] = nullptr;
   const auto run = [&](void* const* to) {

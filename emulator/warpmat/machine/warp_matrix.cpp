@@ -56,7 +56,15 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   for (const Operand& operand : form.operands) {
     const std::size_t first = lists.count;
     const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
-    for (int i = 0; i < operand.registers(); ++i) {
+    const int registers = operand.registers();
+    if (!wide && operand.kind != OperandKind::address) {  // most operands: the warp's own registers
+      int& next = operand.written ? next_result : next_source;
+      const code::Slot* const first_slot = slots(operation) + (operand.written ? 0 : operation.results) + next;
+      place_registers(first_slot, registers, lists.pointers.data() + lists.count);
+      next += registers;
+      lists.count += static_cast<std::size_t>(registers);
+    }
+    for (int i = lists.count == first ? 0 : registers; i < registers; ++i) {
       const code::Slot slot = operand.written ? result_slot(operation, next_result++) : source_slot(operation, next_source++);
       if (operand.kind == OperandKind::address) {
         Register& addresses = lists.halves[lists.used++];
@@ -94,6 +102,14 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   if (taint_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
   advance_gathered(operation, false);
   return Step::next;
+}
+
+/// Where the registers of these slots lie.
+void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t** to) {
+  std::uint8_t* const frame = registers_ + strand().frame;
+  const std::uint8_t* const constants = launch_.constants;
+  for (int i = 0; i < count; ++i)
+    to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
 }
 
 /// The lanes' row addresses within shared memory, of ldmatrix and stmatrix.

@@ -218,8 +218,28 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   }
 }
 
+/// Where all lanes access 4 or 8 bytes each, one behind the other, in the buffer of the last access: the first lane's bytes. Else nullptr,
+/// also where something is wrong: locate() says what.
+std::uint8_t* WarpState::find_consecutive(const Operation& operation, const Access& access) {
+  const bool whole = access.vector == 1 && access.bytes >= 4 && access.bytes * 8 == access.register_bits && access.bytes <= 8;
+  if (!whole || access.narrow_address || access.relative || access.ordered || launch_.options.observer != nullptr) return nullptr;
+  const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
+  std::uint64_t apart = 0;
+  for (std::uint64_t lane = 0; lane < lanes; ++lane) apart |= base[lane] ^ (base[0] + lane * access.bytes);
+  const std::uint64_t address = base[0] + static_cast<std::uint64_t>(access.offset), bytes = std::uint64_t{lanes} * access.bytes;
+  if (apart != 0 || address % access.bytes != 0 || last_buffer_ == nullptr) return nullptr;
+  if (access.space != Space::global && access.space != Space::generic) return nullptr;
+  const std::uint64_t offset = address - last_buffer_->address;  // no window lies in a buffer
+  const bool inside = last_buffer_->bytes >= bytes && offset <= last_buffer_->bytes - bytes;
+  return inside ? last_buffer_->data.get() + offset : nullptr;
+}
+
 void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (const std::uint8_t* const from = mask == all_lanes ? find_consecutive(operation, access) : nullptr) {
+    std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), from, std::size_t{lanes} * access.bytes);
+    return;
+  }
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   undefined_ = 0;
@@ -246,6 +266,10 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (std::uint8_t* const to = mask == all_lanes && !taint_.any() ? find_consecutive(operation, access) : nullptr) {
+    std::memcpy(to, at<std::uint8_t>(source_slot(operation, 1)), std::size_t{lanes} * access.bytes);
+    return block_.make_progress();
+  }
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);

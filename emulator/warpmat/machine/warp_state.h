@@ -133,10 +133,12 @@ class WarpState {
   void locate(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false);
   std::uint8_t* locate_lane(code::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+  std::uint8_t* find_consecutive(const code::Operation& operation, const code::Access& access);
   void load(const code::Operation& operation, LaneMask mask);
   void store(const code::Operation& operation, LaneMask mask);
   void atomic(const code::Operation& operation, LaneMask mask);
   void cp_async(const code::Operation& operation, LaneMask mask);
+  void read_sizes(const code::Operation& operation, const code::Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from);
   void locate_sources(const code::Operation& operation, const code::Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from);
   void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
   void commit_group(LaneMask mask);
@@ -187,6 +189,7 @@ class WarpState {
 
   // Matrix instructions: warp_matrix.cpp
   Step matrix(const code::Operation& operation, LaneMask mask);
+  void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
 
   // wmma.load and wmma.store: warp_wmma.cpp

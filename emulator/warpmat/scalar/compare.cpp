@@ -13,7 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
-using std::int16_t, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t;
+namespace hn = hwy::HWY_NAMESPACE;
+using std::int16_t, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
 /// The number that is compared: halves, of which `shift` tells which one of a pair, as the f32 of the same value.
 template <typename T>
@@ -29,21 +30,38 @@ HWY_INLINE auto number(const void* source, int lane, int shift, bool ftz) {
   }
 }
 
+/// The lanes of a vector in which `mask` is set, as bits from `first` on.
+template <class D, class M>
+HWY_INLINE uint32_t bits_of(D d, M mask, std::size_t first) {
+  uint64_t bytes = 0;
+  hn::StoreMaskBits(d, mask, reinterpret_cast<uint8_t*>(&bytes));
+  const uint64_t all = (uint64_t{1} << hn::Lanes(d)) - 1;
+  return static_cast<uint32_t>((bytes & all) << first);
+}
+
+/// What is compared: numbers of up to 16 bits as 32-bit ones.
+template <typename N>
+using Compared = std::conditional_t<std::is_integral_v<N> && sizeof(N) == 2, std::conditional_t<std::is_signed_v<N>, int32_t, uint32_t>, N>;
+
 /// The lanes whose comparison has one of the modifiers' outcomes.
 template <typename T>
 HWY_INLINE uint32_t compare(const void* const* sources, const Modifiers& m, int shift = 0) {
-  const bool less = (m.outcomes & is_less) != 0, equal = (m.outcomes & is_equal) != 0, greater = (m.outcomes & is_greater) != 0;
-  const bool unordered = (m.outcomes & is_unordered) != 0, ftz = m.ftz;
-  alignas(64) uint32_t holds[32];
-  WARPMAT_EACH_LANE {
-    const auto a = number<T>(sources[0], lane, shift, ftz), b = number<T>(sources[1], lane, shift, ftz);
-    bool result = (less & (a < b)) | (equal & (a == b)) | (greater & (a > b));
-    if constexpr (!std::is_integral_v<T>) result |= unordered & ((a != a) | (b != b));
-    holds[lane] = static_cast<uint32_t>(result) << lane;
+  using N = Compared<decltype(number<T>(nullptr, 0, 0, false))>;
+  const bool ftz = m.ftz;
+  alignas(64) N a[32], b[32];
+  WARPMAT_EACH_LANE a[lane] = number<T>(sources[0], lane, shift, ftz);
+  WARPMAT_EACH_LANE b[lane] = number<T>(sources[1], lane, shift, ftz);
+  const hn::ScalableTag<N> d;
+  uint32_t less = 0, equal = 0, greater = 0;
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+    const auto x = hn::Load(d, a + i), y = hn::Load(d, b + i);
+    less |= bits_of(d, hn::Lt(x, y), i);
+    equal |= bits_of(d, hn::Eq(x, y), i);
+    greater |= bits_of(d, hn::Lt(y, x), i);
   }
-  uint32_t mask = 0;
-  for (const uint32_t bit : holds) mask |= bit;
-  return mask;
+  const auto if_set = [&](Outcome outcome) HWY_ATTR { return (m.outcomes & outcome) != 0 ? ~uint32_t{0} : 0; };
+  return (less & if_set(is_less)) | (equal & if_set(is_equal)) | (greater & if_set(is_greater)) |
+         (~(less | equal | greater) & if_set(is_unordered));
 }
 
 HWY_INLINE uint32_t combine(uint32_t found, const void* const* sources, Combine how) {

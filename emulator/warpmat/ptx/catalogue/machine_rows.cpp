@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
 namespace warpmat::catalogue {
@@ -73,9 +74,10 @@ void add_warp_rows(std::vector<Row>& rows) {
   rows.push_back({"vote.ballot.b32", "d:b32 = a:pred", nullptr, Semantics::exchange});
   rows.push_back({"match.any.sync(.b32|.b64)", "d:b32 = a:T, mask:u32", nullptr, Semantics::exchange});
   rows.push_back({"match.all.sync(.b32|.b64)", "d:b32[|p] = a:T, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"redux.sync(.add|.min|.max)(.u32|.s32)", "d:T = a:T, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"redux.sync(.and|.or|.xor).b32", "d:b32 = a:b32, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"redux.sync(.min|.max)(.abs)?(.NaN)?.f32", "d:f32 = a:f32, mask:u32", nullptr, Semantics::exchange});
+  rows.push_back({"redux.sync(.add|.min|.max)(.u32|.s32)", "d:T = a:T, mask:u32", nullptr, Semantics::exchange, since(80, {7, 0})});
+  rows.push_back({"redux.sync(.and|.or|.xor).b32", "d:b32 = a:b32, mask:u32", nullptr, Semantics::exchange, since(80, {7, 0})});
+  rows.push_back({"redux.sync(.min|.max)(.abs)?(.NaN)?.f32", "d:f32 = a:f32, mask:u32", nullptr, Semantics::exchange,
+                  Requirement{.families = {100}, .ptx = {8, 6}}});
   rows.push_back({"activemask.b32", "d:b32 =", nullptr, Semantics::active_mask});
   rows.push_back({"elect.sync", "d:b32|p = mask:u32", nullptr, Semantics::elect});
 }
@@ -86,8 +88,13 @@ void add_other_rows(std::vector<Row>& rows) {
   rows.push_back(
       {"fence(.sc|.acq_rel|.acquire|.release)?(.sync_restrict::shared::cta|.sync_restrict::shared::cluster)?(.cta|.cluster|.gpu|.sys)", "",
        nullptr, Semantics::fence});
-  rows.push_back({"fence.proxy(.alias|.async)(.global|.shared::cta|.shared::cluster)?", "", nullptr, Semantics::nothing});
-  rows.push_back({"membar.proxy(.alias|.async)", "", nullptr, Semantics::nothing});
+  // These order bulk copies, wgmma and mbarriers, which are not executed, and accesses by other addresses, which are one memory here.
+  rows.push_back({"fence.proxy.alias", "", nullptr, Semantics::nothing});
+  rows.push_back({"membar.proxy.alias", "", nullptr, Semantics::nothing});
+  for (const char* fence : {"fence.mbarrier_init.release.cluster", "fence.proxy.async(.global|.shared::cta|.shared::cluster)?"})
+    rows.push_back({fence, "", nullptr, Semantics::nothing, since(90, {8, 0})});
+  rows.push_back({"fence.proxy.async::generic(.acquire.sync_restrict::shared::cluster|.release.sync_restrict::shared::cta).cluster", "",
+                  nullptr, Semantics::nothing, since(90, {8, 6})});
   rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});
   for (const char* hint : {"prefetch(.global|.local|.const|.param)?(.L1|.L2|.L2::evict_last|.L2::evict_normal|.tensormap)", "prefetchu.L1",
                            "applypriority(.global)?.L2::evict_normal", "discard(.global)?.L2", "griddepcontrol(.launch_dependents|.wait)",
