@@ -23,17 +23,11 @@ std::map<std::string, std::string> recorded_digests() {
   return digests;
 }
 
-/// Whether the case is compared by approximate_test.cpp, with digests of all operands or recorded quotients.
-bool is_approximate(const ScalarCase& shown) {
-  return shown.opcode.find(".approx") != std::string::npos || shown.opcode.find(".full") != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("every scalar instruction of sm_90 gives what an H200 gave", "[scalar][vectors]") {
   const std::map<std::string, std::string> recorded = recorded_digests();
-  std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
-  std::erase_if(cases, is_approximate);
+  const std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
   const std::vector<std::uint64_t> digests = scalar_digests(cases);
   REQUIRE(cases.size() == recorded.size());
   std::size_t wrong = 0;
@@ -68,8 +62,7 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
     if (c.opcode == "add.s32" || c.opcode == "neg.s32") sweep.cases.push_back(c);
   REQUIRE(sweep.cases.size() == 2);
   sweep.count = 256;
-  const std::vector<ScalarFinding> findings = run_scalar_sweep(
-      sweep, [] { return std::make_unique<WrongGpu>(); }, [](std::size_t) {});
+  const std::vector<ScalarFinding> findings = run_scalar_sweep(sweep, [] { return std::make_unique<WrongGpu>(); });
   REQUIRE(findings.size() == 2 * scalar_classes);
   const ScalarFinding& sum = findings[0];
   CHECK(sum.title == "add.s32");
