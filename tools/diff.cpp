@@ -48,7 +48,7 @@ struct Options {
   int gpus = 0;
   bool paths = false;   ///< fast path against reference
   bool scalar = false;  ///< the scalar instructions
-  std::size_t elements = std::size_t{1} << 20;
+  std::uint64_t elements = std::uint64_t{1} << 20;
   std::string record;
   std::string instruction_set;
 };
@@ -341,6 +341,7 @@ Examples:
   warpmat diff --cases 20000 --shard 2/8 --json sweep_2.json
   warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7
   warpmat diff --scalar --forms '^cvt'
+  warpmat diff --scalar --forms '^div.(approx|full)' --elements 268435456 --shard 3/16
   warpmat diff launch.json
   warpmat diff --paths --target sm_90a --cases 2000)";
 
@@ -391,12 +392,12 @@ void add_diff(CLI::App& app) {
       ->add_option("--elements", options->elements,
                    "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
       ->needs(scalar)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   command->add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")
       ->needs(scalar)
       ->type_name("FILE.tsv");
   command->callback([options] {
-    if (options->scalar) return diff_scalar(options->target, options->forms, (options->elements + 255) / 256 * 256, options->record);
+    if (options->scalar) return diff_scalar({options->target, options->forms, options->elements, options->shard, options->record});
     if (options->paths) return diff_paths(*options);
     if (options->file.ends_with(".json")) return diff_kernel(*options);
     options->file.empty() ? diff_forms(*options) : diff_program(*options);

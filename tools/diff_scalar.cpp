@@ -3,10 +3,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 #include <map>
 #include <regex>
@@ -41,38 +39,20 @@ struct Totals {
   std::uint64_t outputs = 0, mismatches = 0;
 };
 
-/// Where stderr is no terminal, and so has no progress bar: a line there after each tenth of the spellings' classes.
-class TenthLines {
- public:
-  explicit TenthLines(std::size_t all) : all_(all) {}
-
-  void add(const ScalarFinding& finding) {
-    totals_.outputs += finding.outputs;
-    totals_.mismatches += finding.mismatches;
-    const std::size_t tenths = 10 * ++done_ / all_;
-    if (isatty(STDERR_FILENO) == 0 && tenths != 10 * (done_ - 1) / all_)
-      fmt::print(stderr, "{} of {} spellings and classes: {} outputs, {} mismatches\n", done_, all_, totals_.outputs, totals_.mismatches);
-  }
-
-  bool complete() const { return done_ == all_; }
-
- private:
-  std::size_t all_, done_ = 0;
-  Totals totals_;
-};
-
-/// One row a mnemonic.
+/// One row a spelling where there are few of them, else one a mnemonic.
 void print_table(const std::vector<ScalarFinding>& findings) {
-  std::map<std::string, Totals> by_mnemonic;
+  constexpr std::size_t few = 40;
+  std::map<std::string, Totals> by_name;
   for (const ScalarFinding& finding : findings) {
-    Totals& totals = by_mnemonic[finding.title.substr(0, finding.title.find('.'))];
-    totals.spellings += finding.operand_class == ScalarClass::random && (finding.outputs != 0 || !finding.error.empty());
+    const bool each = findings.size() <= few * scalar_classes;
+    Totals& totals = by_name[each ? finding.title : finding.title.substr(0, finding.title.find('.'))];
+    totals.spellings += finding.operand_class == ScalarClass::random;
     totals.outputs += finding.outputs;
     totals.mismatches += finding.mismatches;
   }
   Table table({"instruction", "spellings", "outputs", "mismatches"});
-  for (const auto& [mnemonic, totals] : by_mnemonic)
-    table.add({mnemonic, fmt::format("{}", totals.spellings), fmt::format("{}", totals.outputs), fmt::format("{}", totals.mismatches)});
+  for (const auto& [name, totals] : by_name)
+    table.add({name, fmt::format("{}", totals.spellings), fmt::format("{}", totals.outputs), fmt::format("{}", totals.mismatches)});
   fmt::print("{}", table.text());
 }
 
@@ -99,42 +79,60 @@ std::string recording(const std::vector<ScalarFinding>& findings, const GpuRunne
   return text;
 }
 
-}  // namespace
+/// What the options ask for, of `cases`.
+ScalarSweep planned(std::vector<ScalarCase> cases, const ScalarDiff& options) {
+  constexpr std::uint64_t unit = 256;  // elements that a block of threads computes
+  const auto [first, count] = options.shard.of((options.elements + unit - 1) / unit);
+  if (count == 0)
+    throw std::runtime_error(
+        fmt::format("--shard {}: {} elements cannot be shared by so many", to_string(options.shard), options.elements));
+  return {std::move(cases), first * unit, count * unit, std::max(1u, std::thread::hardware_concurrency())};
+}
 
-void diff_scalar(const std::string& target_name, const std::string& forms, std::size_t elements, const std::string& record) {
-  if (!record.empty()) check_output_place(record);
-  GpuOptions options;
-  if (!target_name.empty()) options.target = &target(target_name);
-  const std::unique_ptr<GpuRunner> gpu = open_gpus(options);
-  const Target& target = target_name.empty() ? gpu->target() : warpmat::target(target_name);
-  ScalarSweep sweep{selected_cases(target, forms), elements, std::max(1u, std::thread::hardware_concurrency())};
-  std::vector<ScalarFinding> findings;
-  TenthLines lines(sweep.cases.size() * scalar_classes);
-  catch_interruptions();
-  {
-    Progress progress(sweep.cases.size() * scalar_classes);
-    const auto found = [&](const ScalarFinding& finding) {
-      progress.advance();
-      lines.add(finding);
-    };
-    const auto open = [&] { return open_scalar_gpu(target, assembled_version); };
-    findings = run_scalar_sweep(sweep, open, {.found = found, .stop = [] { return interruption() != 0; }});
-  }
-  print_table(findings);
-  print_mismatches(findings);
+void check(const ScalarDiff& options) {
+  if (options.record.empty()) return;
+  if (!options.shard.whole())
+    throw std::runtime_error("--record writes digests of the first elements: it is for the whole, without --shard");
+  check_output_place(options.record);
+}
+
+/// Throws where the sweep was interrupted or found something.
+void fail_if_wrong(const std::vector<ScalarFinding>& findings, const ScalarSweep& sweep, const std::string& gpu) {
   std::uint64_t outputs = 0, mismatches = 0, refused = 0;
   for (const ScalarFinding& finding : findings) {
     outputs += finding.outputs;
     mismatches += finding.mismatches;
     refused += !finding.error.empty() && finding.operand_class == ScalarClass::random;
   }
-  fmt::print("{} spellings, {} outputs compared, {} mismatches, {} not run{}; {}\n", sweep.cases.size(), outputs, mismatches, refused,
-             lines.complete() ? "" : "; incomplete", gpu->description());
-  if (!lines.complete())
-    throw_if_interrupted(fmt::format("{} outputs compared, {} mismatches; the rest was not compared", outputs, mismatches));
-  if (!record.empty()) write_file(record, {recording(findings, *gpu)});
+  const std::string counts = fmt::format("{} outputs compared, {} mismatches", outputs, mismatches);
+  fmt::print("{} spellings, elements {} to {} of each class, {}, {} not run; {}\n", sweep.cases.size(), sweep.first,
+             sweep.first + sweep.count - 1, counts, refused, gpu);
+  throw_if_interrupted(counts + "; the rest was not compared");
   if (mismatches != 0 || refused != 0)
     throw std::runtime_error(fmt::format("{} outputs differ, {} spellings did not run", mismatches, refused));
+}
+
+}  // namespace
+
+void diff_scalar(const ScalarDiff& options) {
+  check(options);
+  GpuOptions wanted;
+  if (!options.target.empty()) wanted.target = &target(options.target);
+  const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
+  const Target& target = wanted.target != nullptr ? *wanted.target : gpu->target();
+  const ScalarSweep sweep = planned(selected_cases(target, options.forms), options);
+  catch_interruptions();
+  std::vector<ScalarFinding> findings;
+  {
+    Progress progress(sweep.cases.size() * scalar_classes * sweep.count);
+    findings = run_scalar_sweep(
+        sweep, [&] { return open_scalar_gpu(target, assembled_version); },
+        {.advanced = [&](std::uint64_t elements) { progress.advance(elements); }, .stop = [] { return interruption() != 0; }});
+  }
+  print_table(findings);
+  print_mismatches(findings);
+  if (!options.record.empty() && interruption() == 0) write_file(options.record, {recording(findings, *gpu)});
+  fail_if_wrong(findings, sweep, gpu->description());
 }
 
 }  // namespace warpmat

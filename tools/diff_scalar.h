@@ -1,13 +1,20 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
+
+#include "gpu/cases/shard.h"
 
 namespace warpmat {
 
-/// `warpmat diff --scalar`: compares every scalar instruction with a GPU. `forms`: only opcodes in which this regular expression is found;
-/// `elements` of each class, a multiple of 256. `record`: a file for the digests of the GPU's answers, or empty. Throws if something
-/// differs.
-void diff_scalar(const std::string& target, const std::string& forms, std::size_t elements, const std::string& record);
+struct ScalarDiff {
+  std::string target, forms;   ///< forms: only opcodes in which this regular expression is found
+  std::uint64_t elements = 0;  ///< of each class
+  Shard shard;                 ///< of the elements
+  std::string record;          ///< a file for the digests of the GPU's answers, or empty
+};
+
+/// `warpmat diff --scalar`: compares scalar instructions with a GPU. Throws if something differs.
+void diff_scalar(const ScalarDiff& options);
 
 }  // namespace warpmat

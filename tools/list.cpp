@@ -4,10 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <warpmat/ptx/catalogue/approximate_evidence.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
 
 #include "commands.h"
 #include "tools/library/offers.h"
@@ -21,6 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string target;
   bool json = false;
+  bool approximate = false;
 };
 
 /// "f16" of an mma operand, "b16" where bits only move.
@@ -113,8 +120,35 @@ std::string list_json(const Target* only) {
   return all.dump(2) + '\n';
 }
 
+/// The approximate instructions, which no row of the lowering table describes.
+std::string list_approximate(const Target* only) {
+  Table table({"instruction", "needs", "PTX", "evidence", "source"});
+  for (const catalogue::Pattern& pattern : catalogue::patterns()) {
+    const catalogue::Row& row = pattern.row;
+    std::vector<Hardware> of_row;
+    for (const Target& target : targets())
+      if ((only == nullptr || only == &target) && has_feature(row.requirement, target) &&
+          std::ranges::find(of_row, target.hardware) == of_row.end())
+        of_row.push_back(target.hardware);
+    std::map<Evidence, std::pair<std::string, std::string>, std::greater<>> known;  // hardware and source, the strongest evidence first
+    for (const Hardware hardware : of_row)
+      if (const auto evidence = catalogue::approximate_evidence(row, hardware)) {
+        known[evidence->evidence].first += fmt::format(" {}", name(hardware));
+        known[evidence->evidence].second = evidence->source;
+      }
+    for (const auto& [evidence, text] : known)
+      table.add({row.opcode, has_feature(row.requirement, targets().front()) ? "all" : target_text(row.requirement),
+                 to_string(row.requirement.ptx), fmt::format("{}{}", name(evidence), text.first), text.second});
+  }
+  return table.text();
+}
+
 void list(const Options& options) {
   const Target* const only = options.target.empty() ? nullptr : &target(options.target);
+  if (options.approximate) {
+    fmt::print("{}", list_approximate(only));
+    return;
+  }
   fmt::print("{}", options.json ? list_json(only) : list_text(only));
 }
 
@@ -125,6 +159,7 @@ std::string footer() {
 Examples:
   warpmat list
   warpmat list --target sm_80
+  warpmat list --approximate --target sm_90
   warpmat list --json | jq -r '.[].opcode')";
 }
 
@@ -135,7 +170,9 @@ void add_list(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
       ->type_name("T");
-  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON instead of a table");
+  command->add_flag("--approximate", options->approximate, "The approximate scalar instructions (ex2.approx, div.full, ...) instead")
+      ->excludes(json);
   command->footer(footer());
   command->callback([options] { list(*options); });
 }

@@ -17,6 +17,7 @@
 #include "gpu/recordings/limit.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
+#include "record_approximate.h"
 #include "tools/library/form_selection.h"
 #include "tools/library/interruption.h"
 #include "tools/library/output_file.h"
@@ -32,6 +33,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string out, forms, target;
   bool all = false;
+  bool approximate = false;
   std::uint64_t limit = 0;  ///< bytes of the file; 0: none
   RecordingSize size;
   std::uint64_t seed = 1;
@@ -188,6 +190,7 @@ void record_all(const Options& options) {
 
 void check(const Options& options) {
   if (options.out.empty() && !options.all) throw CLI::RequiredError("--out, or --all,");
+  if (options.approximate && options.out.empty()) throw CLI::RequiredError("--approximate writes a directory: --out");
   if (options.limit != 0 && !options.out.empty() && !options.out.ends_with(file_ending))
     throw CLI::ValidationError("--limit", "is for one file: a place that ends with .jsonl.gz");
 }
@@ -202,7 +205,8 @@ Examples:
   warpmat record --all --limit 2MB
   warpmat record --out my_card.jsonl.gz
   warpmat record --out tests/vectors/sm_90 --forms 'mma.*f16'
-  warpmat record --all --shard 2/8)";
+  warpmat record --all --shard 2/8
+  warpmat record --approximate --out my_card_all_operands)";
 
 }  // namespace
 
@@ -225,9 +229,14 @@ void add_record(CLI::App& app) {
       ->check(CLI::Range(std::size_t{1}, most_warps));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)")->type_name("S");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
+  CLI::Option* approximate = command->add_flag(
+      "--approximate", options->approximate,
+      "Instead of the forms the approximate functions of one operand: digests of the answers to all 2^32, for 'warpmat exhaust'");
+  for (const char* other : {"--all", "--limit", "--shard", "--cases", "--seed"}) approximate->excludes(command->get_option(other));
   command->footer(footer);
   command->callback([options] {
     check(*options);
+    if (options->approximate) return record_approximate(options->out, options->forms, options->target);
     record_all(*options);
   });
 }

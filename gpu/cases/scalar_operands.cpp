@@ -147,9 +147,9 @@ void fill_operand(ValueKind kind, ScalarClass operand_class, std::size_t operand
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(kind, operand_class, operand, first + i);
 }
 
-ScalarOperands draw_scalar_operands(ScalarClass operand_class, std::size_t count) {
-  return {count, [&](ValueKind kind, std::size_t operand, std::span<std::uint64_t> values) {
-            fill_operand(kind, operand_class, operand, 0, values);
+ScalarOperands draw_scalar_operands(std::span<const ScalarCase> cases, ScalarClass operand_class, std::uint64_t first, std::size_t count) {
+  return {count, cases, [&](ValueKind kind, std::size_t operand, std::span<std::uint64_t> values) {
+            fill_operand(kind, operand_class, operand, first, values);
           }};
 }
 

@@ -12,7 +12,7 @@ namespace warpmat {
 /// arbitrary. They depend on the arguments and nothing else. Predicates are bit 0.
 void fill_operand(ValueKind kind, ScalarClass operand_class, std::size_t operand, std::uint64_t first, std::span<std::uint64_t> values);
 
-/// All operands of a class, `count` elements of each.
-ScalarOperands draw_scalar_operands(ScalarClass operand_class, std::size_t count);
+/// The operands of a class that `cases` read: `count` elements from element `first` on.
+ScalarOperands draw_scalar_operands(std::span<const ScalarCase> cases, ScalarClass operand_class, std::uint64_t first, std::size_t count);
 
 }  // namespace warpmat

@@ -13,6 +13,7 @@ namespace warpmat {
 namespace {
 
 constexpr std::size_t batch_size = 64;  // entries of one module: the assembler takes about 1 ms for each
+constexpr std::size_t round_elements = std::size_t{1} << 20;
 constexpr std::size_t most_examples = 4;
 
 constexpr std::uint64_t fnv_start = 0xcbf29ce484222325;
@@ -32,8 +33,9 @@ std::uint64_t source_element(const ScalarOperands& operands, const ScalarOperand
   return operand.is_wide() ? static_cast<const std::uint64_t*>(data)[i] : static_cast<const std::uint32_t*>(data)[i];
 }
 
-void compare(const ScalarCase& shown, const ScalarOperands& operands, const ScalarResults& expected, const ScalarResults& found,
-             ScalarFinding& finding) {
+/// Compares the elements from number `first` on.
+void compare(const ScalarCase& shown, const ScalarOperands& operands, std::uint64_t first, const ScalarResults& expected,
+             const ScalarResults& found, ScalarFinding& finding) {
   for (std::size_t r = 0; r < shown.results.size(); ++r) {
     finding.outputs += operands.count();
     if (expected.narrow[r] == found.narrow[r] && expected.wide[r] == found.wide[r]) continue;
@@ -42,21 +44,37 @@ void compare(const ScalarCase& shown, const ScalarOperands& operands, const Scal
       ++finding.mismatches;
       if (finding.examples.size() >= most_examples) continue;
       ScalarDifference& difference =
-          finding.examples.emplace_back(ScalarDifference{i, r, {}, element(expected, r, i), element(found, r, i)});
+          finding.examples.emplace_back(ScalarDifference{first + i, r, {}, element(expected, r, i), element(found, r, i)});
       for (std::size_t s = 0; s < shown.sources.size(); ++s) difference.sources.push_back(source_element(operands, shown.sources[s], s, i));
     }
   }
 }
 
-/// One worker's part of a sweep.
+/// The elements of all classes that are compared at once.
+struct Round {
+  std::uint64_t first;
+  std::vector<std::unique_ptr<ScalarOperands>> operands;  ///< by class
+};
+
+Round draw_round(std::span<const ScalarCase> cases, std::uint64_t first, std::size_t count) {
+  std::vector<std::future<std::unique_ptr<ScalarOperands>>> drawn;
+  for (int c = 0; c < scalar_classes; ++c)
+    drawn.push_back(std::async(std::launch::async, [=] {
+      return std::make_unique<ScalarOperands>(draw_scalar_operands(cases, static_cast<ScalarClass>(c), first, count));
+    }));
+  Round round{first, {}};
+  for (auto& one : drawn) round.operands.push_back(one.get());
+  return round;
+}
+
+/// One thread's part of a round.
 class Worker {
  public:
-  Worker(const ScalarSweep& sweep, std::span<const std::unique_ptr<ScalarOperands>> operands, std::unique_ptr<ScalarGpu> gpu,
-         std::vector<ScalarFinding>& findings, const ScalarSweepObserver& observer)
-      : sweep_(sweep), operands_(operands), gpu_(std::move(gpu)), findings_(findings), observer_(observer) {}
+  Worker(std::span<const ScalarCase> cases, const Round& round, std::unique_ptr<ScalarGpu> gpu, std::vector<ScalarFinding>& findings)
+      : cases_(cases), round_(round), gpu_(std::move(gpu)), findings_(findings) {}
 
   void run(std::size_t first, std::size_t count) {
-    const auto cases = std::span(sweep_.cases).subspan(first, count);
+    const auto cases = cases_.subspan(first, count);
     try {
       gpu_->load(cases);
     } catch (const std::runtime_error& error) {
@@ -65,40 +83,57 @@ class Worker {
       for (std::size_t i = 0; i < count; ++i) run(first + i, 1);
       return;
     }
-    for (std::size_t c = 0; c < operands_.size(); ++c) {
-      gpu_->use(*operands_[c]);
-      for (std::size_t i = 0; i < count && !observer_.stop(); ++i) run_case(first + i, i, c);
+    for (std::size_t c = 0; c < round_.operands.size(); ++c) {
+      gpu_->use(*round_.operands[c]);
+      for (std::size_t i = 0; i < count; ++i) run_case(first + i, i, c);
     }
   }
 
  private:
-  ScalarFinding& finding(std::size_t number, std::size_t c) { return findings_[number * operands_.size() + c]; }
+  ScalarFinding& finding(std::size_t number, std::size_t c) { return findings_[number * round_.operands.size() + c]; }
 
   void fail(std::size_t number, const std::string& reason) {
-    for (std::size_t c = 0; c < operands_.size(); ++c) {
-      finding(number, c).error = reason;
-      observer_.found(finding(number, c));
-    }
+    for (std::size_t c = 0; c < round_.operands.size(); ++c) finding(number, c).error = reason;
   }
 
   void run_case(std::size_t number, std::size_t place, std::size_t c) {
-    const ScalarCase& shown = sweep_.cases[number];
-    const ScalarOperands& operands = *operands_[c];
+    const ScalarCase& shown = cases_[number];
+    const ScalarOperands& operands = *round_.operands[c];
     ScalarResults expected(shown, operands.count()), found(shown, operands.count());
     gpu_->run(place, shown, found);
     run_scalar(shown, operands, expected);
     ScalarFinding& result = finding(number, c);
-    compare(shown, operands, expected, found, result);
-    result.digest = scalar_digest(shown, found, std::min(scalar_digest_count, operands.count()));
-    observer_.found(result);
+    compare(shown, operands, round_.first, expected, found, result);
+    if (round_.first == 0) result.digest = scalar_digest(shown, found, std::min(scalar_digest_count, operands.count()));
   }
 
-  const ScalarSweep& sweep_;
-  std::span<const std::unique_ptr<ScalarOperands>> operands_;
+  std::span<const ScalarCase> cases_;
+  const Round& round_;
   std::unique_ptr<ScalarGpu> gpu_;
   std::vector<ScalarFinding>& findings_;
-  const ScalarSweepObserver& observer_;
 };
+
+/// Batches of cases in turn, on `threads` threads.
+void run_round(const ScalarSweep& sweep, const Round& round, const std::function<std::unique_ptr<ScalarGpu>()>& open,
+               const ScalarObserver& observer, std::vector<ScalarFinding>& findings) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex reporting;
+  const auto work = [&] {
+    Worker worker(sweep.cases, round, open(), findings);
+    for (std::size_t first; (first = next.fetch_add(batch_size)) < sweep.cases.size();) {
+      const std::size_t count = std::min(batch_size, sweep.cases.size() - first);
+      worker.run(first, count);
+      const std::lock_guard lock(reporting);
+      observer.advanced(count * round.operands.size() * round.operands.front()->count());
+      if (observer.stop()) next = sweep.cases.size();
+    }
+  };
+  const std::size_t batches = (sweep.cases.size() + batch_size - 1) / batch_size;
+  std::vector<std::future<void>> workers;
+  for (std::size_t i = 0; i < std::clamp(std::size_t{sweep.threads}, std::size_t{1}, batches); ++i)
+    workers.push_back(std::async(std::launch::async, work));
+  for (auto& worker : workers) worker.get();
+}
 
 }  // namespace
 
@@ -117,7 +152,8 @@ std::uint64_t combine_digests(std::span<const std::uint64_t> of_classes) {
 
 std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases) {
   std::vector<ScalarOperands> operands;
-  for (int c = 0; c < scalar_classes; ++c) operands.push_back(draw_scalar_operands(static_cast<ScalarClass>(c), scalar_digest_count));
+  for (int c = 0; c < scalar_classes; ++c)
+    operands.push_back(draw_scalar_operands(cases, static_cast<ScalarClass>(c), 0, scalar_digest_count));
   std::vector<std::uint64_t> digests;
   for (const ScalarCase& shown : cases) {
     std::vector<std::uint64_t> of_classes;
@@ -132,34 +168,12 @@ std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases) {
 }
 
 std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,
-                                            const ScalarSweepObserver& observer) {
-  std::vector<std::future<std::unique_ptr<ScalarOperands>>> drawn;
-  for (int c = 0; c < scalar_classes; ++c)
-    drawn.push_back(std::async(std::launch::async, [&, c] {
-      return std::make_unique<ScalarOperands>(draw_scalar_operands(static_cast<ScalarClass>(c), sweep.count));
-    }));
-  std::vector<std::unique_ptr<ScalarOperands>> operands;
-  for (auto& one : drawn) operands.push_back(one.get());
-
+                                            const ScalarObserver& observer) {
   std::vector<ScalarFinding> findings;
   for (const ScalarCase& shown : sweep.cases)
     for (int c = 0; c < scalar_classes; ++c) findings.push_back({shown.title(), static_cast<ScalarClass>(c), 0, 0, {}, 0, {}});
-
-  std::atomic<std::size_t> next = 0;
-  std::mutex reporting;
-  const ScalarSweepObserver one_at_a_time{[&](const ScalarFinding& finding) {
-                                            const std::lock_guard lock(reporting);
-                                            observer.found(finding);
-                                          },
-                                          observer.stop};
-  const auto work = [&] {
-    Worker worker(sweep, operands, open(), findings, one_at_a_time);
-    for (std::size_t first; !observer.stop() && (first = next.fetch_add(batch_size)) < sweep.cases.size();)
-      worker.run(first, std::min(batch_size, sweep.cases.size() - first));
-  };
-  std::vector<std::future<void>> workers;
-  for (unsigned i = 0; i < std::max(1u, sweep.threads); ++i) workers.push_back(std::async(std::launch::async, work));
-  for (auto& worker : workers) worker.get();
+  for (std::size_t done = 0; done < sweep.count && !observer.stop(); done += round_elements)
+    run_round(sweep, draw_round(sweep.cases, sweep.first + done, std::min(round_elements, sweep.count - done)), open, observer, findings);
   return findings;
 }
 

@@ -20,7 +20,7 @@ struct ScalarDifference {
   std::uint64_t expected, found;  ///< the library's and the GPU's
 };
 
-/// What the comparison of one case in one class found. Where the sweep was stopped before it, there are neither outputs nor an error.
+/// What the comparison of one case in one class found.
 struct ScalarFinding {
   std::string title;
   ScalarClass operand_class;
@@ -44,18 +44,20 @@ std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases);
 
 struct ScalarSweep {
   std::vector<ScalarCase> cases;
-  std::size_t count = std::size_t{1} << 20;  ///< elements of each class
+  std::uint64_t first = 0;                   ///< number of the first element of each class
+  std::size_t count = std::size_t{1} << 20;  ///< elements of each class, a multiple of 256
   unsigned threads = 1;                      ///< each with a GPU object of its own
 };
 
-struct ScalarSweepObserver {
-  std::function<void(const ScalarFinding&)> found = [](const ScalarFinding&) {};  ///< one case in one class; from one thread at a time
-  std::function<bool()> stop = [] { return false; };                              ///< asked before each, from any thread
+/// What a sweep tells while it runs, by any of its threads, one at a time.
+struct ScalarObserver {
+  std::function<void(std::uint64_t elements)> advanced = [](std::uint64_t) {};  ///< so many more are compared, of one class of one case
+  std::function<bool()> stop = [] { return false; };                            ///< whether to begin nothing more
 };
 
-/// Runs every case in every class on `open()`'s GPUs and with this library, until the observer stops that. The findings are in the order of
-/// cases and classes.
+/// Runs every case in every class on `open()`'s GPUs and with this library, in rounds of at most a million elements of all cases. The
+/// findings are in the order of cases and classes.
 std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,
-                                            const ScalarSweepObserver& observer = {});
+                                            const ScalarObserver& observer = {});
 
 }  // namespace warpmat

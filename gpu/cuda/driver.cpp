@@ -69,6 +69,8 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   find(event_destroy, "cuEventDestroy_v2");
   find(memory_allocate, "cuMemAlloc_v2");
   find(memory_free, "cuMemFree_v2");
+  find(host_memory_allocate, "cuMemAllocHost_v2");
+  find(host_memory_free, "cuMemFreeHost");
   find(copy_to_device, "cuMemcpyHtoD_v2");
   find(copy_from_device, "cuMemcpyDtoH_v2");
   find(copy_rows, "cuMemcpy2D_v2");

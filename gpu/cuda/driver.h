@@ -53,6 +53,8 @@ class Driver {
   CUresult (*event_destroy)(CUevent event);
   CUresult (*memory_allocate)(CUdeviceptr* address, std::size_t bytes);
   CUresult (*memory_free)(CUdeviceptr address);
+  CUresult (*host_memory_allocate)(void** address, std::size_t bytes);
+  CUresult (*host_memory_free)(void* address);
   CUresult (*copy_to_device)(CUdeviceptr to, const void* from, std::size_t bytes);
   CUresult (*copy_from_device)(void* to, CUdeviceptr from, std::size_t bytes);
   CUresult (*copy_rows)(const CUDA_MEMCPY2D* copy);

@@ -6,110 +6,97 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <fstream>
-#include <iterator>
+#include <future>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
-#include <thread>
-
-#include <warpmat/numeric/rounding_mode.h>
-#include <warpmat/ptx/catalogue/executable.h>
 
 namespace warpmat {
 namespace {
 
-constexpr std::size_t lanes = 32;
-constexpr const char* suffix = ".digests";
+constexpr std::string_view suffix = ".digests";
 
 static_assert(std::endian::native == std::endian::little);
 
-/// What executes an opcode of one operand, and how wide its registers are.
-struct Instruction {
-  catalogue::Executable executable;
-  bool wide;
-};
-
-Instruction find_instruction(const std::string& opcode) {
-  const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
-  if (!match) throw std::runtime_error(catalogue::explain_unknown_row(opcode));
-  const auto& operands = match->pattern->operands;
-  if (operands.size() != 2 || match->pattern->row.kernel.empty())
-    throw std::runtime_error(fmt::format("'{}' has more than one source: not all its operands can be recorded", opcode));
-  return {catalogue::executable(*match), match->type_of(operands[1]).bits == 64};
+AllOperands read_digests(const std::filesystem::path& path, std::string opcode) {
+  emulated_function(opcode);
+  AllOperands recorded{std::move(opcode), std::vector<std::uint32_t>(block_count)};
+  const auto bytes = static_cast<std::streamsize>(block_count * sizeof(std::uint32_t));
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(recorded.digests.data()), bytes) || file.peek() != std::ifstream::traits_type::eof())
+    throw std::runtime_error(fmt::format("{} does not hold {} bytes", path.string(), bytes));
+  return recorded;
 }
 
-/// Results of the operands `first` to first + 31, as their words are digested.
-void run_warp(const Instruction& instruction, std::uint32_t first, std::uint32_t* words) {
-  alignas(64) std::array<std::uint32_t, lanes> narrow, narrow_result;
-  alignas(64) std::array<std::uint64_t, lanes> wide, wide_result;
-  for (std::uint32_t i = 0; i < lanes; ++i) {
-    narrow[i] = first + i;
-    wide[i] = static_cast<std::uint64_t>(first + i) << 32;
-  }
-  void* const results[] = {instruction.wide ? static_cast<void*>(wide_result.data()) : narrow_result.data()};
-  const void* const sources[] = {instruction.wide ? static_cast<const void*>(wide.data()) : narrow.data()};
-  instruction.executable.function(results, sources, instruction.executable.modifiers);
-  for (std::size_t i = 0; i < lanes; ++i)
-    words[i] = instruction.wide ? static_cast<std::uint32_t>(wide_result[i] >> 32 ^ wide_result[i]) : narrow_result[i];
-}
-
-std::uint32_t block_digest(const Instruction& instruction, std::size_t block) {
-  const RoundingMode nearest(RoundingMode::nearest);
-  std::vector<std::uint32_t> words(block_operands);
-  for (std::size_t i = 0; i < block_operands; i += lanes)
-    run_warp(instruction, static_cast<std::uint32_t>(block * block_operands + i), words.data() + i);
-  return static_cast<std::uint32_t>(XXH64(words.data(), words.size() * sizeof(std::uint32_t), 0));
+std::span<const std::uint32_t> answers_of(UnaryFunction& function, std::size_t block) {
+  return function.answers(static_cast<std::uint32_t>(block * block_operands), block_operands);
 }
 
 }  // namespace
 
-std::vector<AllOperands> read_all_operands(const std::filesystem::path& directory) {
-  std::vector<AllOperands> recorded;
+std::string file_name(const AllOperands& recorded) {
+  return recorded.opcode + std::string(suffix);
+}
+
+std::string encode(const AllOperands& recorded) {
+  return {reinterpret_cast<const char*>(recorded.digests.data()), recorded.digests.size() * sizeof(std::uint32_t)};
+}
+
+AllOperandsRecording read_all_operands(const std::filesystem::path& directory) {
+  AllOperandsRecording recorded;
   if (!std::filesystem::is_directory(directory)) throw std::runtime_error(fmt::format("{} is no directory", directory.string()));
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    std::string opcode = entry.path().filename().string();
-    if (!opcode.ends_with(suffix)) continue;
-    opcode.resize(opcode.size() - std::string_view(suffix).size());
-    find_instruction(opcode);
-    std::vector<std::uint32_t> digests(block_count);
-    const auto bytes = static_cast<std::streamsize>(block_count * sizeof(std::uint32_t));
-    std::ifstream file(entry.path(), std::ios::binary);
-    if (!file.read(reinterpret_cast<char*>(digests.data()), bytes) || file.peek() != std::ifstream::traits_type::eof())
-      throw std::runtime_error(fmt::format("{} does not hold {} bytes", entry.path().string(), bytes));
-    recorded.push_back({opcode, std::move(digests)});
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(suffix)) recorded.instructions.push_back(read_digests(entry.path(), name.substr(0, name.size() - suffix.size())));
   }
-  std::ranges::sort(recorded, {}, &AllOperands::opcode);
+  std::ranges::sort(recorded.instructions, {}, &AllOperands::opcode);
+  std::ifstream source(directory / source_file_name);
+  if (!std::getline(source, recorded.source))
+    throw std::runtime_error(fmt::format("{} says in no line whose answers these are", (directory / source_file_name).string()));
   return recorded;
 }
 
-std::uint32_t block_digest(const std::string& opcode, std::size_t block) {
-  return block_digest(find_instruction(opcode), block);
+std::uint32_t block_digest(UnaryFunction& function, std::size_t block) {
+  const std::span<const std::uint32_t> words = answers_of(function, block);
+  return static_cast<std::uint32_t>(XXH64(words.data(), words.size_bytes(), 0));
 }
 
-std::vector<std::size_t> different_blocks(const AllOperands& recorded, const std::vector<std::size_t>& blocks, unsigned jobs,
-                                          const std::function<void()>& done) {
-  const Instruction instruction = find_instruction(recorded.opcode);
-  std::vector<std::size_t> different;
+std::vector<std::uint32_t> block_digests(const OpenFunction& open, const std::vector<std::size_t>& blocks, unsigned jobs,
+                                         const std::function<void()>& done) {
+  std::vector<std::uint32_t> digests(blocks.size());
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   const auto work = [&] {
+    const std::unique_ptr<UnaryFunction> function = open();
     for (std::size_t i; (i = next++) < blocks.size();) {
-      const bool same = block_digest(instruction, blocks[i]) == recorded.digests.at(blocks[i]);
+      digests[i] = block_digest(*function, blocks[i]);
       const std::lock_guard lock(mutex);
-      if (!same) different.push_back(blocks[i]);
       done();
     }
   };
-  std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < jobs; ++i) threads.emplace_back(work);
-  work();
-  threads.clear();
-  std::ranges::sort(different);
+  std::vector<std::future<void>> threads;
+  for (unsigned i = 0; i < jobs; ++i) threads.push_back(std::async(std::launch::async, work));
+  for (std::future<void>& thread : threads) thread.wait();
+  for (std::future<void>& thread : threads) thread.get();
+  return digests;
+}
+
+std::vector<std::size_t> different_blocks(const AllOperands& recorded, const OpenFunction& open, const std::vector<std::size_t>& blocks,
+                                          unsigned jobs, const std::function<void()>& done) {
+  const std::vector<std::uint32_t> digests = block_digests(open, blocks, jobs, done);
+  std::vector<std::size_t> different;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (digests[i] != recorded.digests.at(blocks[i])) different.push_back(blocks[i]);
   return different;
+}
+
+std::optional<DifferentAnswer> first_difference(UnaryFunction& first, UnaryFunction& second, std::size_t block) {
+  const std::span<const std::uint32_t> a = answers_of(first, block), b = answers_of(second, block);
+  const auto [in_a, in_b] = std::ranges::mismatch(a, b);
+  if (in_a == a.end()) return std::nullopt;
+  return DifferentAnswer{static_cast<std::uint32_t>(block * block_operands + static_cast<std::size_t>(in_a - a.begin())), *in_a, *in_b};
 }
 
 }  // namespace warpmat

@@ -4,17 +4,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "gpu/runners/unary_function.h"
 
 namespace warpmat {
 
 // Instructions of one operand whose answers to all 2^32 operands are recorded: the approximate ones. Their file holds a digest for each
-// block of 2^20 operands: block b has the operands b · 2^20 to b · 2^20 + 2^20 - 1 as 32-bit words, of f64 the upper words, the lower ones
-// being 0.
+// block of 2^20 operands: block b has the operands b · 2^20 to b · 2^20 + 2^20 - 1 as words of a UnaryFunction.
 //
-//   OPCODE.digests    4096 little-endian 32-bit words: for each block the lower half of XXH64 (seed 0) of its 2^20 results, each a
-//                     little-endian 32-bit word; of an f64 its upper word exclusive-or its lower one
+//   OPCODE.digests    4096 little-endian 32-bit words: for each block the lower half of XXH64 (seed 0) of its 2^20 answers, each a
+//                     little-endian 32-bit word
+//   source.txt        one line: whose answers these are
 
 inline constexpr std::size_t block_operands = std::size_t{1} << 20, block_count = std::size_t{1} << 12;
 
@@ -24,16 +28,40 @@ struct AllOperands {
   std::vector<std::uint32_t> digests;  ///< of the blocks
 };
 
-/// The files of `directory`, by name. Throws std::runtime_error where one cannot be read, has another size, or names no instruction of one
-/// operand.
-std::vector<AllOperands> read_all_operands(const std::filesystem::path& directory);
+/// The name and the bytes of its file.
+std::string file_name(const AllOperands& recorded);
+std::string encode(const AllOperands& recorded);
 
-/// The digest of what this library gives for a block.
-std::uint32_t block_digest(const std::string& opcode, std::size_t block);
+struct AllOperandsRecording {
+  std::string source;                     ///< the line of source.txt
+  std::vector<AllOperands> instructions;  ///< sorted
+};
+inline constexpr const char* source_file_name = "source.txt";
 
-/// The blocks among `blocks` in which this library gives something else than recorded. Uses `jobs` threads; `done` is called after each
-/// block, by any of them, one at a time.
-std::vector<std::size_t> different_blocks(const AllOperands& recorded, const std::vector<std::size_t>& blocks, unsigned jobs,
-                                          const std::function<void()>& done);
+/// What `directory` holds. Throws std::runtime_error where a file cannot be read, has another size, or names no instruction of one operand.
+AllOperandsRecording read_all_operands(const std::filesystem::path& directory);
+
+/// The digest of a block.
+std::uint32_t block_digest(UnaryFunction& function, std::size_t block);
+
+/// How block_digests gets at an instruction: called once by each of its threads.
+using OpenFunction = std::function<std::unique_ptr<UnaryFunction>()>;
+
+/// The digests of `blocks`, in their order. Uses `jobs` threads; `done` is called after each block, by any of them, one at a time. Throws
+/// what `open` or a function throws.
+std::vector<std::uint32_t> block_digests(const OpenFunction& open, const std::vector<std::size_t>& blocks, unsigned jobs,
+                                         const std::function<void()>& done);
+
+/// Those of `blocks` in which a function gives something else than recorded.
+std::vector<std::size_t> different_blocks(const AllOperands& recorded, const OpenFunction& open, const std::vector<std::size_t>& blocks,
+                                          unsigned jobs, const std::function<void()>& done);
+
+/// An operand to which two functions give different answers.
+struct DifferentAnswer {
+  std::uint32_t operand, first, second;
+};
+
+/// The first of a block; nothing where both give the same.
+std::optional<DifferentAnswer> first_difference(UnaryFunction& first, UnaryFunction& second, std::size_t block);
 
 }  // namespace warpmat

@@ -71,20 +71,21 @@ void run_warp(const ScalarCase& shown, const ScalarOperands& operands, std::size
 
 }  // namespace
 
-ScalarOperands::ScalarOperands(std::size_t count, const Draw& draw) : count_(count) {
+ScalarOperands::ScalarOperands(std::size_t count, std::span<const ScalarCase> cases, const Draw& draw) : count_(count) {
+  std::array<std::array<bool, most_operands>, value_kinds> used{};
+  for (const ScalarCase& c : cases)
+    for (std::size_t i = 0; i < c.sources.size(); ++i) used[static_cast<std::size_t>(c.sources[i].kind)].at(i) = true;
   std::vector<std::uint64_t> values(count);
-  for (int k = 0; k < value_kinds; ++k) {
-    const auto kind = static_cast<ValueKind>(k);
+  for (std::size_t kind = 0; kind < used.size(); ++kind)
     for (std::size_t operand = 0; operand < most_operands; ++operand) {
-      draw(kind, operand, values);
-      auto& narrow = narrow_[static_cast<std::size_t>(k)][operand];
-      auto& wide = wide_[static_cast<std::size_t>(k)][operand];
-      if (is_used_wide(kind))
-        wide = values;
+      if (!used[kind][operand]) continue;
+      draw(static_cast<ValueKind>(kind), operand, values);
+      if (is_used_wide(static_cast<ValueKind>(kind)))
+        wide_[kind][operand] = values;
       else
-        std::ranges::transform(values, std::back_inserter(narrow), [](std::uint64_t value) { return static_cast<std::uint32_t>(value); });
+        std::ranges::transform(values, std::back_inserter(narrow_[kind][operand]),
+                               [](std::uint64_t value) { return static_cast<std::uint32_t>(value); });
     }
-  }
 }
 
 const void* ScalarOperands::data(const ScalarOperand& shown, std::size_t operand) const {

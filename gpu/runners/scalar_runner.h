@@ -10,15 +10,16 @@
 
 namespace warpmat {
 
-/// The operands of `count` elements of one class, for all kinds: what runs of that class read. Narrow ones are kept as 32-bit words.
+/// The operands of `count` elements of one class: what runs of some cases read. Narrow ones are kept as 32-bit words.
 class ScalarOperands {
  public:
   static constexpr std::size_t most_operands = 5;
 
   using Draw = std::function<void(ValueKind kind, std::size_t operand, std::span<std::uint64_t> values)>;
 
-  /// `count`, a multiple of 32, elements of what `draw` gives. gpu/cases/scalar_operands.h draws the classes.
-  ScalarOperands(std::size_t count, const Draw& draw);
+  /// `count`, a multiple of 32, elements of what `draw` gives, for the sources that `cases` have. gpu/cases/scalar_operands.h draws the
+  /// classes.
+  ScalarOperands(std::size_t count, std::span<const ScalarCase> cases, const Draw& draw);
 
   std::size_t count() const { return count_; }
   /// The elements of operand number `operand`, which has the kind of `shown`: count() words of 4 bytes, or of 8 where it is wide.

@@ -1,4 +1,5 @@
 #include <warpmat/execute/instruction.h>
+#include <warpmat/ptx/run.h>
 
 #include <fmt/format.h>
 
@@ -436,4 +437,36 @@ TEST_CASE("many warps: a batch moves what single warps move, with a stride or wi
       for (std::size_t r = 0; r < 8; ++r) CHECK(loaded[8 * i + r] == move.registers[OperandName::r][r]);
     }
   }
+}
+
+// tests/vectors/wmma_overlaps_sm_90.tsv.gz: the statement; %r0 to %r23 before it, "-" where it has none of that register; elements of D
+// that the card gave, each of them other than if the statement read everything before it wrote anything, or one half after the other.
+TEST_CASE("wmma.mma whose D registers are also sources gives what an H200 gives", "[wmma]") {
+  const auto rows = read_table(source_path("tests/vectors/wmma_overlaps_sm_90.tsv.gz"));
+  std::size_t compared = 0;
+  for (const auto& row : rows) {
+    if (row.front().starts_with('#')) continue;
+    INFO(row[0]);
+    const Program program = parse(".reg .b32 %r<24>;\n" + row[0], "sm_90a");
+    for (const Path path : {Path::fast, Path::reference}) {
+      Warp warp(program);
+      std::istringstream words(row[1]), expected(row[2]);
+      std::string text;
+      for (int reg = 0; words >> text; ++reg)
+        for (std::size_t lane = 0; text != "-" && lane < lanes; ++lane)
+          warp.named_registers()[static_cast<std::size_t>(reg)][lane] =
+              static_cast<std::uint32_t>(std::stoul(text.substr(8 * lane, 8), nullptr, 16));
+      run(warp, {.path = path});
+      const Statement& statement = program.statements.front();
+      std::vector<const std::uint32_t*> d;
+      for (std::uint32_t* word : warp.words(statement.operands.front())) d.push_back(word);
+      const Fragment& fragment = statement.matrix()->form().operand(OperandName::d).fragment;
+      int i = 0, j = 0;
+      char comma = 0, equals = 0;
+      for (std::uint64_t bits = 0; expected >> std::dec >> i >> comma >> j >> equals >> std::hex >> bits; ++compared)
+        CHECK(read_element(fragment, d, {i, j}) == bits);
+    }
+  }
+  CHECK(rows.size() == 22);
+  CHECK(compared > 2 * 50);
 }

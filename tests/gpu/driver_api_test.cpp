@@ -99,6 +99,8 @@ WARPMAT_ALIKE(event_query, cuEventQuery);
 WARPMAT_ALIKE(event_destroy, cuEventDestroy);
 WARPMAT_ALIKE(memory_allocate, cuMemAlloc);
 WARPMAT_ALIKE(memory_free, cuMemFree);
+WARPMAT_ALIKE(host_memory_allocate, cuMemAllocHost);
+WARPMAT_ALIKE(host_memory_free, cuMemFreeHost);
 WARPMAT_ALIKE(copy_to_device, cuMemcpyHtoD);
 WARPMAT_ALIKE(copy_from_device, cuMemcpyDtoH);
 WARPMAT_ALIKE(copy_rows, cuMemcpy2D);

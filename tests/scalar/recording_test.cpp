@@ -23,17 +23,11 @@ std::map<std::string, std::string> recorded_digests() {
   return digests;
 }
 
-/// Whether the case is compared by approximate_test.cpp, with digests of all operands or recorded quotients.
-bool is_approximate(const ScalarCase& shown) {
-  return shown.opcode.find(".approx") != std::string::npos || shown.opcode.find(".full") != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("every scalar instruction of sm_90 gives what an H200 gave", "[scalar][vectors]") {
   const std::map<std::string, std::string> recorded = recorded_digests();
-  std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
-  std::erase_if(cases, is_approximate);
+  const std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
   const std::vector<std::uint64_t> digests = scalar_digests(cases);
   REQUIRE(cases.size() == recorded.size());
   std::size_t wrong = 0;
@@ -68,15 +62,7 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
     if (c.opcode == "add.s32" || c.opcode == "neg.s32") sweep.cases.push_back(c);
   REQUIRE(sweep.cases.size() == 2);
   sweep.count = 256;
-  const auto open = [] { return std::make_unique<WrongGpu>(); };
-  std::size_t told = 0, mismatches = 0;
-  const auto count = [&](const ScalarFinding& finding) {
-    ++told;
-    mismatches += finding.mismatches;
-  };
-  const std::vector<ScalarFinding> findings = run_scalar_sweep(sweep, open, {.found = count});
-  CHECK(told == 2 * scalar_classes);
-  CHECK(mismatches == scalar_classes);
+  const std::vector<ScalarFinding> findings = run_scalar_sweep(sweep, [] { return std::make_unique<WrongGpu>(); });
   REQUIRE(findings.size() == 2 * scalar_classes);
   const ScalarFinding& sum = findings[0];
   CHECK(sum.title == "add.s32");
@@ -87,12 +73,4 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
   CHECK((sum.examples[0].expected ^ sum.examples[0].found) == 8);
   CHECK(sum.examples[0].expected == ((sum.examples[0].sources[0] + sum.examples[0].sources[1]) & 0xffffffff));
   CHECK(findings[scalar_classes].error == "not taken");
-
-  sweep.cases.pop_back();
-  const auto stop = [&] { return told > 0; };
-  told = 0;
-  const std::vector<ScalarFinding> stopped = run_scalar_sweep(sweep, open, {.found = count, .stop = stop});
-  CHECK(told == 1);
-  CHECK(stopped[0].outputs == 256);
-  CHECK(stopped[1].outputs == 0);
 }

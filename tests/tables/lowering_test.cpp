@@ -121,6 +121,8 @@ TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse
     CHECK(allowed(f64, sm_90));
   }
   for (const Hardware hardware : {sm_80, sm_90, sm_100, sm_120}) {
+    CHECK_FALSE(allowed("wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32", hardware));
+    CHECK(allowed("wmma.mma.sync.aligned.row.col.m16n16k16.f16.f32", hardware));
     CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", hardware));
     CHECK(allowed("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", hardware));  // on the f32 cores
     CHECK(allowed("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", hardware));  // two IMMA

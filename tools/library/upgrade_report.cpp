@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "gpu/recordings/found_layout.h"
 #include "tools/library/opcode_patterns.h"
 #include "tools/library/table.h"
 
@@ -101,6 +104,25 @@ std::string contradictions_text(const Recording& recording, const std::vector<Re
   return text.empty() ? "" : "\nWhere the card contradicts the emulator:\n\n" + text;
 }
 
+/// Of loads of wmma that contradict the emulator: where the card puts the elements instead. The ISA leaves that open.
+std::string layouts_text(const Recording& recording, const std::vector<Replayed>& results) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> forms;  // by the card's layout and the emulator's
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Form* form = find_form(recording.answers[i].opcode);
+    if (results[i].outcome != differs || form->mnemonic != Mnemonic::wmma_load) continue;
+    const std::optional<Fragment> found = layout_of_loads(recording.provenance, recording.answers[i]);
+    const std::string text = found ? layout_text(*form, *found) : "no permutation of index bits, or no examples in the file";
+    forms[{text, layout_text(*form, form->operand(OperandName::r).fragment)}].push_back(form->opcode);
+  }
+  std::string text;
+  for (const auto& [layouts, opcodes] : forms) {
+    text += fmt::format("- {}; the emulator has {}\n", layouts.first, layouts.second);
+    for (const OpcodePattern& pattern : opcode_patterns(opcodes)) text += fmt::format("  - {} x `{}`\n", pattern.opcodes, pattern.text);
+  }
+  if (text.empty()) return text;
+  return "\nWhere the card's wmma.load puts elements (element inside the register | lane | register, lowest bits first):\n\n" + text;
+}
+
 std::string not_recorded_text(const std::vector<RowResult>& rows) {
   std::vector<std::string> missing;
   for (const RowResult& row : rows) missing.insert(missing.end(), row.not_recorded.begin(), row.not_recorded.end());
@@ -136,7 +158,8 @@ std::string upgrade_report(const Recording& recording, const std::vector<Replaye
   for (const RowResult& row : rows)
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.lowering->machine, row.forms, name(row.lowering->evidence),
                         row.lowering->source, verdict(row));
-  return text + contradictions_text(recording, results) + not_compared_text(results) + not_recorded_text(rows);
+  return text + contradictions_text(recording, results) + layouts_text(recording, results) + not_compared_text(results) +
+         not_recorded_text(rows);
 }
 
 }  // namespace warpmat

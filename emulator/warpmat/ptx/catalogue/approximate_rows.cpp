@@ -1,5 +1,8 @@
 // Approximate arithmetic: the .approx and .full instructions of PTX ISA 9.1 sections 9.7.3 and 9.7.4.
 
+#include <algorithm>
+
+#include <warpmat/ptx/catalogue/approximate_evidence.h>
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
@@ -9,30 +12,46 @@ namespace {
 constexpr Requirement any = since(1, {1, 4}), sm20 = since(20, {2, 1}), sm20_rsqrt = since(20, {4, 0});
 constexpr Requirement sm75 = since(75, {7, 0}), sm90 = since(90, {7, 8});
 
-const std::vector<KernelRow> approximate{
-    {"ex2.approx(.ftz)?.f32", "d:T = a:T", "ex2.approx.T", any},
-    {"lg2.approx(.ftz)?.f32", "d:T = a:T", "lg2.approx.T", any},
-    {"rcp.approx(.ftz)?.f32", "d:T = a:T", "rcp.approx.T", any},
-    {"rsqrt.approx(.ftz)?.f32", "d:T = a:T", "rsqrt.approx.T", any},
-    {"sqrt.approx(.ftz)?.f32", "d:T = a:T", "sqrt.approx.T", any},
-    {"sin.approx(.ftz)?.f32", "d:T = a:T", "sin.approx.T", any},
-    {"cos.approx(.ftz)?.f32", "d:T = a:T", "cos.approx.T", any},
-    {"tanh.approx.f32", "d:T = a:T", "tanh.approx.T", sm75},
-    {"div.approx(.ftz)?.f32", "d:T = a:T, b:T", "div.approx.T", any},
-    {"div.full(.ftz)?.f32", "d:T = a:T, b:T", "div.full.T", any},
-    {"ex2.approx(.f16|.f16x2)", "d:T = a:T", "ex2.approx.T", sm75},
-    {"ex2.approx.ftz(.bf16|.bf16x2)", "d:T = a:T", "ex2.approx.T", sm90},
-    {"tanh.approx(.f16|.f16x2)", "d:T = a:T", "tanh.approx.T", sm75},
-    {"tanh.approx(.bf16|.bf16x2)", "d:T = a:T", "tanh.approx.T", sm90},
-    {"rcp.approx.ftz.f64", "d:T = a:T", "rcp.approx.ftz.T", sm20},
-    {"rsqrt.approx.ftz.f64", "d:T = a:T", "rsqrt.approx.ftz.T", sm20_rsqrt},
-    {"rsqrt.approx.f64", "d:T = a:T", "rsqrt.approx.T", any},
+// What was compared with an H200, without a difference: every .ftz spelling and every type of a row.
+constexpr std::string_view all_operands = "H200: all 2^32 operands", all_pairs = "H200: 1,342,177,280 pairs",
+                           upper_words = "H200: all 2^32 upper words, and 1,207,959,552 numbers";
+
+struct ApproximateRow {
+  KernelRow row;
+  std::string_view compared;
+};
+
+const std::vector<ApproximateRow> approximate{
+    {{"ex2.approx(.ftz)?.f32", "d:T = a:T", "ex2.approx.T", any}, all_operands},
+    {{"lg2.approx(.ftz)?.f32", "d:T = a:T", "lg2.approx.T", any}, all_operands},
+    {{"rcp.approx(.ftz)?.f32", "d:T = a:T", "rcp.approx.T", any}, all_operands},
+    {{"rsqrt.approx(.ftz)?.f32", "d:T = a:T", "rsqrt.approx.T", any}, all_operands},
+    {{"sqrt.approx(.ftz)?.f32", "d:T = a:T", "sqrt.approx.T", any}, all_operands},
+    {{"sin.approx(.ftz)?.f32", "d:T = a:T", "sin.approx.T", any}, all_operands},
+    {{"cos.approx(.ftz)?.f32", "d:T = a:T", "cos.approx.T", any}, all_operands},
+    {{"tanh.approx.f32", "d:T = a:T", "tanh.approx.T", sm75}, all_operands},
+    {{"div.approx(.ftz)?.f32", "d:T = a:T, b:T", "div.approx.T", any}, all_pairs},
+    {{"div.full(.ftz)?.f32", "d:T = a:T, b:T", "div.full.T", any}, all_pairs},
+    {{"ex2.approx(.f16|.f16x2)", "d:T = a:T", "ex2.approx.T", sm75}, all_operands},
+    {{"ex2.approx.ftz(.bf16|.bf16x2)", "d:T = a:T", "ex2.approx.T", sm90}, all_operands},
+    {{"tanh.approx(.f16|.f16x2)", "d:T = a:T", "tanh.approx.T", sm75}, all_operands},
+    {{"tanh.approx(.bf16|.bf16x2)", "d:T = a:T", "tanh.approx.T", sm90}, all_operands},
+    {{"rcp.approx.ftz.f64", "d:T = a:T", "rcp.approx.ftz.T", sm20}, upper_words},
+    {{"rsqrt.approx.ftz.f64", "d:T = a:T", "rsqrt.approx.ftz.T", sm20_rsqrt}, upper_words},
+    {{"rsqrt.approx.f64", "d:T = a:T", "rsqrt.approx.T", any}, upper_words},
 };
 
 }  // namespace
 
 void add_approximate_rows(std::vector<Row>& rows) {
-  add_kernel_rows(rows, approximate);
+  for (const ApproximateRow& r : approximate) add_kernel_rows(rows, {&r.row, 1});
+}
+
+std::optional<ApproximateEvidence> approximate_evidence(const Row& row, Hardware hardware) {
+  const auto found = std::ranges::find(approximate, row.opcode, [](const ApproximateRow& r) { return std::string_view(r.row.opcode); });
+  if (found == approximate.end()) return std::nullopt;
+  if (hardware == Hardware::sm_90) return ApproximateEvidence{Evidence::measured, found->compared};
+  return ApproximateEvidence{Evidence::assumed, "as sm_90, with the same machine instructions"};
 }
 
 }  // namespace warpmat::catalogue
