@@ -33,6 +33,7 @@ Block::Block(const LaunchState& launch, Dim3 index) : launch_(launch), index_(in
     warps_.push_back(std::make_unique<WarpState>(*this, static_cast<int>(warps_.size()),
                                                  count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1));
   }
+  warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   order_.resize(warps_.size());
   std::iota(order_.begin(), order_.end(), 0);
   begin_checks();
@@ -87,6 +88,7 @@ Block::Status Block::run(bool has_turn) {
     idle = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle + 1;
     if (idle > 2 * warps_.size() && finished < warps_.size()) report_deadlock();
   }
+  check_warpgroups();
   if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
   return Status::finished;
 }
@@ -122,6 +124,27 @@ void Block::check_barrier(int id) {
 
 void Block::check_all_barriers() {
   for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) check_barrier(id);
+}
+
+/// Traps where a warp has ended without a product that another warp of its warpgroup has executed.
+void Block::check_warpgroups() const {
+  for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
+    const WarpgroupIssues& group = warpgroups_[g];
+    if (group.issues.empty()) continue;
+    const auto absent = static_cast<int>(std::ranges::min_element(group.next) - group.next.begin());
+    const WarpgroupIssues::Issue& issue = group.issues.front();
+    const syntax::Statement& statement = *launch_.program.statements[issue.statement];
+    throw KernelTrap({.kernel = std::string(launch_.program.entry),
+                      .block = index_,
+                      .warp = issue.warp,
+                      .lane = -1,
+                      .line = statement.location.line,
+                      .statement = statement.opcode,
+                      .source = {}},
+                     std::nullopt,
+                     fmt::format("warp {} of the warpgroup has ended and never came to this statement",
+                                 static_cast<int>(g) * WgmmaForm::warps + absent));
+  }
 }
 
 bool Block::all_wait() const {

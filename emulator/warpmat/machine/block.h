@@ -11,6 +11,7 @@
 #include <warpmat/machine/race_detector.h>
 #include <warpmat/machine/shared_shadow.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
 
 namespace warpmat::machine {
 
@@ -62,12 +63,15 @@ class Block {
   /// Lets the warps of `id` go if all have arrived; `action` is that of the last statement.
   void check_barrier(int id);
   const std::vector<std::unique_ptr<WarpState>>& warps() const { return warps_; }
+  /// What the warps 4 `index` to 4 `index` + 3 have in common.
+  WarpgroupIssues& warpgroup(int index) { return warpgroups_[static_cast<std::size_t>(index)]; }
 
  private:
   bool all_wait() const;
   void check_all_barriers();
   void begin_slice();
   void begin_checks();
+  void check_warpgroups() const;
 
   const LaunchState& launch_;
   Dim3 index_;
@@ -77,6 +81,7 @@ class Block {
   std::vector<std::unique_ptr<WarpState>> warps_;
   std::vector<std::size_t> order_;
   std::array<BarrierState, 16> barriers_{};
+  std::vector<WarpgroupIssues> warpgroups_;
   std::string printed_;
   std::size_t next_warp_ = 0;
   int slice_ = 0;  ///< operations that are left to the warp

@@ -96,8 +96,8 @@ void WarpState::check_races(const Operation& operation, const SharedShadow::Plac
                             SharedUse use) {
   RaceDetector& races = *block_.races();
   const SharedShadow& shadow = *block_.shadow();
-  const bool ordered = use == SharedUse::atomic ||
-                       (operation.semantics != Semantics::matrix && use != SharedUse::copy && program_.accesses[operation.detail].ordered);
+  const bool ordered = use == SharedUse::atomic || (operation.semantics != Semantics::matrix && operation.semantics != Semantics::wgmma &&
+                                                    use != SharedUse::copy && program_.accesses[operation.detail].ordered);
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
   const bool writes = use != SharedUse::load;
   for (; mask != 0; mask &= mask - 1) {

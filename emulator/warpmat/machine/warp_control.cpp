@@ -11,6 +11,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
 
 namespace warpmat::machine {
 
@@ -34,7 +35,10 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
   if (misalignment != 0) registers_ += code::register_alignment - misalignment;
   local_.resize(std::size_t{launch_.local_bytes} * lanes);
   strands_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
+  if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>(launch_.frame_bytes);
 }
+
+WarpState::~WarpState() = default;
 
 bool WarpState::choose_strand() {
   for (std::size_t i = 0; i < strands_.size(); ++i) {
@@ -82,6 +86,7 @@ WarpState::Step WarpState::step() {
   }
   ++operations_;
   if (taint_.any()) follow_taint(operation, mask);
+  if (wgmma_ != nullptr && mask != 0) follow_wgmma(operation);
   if (launch_.options.observer != nullptr) observe(operation, mask);
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
   if (mask == 0) {
@@ -136,6 +141,12 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       ++spins_;
       return Step::yield;
     case Semantics::matrix: return matrix(operation, mask);
+    case Semantics::wgmma: return wgmma(operation, mask);
+    case Semantics::wgmma_fence:
+    case Semantics::wgmma_commit:
+    case Semantics::wgmma_wait:
+      if (wgmma_ != nullptr) return wgmma_order(operation, mask);
+      break;  // nothing to order
     case Semantics::nothing:
     case Semantics::compute:
     case Semantics::select:

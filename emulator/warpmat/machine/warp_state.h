@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@ namespace warpmat::machine {
 
 class Block;
 struct BarrierState;
+struct PendingProduct;
+struct WarpgroupState;
 
 /// Where a called function returns to.
 struct Return {
@@ -74,6 +77,7 @@ class WarpState {
   };
 
   WarpState(Block& block, int index, LaneMask existing);
+  ~WarpState();
 
   /// Executes operations until `budget`, which counts them down, is 0. Throws KernelTrap.
   Status run(int& budget);
@@ -192,6 +196,18 @@ class WarpState {
   void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
 
+  // Warpgroups: warp_wgmma.cpp
+  void follow_wgmma(const code::Operation& operation);
+  Step wgmma(const code::Operation& operation, LaneMask mask);
+  Step wgmma_order(const code::Operation& operation, LaneMask mask);
+  void wait_for_products(std::uint32_t groups);
+  void perform_product(const PendingProduct& product);
+  std::uint64_t uniform_descriptor(const code::Operation& operation, int source, const char* what) const;
+  void check_fence(const code::Operation& operation, const code::WarpgroupProduct& product) const;
+  void agree_with_warpgroup(const PendingProduct& product);
+  void read_operands(const PendingProduct& product, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& b) const;
+  void check_operands(const code::Operation& operation, const PendingProduct& product);
+
   // wmma.load and wmma.store: warp_wmma.cpp
   void move_matrix(const code::Operation& operation, const code::Matrix& matrix);
   void load_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
@@ -244,6 +260,7 @@ class WarpState {
   std::vector<std::uint8_t> local_;  ///< lane by lane
   std::vector<AsyncCopy> copies_;
   std::array<std::uint32_t, lanes> committed_{};
+  std::unique_ptr<WarpgroupState> wgmma_;  ///< where the program has wgmma statements
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
   Taint taint_;
   LaneMask undefined_ = 0;  ///< lanes whose load of this operation reads shared memory that nobody has written

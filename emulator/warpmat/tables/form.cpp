@@ -562,6 +562,7 @@ std::string describe(const Requirement& r) {
   std::ranges::sort(names);
   const std::string_view last = names.back();
   names.pop_back();
+  if (names.empty()) return std::string(last);
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 

@@ -82,6 +82,14 @@ void add_warp_rows(std::vector<Row>& rows) {
   rows.push_back({"elect.sync", "d:b32|p = mask:u32", nullptr, Semantics::elect});
 }
 
+/// wgmma.mma_async itself is no row: its spellings are those of tables/wgmma.h.
+void add_warpgroup_rows(std::vector<Row>& rows) {
+  const Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}};
+  rows.push_back({"wgmma.fence.sync.aligned", "", nullptr, Semantics::wgmma_fence, hopper});
+  rows.push_back({"wgmma.commit_group.sync.aligned", "", nullptr, Semantics::wgmma_commit, hopper});
+  rows.push_back({"wgmma.wait_group.sync.aligned", "", nullptr, Semantics::wgmma_wait, hopper});
+}
+
 /// What orders memory or advises the hardware.
 void add_other_rows(std::vector<Row>& rows) {
   rows.push_back({"membar(.cta|.gl|.sys)", "", nullptr, Semantics::fence});
@@ -108,6 +116,7 @@ void add_machine_rows(std::vector<Row>& rows) {
   add_memory_rows(rows);
   add_control_rows(rows);
   add_warp_rows(rows);
+  add_warpgroup_rows(rows);
   add_other_rows(rows);
 }
 

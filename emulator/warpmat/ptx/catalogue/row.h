@@ -71,6 +71,10 @@ enum class Semantics : std::uint8_t {
   sleep,    ///< nanosleep
   nothing,  ///< hints: prefetch, discard, setmaxnreg, ...
   matrix,   ///< a form of the matrix instructions (tables/form.h)
+  wgmma,    ///< wgmma.mma_async (tables/wgmma.h)
+  wgmma_fence,
+  wgmma_commit,
+  wgmma_wait,
 };
 
 /// Whether the function of the row is all that it does.

@@ -8,6 +8,7 @@
 
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/matrix_storage.h>
+#include <warpmat/execute/wgmma.h>
 #include <warpmat/export.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
@@ -59,6 +60,8 @@ struct Access {
   bool ignores_source = false;    ///< cp.async: a predicate says whether only zeros are written
 };
 
+/// Operation::detail of wgmma.wait_group is the number of groups that may be pending.
+///
 /// Operation::detail of cp.async.wait_all; of cp.async.wait_group it is the number of groups that may be pending.
 WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
 
@@ -114,6 +117,17 @@ struct Matrix {
   bool narrow_address = false;  ///< its register has 32 bits
   Space space = Space::shared;  ///< of wmma.load and wmma.store
   MatrixRuns runs;              ///< the same
+};
+
+/// wgmma.mma_async. Its results are the registers of D, its sources those of A or A's descriptor, B's descriptor, the metadata where A is
+/// sparse, scale-d (a predicate), and the registers of D again.
+struct WarpgroupProduct {
+  Wgmma instruction;
+  bool a_in_registers = false;
+
+  int b_source() const { return a_in_registers ? instruction.form().a_registers() : 1; }
+  int metadata_source() const { return b_source() + 1; }
+  int scale_source() const { return b_source() + (instruction.form().sparse() ? 2 : 1); }
 };
 
 /// Bytes that a call copies between the two functions' local memories, in each lane.
@@ -203,6 +217,7 @@ struct Program {
   std::vector<Barrier> barriers;
   std::vector<WarpExchange> exchanges;
   std::vector<Matrix> matrices;
+  std::vector<WarpgroupProduct> products;
   std::vector<Call> calls;
   std::vector<std::vector<std::int32_t>> branch_tables;
   std::vector<Function> functions;  ///< the entry first

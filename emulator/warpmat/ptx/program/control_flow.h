@@ -46,6 +46,7 @@ template <typename Visit>
 void for_each_read(const DraftOperation& operation, Visit visit) {
   for (const Value value : operation.sources)
     if (!is_constant(value)) visit(value);
+  for (const Value value : operation.keeps) visit(value);
   if (!operation.operation.guarded) return;
   if (!is_constant(operation.guard)) visit(operation.guard);
   for (const Value value : operation.results) visit(value);

@@ -20,9 +20,10 @@ inline constexpr bool is_constant(Value value) {
 struct DraftOperation {
   Operation operation{};  ///< without slots and targets
   std::vector<Value> results{}, sources{};
-  Value guard = 0;           ///< where operation.guarded
-  int label = -1;            ///< branch: of DraftFunction::labels
-  std::vector<int> table{};  ///< branch_table: labels
+  std::vector<Value> keeps{};  ///< registers that must still have their places: a wait's accumulators, which arrive there
+  Value guard = 0;             ///< where operation.guarded
+  int label = -1;              ///< branch: of DraftFunction::labels
+  std::vector<int> table{};    ///< branch_table: labels
 };
 
 struct DraftRegister {

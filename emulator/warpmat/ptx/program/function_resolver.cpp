@@ -96,6 +96,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
   if (draft_.program.statements.empty()) draft_.program.statements.push_back(&empty_body());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
+  keep_accumulators();
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
 }
 
@@ -206,6 +207,7 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   const std::string_view mnemonic = std::string_view(statement.opcode).substr(0, statement.opcode.find('.'));
   if (mnemonic.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic));
   if (is_matrix_mnemonic(mnemonic)) return matrix();
+  if (statement.opcode.starts_with("wgmma.mma_async")) return wgmma();
   const bool vectors =
       std::ranges::any_of(statement.operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
   if (mnemonic == "mov" && vectors) return pack();
@@ -226,6 +228,7 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::atomic: return atomic(match);
     case Semantics::cp_async: return cp_async(match);
     case Semantics::cp_async_wait: return wait_group(match);
+    case Semantics::wgmma_wait: return wgmma_wait();
     case Semantics::branch: return branch();
     case Semantics::branch_table: return branch_table();
     case Semantics::call: return call();
@@ -236,6 +239,8 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::exit:
     case Semantics::trap:
     case Semantics::cp_async_commit:
+    case Semantics::wgmma_fence:
+    case Semantics::wgmma_commit:
     case Semantics::nothing: return simple(semantics);
     case Semantics::warp_barrier:
     case Semantics::active_mask:
@@ -250,6 +255,7 @@ void FunctionResolver::by_semantics(const Match& match) {
       return add(std::move(operation));
     }
     case Semantics::special:
+    case Semantics::wgmma:
     case Semantics::matrix: break;
   }
   fail(fmt::format("'{}' is not executed", statement_->opcode));

@@ -106,6 +106,13 @@ class FunctionResolver {
   // Matrix instructions: matrix_statements.cpp
   void matrix();
 
+  // Warpgroups: wgmma_statements.cpp
+  void wgmma();
+  void wgmma_wait();
+  void keep_accumulators();
+  WgmmaImmediates wgmma_immediates(const WgmmaForm& form, bool a_in_registers, std::size_t first);
+  bool flag(const syntax::Operand& operand, const char* what, std::string_view clear, std::string_view set) const;
+
   /// Appends an operation with the statement's guard, and what widens its results.
   void add(DraftOperation operation);
   /// Appends an operation that only prepares an operand: it needs no guard.

@@ -1,0 +1,232 @@
+#include <warpmat/execute/wgmma.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/operand_trap.h>
+#include <warpmat/execute/reference/execute.h>
+
+namespace warpmat {
+namespace {
+
+constexpr std::uint32_t chunk_bytes = 16;          // what lies together whatever the descriptor: four lanes' words of one register
+constexpr std::size_t most_d_words = 128 * lanes;  // of m64n256 with 32-bit results
+
+/// Where the lines of an operand begin and how many there are: of A the 16 rows of one warp, or all k.
+struct Extent {
+  std::uint32_t first_line, lines, first_byte, bytes;
+};
+
+Extent extent(Major major, std::uint32_t first, std::uint32_t count, std::uint32_t depth, std::uint32_t element_bits) {
+  if (major == Major::k) return {first, count, 0, depth * element_bits / 8};
+  return {0, depth, first * element_bits / 8, count * element_bits / 8};
+}
+
+std::uint32_t unsigned_bits(const WgmmaForm& form) {
+  return static_cast<std::uint32_t>(row(form.tile->format(OperandName::a)).bits);
+}
+
+Extent a_extent(const WgmmaForm& form, Major major, int warp) {
+  const auto rows = static_cast<std::uint32_t>(form.tile->shape.m);
+  return extent(major, static_cast<std::uint32_t>(warp) * rows, rows, static_cast<std::uint32_t>(form.tile->stored_k()),
+                unsigned_bits(form));
+}
+
+Extent b_extent(const WgmmaForm& form, Major major) {
+  return extent(major, 0, static_cast<std::uint32_t>(form.shape.n), static_cast<std::uint32_t>(form.shape.k), unsigned_bits(form));
+}
+
+/// Calls visit(line, byte, address) for each 16 bytes of an operand; both count from the extent's first.
+template <typename Visit>
+void for_each_chunk(const MatrixDescriptor& descriptor, Major major, const Extent& of, Visit visit) {
+  for (std::uint32_t line = 0; line < of.lines; ++line)
+    for (std::uint32_t byte = 0; byte < of.bytes; byte += chunk_bytes)
+      visit(line, byte, descriptor.address(major, of.first_line + line, of.first_byte + byte));
+}
+
+std::vector<std::uint32_t> chunks(std::uint64_t descriptor, Major major, const Extent& of) {
+  std::vector<std::uint32_t> all;
+  for_each_chunk(MatrixDescriptor::decode(descriptor), major, of,
+                 [&](std::uint32_t, std::uint32_t, std::uint32_t address) { all.push_back(address); });
+  return all;
+}
+
+/// The place of eight lines and sixteen bytes among the registers: how the registers of A and those of B's tiles follow each other.
+struct Tiles {
+  std::size_t next_lines;  ///< registers from eight lines (m, n) to the next eight
+  std::size_t next_depth;  ///< registers from 16 bytes of k to the next
+};
+
+constexpr Tiles a_tiles{1, 2};
+
+/// Reads an operand into the registers of a tile: those of lane l hold, of line l / 4 of eight, the bytes 4 (l mod 4) to 4 (l mod 4) + 3 of
+/// sixteen along k (fragment_a, fragment_b).
+class Reader {
+ public:
+  Reader(const SharedMemory& memory, OperandName operand, std::uint64_t descriptor, Tiles tiles, std::uint32_t* words)
+      : memory_(memory), operand_(operand), descriptor_(MatrixDescriptor::decode(descriptor)), tiles_(tiles), words_(words) {}
+
+  void read(Major major, const Extent& of) const {
+    for_each_chunk(descriptor_, major, of, [&](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
+      const std::uint8_t* const chunk = at(address);
+      if (major == Major::k)
+        std::memcpy(registers(line / 8, byte / chunk_bytes) + line % 8 * 4, chunk, chunk_bytes);
+      else
+        scatter(line, byte / chunk_bytes, chunk);
+    });
+  }
+
+ private:
+  static constexpr std::uint32_t elements = 8;  // of 16 bits: a chunk of an MN-major matrix has those of eight lines for one k
+
+  std::uint32_t* registers(std::size_t eight_lines, std::size_t depth) const {
+    return words_ + (eight_lines * tiles_.next_lines + depth * tiles_.next_depth) * lanes;
+  }
+
+  /// Eight elements of 16 bits of one k: each is half a word of another lane.
+  void scatter(std::uint32_t k, std::uint32_t eight_lines, const std::uint8_t* chunk) const {
+    auto* const to = reinterpret_cast<std::uint8_t*>(registers(eight_lines, k / elements) + k % elements / 2);
+    for (std::size_t i = 0; i < elements; ++i) std::memcpy(to + 16 * i + k % 2 * 2, chunk + 2 * i, 2);
+  }
+
+  const std::uint8_t* at(std::uint32_t address) const {
+    const std::uint32_t offset = address - memory_.base();
+    if (address >= memory_.base() && offset + chunk_bytes <= memory_.size()) return memory_.bytes().data() + offset;
+    throw OperandTrap(
+        OperandTrap::Kind::out_of_range, operand_, 0, address,
+        fmt::format("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
+                    "(start {:#x}, leading byte offset {}, stride byte offset {})",
+                    name(operand_), memory_.size(), memory_.base(), descriptor_.start, descriptor_.leading, descriptor_.stride));
+  }
+
+  const SharedMemory& memory_;
+  OperandName operand_;
+  MatrixDescriptor descriptor_;
+  Tiles tiles_;
+  std::uint32_t* words_;
+};
+
+Tiles b_tiles(const WgmmaForm& form) {
+  return {static_cast<std::size_t>(form.tile_b_registers()), 1};
+}
+
+/// The sign bits of a word's elements.
+std::uint32_t sign_bits(int element_bits) {
+  std::uint32_t bits = 0;
+  for (int at = element_bits - 1; at < 32; at += element_bits) bits |= std::uint32_t{1} << at;
+  return bits;
+}
+
+}  // namespace
+
+Wgmma::Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates)
+    : form_(find_wgmma(form.opcode)), immediates_(immediates), fast_(nullptr) {
+  if (form_ == nullptr || *form_ != form) throw std::invalid_argument(fmt::format("{} is no form of the table", form.opcode));
+  if (const auto reason = unavailable(*form_, target, version)) throw std::invalid_argument(*reason);
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(fmt::format("{} {}", form_->opcode, what));
+  };
+  require(form_->negates() || (!immediates.negates_a && !immediates.negates_b), "negates nothing: it has no imm-scale-a and imm-scale-b");
+  require(form_->transposes() || (immediates.major_a == Major::k && immediates.major_b == Major::k),
+          "has K-major operands alone: only 16-bit types may be transposed");
+  require(immediates.selector >= 0 && immediates.selector < std::max(form_->selectors(), 1), "has no such selector");
+  fast_ = find_fast_path(*form_->tile, lowering());
+}
+
+std::vector<std::uint32_t> Wgmma::a_chunks(std::uint64_t descriptor, int warp) const {
+  return chunks(descriptor, immediates_.major_a, a_extent(*form_, immediates_.major_a, warp));
+}
+
+std::vector<std::uint32_t> Wgmma::b_chunks(std::uint64_t descriptor) const {
+  return chunks(descriptor, immediates_.major_b, b_extent(*form_, immediates_.major_b));
+}
+
+void Wgmma::read_a(const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) const {
+  Reader(memory, OperandName::a, descriptor, a_tiles, words).read(immediates_.major_a, a_extent(*form_, immediates_.major_a, warp));
+}
+
+void Wgmma::read_b(const SharedMemory& memory, std::uint64_t descriptor, std::uint32_t* words) const {
+  Reader(memory, OperandName::b, descriptor, b_tiles(*form_), words).read(immediates_.major_b, b_extent(*form_, immediates_.major_b));
+}
+
+namespace {
+
+/// The operands of a warp's tiles, which lie one behind the other.
+class TileOperands {
+ public:
+  TileOperands(const WgmmaForm& form, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b) : form_(form) {
+    const int d_words = form.tile->operand(OperandName::d).words();
+    for (int i = 0; i < d_words; ++i) d_[static_cast<std::size_t>(i)] = d + i * lanes;
+    for (int i = 0; i < form.a_registers(); ++i) a_[static_cast<std::size_t>(i)] = a + i * lanes;
+    for (int i = 0; i < form.tile_b_registers(); ++i) b_[static_cast<std::size_t>(i)] = b + i * lanes;
+    d_count_ = static_cast<std::size_t>(d_words);
+  }
+
+  /// The tiles from number `first` on.
+  Warps tiles(std::size_t first, Arguments& arguments, const std::uint32_t* zeros, bool accumulates) {
+    const std::size_t b_stride = static_cast<std::size_t>(form_.tile_b_registers()) * lanes, d_stride = d_count_ * lanes;
+    for (std::size_t i = 0; i < d_count_; ++i) {
+      next_d_[i] = d_[i] + first * d_stride;
+      next_c_[i] = accumulates ? next_d_[i] : zeros;
+    }
+    for (std::size_t i = 0; i < b_.size(); ++i) next_b_[i] = b_[i] == nullptr ? nullptr : b_[i] + first * b_stride;
+    arguments.destination = {next_d_.data(), d_count_};
+    arguments.source(OperandName::c) = {next_c_.data(), d_count_};
+    arguments.source(OperandName::a) = {a_.data(), static_cast<std::size_t>(form_.a_registers())};
+    arguments.source(OperandName::b) = {next_b_.data(), static_cast<std::size_t>(form_.tile_b_registers())};
+    Warps warps{.first = arguments};
+    warps.strides[static_cast<std::size_t>(OperandName::b)] = b_stride;
+    warps.strides[static_cast<std::size_t>(OperandName::c)] = accumulates ? d_stride : 0;
+    warps.destination_stride = d_stride;
+    warps.count = static_cast<std::size_t>(form_.tiles()) - first;
+    return warps;
+  }
+
+ private:
+  const WgmmaForm& form_;
+  std::size_t d_count_;
+  std::array<std::uint32_t*, 4> d_{}, next_d_{};
+  std::array<const std::uint32_t*, 4> a_{}, b_{}, next_b_{}, next_c_{};
+};
+
+}  // namespace
+
+void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata, bool accumulates,
+                     const ExecutionOptions& options) const {
+  const Form& tile = *form_->tile;
+  alignas(64) std::array<std::uint32_t, most_d_words> results;
+  alignas(64) std::array<std::uint32_t, 4 * lanes> negated;
+  if (accumulates)
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], lanes, results.data() + i * lanes);
+  if (immediates_.negates_a != immediates_.negates_b) {  // products alone count, whose signs are exact
+    const std::uint32_t signs = sign_bits(row(tile.format(OperandName::a)).bits);
+    std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
+    a = negated.data();
+  }
+  const Register zeros{};
+  Register selector;
+  selector.fill(static_cast<std::uint32_t>(immediates_.selector));
+  const std::uint32_t* const selector_words = selector.data();
+  Arguments arguments;
+  if (form_->sparse()) {
+    arguments.source(OperandName::e) = {&metadata, 1};
+    arguments.source(OperandName::selector) = {&selector_words, 1};
+  }
+  TileOperands operands(*form_, results.data(), a, b);
+  const auto count = static_cast<std::size_t>(form_->tiles());
+  for (std::size_t next = 0; next < count; ++next) {
+    const Warps warps = operands.tiles(next, arguments, zeros.data(), accumulates);
+    const std::size_t done = options.path == Path::fast && fast_ != nullptr ? fast_->execute(warps) : 0;
+    next += done;
+    if (next == count) break;
+    if (done != 0) operands.tiles(next, arguments, zeros.data(), accumulates);
+    execute(tile, lowering(), arguments, options);
+  }
+  for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results.data() + i * lanes, lanes, d[i]);
+}
+
+}  // namespace warpmat

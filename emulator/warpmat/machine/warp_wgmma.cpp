@@ -1,0 +1,228 @@
+// wgmma: four warps multiply together, but each its own rows. A warp performs its part when it waits for it, which is as late as the ISA
+// allows: then it reads shared memory and writes its accumulators. A program that forgets to wait finds what was there before.
+//
+// What the ISA leaves undefined is an error here: accumulators that are touched before the wait, registers written since the last
+// wgmma.fence, shared memory that changes between a statement and the wait for it, warps that execute different statements or descriptors.
+// PTX ISA 9.1 section 9.7.15.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
+
+namespace warpmat::machine {
+
+using catalogue::Semantics;
+using code::Operation;
+using code::WarpgroupProduct;
+
+namespace {
+
+constexpr int warps = WgmmaForm::warps;
+
+/// Calls visit(place) for each of `count` registers from `slots` on that are no constants.
+template <typename Visit>
+void for_each_place(const code::Slot* slots, int count, std::uint32_t frame, Visit visit) {
+  for (int i = 0; i < count; ++i)
+    if (slots[i] >= 0) visit(WarpgroupState::place(frame + static_cast<std::size_t>(slots[i])));
+}
+
+}  // namespace
+
+/// Before `operation`: whether it touches accumulators that are not there yet; and what it writes, for the next wgmma.
+void WarpState::follow_wgmma(const Operation& operation) {
+  if (operation.semantics == Semantics::wgmma) return;
+  WarpgroupState& state = *wgmma_;
+  const auto check = [&](std::size_t place, const char* action) {
+    if (state.users[place] == 0) return;
+    const auto user =
+        std::ranges::find_if(state.pending, [&](const PendingProduct& p) { return std::ranges::find(p.places, place) != p.places.end(); });
+    trap(-1, std::nullopt,
+         fmt::format("an accumulator is {} before wgmma.wait_group: the product at {} may still write it", action,
+                     statement_name(user->statement)));
+  };
+  const code::Slot* const all = slots(operation);
+  if (!state.pending.empty()) {
+    for_each_place(all + operation.results, operation.sources, strand().frame, [&](std::size_t place) { check(place, "read"); });
+    for_each_place(all, operation.results, strand().frame, [&](std::size_t place) { check(place, "written"); });
+  }
+  for_each_place(all, operation.results, strand().frame, [&](std::size_t place) {
+    state.writes[place] = {operations_, operation.statement};
+  });
+}
+
+/// The value of a source that must be the same in all lanes.
+std::uint64_t WarpState::uniform_descriptor(const Operation& operation, int source, const char* what) const {
+  const auto* const values = at<std::uint64_t>(source_slot(operation, source));
+  for (int lane = 1; lane < lanes; ++lane)
+    if (values[lane] != values[0])
+      trap(lane, std::nullopt,
+           fmt::format("{} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, values[lane], values[0]));
+  return values[0];
+}
+
+/// Traps where registers of the statement were written since the last wgmma.fence.
+void WarpState::check_fence(const Operation& operation, const WarpgroupProduct& product) const {
+  const WarpgroupState& state = *wgmma_;
+  if (state.fenced_at == 0) trap(-1, std::nullopt, "no wgmma.fence comes before the warp's first wgmma.mma_async");
+  const auto check = [&](std::size_t place, const char* what) {
+    const WarpgroupState::Write& write = state.writes[place];
+    if (write.time > state.fenced_at)
+      trap(-1, std::nullopt, fmt::format("{} was written at {}, and no wgmma.fence lies between", what, statement_name(write.statement)));
+  };
+  const code::Slot* const all = slots(operation);
+  for_each_place(all, operation.results, strand().frame, [&](std::size_t place) { check(place, "an accumulator"); });
+  if (product.a_in_registers)
+    for_each_place(all + operation.results, product.instruction.form().a_registers(), strand().frame,
+                   [&](std::size_t place) { check(place, "a register of operand a"); });
+}
+
+/// Traps unless this statement is the one that the other warps of the warpgroup execute as their statement of the same number.
+void WarpState::agree_with_warpgroup(const PendingProduct& product) {
+  WarpgroupIssues& group = block_.warpgroup(index_ / warps);
+  std::uint64_t& next = group.next[static_cast<std::size_t>(index_ % warps)];
+  WarpgroupIssues::Issue own{product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_};
+  if (next - group.first == group.issues.size()) {
+    group.issues.push_back(own);
+  } else {
+    const WarpgroupIssues::Issue& first = group.issues[next - group.first];
+    own.warp = first.warp;
+    if (own.statement != first.statement)
+      trap(-1, std::nullopt,
+           fmt::format("the warps of a warpgroup execute different products: warp {} executes that at {} here", first.warp,
+                       statement_name(first.statement)));
+    if (own != first)
+      trap(-1, std::nullopt,
+           fmt::format("the warps of a warpgroup give different descriptors or scale-d: {:#x}, {:#x}, {}; warp {} gave {:#x}, {:#x}, {}",
+                       own.a_descriptor, own.b_descriptor, own.accumulates, first.warp, first.a_descriptor, first.b_descriptor,
+                       first.accumulates));
+  }
+  ++next;
+  while (!group.issues.empty() && std::ranges::all_of(group.next, [&](std::uint64_t n) { return n > group.first; })) {
+    group.issues.pop_front();
+    ++group.first;
+  }
+}
+
+/// Reads what a product has in shared memory: at its statement, and again when it is performed.
+void WarpState::read_operands(const PendingProduct& product, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& b) const {
+  const SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
+  const Wgmma& instruction = product.product->instruction;
+  try {
+    if (!product.product->a_in_registers) {
+      a.resize(instruction.a_words());
+      instruction.read_a(memory, product.a_descriptor, index_ % warps, a.data());
+    }
+    b.resize(instruction.b_words());
+    instruction.read_b(memory, product.b_descriptor, b.data());
+  } catch (const Trap& error) {
+    trap(-1, error.address, error.reason);
+  }
+}
+
+/// What the checks on shared memory say of the bytes that a product reads.
+void WarpState::check_operands(const Operation& operation, const PendingProduct& product) {
+  if (block_.shadow() == nullptr) return;
+  const Wgmma& instruction = product.product->instruction;
+  std::vector<std::uint32_t> chunks = instruction.b_chunks(product.b_descriptor);
+  if (!product.product->a_in_registers) {
+    const std::vector<std::uint32_t> of_a = instruction.a_chunks(product.a_descriptor, index_ % warps);
+    chunks.insert(chunks.end(), of_a.begin(), of_a.end());
+  }
+  constexpr std::uint32_t chunk_bytes = 16;
+  for (std::size_t first = 0; first < chunks.size(); first += lanes) {
+    const std::size_t count = std::min<std::size_t>(chunks.size() - first, lanes);
+    SharedShadow::Places places{};
+    for (std::size_t i = 0; i < count; ++i) places[i] = block_.shared().data() + (chunks[first + i] - program_.shared_base);
+    check_shared(operation, places, chunk_bytes, count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1, SharedUse::load);
+  }
+  undefined_ = 0;
+}
+
+WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
+  const WarpgroupProduct& product = program_.products[operation.detail];
+  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  const bool whole = static_cast<std::size_t>(index_ / warps * warps + warps) <= block_.warps().size();
+  if (mask != all_lanes || !whole)
+    trap(first_lane(mask), std::nullopt,
+         fmt::format("{} needs all 128 threads of the warpgroup; some have exited or do not exist",
+                     program_.statements[operation.statement]->opcode));
+  check_fence(operation, product);
+  PendingProduct pending{.product = &product,
+                         .statement = operation.statement,
+                         .group = wgmma_->committed,
+                         .committed = false,
+                         .d = {},
+                         .places = {},
+                         .a_descriptor = 0,
+                         .b_descriptor = 0,
+                         .a = {},
+                         .b = {},
+                         .metadata = {},
+                         .accumulates = true};
+  for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
+  for_each_place(slots(operation), operation.results, strand().frame, [&](std::size_t place) { pending.places.push_back(place); });
+  pending.b_descriptor = uniform_descriptor(operation, product.b_source(), "the descriptor of operand b");
+  if (product.a_in_registers)
+    for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
+      const auto* const words = at<std::uint32_t>(source_slot(operation, i));
+      pending.a.insert(pending.a.end(), words, words + lanes);
+    }
+  else
+    pending.a_descriptor = uniform_descriptor(operation, 0, "the descriptor of operand a");
+  if (product.instruction.form().sparse())
+    std::copy_n(at<std::uint32_t>(source_slot(operation, product.metadata_source())), lanes, pending.metadata.begin());
+  const LaneMask scale = *at<LaneMask>(source_slot(operation, product.scale_source()));
+  if (scale != 0 && scale != all_lanes) trap(first_lane(~scale), std::nullopt, "scale-d is not the same in all lanes");
+  pending.accumulates = scale != 0;
+  agree_with_warpgroup(pending);
+  read_operands(pending, pending.a, pending.b);
+  check_operands(operation, pending);
+  for (const std::size_t place : pending.places) ++wgmma_->users[place];
+  wgmma_->pending.push_back(std::move(pending));
+  advance_gathered(operation, false);
+  return Step::next;
+}
+
+/// wgmma.fence, wgmma.commit_group, wgmma.wait_group: of all lanes.
+WarpState::Step WarpState::wgmma_order(const Operation& operation, LaneMask mask) {
+  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (operation.semantics == Semantics::wgmma_fence) wgmma_->fenced_at = operations_;
+  if (operation.semantics == Semantics::wgmma_commit) {
+    for (PendingProduct& product : wgmma_->pending) product.committed = true;
+    ++wgmma_->committed;
+  }
+  if (operation.semantics == Semantics::wgmma_wait) wait_for_products(operation.detail);
+  advance_gathered(operation, false);
+  return Step::next;
+}
+
+/// Performs the products of all groups but the last `groups`.
+void WarpState::wait_for_products(std::uint32_t groups) {
+  std::vector<PendingProduct>& pending = wgmma_->pending;
+  std::size_t done = 0;
+  while (done < pending.size() && pending[done].committed && std::uint64_t{pending[done].group} + groups < wgmma_->committed)
+    perform_product(pending[done++]);
+  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void WarpState::perform_product(const PendingProduct& product) {
+  const Wgmma& instruction = product.product->instruction;
+  std::vector<std::uint32_t> a = product.a, b;
+  read_operands(product, a, b);
+  if (a != product.a || b != product.b)
+    trap(-1, std::nullopt,
+         fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",
+                     a != product.a ? 'a' : 'b', statement_name(product.statement)));
+  try {
+    instruction.multiply(product.d, a.data(), b.data(), product.metadata.data(), product.accumulates, launch_.options.execution);
+  } catch (const Trap& error) {
+    trap(error.lane, error.address, fmt::format("{}, of the product at {}", error.reason, statement_name(product.statement)));
+  }
+  for (const std::size_t place : product.places) --wgmma_->users[place];
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,171 @@
+#include <warpmat/execute/wgmma.h>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "compressed_table.h"
+#include "paths.h"
+
+using namespace warpmat;
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+std::vector<std::uint8_t> bytes_of(const std::string& hex) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) bytes.push_back(static_cast<std::uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+Words words_of(const std::string& hex) {
+  const std::vector<std::uint8_t> bytes = bytes_of(hex);
+  Words words(bytes.size() / 4);
+  for (std::size_t i = 0; i < bytes.size(); ++i) words[i / 4] |= std::uint32_t{bytes[i]} << 8 * (i % 4);
+  return words;
+}
+
+/// The registers of one warp, from those of 128 threads: `count` of them.
+Words of_warp(const Words& all, int warp, int count) {
+  Words words;
+  for (int i = 0; i < count; ++i)
+    for (int lane = 0; lane < lanes; ++lane) words.push_back(all[static_cast<std::size_t>(i * 128 + warp * lanes + lane)]);
+  return words;
+}
+
+std::vector<std::uint32_t*> pointers(Words& words) {
+  std::vector<std::uint32_t*> all;
+  for (std::size_t i = 0; i < words.size(); i += lanes) all.push_back(words.data() + i);
+  return all;
+}
+
+const Target& hopper() {
+  return *find_target("sm_90a");
+}
+
+Wgmma wgmma(const std::string& opcode, const WgmmaImmediates& immediates = {}) {
+  return {*find_wgmma(opcode), hopper(), newest_ptx, immediates};
+}
+
+}  // namespace
+
+TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[execute][wgmma]") {
+  std::set<std::string> types;
+  for (const auto& row : read_table(source_path("tests/vectors/wgmma_sm_90.tsv.gz"))) {
+    if (row.front().starts_with('#')) continue;
+    const WgmmaForm* form = find_wgmma(row[0]);
+    REQUIRE(form != nullptr);
+    const Wgmma instruction(*form, hopper(), newest_ptx,
+                            {.negates_a = row[2] == "-1", .negates_b = row[3] == "-1", .selector = std::stoi(row[1])});
+    SharedMemory memory(bytes_of(row[7]), 1024);
+    const std::uint64_t descriptor = MatrixDescriptor{.start = 1024, .leading = 128, .stride = 4096}.encode();
+    Words b(instruction.b_words());
+    instruction.read_b(memory, descriptor, b.data());
+    const Words a = words_of(row[5]), metadata = words_of(row[6]), c = words_of(row[8]), d = words_of(row[9]);
+    for (int warp = 0; warp < 4; ++warp)
+      for (const Path path : {Path::fast, Path::reference}) {
+        INFO(row[0] << " warp " << warp << " path " << static_cast<int>(path));
+        Words result = of_warp(c, warp, form->d_registers());
+        const Words own_metadata = form->sparse() ? of_warp(metadata, warp, 1) : Words();
+        instruction.multiply(pointers(result), of_warp(a, warp, 4).data(), b.data(), own_metadata.data(), row[4] == "1", {.path = path});
+        REQUIRE(result == of_warp(d, warp, form->d_registers()));
+      }
+    types.insert(row[0]);
+  }
+  CHECK(types.size() == 17 + 4 + 16 + 4);  // dense, .satfinite, sparse, sparse .satfinite: every pair of types, of width 8
+}
+
+TEST_CASE("operands in memory come to the places that the fragments of the tile name", "[execute][wgmma]") {
+  // Each byte of memory tells its address, which the fragment's element says in another way.
+  std::vector<std::uint8_t> low(1 << 16), high(1 << 16);
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    low[i] = static_cast<std::uint8_t>(i);
+    high[i] = static_cast<std::uint8_t>(i >> 8);
+  }
+  const MatrixDescriptor descriptor{.start = 4096, .leading = 2064, .stride = 1040, .base_offset = 3, .swizzle = Swizzle::bytes_64};
+  for (const char* opcode :
+       {"wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16", "wgmma.mma_async.sync.aligned.m64n24k8.f32.tf32.tf32",
+        "wgmma.mma_async.sp.sync.aligned.m64n24k64.s32.s8.u8", "wgmma.mma_async.sp.sync.aligned.m64n24k32.f16.f16.f16"})
+    for (const Major major : {Major::k, Major::mn}) {
+      const WgmmaForm& form = *find_wgmma(opcode);
+      if (major == Major::mn && !form.transposes()) continue;
+      INFO(opcode << " major " << static_cast<int>(major));
+      const Wgmma instruction(form, hopper(), newest_ptx, {.major_a = major, .major_b = major});
+      const Fragment &a = form.tile->operand(OperandName::a).fragment, &b = form.tile->operand(OperandName::b).fragment;
+      const auto bytes = static_cast<std::uint32_t>(a.element_bits / 8);
+      const auto expected = [&](std::uint32_t mn, std::uint32_t k) {
+        return major == Major::k ? descriptor.address(major, mn, k * bytes) : descriptor.address(major, k, mn * bytes);
+      };
+      const auto check = [&](const Fragment& fragment, bool is_a, auto read, std::size_t words, std::uint32_t first_mn) {
+        Words from_low(words), from_high(words);
+        read(SharedMemory(low), from_low.data());
+        read(SharedMemory(high), from_high.data());
+        for (int reg = 0; reg < fragment.registers(); ++reg)
+          for (int lane = 0; lane < lanes; ++lane)
+            for (int i = 0; i < fragment.elements_per_register(); ++i) {
+              const int bit = i * fragment.element_bits;
+              const Element e = fragment.element({lane, reg, bit});
+              const auto word = static_cast<std::size_t>(reg * lanes + lane);
+              const std::uint32_t address = (from_low[word] >> bit & 0xff) | (from_high[word] >> bit & 0xff) << 8;
+              const auto line = static_cast<std::uint32_t>(is_a ? e.row : e.column),
+                         k = static_cast<std::uint32_t>(is_a ? e.column : e.row);
+              REQUIRE(address == expected(first_mn + line, k));
+            }
+      };
+      for (int warp = 0; warp < 4; ++warp)
+        check(
+            a, true, [&](const SharedMemory& m, std::uint32_t* to) { instruction.read_a(m, descriptor.encode(), warp, to); },
+            instruction.a_words(), static_cast<std::uint32_t>(16 * warp));
+      const std::size_t tile_words = static_cast<std::size_t>(form.tile_b_registers()) * lanes;
+      for (std::uint32_t tile = 0; tile < 3; ++tile)
+        check(
+            b, false,
+            [&](const SharedMemory& m, std::uint32_t* to) {
+              Words all(instruction.b_words());
+              instruction.read_b(m, descriptor.encode(), all.data());
+              std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(tile * tile_words), tile_words, to);
+            },
+            tile_words, 8 * tile);
+    }
+}
+
+TEST_CASE("the columns of a wide product are those of narrow ones", "[execute][wgmma]") {
+  std::mt19937 random(1);
+  const Wgmma wide = wgmma("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16");
+  const Wgmma narrow = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
+  Words a(wide.a_words()), b(wide.b_words()), d(128 * lanes);
+  for (Words* words : {&a, &b, &d})
+    for (std::uint32_t& word : *words) word = static_cast<std::uint32_t>(random());
+  Words result = d;
+  wide.multiply(pointers(result), a.data(), b.data(), nullptr, true);
+  for (std::size_t tile = 0; tile < 32; ++tile) {
+    Words part(d.begin() + static_cast<std::ptrdiff_t>(tile * 4 * lanes), d.begin() + static_cast<std::ptrdiff_t>((tile + 1) * 4 * lanes));
+    narrow.multiply(pointers(part), a.data(), b.data() + tile * 2 * lanes, nullptr, true);
+    REQUIRE(std::equal(part.begin(), part.end(), result.begin() + static_cast<std::ptrdiff_t>(tile * 4 * lanes)));
+  }
+}
+
+TEST_CASE("a product that leaves shared memory names operand and address", "[execute][wgmma]") {
+  const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
+  Words b(instruction.b_words());
+  const std::uint64_t descriptor = MatrixDescriptor{.start = 1024, .leading = 1024, .stride = 0}.encode();
+  CHECK_THROWS_WITH(
+      instruction.read_b(SharedMemory(1024, 1024), descriptor, b.data()),
+      Catch::Contains("the matrix that the descriptor of operand b names leaves shared memory, which has 1024 bytes from 0x400 on"));
+  CHECK_NOTHROW(instruction.read_b(SharedMemory(1152, 1024), descriptor, b.data()));
+}
+
+TEST_CASE("immediates that a form does not have are refused", "[execute][wgmma]") {
+  const std::string integers = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8",
+                    tf32 = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32";
+  CHECK_THROWS_WITH(wgmma(integers, {.negates_a = true}), Catch::Contains("it has no imm-scale-a"));
+  CHECK_THROWS_WITH(wgmma(tf32, {.major_b = Major::mn}), Catch::Contains("only 16-bit types may be transposed"));
+  CHECK_THROWS_WITH(wgmma(tf32, {.selector = 1}), Catch::Contains("no such selector"));
+  CHECK_THROWS_WITH(Wgmma(*find_wgmma(tf32), *find_target("sm_90"), newest_ptx, {}), Catch::Contains("needs sm_90a; the target is sm_90"));
+}

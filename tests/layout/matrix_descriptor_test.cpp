@@ -1,0 +1,73 @@
+#include <warpmat/layout/matrix_descriptor.h>
+
+#include <fmt/format.h>
+
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "catch.h"
+#include "compressed_table.h"
+#include "paths.h"
+
+using namespace warpmat;
+
+namespace {
+
+int bits_of(const std::string& type) {
+  return type == "tf32" ? 32 : type == "f16" || type == "bf16" ? 16 : 8;
+}
+
+}  // namespace
+
+TEST_CASE("every element lies where an H200 read it from, whatever the descriptor", "[layout][wgmma]") {
+  int descriptors = 0, elements = 0;
+  for (const auto& row : read_table(source_path("tests/vectors/wgmma_descriptors_sm_90.tsv.gz"))) {
+    if (row.front().starts_with('#')) continue;
+    const auto bytes = static_cast<std::uint32_t>(bits_of(row[1]) / 8);
+    const Major major = row[2] == "1" ? Major::mn : Major::k;
+    const MatrixDescriptor descriptor = MatrixDescriptor::decode(std::stoull(row[3], nullptr, 16));
+    ++descriptors;
+    for (std::size_t i = 4; i < row.size(); ++i) {
+      std::istringstream text(row[i]);
+      std::uint32_t mn = 0, k = 0, address = 0;
+      text >> mn >> k >> address;
+      INFO(row[0] << ' ' << row[1] << " major " << row[2] << ' ' << row[3] << ": " << row[i]);
+      REQUIRE((major == Major::k ? descriptor.address(major, mn, k * bytes) : descriptor.address(major, k, mn * bytes)) == address);
+      ++elements;
+    }
+  }
+  CHECK(descriptors > 2000);
+  CHECK(elements > 15'000);
+}
+
+TEST_CASE("a descriptor's fields come back from its 64 bits, and the other bits are ignored", "[layout][wgmma]") {
+  std::mt19937_64 random(3);
+  constexpr std::uint64_t ignored = 0x3ff1'c000'c000'c000;  // bits 14, 15, 30, 31, 46 to 48, 52 to 61
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t bits = random();
+    const MatrixDescriptor descriptor = MatrixDescriptor::decode(bits);
+    CHECK(descriptor.encode() == (bits & ~ignored));
+    CHECK(MatrixDescriptor::decode(descriptor.encode()) == descriptor);
+  }
+}
+
+TEST_CASE("fields that a descriptor cannot hold are refused", "[layout][wgmma]") {
+  CHECK_THROWS_WITH((MatrixDescriptor{.start = 8}.encode()), Catch::Contains("start address 8 does not fit"));
+  CHECK_THROWS_WITH((MatrixDescriptor{.leading = 1 << 18}.encode()), Catch::Contains("leading byte offset 262144"));
+  CHECK_THROWS_WITH((MatrixDescriptor{.stride = 24}.encode()), Catch::Contains("stride byte offset 24"));
+  CHECK_THROWS_WITH((MatrixDescriptor{.base_offset = 8}.encode()), Catch::Contains("base offset is 0 to 7"));
+}
+
+TEST_CASE("the swizzle of a descriptor is that of shared memory", "[layout][wgmma]") {
+  for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128}) {
+    const MatrixDescriptor plain{.start = 0, .leading = 0, .stride = 0, .base_offset = 0, .swizzle = swizzle};
+    const LinearLayout layout = swizzle_layout(swizzle);
+    for (std::uint32_t line = 0; line < 8; ++line)
+      for (std::uint32_t byte = 0; byte < plain.line_bytes(); ++byte) {
+        Point address;
+        address[LayoutAxis::address] = line * plain.line_bytes() + byte;
+        CHECK(plain.address(Major::k, line, byte) == layout(address)[LayoutAxis::address]);
+      }
+  }
+}
