@@ -45,7 +45,7 @@ void add_memory_rows(std::vector<Row>& rows) {
   rows.push_back({"cp.async.wait_all", "", nullptr, Semantics::cp_async_wait});
   rows.push_back({"cvta(.to)?(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)(.u64|.s64|.b64)", "",
                   nullptr, Semantics::address_space});
-  rows.push_back({"isspacep(.global|.shared|.shared::cta|.local|.const|.param|.param::entry)", "", nullptr, Semantics::address_space});
+  rows.push_back({"isspacep(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)", "", nullptr, Semantics::address_space});
 }
 
 void add_control_rows(std::vector<Row>& rows) {
@@ -86,7 +86,7 @@ void add_other_rows(std::vector<Row>& rows) {
   rows.push_back(
       {"fence(.sc|.acq_rel|.acquire|.release)?(.sync_restrict::shared::cta|.sync_restrict::shared::cluster)?(.cta|.cluster|.gpu|.sys)", "",
        nullptr, Semantics::fence});
-  rows.push_back({"fence.proxy(.alias|.async)(.global|.shared::cta|.shared::cluster)?", "", nullptr, Semantics::nothing});
+  rows.push_back({"fence.proxy.alias", "", nullptr, Semantics::nothing});
   rows.push_back({"membar.proxy(.alias|.async)", "", nullptr, Semantics::nothing});
   rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});
   for (const char* hint : {"prefetch(.global|.local|.const|.param)?(.L1|.L2|.L2::evict_last|.L2::evict_normal|.tensormap)", "prefetchu.L1",
