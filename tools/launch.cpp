@@ -17,7 +17,7 @@ namespace warpmat {
 namespace {
 
 struct Options {
-  std::string file, kernel, grid, block, target, checks = "uninitialised,copies";
+  std::string file, kernel, grid, block, cluster, target, checks = "uninitialised,copies";
   std::vector<std::string> buffers, params, outs;
   std::uint32_t shared_bytes = 0;
   bool contract = true;
@@ -31,6 +31,7 @@ LaunchDescription described_by(const Options& options) {
   description.kernel = options.kernel;
   if (!options.grid.empty()) description.config.grid = parse_dim3(options.grid, "grid");
   if (!options.block.empty()) description.config.block = parse_dim3(options.block, "block");
+  if (!options.cluster.empty()) description.config.cluster = parse_dim3(options.cluster, "cluster");
   description.config.shared_bytes = options.shared_bytes;
   const std::filesystem::path beside = std::filesystem::path(options.file).replace_extension(".json");
   if (std::filesystem::exists(beside)) fill_from_triton(beside, description);
@@ -45,7 +46,7 @@ LaunchDescription description_of(const Options& options) {
     for (const std::string& text : options.outs) parse_output(text, description.buffers);
     return description;
   }
-  if (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() || !options.buffers.empty() || !options.params.empty())
+  if (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() || !options.cluster.empty() || !options.buffers.empty() || !options.params.empty())
     throw std::runtime_error(
         "a launch description has kernel, grid, block, buffers and parameters of its own: those options are for a .ptx file");
   LaunchDescription description = read_launch(options.file);
@@ -86,6 +87,7 @@ void add_launch(CLI::App& app) {
   command->add_option("--kernel", options->kernel, "The entry's name; may be left out where there is one");
   command->add_option("--grid", options->grid, "Blocks: X, X,Y or X,Y,Z");
   command->add_option("--block", options->block, "Threads of a block: X, X,Y or X,Y,Z");
+  command->add_option("--cluster", options->cluster, "Blocks of a cluster: X, X,Y or X,Y,Z");
   command->add_option("--shared-bytes", options->shared_bytes, "Dynamic shared memory");
   command->add_option("--buffer", options->buffers, "NAME=SOURCE: a buffer in global memory; may be repeated")->allow_extra_args(false);
   command->add_option("--param", options->params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")

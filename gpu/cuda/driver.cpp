@@ -40,6 +40,11 @@ void Driver::find(Function& function, const char* name) {
   if (function == nullptr) throw NoGpu(fmt::format("no GPU: the installed CUDA driver is too old, it has no {}", name));
 }
 
+template <typename Function>
+void Driver::find_newer(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library_, name));
+}
+
 Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   if (library_ == nullptr) throw NoGpu("no GPU: this machine has no CUDA driver (libcuda.so.1)");
   find(init, "cuInit");
@@ -74,6 +79,8 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   find(copy_to_device, "cuMemcpyHtoD_v2");
   find(copy_from_device, "cuMemcpyDtoH_v2");
   find(copy_rows, "cuMemcpy2D_v2");
+  find_newer(launch_kernel_ex, "cuLaunchKernelEx");
+  find_newer(tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
   const CUresult result = init(0);
   if (result != CUDA_SUCCESS) throw NoGpu(fmt::format("no GPU: the CUDA driver does not start: {}", reason(*this, result)));
 }

@@ -47,6 +47,12 @@ class Driver {
   CUresult (*function_set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);
   CUresult (*launch_kernel)(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                             unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters, void** extra);
+  /// For clusters and tensor maps; both may be nullptr.
+  CUresult (*launch_kernel_ex)(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
+  /// Types and modes are the driver's enumerations.
+  CUresult (*tensor_map_encode_tiled)(CUtensorMap* map, unsigned type, unsigned rank, void* address, const unsigned long long* dims,
+                                      const unsigned long long* strides, const unsigned* box, const unsigned* element_strides,
+                                      unsigned interleave, unsigned swizzle, unsigned l2_promotion, unsigned fill);
   CUresult (*event_create)(CUevent* event, unsigned flags);
   CUresult (*event_record)(CUevent event, CUstream stream);
   CUresult (*event_query)(CUevent event);
@@ -63,6 +69,9 @@ class Driver {
   Driver();
   template <typename Function>
   void find(Function& function, const char* name);
+  /// One that drivers before CUDA 12 do not have: it is nullptr there.
+  template <typename Function>
+  void find_newer(Function& function, const char* name);
 
   void* library_;
 };

@@ -18,6 +18,29 @@ using CUevent = struct CUevent_st*;
 using CUlinkState = struct CUlinkState_st*;
 using CUarray = struct CUarray_st*;
 
+/// A tensor map as the driver makes it.
+struct alignas(64) CUtensorMap {
+  unsigned long long opaque[16];
+};
+
+enum CUlaunchAttributeID : unsigned { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+
+struct CUlaunchAttribute {
+  CUlaunchAttributeID id;
+  char pad[4];
+  struct alignas(8) {
+    unsigned x, y, z;
+    char rest[52];
+  } clusterDim;
+};
+
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
 enum CUresult : unsigned {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_OUT_OF_MEMORY = 2,
@@ -31,7 +54,10 @@ enum CUdevice_attribute : unsigned {
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
 };
 
-enum CUfunction_attribute : unsigned { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+enum CUfunction_attribute : unsigned {
+  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+  CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
+};
 
 enum CUjit_option : unsigned { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include <fmt/format.h>
@@ -12,6 +14,8 @@
 
 namespace warpmat {
 namespace {
+
+constexpr std::uint64_t portable_cluster = 8;  // blocks that every GPU with clusters runs
 
 /// Takes what is written to standard output while it exists: the driver prints there.
 class CapturedOutput {
@@ -51,6 +55,44 @@ class CapturedOutput {
   int saved_ = -1;
 };
 
+/// The driver's 128 bytes of a tensor map. Throws DriverError where the driver refuses it.
+TensorMap::Encoded encode_map(const TensorMap& map) {
+  if (Driver::get().tensor_map_encode_tiled == nullptr) throw std::runtime_error("the installed CUDA driver makes no tensor maps");
+  CUtensorMap encoded{};
+  std::array<unsigned long long, TensorMap::most_dimensions> dims{}, strides{};
+  std::ranges::copy(map.dims, dims.begin());
+  std::ranges::copy(map.strides, strides.begin());
+  check(Driver::get().tensor_map_encode_tiled(&encoded, static_cast<unsigned>(map.type), map.rank, reinterpret_cast<void*>(map.address),
+                                              dims.data(), strides.data(), map.box.data(), map.element_strides.data(),
+                                              static_cast<unsigned>(map.interleave), static_cast<unsigned>(map.swizzle),
+                                              static_cast<unsigned>(map.l2_promotion), static_cast<unsigned>(map.fill)),
+        "cuTensorMapEncodeTiled");
+  TensorMap::Encoded bytes;
+  std::memcpy(bytes.data(), &encoded, sizeof encoded);
+  return bytes;
+}
+
+/// Memory of the GPU that holds tensor maps which a kernel is given by address.
+class MapMemory {
+ public:
+  MapMemory() = default;
+  MapMemory(const MapMemory&) = delete;
+  MapMemory& operator=(const MapMemory&) = delete;
+  ~MapMemory() {
+    for (const CUdeviceptr address : addresses_) Driver::get().memory_free(address);
+  }
+  std::uint64_t add(const TensorMap::Encoded& map) {
+    CUdeviceptr address = 0;
+    check(Driver::get().memory_allocate(&address, map.size()), "cuMemAlloc");
+    addresses_.push_back(address);
+    check(Driver::get().copy_to_device(address, map.data(), map.size()), "cuMemcpyHtoD");
+    return address;
+  }
+
+ private:
+  std::vector<CUdeviceptr> addresses_;
+};
+
 class Gpu : public KernelRunner {
  public:
   explicit Gpu(std::chrono::seconds time_limit) : time_limit_(time_limit) {
@@ -82,7 +124,9 @@ class Gpu : public KernelRunner {
     const std::vector<std::uint64_t> addresses = place(launch);
     std::vector<std::vector<std::uint8_t>> arguments;
     std::vector<void*> parameters;
-    for (const KernelParameter& parameter : launch.parameters) arguments.push_back(parameter.placed(addresses));
+    MapMemory maps;
+    const auto place_map = [&](const TensorMap::Encoded& map) { return maps.add(map); };
+    for (const KernelParameter& parameter : launch.parameters) arguments.push_back(parameter.placed(addresses, encode_map, place_map));
     for (auto& argument : arguments) parameters.push_back(argument.data());
     KernelAnswer answer;
     if (module_prints_) {
@@ -143,9 +187,20 @@ class Gpu : public KernelRunner {
 
   void start(const KernelLaunch& launch, CUfunction function, std::vector<void*>& parameters) {
     const Dim3 grid = launch.config.grid, block = launch.config.block;
-    check(Driver::get().launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.config.shared_bytes, nullptr,
-                                      parameters.data(), nullptr),
-          "cuLaunchKernel");
+    const Dim3 cluster = launch.config.cluster;
+    if (cluster.count() == 1) {
+      check(Driver::get().launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.config.shared_bytes, nullptr,
+                                        parameters.data(), nullptr),
+            "cuLaunchKernel");
+    } else {
+      if (Driver::get().launch_kernel_ex == nullptr) throw std::runtime_error("the installed CUDA driver launches no clusters");
+      CUlaunchAttribute attribute{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {cluster.x, cluster.y, cluster.z, {}}};
+      const CUlaunchConfig config{grid.x,  grid.y,  grid.z,     block.x, block.y, block.z, launch.config.shared_bytes,
+                                  nullptr, &attribute, 1};
+      if (cluster.count() > portable_cluster)
+        check(Driver::get().function_set_attribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "cuFuncSetAttribute");
+      check(Driver::get().launch_kernel_ex(&config, function, parameters.data(), nullptr), "cuLaunchKernelEx");
+    }
     check(Driver::get().event_record(finished_, nullptr), "cuEventRecord");
     const CUresult result = wait_for(finished_, time_limit_);
     if (result == CUDA_SUCCESS) return;

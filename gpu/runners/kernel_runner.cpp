@@ -5,11 +5,23 @@
 
 namespace warpmat {
 
-std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_t>& addresses) const {
+std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_t>& addresses, const Encode& encode,
+                                                 const Place& place) const {
   std::vector<std::uint8_t> out = bytes;
   for (const Pointer& pointer : pointers) {
     const std::uint64_t address = addresses.at(pointer.buffer) + static_cast<std::uint64_t>(pointer.offset);
     std::memcpy(out.data() + pointer.at, &address, sizeof address);
+  }
+  for (const Map& item : maps) {
+    TensorMap map = item.map;
+    map.address = addresses.at(item.buffer) + static_cast<std::uint64_t>(item.offset);
+    const TensorMap::Encoded encoded = encode(map);
+    if (item.by_pointer) {
+      const std::uint64_t address = place(encoded);
+      std::memcpy(out.data() + item.at, &address, sizeof address);
+    } else {
+      std::ranges::copy(encoded, out.begin() + static_cast<std::ptrdiff_t>(item.at));
+    }
   }
   return out;
 }
@@ -24,7 +36,9 @@ KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
   std::vector<std::uint64_t> addresses;
   for (const KernelBuffer& buffer : launch.buffers) addresses.push_back(memory.allocate(buffer.bytes, buffer.name));
   std::vector<Argument> arguments;
-  for (const KernelParameter& parameter : launch.parameters) arguments.emplace_back(parameter.placed(addresses));
+  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
+  for (const KernelParameter& parameter : launch.parameters) arguments.emplace_back(parameter.placed(addresses, encode, place));
   KernelAnswer answer;
   answer.printed = warpmat::launch(kernel, launch.config, memory, arguments, options_).printed;
   for (std::size_t i = 0; i < addresses.size(); ++i)

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <warpmat/machine/launch.h>
+#include <warpmat/machine/tensor_map.h>
 #include <warpmat/tables/target.h>
 
 namespace warpmat {
@@ -25,11 +27,23 @@ struct KernelParameter {
     std::size_t buffer = 0;  ///< of KernelLaunch::buffers
     std::int64_t offset = 0;
   };
+  /// A tensor map, which each runner encodes in its own way: 128 bytes of the parameter, or memory whose address the parameter has.
+  struct Map {
+    std::size_t at = 0;      ///< byte of the parameter
+    TensorMap map;           ///< without its address:
+    std::size_t buffer = 0;  ///< of KernelLaunch::buffers, and
+    std::int64_t offset = 0;
+    bool by_pointer = false;
+  };
   std::vector<std::uint8_t> bytes;
   std::vector<Pointer> pointers;
+  std::vector<Map> maps{};
 
-  /// The bytes with the addresses in them; `addresses` are those of the buffers.
-  std::vector<std::uint8_t> placed(const std::vector<std::uint64_t>& addresses) const;
+  /// The 128 bytes of a map whose address is known, and the address of memory that holds 128 bytes.
+  using Encode = std::function<TensorMap::Encoded(const TensorMap&)>;
+  using Place = std::function<std::uint64_t(const TensorMap::Encoded&)>;
+  /// The bytes with the addresses and maps in them; `addresses` are those of the buffers.
+  std::vector<std::uint8_t> placed(const std::vector<std::uint64_t>& addresses, const Encode& encode, const Place& place) const;
 };
 
 struct KernelLaunch {

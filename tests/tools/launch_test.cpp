@@ -160,9 +160,53 @@ TEST_CASE("Triton's json beside a .ptx names the kernel, its threads and its sha
   write_text(folder.directory.path("scale.json"), R"({"name": "scale", "num_warps": 3, "shared": 128})");
   CHECK(folder.launch({}, {"--block"}).err.find("at most 64 threads (.maxntid), not 96") != std::string::npos);
   write_text(folder.directory.path("scale.json"), R"({"name": "scale", "num_warps": 2, "num_ctas": 2})");
-  CHECK(folder.launch({}, {"--block"}).err.find("clusters of blocks are not executed yet") != std::string::npos);
+  CHECK(folder.launch({}, {"--block"}).err.find("clusters of blocks need sm_90 or later; the target is sm_80") != std::string::npos);
   write_text(folder.directory.path("scale.json"), "{");
   CHECK(folder.launch({}, {"--block"}).err.find("is no JSON object") != std::string::npos);
+}
+
+TEST_CASE("A launch description has tensor maps and clusters", "[tools][launch]") {
+  const TemporaryDirectory directory;
+  // Block r of the cluster copies the box at (4 r, 0), of two rows, to the 32 bytes at 32 r of out.
+  write_text(directory.path("k.ptx"), R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 map, .param .u64 out)
+{
+  .reg .b64 %l<6>; .reg .b32 %r<9>; .reg .pred %p;
+  .shared .align 128 .b8 tile[32]; .shared .align 8 .b64 full;
+  ld.param.u64 %l0, [map]; ld.param.u64 %l1, [out];
+  mov.u32 %r0, tile; mov.u32 %r1, full; mov.u32 %r2, %cluster_ctarank;
+  shl.b32 %r3, %r2, 2; mul.wide.u32 %l2, %r2, 32; add.u64 %l1, %l1, %l2;
+  mbarrier.init.shared::cta.b64 [%r1], 1;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 32;
+  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0, {%r3, 0}], [%r1];
+  WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [%r1], 0; @!%p bra WAIT;
+  cp.async.bulk.global.shared::cta.bulk_group [%l1], [%r0], 32;
+  cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+  ret;
+}
+)");
+  const auto launch = [&](const std::string& swizzle) {
+    write_text(directory.path("launch.json"),
+               R"({"ptx": "k.ptx", "kernel": "k", "grid": [2, 1, 1], "block": [1, 1, 1], "cluster": [2, 1, 1],
+      "buffers": [{"name": "in", "random": "u32:32:3", "out": "in.npy"}, {"name": "out", "bytes": 64, "fill": 1, "out": "out.npy"}],
+      "params": [{"tensormap_pointer": {"buffer": "in", "offset": 16, "type": "u32", "dims": [6, 2], "strides": [48], "box": [4, 2],
+                                        "element_strides": [1, 1], "swizzle": ")" +
+                   swizzle + R"("}}, {"buffer": "out"}]})");
+    return run_command({"launch", directory.path("launch.json")});
+  };
+  const Outcome outcome = launch("none");
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const NpyArray in = read_npy(directory.path("in.npy")), out = read_npy(directory.path("out.npy"));
+  for (std::size_t rank = 0; rank < 2; ++rank)
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t x = 0; x < 16; ++x) {
+        const std::size_t column = 16 * rank + x;
+        CHECK(out.bytes[32 * rank + 16 * row + x] == (column < 24 ? in.bytes[16 + 48 * row + column] : std::byte{0}));
+      }
+  CHECK(launch("48B").err.find("there is no '48B', but none, 32B, 64B, 128B") != std::string::npos);
 }
 
 TEST_CASE("check takes whole modules and reports the errors of all entries, each once", "[tools][launch]") {

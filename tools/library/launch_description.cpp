@@ -118,6 +118,19 @@ std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std:
   return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
 }
 
+/// A parameter with its buffers by their places.
+KernelParameter kernel_parameter(const LaunchDescription& description, const LaunchParameter& parameter) {
+  const auto place_of = [&](const std::string& name) {
+    const auto buffer = std::ranges::find(description.buffers, name, &LaunchBuffer::name);
+    return static_cast<std::size_t>(buffer - description.buffers.begin());
+  };
+  KernelParameter placed{.bytes = parameter.bytes, .pointers = {}};
+  for (const LaunchPointer& pointer : parameter.pointers) placed.pointers.push_back({pointer.at, place_of(pointer.buffer), pointer.offset});
+  for (const LaunchMap& map : parameter.maps)
+    placed.maps.push_back({map.at, map.map, place_of(map.buffer), map.offset, map.by_pointer});
+  return placed;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value) {
@@ -231,14 +244,14 @@ PreparedLaunch prepare(const LaunchDescription& description) {
     prepared.addresses[buffer.name] = prepared.memory.allocate(contents, buffer.name);
     prepared.sizes[buffer.name] = contents.size();
   }
-  for (const LaunchParameter& parameter : description.parameters) {
-    std::vector<std::uint8_t> bytes = parameter.bytes;
-    for (const LaunchPointer& pointer : parameter.pointers) {
-      const std::uint64_t address = prepared.addresses.at(pointer.buffer) + static_cast<std::uint64_t>(pointer.offset);
-      std::ranges::copy(little_endian(address, 8), bytes.begin() + static_cast<std::ptrdiff_t>(pointer.at));
-    }
-    prepared.arguments.emplace_back(std::move(bytes));
-  }
+  std::vector<std::uint64_t> addresses;
+  for (const LaunchBuffer& buffer : description.buffers) addresses.push_back(prepared.addresses.at(buffer.name));
+  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto place = [&](const TensorMap::Encoded& map) {
+    return prepared.memory.allocate(std::span<const std::uint8_t>(map), "tensor map");
+  };
+  for (const LaunchParameter& parameter : description.parameters)
+    prepared.arguments.emplace_back(kernel_parameter(description, parameter).placed(addresses, encode, place));
   return prepared;
 }
 
@@ -257,13 +270,7 @@ KernelLaunch kernel_launch(const LaunchDescription& description) {
       .ptx = read_ptx(description.ptx), .entry = description.kernel, .config = description.config, .buffers = {}, .parameters = {}};
   if (launch.entry.empty()) launch.entry = only_entry(Module(launch.ptx), description.ptx);
   for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer)});
-  for (const LaunchParameter& parameter : description.parameters) {
-    KernelParameter& placed = launch.parameters.emplace_back(KernelParameter{parameter.bytes, {}});
-    for (const LaunchPointer& pointer : parameter.pointers) {
-      const auto buffer = std::ranges::find(description.buffers, pointer.buffer, &LaunchBuffer::name);
-      placed.pointers.push_back({pointer.at, static_cast<std::size_t>(buffer - description.buffers.begin()), pointer.offset});
-    }
-  }
+  for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
   return launch;
 }
 

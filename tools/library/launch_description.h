@@ -35,10 +35,20 @@ struct LaunchPointer {
   std::int64_t offset = 0;
 };
 
-/// A parameter of the entry: its bytes, and the addresses that belong into them.
+/// A tensor map of a buffer that is put into the bytes of a parameter, or whose address is.
+struct LaunchMap {
+  std::size_t at = 0;
+  TensorMap map;  ///< without its address
+  std::string buffer;
+  std::int64_t offset = 0;
+  bool by_pointer = false;
+};
+
+/// A parameter of the entry: its bytes, and the addresses and tensor maps that belong into them.
 struct LaunchParameter {
   std::vector<std::uint8_t> bytes;
   std::vector<LaunchPointer> pointers;
+  std::vector<LaunchMap> maps{};
 };
 
 struct LaunchDescription {

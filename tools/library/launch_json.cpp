@@ -1,7 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -79,15 +83,74 @@ LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buff
   return pointer;
 }
 
+/// The numbers of a list, as many as `values` holds at most; the rest stays.
+template <typename T, std::size_t n>
+std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& values, const Where& where) {
+  const Json list = json.value(key, Json::array());
+  const bool right =
+      list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const Json& item) {
+        return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+      });
+  if (!right) where.fail(fmt::format("\"{}\" must be a list of at most {} numbers", key, n));
+  for (std::size_t i = 0; i < list.size(); ++i) values[i] = list[i].get<T>();
+  return list.size();
+}
+
+/// The mode of that name among `names`, the first where none is written.
+template <typename Mode>
+Mode mode_of(const Json& json, const char* key, std::initializer_list<std::string_view> names, const Where& where) {
+  const std::string written = text(json, key, where);
+  if (written.empty()) return Mode{};
+  const auto found = std::ranges::find(names, written);
+  if (found == names.end()) where.fail(fmt::format("\"{}\": there is no '{}', but {}", key, written, fmt::join(names, ", ")));
+  return static_cast<Mode>(found - names.begin());
+}
+
+/// The arguments of cuTensorMapEncodeTiled.
+LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+  if (!json.is_object()) where.fail("a tensor map is an object with buffer, type, dims, strides and box");
+  LaunchMap map;
+  map.buffer = text(json, "buffer", where);
+  if (std::ranges::find(buffers, map.buffer, &LaunchBuffer::name) == buffers.end())
+    where.fail(fmt::format("there is no buffer \"{}\"", map.buffer));
+  map.offset = static_cast<std::int64_t>(number(json, "offset", 0, where));
+  const auto type = find_tensor_type(text(json, "type", where));
+  if (!type) where.fail(fmt::format("a tensor map has no \"type\" '{}'", text(json, "type", where)));
+  TensorMap& m = map.map;
+  m.type = *type;
+  m.rank = static_cast<std::uint32_t>(read_numbers(json, "dims", m.dims, where));
+  const bool right = read_numbers(json, "strides", m.strides, where) + 1 == m.rank && read_numbers(json, "box", m.box, where) == m.rank;
+  const std::size_t element_strides = read_numbers(json, "element_strides", m.element_strides, where);
+  if (!right || (element_strides != 0 && element_strides != m.rank))
+    where.fail("a tensor map has as many \"box\" and \"element_strides\" as \"dims\", and one of \"strides\" less");
+  m.interleave = mode_of<TensorMap::Interleave>(json, "interleave", {"none", "16B", "32B"}, where);
+  m.swizzle = mode_of<TensorMap::Swizzle>(json, "swizzle", {"none", "32B", "64B", "128B"}, where);
+  m.l2_promotion = mode_of<TensorMap::L2Promotion>(json, "l2_promotion", {"none", "64B", "128B", "256B"}, where);
+  m.fill = mode_of<TensorMap::Fill>(json, "oob_fill", {"zeros", "nan"}, where);
+  if (const auto problem = m.problem()) where.fail("tensor map: " + *problem);
+  return map;
+}
+
 LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   if (!json.is_object() || json.empty()) where.fail("a parameter is an object such as {\"s32\": 128} or {\"buffer\": \"A\"}");
-  if (json.contains("tensormap") || json.contains("tensormap_pointer") || !json.value("tensormaps", Json::array()).empty())
-    where.fail("tensor maps are not executed yet");
+  if (json.contains("tensormap")) return {std::vector<std::uint8_t>(TensorMap::bytes), {}, {map_of(json.at("tensormap"), buffers, where)}};
+  if (json.contains("tensormap_pointer")) {
+    LaunchMap map = map_of(json.at("tensormap_pointer"), buffers, where);
+    map.by_pointer = true;
+    return {std::vector<std::uint8_t>(8), {}, {map}};
+  }
   if (json.contains("buffer")) return {std::vector<std::uint8_t>(8), {pointer_of(json, buffers, 8, where)}};
   if (json.contains("bytes")) {
     LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
     for (const Json& pointer : json.value("pointers", Json::array()))
       parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), where));
+    for (const Json& item : json.value("tensormaps", Json::array())) {
+      LaunchMap map = map_of(item.value("map", Json()), buffers, where);
+      map.at = number(item, "at", 0, where);
+      if (parameter.bytes.size() < TensorMap::bytes || map.at > parameter.bytes.size() - TensorMap::bytes)
+        where.fail(fmt::format("a tensor map at byte {} leaves the {} bytes of the parameter", map.at, parameter.bytes.size()));
+      parameter.maps.push_back(map);
+    }
     return parameter;
   }
   if (json.size() != 1 || !json.begin().value().is_number()) where.fail("a number is {\"TYPE\": VALUE}, such as {\"f32\": 0.5}");
@@ -107,7 +170,7 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   launch.kernel = text(json, "kernel", where);
   launch.config.grid = dim3(json, "grid", where);
   launch.config.block = dim3(json, "block", where);
-  if (dim3(json, "cluster", where).count() != 1) where.fail("clusters of blocks are not executed yet");
+  launch.config.cluster = dim3(json, "cluster", where);
   const std::uint64_t shared = number(json, "dynamic_shared", 0, where);
   if (shared > UINT32_MAX) where.fail("\"dynamic_shared\" is beyond every GPU's shared memory");
   launch.config.shared_bytes = static_cast<std::uint32_t>(shared);
@@ -127,7 +190,7 @@ void fill_from_triton(const std::filesystem::path& path, LaunchDescription& desc
   if (description.kernel.empty()) description.kernel = text(json, "name", where);
   if (description.config.block == Dim3{}) description.config.block.x = static_cast<std::uint32_t>(32 * number(json, "num_warps", 1, where));
   if (description.config.shared_bytes == 0) description.config.shared_bytes = static_cast<std::uint32_t>(number(json, "shared", 0, where));
-  if (number(json, "num_ctas", 1, where) != 1) where.fail("clusters of blocks are not executed yet");
+  if (description.config.cluster == Dim3{}) description.config.cluster.x = static_cast<std::uint32_t>(number(json, "num_ctas", 1, where));
 }
 
 }  // namespace warpmat

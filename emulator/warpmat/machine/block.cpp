@@ -24,7 +24,9 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 }  // namespace
 
-Block::Block(const LaunchState& launch, Dim3 index) : launch_(launch), index_(index), shared_(launch.shared_bytes) {
+Block::Block(Cluster& cluster, Dim3 index, int rank)
+    : cluster_(cluster), launch_(cluster.launch()), index_(index), rank_(rank), shared_(cluster.launch().shared_bytes) {
+  const LaunchState& launch = launch_;
   const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
   random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
@@ -47,6 +49,7 @@ void Block::begin_checks() {
   for (const code::Variable& variable : launch_.program.shared_variables)
     shadow_->add_start(variable.address - launch_.program.shared_base);
   if (checks.races) races_.emplace(shared_.size(), static_cast<int>(warps_.size()));
+  if (checks.copies && launch_.reads_shared_asynchronously) proxies_.emplace(shared_.size(), static_cast<int>(warps_.size()));
 }
 
 std::uint64_t Block::operations() const {
@@ -59,14 +62,15 @@ bool Block::use_turn() {
   return --turn_left_ >= 0;
 }
 
-Block::Status Block::run(bool has_turn) {
-  const RoundingMode mode(RoundingMode::nearest);  // what the scalar kernels ask for
+void Block::begin_turn(bool has_turn) {
   has_turn_ = has_turn;
   turn_left_ = turn_accesses;
-  progress_before_ = progress_;
-  std::size_t idle = 0, finished = 0;  // warps in a row that could not go on
-  for (const auto& warp : warps_) finished += warp->finished();
-  while (finished < warps_.size()) {
+}
+
+Block::Status Block::run() {
+  const RoundingMode mode(RoundingMode::nearest);  // what the scalar kernels ask for
+  const bool alone = cluster_.size() == 1;
+  while (finished_ < warps_.size()) {
     if (slice_ <= 0) begin_slice();
     WarpState& warp = *warps_[order_[next_warp_]];
     const std::uint64_t before = warp.operations();
@@ -77,20 +81,31 @@ Block::Status Block::run(bool has_turn) {
       warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations));
     if (status == WarpState::Status::needs_turn) return Status::needs_turn;
     if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
-    if (warp.polls() && all_wait()) report_deadlock();
+    const bool stuck = warp.polls() && all_wait();
+    if (stuck && alone) report_deadlock({});
     if (!was_finished && warp.finished()) {
-      ++finished;
+      ++finished_;
       make_progress();
       check_all_barriers();
+      cluster_.check_barrier();
     }
     next_warp_ = (next_warp_ + 1) % warps_.size();
     slice_ = 0;
-    idle = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle + 1;
-    if (idle > 2 * warps_.size() && finished < warps_.size()) report_deadlock();
+    idle_ = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle_ + 1;
+    if (idle_ > 2 * warps_.size() && finished_ < warps_.size() && alone) report_deadlock({});
+    if (!alone && next_warp_ == 0 && finished_ < warps_.size()) return stuck || idle_ >= warps_.size() ? Status::waits : Status::yielded;
   }
-  check_warpgroups();
-  if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
+  end();
   return Status::finished;
+}
+
+void Block::end() {
+  check_warpgroups();
+  if (const BulkTransfer* copy = cluster_.copies().writing_to(rank_); copy != nullptr && launch_.options.checks.copies)
+    warps_.front()->trap(-1, std::nullopt,
+                         fmt::format("the block ends while the bulk copy of warp {} at {} still writes its shared memory", copy->warp,
+                                     warps_.front()->statement_name(copy->statement)));
+  if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
 }
 
 /// A warp's slice is whole in every run: where it waits for the turn in between, it goes on with the rest.
@@ -117,6 +132,7 @@ void Block::check_barrier(int id) {
     if (shadow_ && (done.participants >> i & 1) != 0) shadow_->publish(static_cast<int>(i));
     if ((done.arrived_warps >> i & 1) == 0) continue;
     if (races_) races_->leave(static_cast<int>(i), id);
+    if (proxies_) proxies_->synchronise(static_cast<int>(i));
     warps_[i]->release(id, done.count, done.contributed);
   }
   if (races_) races_->complete(id);
@@ -151,8 +167,27 @@ bool Block::all_wait() const {
   return std::ranges::all_of(warps_, [](const auto& warp) { return warp->finished() || warp->waits(); });
 }
 
+bool Block::polls() const {
+  return std::ranges::any_of(warps_, [](const auto& warp) { return !warp->finished() && warp->polls(); });
+}
+
+void Block::publish_all() {
+  if (shadow_)
+    for (std::size_t i = 0; i < warps_.size(); ++i) shadow_->publish(static_cast<int>(i));
+}
+
+std::string Block::describe_waiting() {
+  std::string text;
+  for (const auto& warp : warps_) {
+    if (warp->finished()) continue;
+    warp->go_back_to_polls();
+    text += fmt::format("{}warp {}: {}", text.empty() ? "" : "; ", warp->index(), warp->describe_waiting());
+  }
+  return text;
+}
+
 /// The report's place is that of a warp that polls, if one does: what it waits for is what is missing.
-void Block::report_deadlock() {
+void Block::report_deadlock(const std::string& others) {
   const WarpState* first = nullptr;
   for (const auto& warp : warps_) {
     if (warp->finished()) continue;
@@ -162,12 +197,9 @@ void Block::report_deadlock() {
   if (!first->polls())
     for (const auto& warp : warps_)
       if (!warp->finished()) warp->check_gathering();
-  std::string text;
-  for (const auto& warp : warps_) {
-    if (warp->finished()) continue;
-    text += fmt::format("{}warp {}: {}", text.empty() ? "" : "; ", warp->index(), warp->describe_waiting());
-  }
-  first->trap(-1, std::nullopt, "deadlock: no warp of the block can go on: " + text);
+  const std::string text = describe_waiting();
+  first->trap(-1, std::nullopt,
+              fmt::format("deadlock: no warp of the {} can go on: {}{}", cluster_.size() == 1 ? "block" : "cluster", text, others));
 }
 
 }  // namespace warpmat::machine

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/proxy_shadow.h>
 #include <warpmat/machine/race_detector.h>
 #include <warpmat/machine/shared_shadow.h>
 #include <warpmat/machine/warp_state.h>
@@ -29,31 +32,42 @@ struct BarrierState {
 /// One block: its warps in turn until they wait, in an order that the schedule's seed decides.
 class Block {
  public:
-  enum class Status : std::uint8_t { finished, needs_turn, turn_is_over };
+  /// `yielded` and `waits`, which says that no warp could go on, only where the cluster has other blocks.
+  enum class Status : std::uint8_t { finished, needs_turn, turn_is_over, yielded, waits };
 
-  Block(const LaunchState& launch, Dim3 index);
+  Block(Cluster& cluster, Dim3 index, int rank);
 
+  /// What is left of the turn counts from here.
+  void begin_turn(bool has_turn);
   /// Runs until the block ends, or an operation comes whose order among blocks is defined and the block does not have the turn, or the
-  /// turn's share of such operations is used up. Throws KernelTrap.
-  Status run(bool has_turn);
+  /// turn's share of such operations is used up. With other blocks in the cluster, each warp goes on once. Throws KernelTrap.
+  Status run();
+  bool finished() const { return finished_ == warps_.size(); }
 
   const LaunchState& launch() const { return launch_; }
   Dim3 index() const { return index_; }
+  Cluster& cluster() { return cluster_; }
+  int rank() const { return rank_; }  ///< in the cluster
   std::span<std::uint8_t> shared() { return shared_; }
   /// What is known of the shared memory's bytes, or nullptr where there is none or nothing is checked.
   SharedShadow* shadow() { return shadow_ ? &*shadow_ : nullptr; }
+  /// Which bytes wait for a proxy fence, or nullptr where nothing reads shared memory asynchronously.
+  ProxyShadow* proxies() { return proxies_ ? &*proxies_ : nullptr; }
+  /// Offsets of the mbarriers that exist.
+  std::set<std::uint32_t>& mbarriers() { return mbarriers_; }
   RaceDetector* races() { return races_ ? &*races_ : nullptr; }
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
   std::uint64_t clock() const { return clock_; }
 
-  /// Grows with everything that lanes may wait for: stores, atomic operations that change something, barriers, exits.
-  std::uint64_t progress() const { return progress_; }
-  void make_progress() { ++progress_; }
-  /// Whether the turn that is over brought no progress.
-  bool idle_turn() const { return progress_ == progress_before_; }
-  /// Throws the KernelTrap that says where each warp waits.
-  [[noreturn]] void report_deadlock();
+  std::uint64_t progress() const { return cluster_.progress(); }
+  void make_progress() { cluster_.make_progress(); }
+  /// Throws the KernelTrap that says where each warp waits; `others` is what other blocks of the cluster wait for.
+  [[noreturn]] void report_deadlock(const std::string& others);
+  std::string describe_waiting();
+  bool polls() const;
+  /// All warps may see what each of them has copied.
+  void publish_all();
 
   bool has_turn() const { return has_turn_; }
   /// Counts an operation whose order among blocks is defined; false where the turn is over.
@@ -72,12 +86,17 @@ class Block {
   void begin_slice();
   void begin_checks();
   void check_warpgroups() const;
+  void end();
 
+  Cluster& cluster_;
   const LaunchState& launch_;
   Dim3 index_;
+  int rank_;
   std::vector<std::uint8_t> shared_;
   std::optional<SharedShadow> shadow_;
   std::optional<RaceDetector> races_;
+  std::optional<ProxyShadow> proxies_;
+  std::set<std::uint32_t> mbarriers_;
   std::vector<std::unique_ptr<WarpState>> warps_;
   std::vector<std::size_t> order_;
   std::array<BarrierState, 16> barriers_{};
@@ -87,7 +106,7 @@ class Block {
   int slice_ = 0;  ///< operations that are left to the warp
   std::uint64_t clock_ = 0;
   std::uint64_t random_;
-  std::uint64_t progress_ = 0, progress_before_ = 0;
+  std::size_t finished_ = 0, idle_ = 0;  ///< warps that have ended; warps in a row that could not go on
   bool has_turn_ = false;
   int turn_left_ = 0;
 };

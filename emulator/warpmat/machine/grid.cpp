@@ -6,16 +6,18 @@
 #include <mutex>
 #include <thread>
 
-#include <warpmat/machine/block.h>
+#include <warpmat/machine/cluster.h>
 
 namespace warpmat::machine {
 namespace {
 
-/// The blocks of a grid and who may go on. Blocks begin in the order of their numbers.
+/// The clusters of a grid, most of one block, and who may go on. They begin in the order of their numbers.
 class Grid {
  public:
   Grid(const LaunchState& launch, int jobs)
-      : launch_(launch), size_(launch.config.grid.count()), most_begun_(static_cast<std::size_t>(4 * jobs)) {}
+      : launch_(launch),
+        size_(launch.config.grid.count() / launch.config.cluster.count()),
+        most_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
   /// A thread's work: block after block until all have ended.
   void work() {
@@ -42,16 +44,10 @@ class Grid {
   static constexpr std::uint64_t fewest_idle_turns = 1024;  // of 1024 accesses each
 
   struct Begun {
-    std::unique_ptr<Block> block;
+    std::unique_ptr<Cluster> cluster;
     bool running = false;
     std::exception_ptr trap;
   };
-
-  Dim3 index_of(std::uint64_t number) const {
-    const Dim3 grid = launch_.config.grid;
-    return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
-            static_cast<std::uint32_t>(number / grid.x / grid.y)};
-  }
 
   /// The block that has the turn, if nobody runs it; else one that need not wait for it.
   std::uint64_t choose() {
@@ -77,11 +73,11 @@ class Grid {
     begun.running = true;
     const bool has_turn = turn_ == number;
     lock.unlock();
-    Block::Status status = Block::Status::finished;
+    Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
     try {
-      if (begun.block == nullptr) begun.block = std::make_unique<Block>(launch_, index_of(number));
-      status = begun.block->run(has_turn);
+      if (begun.cluster == nullptr) begun.cluster = std::make_unique<Cluster>(launch_, number);
+      status = begun.cluster->run(has_turn);
     } catch (...) {
       trap = std::current_exception();
     }
@@ -94,21 +90,21 @@ class Grid {
         return;
       }
       fail(trap);
-    } else if (status == Block::Status::finished) {
+    } else if (status == Cluster::Status::finished) {
       end(number);
-    } else if (status == Block::Status::turn_is_over) {
-      check_idle(*begun.block);
+    } else if (status == Cluster::Status::turn_is_over) {
+      check_idle(*begun.cluster);
       pass_turn();
     }
   }
 
   /// Blocks that only wait for one another, turn after turn: nothing will change that.
-  void check_idle(Block& block) {
-    idle_turns_ = block.idle_turn() ? idle_turns_ + 1 : 0;
-    const std::uint64_t rounds = 4 + 2 * block.warps().size();  // in a turn of its block not every warp may have come to its access
+  void check_idle(Cluster& cluster) {
+    idle_turns_ = cluster.idle_turn() ? idle_turns_ + 1 : 0;
+    const std::uint64_t rounds = 4 + 2 * cluster.warps();  // in a turn of its block not every warp may have come to its access
     if (idle_turns_ < std::max<std::uint64_t>(fewest_idle_turns, rounds * (size_ - ended_))) return;
     try {
-      block.report_deadlock();
+      cluster.report_deadlock();
     } catch (...) {
       fail(std::current_exception());
     }
@@ -121,8 +117,8 @@ class Grid {
 
   void end(std::uint64_t number) {
     Begun& begun = begun_[number];
-    printed_[number] = std::move(begun.block->printed());
-    result_.operations += begun.block->operations();
+    printed_[number] = begun.cluster->take_printed();
+    result_.operations += begun.cluster->operations();
     begun_.erase(number);
     ended_late_.insert({number, true});
     idle_turns_ = 0;
@@ -161,7 +157,8 @@ class Grid {
 LaunchResult run_grid(const LaunchState& launch) {
   int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (launch.options.observer != nullptr) jobs = 1;
-  jobs = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count()));
+  jobs = static_cast<int>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
   Grid grid(launch, jobs);
   std::vector<std::thread> threads;
   for (int i = 1; i < jobs; ++i) threads.emplace_back([&] { grid.work(); });

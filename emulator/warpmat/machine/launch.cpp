@@ -48,6 +48,39 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
                                             config.shared_bytes, program.shared_bytes, most_shared_bytes));
 }
 
+/// The cluster that the launch has: what it asks for, or what the entry is compiled for.
+Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
+  constexpr std::uint64_t most_blocks = 16;
+  const std::int64_t* const required = program.limits.required_cluster;
+  Dim3 cluster = config.cluster;
+  if (required[0] > 0) {
+    const Dim3 wanted{static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]),
+                      static_cast<std::uint32_t>(required[2])};
+    if (cluster.count() != 1 && cluster != wanted)
+      throw std::invalid_argument(fmt::format("'{}' is compiled for clusters of {}x{}x{} blocks (.reqnctapercluster), not {}x{}x{}",
+                                              program.entry, wanted.x, wanted.y, wanted.z, cluster.x, cluster.y, cluster.z));
+    cluster = wanted;
+  }
+  const std::uint64_t count = cluster.count();
+  const auto most = static_cast<std::uint64_t>(program.limits.most_cluster_blocks);
+  if (count == 0 || count > most_blocks || (most != 0 && count > most))
+    throw std::invalid_argument(fmt::format("a cluster of {} blocks: there are from 1 to {}", count, most != 0 ? most : most_blocks));
+  if (count > 1 && program.target->number < 90)
+    throw std::invalid_argument(fmt::format("clusters of blocks need sm_90 or later; the target is {}", program.target->name));
+  const Dim3 grid = config.grid;
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+    throw std::invalid_argument(fmt::format("a grid of {}x{}x{} blocks is not made of clusters of {}x{}x{}", grid.x, grid.y, grid.z,
+                                            cluster.x, cluster.y, cluster.z));
+  return cluster;
+}
+
+/// Whether the program has bulk copies that read shared memory: then it matters which stores they may see.
+bool reads_shared_asynchronously(const code::Program& program) {
+  return std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
+    return copy.kind == code::BulkCopy::Kind::store || copy.kind == code::BulkCopy::Kind::between_blocks;
+  });
+}
+
 std::vector<std::uint8_t> place_arguments(const code::Program& program, const std::vector<Argument>& arguments) {
   if (arguments.size() != program.parameters.size())
     throw std::invalid_argument(
@@ -172,15 +205,19 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   std::vector<bool> open(program.functions.size());
   const Depth depth = depth_of(program, 0, open);
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
+  LaunchConfig shaped = config;
+  shaped.cluster = cluster_of(program, config);
   const machine::LaunchState state{.program = program,
-                                   .config = config,
+                                   .config = shaped,
                                    .options = options,
                                    .memory = memory,
                                    .constants = constants.begin(),
                                    .parameters = std::move(parameters),
                                    .shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes),
                                    .frame_bytes = static_cast<std::uint32_t>(depth.frame * levels),
-                                   .local_bytes = static_cast<std::uint32_t>(depth.local * levels)};
+                                   .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
+                                   .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
+                                   .reads_shared_asynchronously = reads_shared_asynchronously(program)};
   return machine::run_grid(state);
 }
 

@@ -93,6 +93,7 @@ class Argument {
 struct LaunchConfig {
   Dim3 grid = {}, block = {};
   std::uint32_t shared_bytes = 0;  ///< of dynamic shared memory
+  Dim3 cluster = {};               ///< blocks that run together; the entry's .reqnctapercluster where it is one block
 };
 
 /// What is checked besides what always is: bounds, alignment, lanes that must take part, deadlocks. See docs/launch.md.

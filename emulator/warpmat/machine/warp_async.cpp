@@ -105,6 +105,20 @@ void WarpState::commit_group(LaneMask mask) {
   for (std::size_t lane = 0; lane < lanes; ++lane) committed_[lane] += mask >> lane & 1;
 }
 
+/// Performs all copies of these lanes.
+void WarpState::finish_copies(LaneMask mask) {
+  for (AsyncCopy& copy : copies_) {
+    for (LaneMask rest = copy.mask & mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(first_lane(rest));
+      perform(copy, lane);
+      if (block_.shadow() != nullptr) land_copy(copy.to[lane], copy.bytes);
+    }
+    copy.mask &= ~mask;
+  }
+  std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
+  publish_copies();
+}
+
 /// Performs the copies of these lanes that are older than their last `detail` groups; wait_all those that are not committed too.
 void WarpState::wait_group(const Operation& operation, LaneMask mask) {
   const bool all = operation.detail == code::wait_for_all;

@@ -1,8 +1,8 @@
 // atom and red: lane after lane, so that lanes that name the same place see each other.
 
-#include <atomic>
 #include <cstring>
 
+#include <warpmat/machine/atomic_update.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
@@ -14,76 +14,6 @@ using code::Operation;
 
 namespace {
 
-template <typename T>
-T combine(AtomicOperation operation, T old, T b) {
-  switch (operation) {
-    case AtomicOperation::add: return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
-    case AtomicOperation::min: return b < old ? b : old;
-    case AtomicOperation::max: return b > old ? b : old;
-    case AtomicOperation::increase: return old >= b ? T{0} : static_cast<T>(old + 1);
-    case AtomicOperation::decrease: return old == 0 || old > b ? b : static_cast<T>(old - 1);
-    case AtomicOperation::bit_and: return old & b;
-    case AtomicOperation::bit_or: return old | b;
-    case AtomicOperation::bit_xor: return old ^ b;
-    case AtomicOperation::exchange:
-    case AtomicOperation::compare_and_swap: return b;
-  }
-  return old;
-}
-
-/// In one step for blocks that run at the same time: operations without a result need no turn.
-template <typename T>
-T update(std::uint8_t* place, AtomicOperation operation, T b, T c) {
-  const std::atomic_ref<T> memory(*reinterpret_cast<T*>(place));
-  T old = memory.load();
-  if (operation == AtomicOperation::compare_and_swap) {
-    T expected = b;
-    memory.compare_exchange_strong(expected, c);
-    return expected;
-  }
-  while (!memory.compare_exchange_weak(old, combine(operation, old, b))) {
-  }
-  return old;
-}
-
-std::uint64_t update_integer(const Access& access, std::uint8_t* place, std::uint64_t b, std::uint64_t c) {
-  const bool is_signed = access.type->is_signed_integer();
-  switch (access.bytes) {
-    case 2: return update<std::uint16_t>(place, access.atomic, static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(c));
-    case 4:
-      if (is_signed)
-        return static_cast<std::uint32_t>(
-            update<std::int32_t>(place, access.atomic, static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
-      return update<std::uint32_t>(place, access.atomic, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(c));
-    default:
-      if (is_signed)
-        return static_cast<std::uint64_t>(
-            update<std::int64_t>(place, access.atomic, static_cast<std::int64_t>(b), static_cast<std::int64_t>(c)));
-      return update<std::uint64_t>(place, access.atomic, b, c);
-  }
-}
-
-/// What the catalogue's instruction makes of two numbers.
-std::uint64_t compute_one(const Access& access, bool wide, std::uint64_t a, std::uint64_t b) {
-  alignas(64) std::uint64_t left[lanes] = {}, right[lanes] = {}, result[lanes] = {};
-  const auto put = [&](std::uint64_t* to, std::uint64_t value) {
-    const auto narrow = static_cast<std::uint32_t>(value);
-    wide ? std::memcpy(to, &value, 8) : std::memcpy(to, &narrow, 4);
-  };
-  put(left, a);
-  put(right, b);
-  void* const results[] = {result};
-  const void* const sources[] = {left, right};
-  access.arithmetic(results, sources, access.modifiers);
-  return wide ? result[0] : result[0] & 0xffffffff;
-}
-
-/// atom.add.f32 on global memory takes subnormal numbers for zeros and makes none (PTX ISA 9.1 section 9.7.13.5); on shared memory it does
-/// not.
-std::uint64_t flush_f32(std::uint64_t bits) {
-  return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
-}
-
 bool is_nan_f64(std::uint64_t bits) {
   return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
 }
@@ -93,11 +23,12 @@ bool is_nan_f64(std::uint64_t bits) {
 /// [H200: 144 pairs each].
 std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old, std::uint64_t operand) {
   const bool wide = access.register_bits == 64;
-  if (in_shared) return compute_one(access, wide, operand, old);
+  if (in_shared) return combine_numbers(access.arithmetic, access.modifiers, wide, operand, old);
   if (wide && is_nan_f64(operand)) return operand;
   if (wide && is_nan_f64(old)) return old;
   const bool flush = access.flush;
-  const std::uint64_t sum = compute_one(access, wide, flush ? flush_f32(old) : old, flush ? flush_f32(operand) : operand);
+  const std::uint64_t sum =
+      combine_numbers(access.arithmetic, access.modifiers, wide, flush ? flush_f32(old) : old, flush ? flush_f32(operand) : operand);
   return flush ? flush_f32(sum) : sum;
 }
 
@@ -144,7 +75,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
         std::memcpy(place, &sum, access.bytes);
         changed = true;
       } else {
-        old = update_integer(access, place, b,
+        old = update_integer(access.atomic, *access.type, place, b,
                              access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0);
         changed |= std::memcmp(&old, place, access.bytes) != 0;
       }

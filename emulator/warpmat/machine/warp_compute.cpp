@@ -86,7 +86,7 @@ void WarpState::special(const Operation& operation, LaneMask mask) {
 }
 
 std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {
-  const Dim3 block = launch_.config.block, grid = launch_.config.grid, index = block_.index();
+  const Dim3 block = launch_.config.block, grid = launch_.config.grid, cluster = launch_.config.cluster, index = block_.index();
   const auto thread = static_cast<std::uint32_t>(index_ * lanes + lane);
   const LaneMask equal = lane_bit(lane), less = equal - 1;
   constexpr std::uint32_t multiprocessors = 132;
@@ -98,18 +98,27 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case ntid_x: return block.x;
     case ntid_y: return block.y;
     case ntid_z: return block.z;
-    case ctaid_x:
-    case clusterid_x: return index.x;
-    case ctaid_y:
-    case clusterid_y: return index.y;
-    case ctaid_z:
-    case clusterid_z: return index.z;
-    case nctaid_x:
-    case nclusterid_x: return grid.x;
-    case nctaid_y:
-    case nclusterid_y: return grid.y;
-    case nctaid_z:
-    case nclusterid_z: return grid.z;
+    case ctaid_x: return index.x;
+    case ctaid_y: return index.y;
+    case ctaid_z: return index.z;
+    case nctaid_x: return grid.x;
+    case nctaid_y: return grid.y;
+    case nctaid_z: return grid.z;
+    case clusterid_x: return index.x / cluster.x;
+    case clusterid_y: return index.y / cluster.y;
+    case clusterid_z: return index.z / cluster.z;
+    case nclusterid_x: return grid.x / cluster.x;
+    case nclusterid_y: return grid.y / cluster.y;
+    case nclusterid_z: return grid.z / cluster.z;
+    case cluster_ctaid_x: return index.x % cluster.x;
+    case cluster_ctaid_y: return index.y % cluster.y;
+    case cluster_ctaid_z: return index.z % cluster.z;
+    case cluster_nctaid_x: return cluster.x;
+    case cluster_nctaid_y: return cluster.y;
+    case cluster_nctaid_z: return cluster.z;
+    case cluster_ctarank: return static_cast<std::uint64_t>(block_.rank());
+    case cluster_nctarank: return cluster.count();
+    case is_explicit_cluster: return launch_.explicit_cluster;
     case laneid: return static_cast<std::uint32_t>(lane);
     case warpid: return static_cast<std::uint32_t>(index_);
     case nwarpid: return 64;
@@ -135,15 +144,6 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case total_smem_size:
     case aggr_smem_size: return launch_.shared_bytes + program_.shared_base;
     case dynamic_smem_size: return launch_.config.shared_bytes;
-    case cluster_nctaid_x:
-    case cluster_nctaid_y:
-    case cluster_nctaid_z:
-    case cluster_nctarank: return 1;
-    case cluster_ctaid_x:
-    case cluster_ctaid_y:
-    case cluster_ctaid_z:
-    case cluster_ctarank:
-    case is_explicit_cluster:
     case environment: return 0;
     case local_address: return strand().local;
   }

@@ -123,7 +123,9 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::branch_table: return branch_table(operation, mask);
     case Semantics::call: return call(operation);
     case Semantics::return_: return return_from_call();
-    case Semantics::exit: return exit_lanes(mask);
+    case Semantics::exit:
+      if (waits_for_sums(operation, mask) && !block_.has_turn()) return Step::needs_turn;
+      return exit_lanes(mask);
     case Semantics::trap:
       trap(first_lane(mask), std::nullopt,
            operation.detail == code::trap_of_call ? "the register holds the address of no function that this call may mean"
@@ -147,6 +149,22 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::wgmma_wait:
       if (wgmma_ != nullptr) return wgmma_order(operation, mask);
       break;  // nothing to order
+    case Semantics::mbarrier: return mbarrier(operation, mask);
+    case Semantics::bulk_copy: bulk_copy(operation, mask); break;
+    case Semantics::bulk_commit: bulk_commit(mask); break;
+    case Semantics::bulk_wait:
+      if (waits_for_sums(operation, mask)) {
+        if (!block_.has_turn()) return Step::needs_turn;
+        if (!block_.use_turn()) return Step::turn_is_over;
+      }
+      bulk_wait(operation, mask);
+      break;
+    case Semantics::cluster_barrier: return cluster_barrier(operation, mask);
+    case Semantics::cluster_rank: cluster_rank(operation, mask); break;
+    case Semantics::tensor_map: return tensor_map(operation, mask);
+    case Semantics::proxy_fence:
+      if (block_.proxies() != nullptr) block_.proxies()->fence(index_);
+      break;
     case Semantics::nothing:
     case Semantics::compute:
     case Semantics::select:
@@ -166,11 +184,25 @@ void WarpState::poll(const Operation& operation, const Addresses& addresses, std
   std::uint64_t hash = 0xcbf29ce484222325;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
     for (std::uint32_t i = 0; i < bytes; ++i) hash = (hash ^ addresses.host[static_cast<std::size_t>(first_lane(rest))][i]) * fnv_prime;
-  const auto [found, is_new] = found_.try_emplace({strand().pc, mask}, hash);
-  if (!is_new && found->second != hash) block_.make_progress();
-  found->second = hash;
-  polls_ = seen_progress_ == block_.progress() && !is_ordered(operation) ? polls_ + 1 : 0;
+  note_poll(mask, hash, is_ordered(operation));
+}
+
+/// The access of these lanes at this place found `found`; `ordered`: it needed the turn.
+void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool ordered) {
+  const auto [last, is_new] = found_.try_emplace({strand().pc, mask}, found);
+  if (!is_new && last->second != found) block_.make_progress();
+  last->second = found;
+  polls_ = seen_progress_ == block_.progress() && !ordered ? polls_ + 1 : 0;
   seen_progress_ = block_.progress();
+}
+
+/// A test of an mbarrier, which lanes repeat until it succeeds.
+void WarpState::note_wait(const Operation&, LaneMask mask, bool failed) {
+  ++spins_;
+  strand().polls_at = strand().pc;
+  if (failed) return note_poll(mask, 0, false);
+  polls_ = 0;
+  waits_for_.reset();
 }
 
 bool WarpState::polls() const {
@@ -297,6 +329,7 @@ bool WarpState::release_joined_lanes() {
 }
 
 WarpState::Step WarpState::exit_lanes(LaneMask mask) {
+  finish_stores(mask);
   live_ &= ~mask;
   for (AsyncCopy& copy : copies_) copy.mask &= ~mask;
   std::vector<std::int32_t> chain;
@@ -449,6 +482,7 @@ std::string WarpState::describe_waiting() const {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
     text += fmt::format("{}lanes {:#010x} at line {} ({})", text.empty() ? "" : ", ", s.lanes, program_.line(operation),
                         program_.statements[operation.statement]->opcode);
+    if (operation.semantics == Semantics::mbarrier && waits_for_) text += ", " + describe_mbarrier();
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/shared_shadow.h>
 #include <warpmat/machine/taint.h>
@@ -64,6 +65,12 @@ struct AsyncCopy {
   std::array<std::uint8_t, lanes> copied;  ///< bytes that are read, the rest is zero
 };
 
+/// An arrival of cp.async.mbarrier.arrive that comes when the lane's copies before it have.
+struct CopyArrival {
+  SharedPlace place;
+  int lane;
+};
+
 /// One warp of a block: its registers, its lanes' places in the program, and what it waits for.
 class WarpState {
  public:
@@ -100,6 +107,12 @@ class WarpState {
   std::string describe_waiting() const;
   /// Throws KernelTrap if lanes wait for others of the warp that never come.
   void check_gathering() const;
+  /// The cluster's barrier lets all go.
+  void leave_cluster_barrier();
+  /// The arrivals behind this warp's copies that are due at an mbarrier take place; false where there are none.
+  bool arrive_behind_copies(const SharedPlace& place);
+  /// "line 12 (st.shared.u32)", for messages.
+  std::string statement_name(std::uint32_t statement) const;
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason) const;
 
  private:
@@ -146,9 +159,12 @@ class WarpState {
   void locate_sources(const code::Operation& operation, const code::Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from);
   void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
   void commit_group(LaneMask mask);
+  void finish_copies(LaneMask mask);
   void wait_group(const code::Operation& operation, LaneMask mask);
   bool is_ordered(const code::Operation& operation) const;
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
+  void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
+  void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
   void observe(const code::Operation& operation, LaneMask mask);
 
   // Checks on shared memory: warp_checks.cpp
@@ -163,7 +179,6 @@ class WarpState {
   void check_races(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
   void synchronise(const Addresses& addresses, LaneMask mask);
   void publish_copies();
-  std::string statement_name(std::uint32_t statement) const;
   std::string describe_shared(std::uint64_t address) const;
   std::uint64_t shared_address(const SharedShadow::Places& places, int lane) const;
 
@@ -181,6 +196,40 @@ class WarpState {
   void taint_product(const code::Operation& operation, const Form& form);
   void taint_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
   void store_tainted_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+
+  // mbarriers: warp_mbarrier.cpp
+  SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
+                           bool remote) const;
+  std::uint8_t* host_of(const SharedPlace& place) const;
+  Step mbarrier(const code::Operation& operation, LaneMask mask);
+  bool mbarrier_done(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
+  void change_mbarrier(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
+  void must_be_mbarrier(int lane, const SharedPlace& place) const;
+  bool arrive_copies(const SharedPlace& place);
+  std::string describe_mbarrier() const;
+
+  // Bulk copies: warp_bulk.cpp
+  void bulk_copy(const code::Operation& operation, LaneMask mask);
+  void issue_copy(const code::Operation& operation, int lane);
+  void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
+  void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
+  std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);
+  std::uint8_t* locate_map(code::Space space, int lane, std::uint64_t address, bool writes);
+  void add_copy(int lane, BulkTransfer transfer);
+  void check_source(int lane, const BulkTransfer& transfer);
+  void report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, bool also_reads) const;
+  void check_bulk(const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, bool writes);
+  void bulk_commit(LaneMask mask);
+  void bulk_wait(const code::Operation& operation, LaneMask mask);
+  void finish_stores(LaneMask mask);
+  bool waits_for_sums(const code::Operation& operation, LaneMask mask) const;
+
+  // Clusters and tensor maps: warp_cluster.cpp
+  Step cluster_barrier(const code::Operation& operation, LaneMask mask);
+  std::uint8_t* locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+  void cluster_rank(const code::Operation& operation, LaneMask mask);
+  bool operation_is_wide(const code::Operation& operation) const;
+  Step tensor_map(const code::Operation& operation, LaneMask mask);
 
   // Exchange between lanes: warp_exchange.cpp
   Step exchange(const code::Operation& operation, LaneMask mask);
@@ -260,7 +309,13 @@ class WarpState {
   std::vector<std::uint8_t> local_;  ///< lane by lane
   std::vector<AsyncCopy> copies_;
   std::array<std::uint32_t, lanes> committed_{};
-  std::unique_ptr<WarpgroupState> wgmma_;  ///< where the program has wgmma statements
+  std::unique_ptr<WarpgroupState> wgmma_;              ///< where the program has wgmma statements
+  std::array<std::uint32_t, lanes> bulk_committed_{};  ///< groups of bulk copies
+  std::vector<CopyArrival> arrivals_;
+  std::optional<SharedPlace> waits_for_;  ///< the mbarrier whose phase was not over when the warp last asked
+  static constexpr std::int32_t cluster_barrier_id = 16;
+  LaneMask arrived_at_cluster_ = 0;  ///< at the cluster's barrier, whose phase is not over
+  LaneMask passed_cluster_ = 0;      ///< its phase is over, they have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
   Taint taint_;
   LaneMask undefined_ = 0;  ///< lanes whose load of this operation reads shared memory that nobody has written

@@ -68,6 +68,11 @@ void WarpState::follow_taint(const Operation& operation, LaneMask mask) {
     case Semantics::matrix: break;  // when all lanes have come
     case Semantics::branch_table: must_be_defined(source_slot(operation, 0), mask, "the index"); break;
     case Semantics::cp_async: must_be_defined(source_slot(operation, 1), mask, "the address in global memory"); [[fallthrough]];
+    case Semantics::mbarrier:
+    case Semantics::bulk_copy:
+      for (int i = 0; i < operation.sources; ++i) must_be_defined(source_slot(operation, i), mask, "an operand of asynchronous work");
+      taint_results(operation, mask | guard, guard);
+      break;
     case Semantics::store:
     case Semantics::atomic: must_be_defined(source_slot(operation, 0), mask, "the address"); [[fallthrough]];
     default:

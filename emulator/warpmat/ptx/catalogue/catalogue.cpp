@@ -106,6 +106,7 @@ struct Index {
     add_convert_rows(rows);
     add_video_rows(rows);
     add_machine_rows(rows);
+    add_async_rows(rows);
     for (Row& row : rows) patterns.emplace_back(std::move(row));
     for (const Pattern& pattern : patterns) by_mnemonic[pattern.mnemonic].push_back(&pattern);
   }

@@ -46,7 +46,8 @@ void add_memory_rows(std::vector<Row>& rows) {
   rows.push_back({"cp.async.wait_all", "", nullptr, Semantics::cp_async_wait});
   rows.push_back({"cvta(.to)?(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)(.u64|.s64|.b64)", "",
                   nullptr, Semantics::address_space});
-  rows.push_back({"isspacep(.global|.shared|.shared::cta|.local|.const|.param|.param::entry)", "", nullptr, Semantics::address_space});
+  rows.push_back({"isspacep(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)", "", nullptr,
+                  Semantics::address_space});
 }
 
 void add_control_rows(std::vector<Row>& rows) {
@@ -96,11 +97,8 @@ void add_other_rows(std::vector<Row>& rows) {
   rows.push_back(
       {"fence(.sc|.acq_rel|.acquire|.release)?(.sync_restrict::shared::cta|.sync_restrict::shared::cluster)?(.cta|.cluster|.gpu|.sys)", "",
        nullptr, Semantics::fence});
-  // These order bulk copies, wgmma and mbarriers, which are not executed, and accesses by other addresses, which are one memory here.
   rows.push_back({"fence.proxy.alias", "", nullptr, Semantics::nothing});
-  rows.push_back({"membar.proxy.alias", "", nullptr, Semantics::nothing});
-  for (const char* fence : {"fence.mbarrier_init.release.cluster", "fence.proxy.async(.global|.shared::cta|.shared::cluster)?"})
-    rows.push_back({fence, "", nullptr, Semantics::nothing, since(90, {8, 0})});
+  rows.push_back({"membar.proxy(.alias|.async)", "", nullptr, Semantics::nothing});
   rows.push_back({"fence.proxy.async::generic(.acquire.sync_restrict::shared::cluster|.release.sync_restrict::shared::cta).cluster", "",
                   nullptr, Semantics::nothing, since(90, {8, 6})});
   rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});

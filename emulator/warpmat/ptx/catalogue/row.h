@@ -75,6 +75,14 @@ enum class Semantics : std::uint8_t {
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,
+  mbarrier,
+  bulk_copy,        ///< cp.async.bulk, cp.reduce.async.bulk and their .tensor
+  bulk_commit,      ///< cp.async.bulk.commit_group
+  bulk_wait,        ///< cp.async.bulk.wait_group
+  cluster_barrier,  ///< barrier.cluster
+  cluster_rank,     ///< mapa and getctarank
+  proxy_fence,      ///< fence.proxy.async
+  tensor_map,       ///< tensormap.replace and tensormap.cp_fenceproxy
 };
 
 /// Whether the function of the row is all that it does.

@@ -15,6 +15,7 @@ void add_approximate_rows(std::vector<Row>& rows);  ///< what of them is .approx
 void add_compare_rows(std::vector<Row>& rows);      ///< 9.7.6 and 9.7.7
 void add_convert_rows(std::vector<Row>& rows);      ///< 9.7.9.21 and 9.7.9.22
 void add_video_rows(std::vector<Row>& rows);        ///< 9.7.18
+void add_async_rows(std::vector<Row>& rows);        ///< mbarrier, bulk copies, clusters: async_rows.cpp
 void add_machine_rows(std::vector<Row>& rows);      ///< everything that is not arithmetic: machine_rows.cpp
 
 }  // namespace warpmat::catalogue

@@ -11,6 +11,8 @@ namespace warpmat::code {
 // memory.
 
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
+/// The part of the shared window that is the block's own; other blocks of a cluster follow.
+inline constexpr std::uint64_t block_window_bytes = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t shared_window = 0x00007e00'00000000;
 inline constexpr std::uint64_t local_window = shared_window + window_bytes;
 inline constexpr std::uint64_t param_window = local_window + window_bytes;

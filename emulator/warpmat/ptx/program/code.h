@@ -76,6 +76,59 @@ struct Barrier {
   bool has_count = false;  ///< the second source is the number of threads
 };
 
+/// mbarrier (PTX ISA 9.1 section 9.7.13.15). Sources: the address; then what the statement writes of a count and a state or parity.
+struct Mbarrier {
+  enum class Action : std::uint8_t { init, invalidate, expect, complete, arrive, arrive_and_drop, wait, copies_arrive };
+  Action action = Action::arrive;
+  Space space = Space::generic;
+  bool remote = false;        ///< .shared::cluster: it may be another block's
+  bool expects = false;       ///< arrive.expect_tx: the count is one of bytes
+  bool has_count = false;     ///< the second source is a count
+  bool parity = false;        ///< a wait for a phase's parity, not for a state
+  bool completes = true;      ///< not .noComplete
+  bool counted = false;       ///< cp.async.mbarrier.arrive.noinc: the arrival is one of those that are expected anyway
+  bool may_suspend = false;   ///< try_wait
+};
+
+/// What a reduction in memory does with elements of one type.
+struct Reduction {
+  AtomicOperation operation = AtomicOperation::add;
+  const catalogue::ValueType* type = nullptr;
+  scalar::Function arithmetic = nullptr;  ///< of floating-point types
+  scalar::Modifiers modifiers{};
+};
+
+/// A bulk copy (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). Sources, those that the kind has: destination, source or tensor map, bytes,
+/// coordinates, mbarrier, mask of blocks.
+struct BulkCopy {
+  enum class Kind : std::uint8_t { load, store, between_blocks, prefetch };
+  Kind kind = Kind::load;
+  int rank = 0;  ///< dimensions of the tensor; 0: no tensor
+  bool multicast = false;
+  bool remote = false;                    ///< the destination may be another block's
+  std::vector<Reduction> reductions{};    ///< empty: a copy. Of a tensor one for each type that has the operation
+};
+
+/// A field of a tensor map that tensormap.replace writes. Sources: the map's address, the ordinal of the dimension, the value.
+struct TensorMapEdit {
+  enum class Field : std::uint8_t {
+    global_address,
+    rank,
+    box_dim,
+    global_dim,
+    global_stride,
+    element_stride,
+    elemtype,
+    interleave_layout,
+    swizzle_mode,
+    fill_mode,
+    copy,  ///< tensormap.cp_fenceproxy: all of it, from shared to global memory
+  };
+  Field field = Field::copy;
+  Space space = Space::generic;
+  bool has_ordinal = false;
+};
+
 /// shfl, vote, match, redux and the like: what they do with the lanes' values.
 enum class WarpOperation : std::uint8_t {
   shuffle_up,
@@ -203,6 +256,8 @@ struct Parameter {
 struct Limits {
   std::int64_t max_threads[3] = {0, 0, 0};       ///< .maxntid: their product bounds the block; 0: no limit
   std::int64_t required_threads[3] = {0, 0, 0};  ///< .reqntid
+  std::int64_t required_cluster[3] = {0, 0, 0};  ///< .reqnctapercluster
+  std::int64_t most_cluster_blocks = 0;          ///< .maxclusterrank
 };
 
 struct Program {
@@ -215,6 +270,9 @@ struct Program {
   std::vector<scalar::Modifiers> modifiers;
   std::vector<Access> accesses;
   std::vector<Barrier> barriers;
+  std::vector<Mbarrier> mbarriers;
+  std::vector<BulkCopy> bulk_copies;
+  std::vector<TensorMapEdit> tensor_map_edits;
   std::vector<WarpExchange> exchanges;
   std::vector<Matrix> matrices;
   std::vector<WarpgroupProduct> products;

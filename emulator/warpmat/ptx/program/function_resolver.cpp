@@ -241,6 +241,8 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::cp_async_commit:
     case Semantics::wgmma_fence:
     case Semantics::wgmma_commit:
+    case Semantics::bulk_commit:
+    case Semantics::proxy_fence:
     case Semantics::nothing: return simple(semantics);
     case Semantics::warp_barrier:
     case Semantics::active_mask:
@@ -254,6 +256,12 @@ void FunctionResolver::by_semantics(const Match& match) {
       read_operands(match, operation);
       return add(std::move(operation));
     }
+    case Semantics::mbarrier: return mbarrier(match);
+    case Semantics::bulk_copy: return bulk_copy(match);
+    case Semantics::bulk_wait: return bulk_wait(match);
+    case Semantics::cluster_barrier: return cluster_barrier(match);
+    case Semantics::cluster_rank: return cluster_rank(match);
+    case Semantics::tensor_map: return tensor_map(match);
     case Semantics::special:
     case Semantics::wgmma:
     case Semantics::matrix: break;

@@ -103,6 +103,17 @@ class FunctionResolver {
   void barrier(const catalogue::Match& match);
   void exchange(const catalogue::Match& match);
 
+  // mbarrier, bulk copies, clusters: async_statements.cpp
+  Value address(const syntax::Operand& operand, Space space);
+  void mbarrier(const catalogue::Match& match);
+  void bulk_copy(const catalogue::Match& match);
+  void bulk_sources(const catalogue::Match& match, const BulkCopy& copy, DraftOperation& operation);
+  void bulk_wait(const catalogue::Match& match);
+  void cluster_barrier(const catalogue::Match& match);
+  void cluster_rank(const catalogue::Match& match);
+  void tensor_map(const catalogue::Match& match);
+  Reduction reduction(const catalogue::Match& match, const catalogue::ValueType& type);
+
   // Matrix instructions: matrix_statements.cpp
   void matrix();
 

@@ -44,6 +44,9 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
   };
   read(entry.find_directive(".maxntid"), limits.max_threads);
   read(entry.find_directive(".reqntid"), limits.required_threads);
+  read(entry.find_directive(".reqnctapercluster"), limits.required_cluster);
+  if (const syntax::Directive* most = entry.find_directive(".maxclusterrank"); most != nullptr && !most->numbers.empty())
+    limits.most_cluster_blocks = most->numbers.front();
 }
 
 }  // namespace

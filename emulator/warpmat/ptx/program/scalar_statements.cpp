@@ -66,7 +66,8 @@ void FunctionResolver::address_space(const Match& match) {
   if (statement_->operands.size() > 2) fail(operand(2), fmt::format("{} takes 2 operands", statement_->opcode));
   const Value start = draft_.constants.add(RegisterClass::wide, window_start(space));
   if (query) {
-    const Value size = draft_.constants.add(RegisterClass::wide, window_size(space));
+    const bool own = match.has(".shared") || match.has(".shared::cta");
+    const Value size = draft_.constants.add(RegisterClass::wide, own ? block_window_bytes : window_size(space));
     return add(row("%within.b64", {result(operand(0), *catalogue::find_value_type("pred"))}, {a, start, size}));
   }
   const bool moves = space == Space::global || space == Space::constant;  // their addresses are the generic ones

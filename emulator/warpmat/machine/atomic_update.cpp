@@ -1,0 +1,87 @@
+// Atomic operations on one place in memory.
+
+#include <warpmat/machine/atomic_update.h>
+
+#include <atomic>
+#include <cstring>
+
+#include <warpmat/warp/warp.h>
+
+namespace warpmat::machine {
+
+using code::AtomicOperation;
+
+namespace {
+
+template <typename T>
+T combine(AtomicOperation operation, T old, T b) {
+  switch (operation) {
+    case AtomicOperation::add: return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
+    case AtomicOperation::min: return b < old ? b : old;
+    case AtomicOperation::max: return b > old ? b : old;
+    case AtomicOperation::increase: return old >= b ? T{0} : static_cast<T>(old + 1);
+    case AtomicOperation::decrease: return old == 0 || old > b ? b : static_cast<T>(old - 1);
+    case AtomicOperation::bit_and: return old & b;
+    case AtomicOperation::bit_or: return old | b;
+    case AtomicOperation::bit_xor: return old ^ b;
+    case AtomicOperation::exchange:
+    case AtomicOperation::compare_and_swap: return b;
+  }
+  return old;
+}
+
+/// In one step for blocks that run at the same time: operations without a result need no turn.
+template <typename T>
+T update(std::uint8_t* place, AtomicOperation operation, T b, T c) {
+  const std::atomic_ref<T> memory(*reinterpret_cast<T*>(place));
+  T old = memory.load();
+  if (operation == AtomicOperation::compare_and_swap) {
+    T expected = b;
+    memory.compare_exchange_strong(expected, c);
+    return expected;
+  }
+  while (!memory.compare_exchange_weak(old, combine(operation, old, b))) {
+  }
+  return old;
+}
+
+}  // namespace
+
+std::uint64_t update_integer(AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
+                             std::uint64_t c) {
+  const bool is_signed = type.is_signed_integer();
+  switch (type.bytes()) {
+    case 2: return update<std::uint16_t>(place, operation, static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(c));
+    case 4:
+      if (is_signed)
+        return static_cast<std::uint32_t>(
+            update<std::int32_t>(place, operation, static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
+      return update<std::uint32_t>(place, operation, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(c));
+    default:
+      if (is_signed)
+        return static_cast<std::uint64_t>(
+            update<std::int64_t>(place, operation, static_cast<std::int64_t>(b), static_cast<std::int64_t>(c)));
+      return update<std::uint64_t>(place, operation, b, c);
+  }
+}
+
+std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a,
+                              std::uint64_t b) {
+  alignas(64) std::uint64_t left[lanes] = {}, right[lanes] = {}, result[lanes] = {};
+  const auto put = [&](std::uint64_t* to, std::uint64_t value) {
+    const auto narrow = static_cast<std::uint32_t>(value);
+    wide ? std::memcpy(to, &value, 8) : std::memcpy(to, &narrow, 4);
+  };
+  put(left, a);
+  put(right, b);
+  void* const results[] = {result};
+  const void* const sources[] = {left, right};
+  arithmetic(results, sources, modifiers);
+  return wide ? result[0] : result[0] & 0xffffffff;
+}
+
+std::uint64_t flush_f32(std::uint64_t bits) {
+  return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,250 @@
+#include <warpmat/machine/bulk_copies.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <warpmat/machine/atomic_update.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/cluster.h>
+#include <warpmat/machine/mbarrier.h>
+
+namespace warpmat::machine {
+
+using code::BulkCopy;
+
+namespace {
+
+/// A load of tf32 numbers rounds f32 to nearest, ties to even; NaN becomes one with 10 bits of ones (measured on an H200). f32_ftz and
+/// tf32_ftz flush nothing on loads (measured).
+std::uint32_t round_to_tf32(std::uint32_t bits) {
+  constexpr std::uint32_t nan = 0x7fffe000, dropped = 0x1fff, half = 0x1000;
+  if ((bits & 0x7fffffff) > 0x7f800000) return nan;
+  return (bits + half - 1 + (bits >> 13 & 1)) & ~dropped;
+}
+
+void round_numbers(TensorMap::Type type, std::uint8_t* numbers, std::uint64_t bytes) {
+  if (type != TensorMap::Type::tf32 && type != TensorMap::Type::tf32_ftz) return;
+  for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) {
+    std::uint32_t word;
+    std::memcpy(&word, numbers + i, 4);
+    word = round_to_tf32(word);
+    std::memcpy(numbers + i, &word, 4);
+  }
+}
+
+/// Bytes outside of a tensor: zeros, or 0x7ff7 in every 16 bits whatever the type (measured on an H200).
+void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
+  for (std::uint64_t i = 0; i < bytes; ++i) to[i] = map.fill == TensorMap::Fill::zeros ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
+}
+
+/// Calls visit(begin, count, at) for the parts of [begin, end) of a row that swizzling keeps together; `at` is their offset.
+template <typename Visit>
+void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
+                    Visit visit) {
+  constexpr std::uint32_t chunk = 16;
+  while (begin < end) {
+    const std::uint32_t address = shared_base + row + begin, count = std::min(end - begin, chunk - address % chunk);
+    visit(begin, count, swizzled(map.swizzle, address) - shared_base);
+    begin += count;
+  }
+}
+
+const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view type) {
+  const auto found = std::ranges::find_if(copy.reductions, [&](const code::Reduction& r) { return r.type->name == type; });
+  return found == copy.reductions.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+/// By the elements' own type, or by their width where the operation is on bits.
+const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) {
+  if (copy.reductions.empty()) return nullptr;
+  if (map == nullptr) return &copy.reductions.front();
+  std::string_view type = name(map->type);
+  if (type == "f32_ftz" || type == "tf32" || type == "tf32_ftz") type = "f32";
+  if (const code::Reduction* found = find_reduction(copy, type)) return found;
+  return find_reduction(copy, map->element_bytes() == 8 ? "b64" : "b32");
+}
+
+bool BulkCopies::arrive_at(const SharedPlace& barrier) {
+  bool any = false;
+  for (std::size_t i = 0; i < pending_.size();) {
+    if (pending_[i].barrier != barrier) {
+      ++i;
+      continue;
+    }
+    BulkTransfer transfer = std::move(pending_[i]);
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    perform(transfer);
+    any = true;
+  }
+  if (any) cluster_.make_progress();
+  return any;
+}
+
+void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool read_only,
+                        bool all) {
+  for (std::size_t i = 0; i < pending_.size();) {
+    BulkTransfer& transfer = pending_[i];
+    const bool mine = transfer.copy->kind == BulkCopy::Kind::store && transfer.issuer.rank == issuer.rank && transfer.warp == warp &&
+                      transfer.lane == lane;
+    if (!mine || (!all && std::uint64_t{transfer.group} + groups >= committed)) {
+      ++i;
+      continue;
+    }
+    if (!transfer.has_read) read_source(transfer);
+    if (read_only) {
+      ++i;
+      continue;
+    }
+    store(transfer);
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  cluster_.make_progress();
+}
+
+bool BulkCopies::adds_floats(const SharedPlace& issuer, int warp, int lane) const {
+  return std::ranges::any_of(pending_, [&](const BulkTransfer& transfer) {
+    return transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane && !transfer.copy->reductions.empty() &&
+           transfer.copy->kind == BulkCopy::Kind::store &&
+           reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
+  });
+}
+
+const BulkTransfer* BulkCopies::overlapping(const SharedPlace& place, std::uint64_t bytes, bool also_reads) const {
+  const auto meets = [&](const SharedPlace& other, std::uint64_t count) {
+    return other.rank == place.rank && other.offset < place.offset + bytes && place.offset < other.offset + count;
+  };
+  for (const BulkTransfer& transfer : pending_) {
+    if (transfer.loads() && meets(transfer.shared, transfer.bytes)) return &transfer;
+    if (transfer.copy->kind == BulkCopy::Kind::between_blocks && meets(transfer.to, transfer.bytes)) return &transfer;
+    if (also_reads && transfer.reads_shared() && meets(transfer.shared, transfer.bytes)) return &transfer;
+  }
+  return nullptr;
+}
+
+const BulkTransfer* BulkCopies::writing_to(int rank) const {
+  const auto found = std::ranges::find_if(pending_, [&](const BulkTransfer& transfer) {
+    return (transfer.loads() && transfer.shared.rank == rank) ||
+           (transfer.copy->kind == BulkCopy::Kind::between_blocks && transfer.to.rank == rank);
+  });
+  return found == pending_.end() ? nullptr : &*found;
+}
+
+void BulkCopies::perform(BulkTransfer& transfer) {
+  if (transfer.loads()) {
+    load(transfer);
+  } else {  // between blocks
+    read_source(transfer);
+    std::uint8_t* const to = cluster_.block(transfer.to.rank).shared().data() + transfer.to.offset;
+    if (transfer.copy->reductions.empty()) {
+      std::memcpy(to, transfer.read.data(), transfer.read.size());
+    } else {
+      const code::Reduction& reduction = transfer.copy->reductions.front();
+      const auto width = static_cast<std::size_t>(reduction.type->bytes());
+      for (std::size_t i = 0; i + width <= transfer.read.size(); i += width) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, transfer.read.data() + i, width);
+        update_integer(reduction.operation, *reduction.type, to + i, value, 0);
+      }
+    }
+    define(transfer.to, transfer.bytes);
+  }
+  count(transfer);
+}
+
+void BulkCopies::count(const BulkTransfer& transfer) {
+  std::uint8_t* const at = cluster_.block(transfer.barrier->rank).shared().data() + transfer.barrier->offset;
+  std::uint64_t bits;
+  std::memcpy(&bits, at, 8);
+  MbarrierWord word(bits);
+  const std::uint64_t bytes = transfer.map ? transfer.map->box_bytes() : transfer.bytes;
+  if (const auto problem = word.complete(bytes))
+    cluster_.block(transfer.issuer.rank).warps()[static_cast<std::size_t>(transfer.warp)]->trap(transfer.lane, std::nullopt, *problem);
+  bits = word.bits();
+  std::memcpy(at, &bits, 8);
+}
+
+void BulkCopies::define(const SharedPlace& place, std::uint64_t bytes) {
+  Block& block = cluster_.block(place.rank);
+  if (block.shadow() != nullptr) block.shadow()->define(place.offset, bytes);
+  if (block.proxies() != nullptr) block.proxies()->clear(place.offset, bytes);
+}
+
+void BulkCopies::load(const BulkTransfer& transfer) {
+  Block& block = cluster_.block(transfer.shared.rank);
+  std::uint8_t* const shared = block.shared().data();
+  DeviceMemory& memory = cluster_.launch().memory;
+  if (!transfer.map) {
+    if (transfer.bytes != 0)
+      std::memcpy(shared + transfer.shared.offset, memory.bytes(transfer.global, transfer.bytes).data(), transfer.bytes);
+    return define(transfer.shared, transfer.bytes);
+  }
+  const TensorMap& map = *transfer.map;
+  const TensorBox box(map, transfer.coordinates);
+  std::vector<std::uint8_t> bytes(box.row_bytes());
+  for (std::uint32_t i = 0; i < box.rows(); ++i) {
+    const TensorRow row = box.row(i);
+    fill_outside(map, bytes.data(), row.begin);
+    if (row.end > row.begin) {
+      std::memcpy(bytes.data() + row.begin, memory.bytes(row.address, row.end - row.begin).data(), row.end - row.begin);
+      round_numbers(map.type, bytes.data() + row.begin, row.end - row.begin);
+    }
+    fill_outside(map, bytes.data() + row.end, bytes.size() - row.end);
+    for_each_chunk(map, cluster_.launch().program.shared_base, transfer.shared.offset + row.shared, 0, box.row_bytes(),
+                   [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
+                     std::memcpy(shared + at, bytes.data() + begin, count);
+                     define({transfer.shared.rank, at}, count);
+                   });
+  }
+}
+
+void BulkCopies::read_source(BulkTransfer& transfer) {
+  const std::uint8_t* const from = cluster_.block(transfer.shared.rank).shared().data() + transfer.shared.offset;
+  transfer.read.assign(from, from + transfer.bytes);
+  transfer.has_read = true;
+}
+
+void BulkCopies::store(const BulkTransfer& transfer) {
+  if (!transfer.map) return store_bytes(transfer, transfer.global, transfer.read.data(), transfer.bytes);
+  const TensorMap& map = *transfer.map;
+  const TensorBox box(map, transfer.coordinates);
+  std::vector<std::uint8_t> bytes(box.row_bytes());
+  for (std::uint32_t i = 0; i < box.rows(); ++i) {
+    const TensorRow row = box.stored_row(i);
+    if (row.end == row.begin) continue;
+    const std::uint32_t first = transfer.shared.offset;
+    for_each_chunk(map, cluster_.launch().program.shared_base, first + row.shared, row.begin, row.end,
+                   [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
+                     std::memcpy(bytes.data() + begin, transfer.read.data() + (at - first), count);
+                   });
+    store_bytes(transfer, row.address, bytes.data() + row.begin, row.end - row.begin);
+  }
+}
+
+void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  std::uint8_t* const to = cluster_.launch().memory.bytes(address, bytes).data();
+  if (transfer.copy->reductions.empty()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  const code::Reduction& reduction = *reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr);
+  const auto width = static_cast<std::size_t>(reduction.type->bytes());
+  for (std::size_t i = 0; i + width <= bytes; i += width) {
+    std::uint64_t value = 0, old = 0;
+    std::memcpy(&value, from + i, width);
+    if (reduction.arithmetic == nullptr) {
+      update_integer(reduction.operation, *reduction.type, to + i, value, 0);
+      continue;
+    }
+    std::memcpy(&old, to + i, width);
+    const bool flush = reduction.type->name == "f32";
+    std::uint64_t sum = combine_numbers(reduction.arithmetic, reduction.modifiers, width == 8, flush ? flush_f32(old) : old,
+                                        flush ? flush_f32(value) : value);
+    if (flush) sum = flush_f32(sum);
+    std::memcpy(to + i, &sum, width);
+  }
+}
+
+}  // namespace warpmat::machine

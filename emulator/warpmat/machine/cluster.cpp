@@ -1,0 +1,94 @@
+#include <warpmat/machine/cluster.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+
+namespace warpmat::machine {
+
+Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
+  return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
+}
+
+Cluster::Cluster(const LaunchState& launch, std::uint64_t number) : launch_(launch), copies_(*this) {
+  const Dim3 grid = launch.config.grid, shape = launch.config.cluster;
+  const std::uint64_t columns = grid.x / shape.x, rows = grid.y / shape.y;
+  index_ = {static_cast<std::uint32_t>(number % columns), static_cast<std::uint32_t>(number / columns % rows),
+            static_cast<std::uint32_t>(number / columns / rows)};
+  for (std::uint32_t rank = 0; rank < shape.count(); ++rank) {
+    const Dim3 place = place_in_cluster(shape, rank);
+    const Dim3 index{index_.x * shape.x + place.x, index_.y * shape.y + place.y, index_.z * shape.z + place.z};
+    blocks_.push_back(std::make_unique<Block>(*this, index, static_cast<int>(rank)));
+  }
+}
+
+Cluster::~Cluster() = default;
+
+std::uint64_t Cluster::operations() const {
+  std::uint64_t sum = 0;
+  for (const auto& block : blocks_) sum += block->operations();
+  return sum;
+}
+
+std::string Cluster::take_printed() {
+  std::string text;
+  for (const auto& block : blocks_) text += block->printed();
+  return text;
+}
+
+std::size_t Cluster::warps() const {
+  return blocks_.size() * blocks_.front()->warps().size();
+}
+
+Cluster::Status Cluster::run(bool has_turn) {
+  progress_before_ = progress_;
+  for (const auto& block : blocks_) block->begin_turn(has_turn);
+  std::size_t waiting = 0;  // blocks in a row that could not go on
+  std::uint64_t seen = progress_;
+  while (ended_ < blocks_.size()) {
+    Block& block = *blocks_[next_];
+    if (!block.finished()) {
+      switch (block.run()) {
+        case Block::Status::needs_turn: return Status::needs_turn;
+        case Block::Status::turn_is_over: return Status::turn_is_over;
+        case Block::Status::finished: ++ended_; [[fallthrough]];
+        case Block::Status::yielded: waiting = 0; break;
+        case Block::Status::waits: waiting = progress_ == seen ? waiting + 1 : 1; break;
+      }
+      seen = progress_;
+      if (waiting > 2 * blocks_.size()) report_deadlock();
+    }
+    next_ = (next_ + 1) % blocks_.size();
+  }
+  return Status::finished;
+}
+
+void Cluster::check_barrier() {
+  std::uint32_t expected = 0;
+  for (const auto& block : blocks_)
+    for (const auto& warp : block->warps()) expected += static_cast<std::uint32_t>(std::popcount(warp->live()));
+  if (arrived_ == 0 || arrived_ < expected) return;
+  arrived_ = 0;
+  make_progress();
+  for (const auto& block : blocks_) {
+    block->publish_all();
+    for (const auto& warp : block->warps()) warp->leave_cluster_barrier();
+  }
+}
+
+void Cluster::report_deadlock() {
+  std::string others;
+  Block* first = nullptr;
+  for (const auto& block : blocks_) {
+    if (block->finished()) continue;
+    if (first == nullptr || (!first->polls() && block->polls())) first = block.get();
+  }
+  for (const auto& block : blocks_)
+    if (!block->finished() && block.get() != first)
+      others += fmt::format("; block ({}, {}, {}): {}", block->index().x, block->index().y, block->index().z, block->describe_waiting());
+  first->report_deadlock(others);
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,84 @@
+#include <warpmat/machine/mbarrier.h>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/catalogue/mbarrier_state.h>
+
+namespace warpmat::machine {
+namespace {
+
+// From the low bits: 20 of missing arrivals, 20 of expected ones, 21 of bytes (with a sign), the phase.
+constexpr int expected_at = 20, bytes_at = 40, phase_at = 63;
+constexpr std::int64_t most_bytes = (std::int64_t{1} << 20) - 1;  // PTX ISA 9.1 section 9.7.13.15.2: the tx-count's range
+
+}  // namespace
+
+MbarrierWord MbarrierWord::begin(std::uint64_t count) {
+  MbarrierWord word(0);
+  word.set(count, count, 0, 0);
+  return word;
+}
+
+std::uint64_t MbarrierWord::missing() const {
+  return bits_ & most_mbarrier_count;
+}
+
+std::uint64_t MbarrierWord::expected() const {
+  return bits_ >> expected_at & most_mbarrier_count;
+}
+
+std::int64_t MbarrierWord::bytes() const {
+  return static_cast<std::int64_t>(bits_ << 1) >> (bytes_at + 1);
+}
+
+std::uint64_t MbarrierWord::phase() const {
+  return bits_ >> phase_at;
+}
+
+void MbarrierWord::set(std::uint64_t missing, std::uint64_t expected, std::int64_t bytes, std::uint64_t phase) {
+  constexpr std::uint64_t bytes_mask = (std::uint64_t{1} << (phase_at - bytes_at)) - 1;
+  bits_ = missing | expected << expected_at | (static_cast<std::uint64_t>(bytes) & bytes_mask) << bytes_at | phase << phase_at;
+}
+
+void MbarrierWord::complete_phase() {
+  if (missing() == 0 && bytes() == 0) set(expected(), expected(), 0, phase() ^ 1);
+}
+
+std::optional<std::string> MbarrierWord::arrive(std::uint64_t count) {
+  if (count == 0 || count > missing())
+    return fmt::format("{} arrivals at an mbarrier whose phase misses {} of {}", count, missing(), expected());
+  set(missing() - count, expected(), bytes(), phase());
+  complete_phase();
+  return std::nullopt;
+}
+
+std::optional<std::string> MbarrierWord::arrive_and_drop(std::uint64_t count) {
+  if (count > expected()) return fmt::format("{} arrivals leave an mbarrier that expects {}", count, expected());
+  set(missing(), expected() - count, bytes(), phase());
+  if (auto problem = arrive(count)) return problem;
+  return std::nullopt;
+}
+
+std::optional<std::string> MbarrierWord::expect(std::uint64_t added) {
+  if (added > static_cast<std::uint64_t>(most_bytes) || bytes() + static_cast<std::int64_t>(added) > most_bytes)
+    return fmt::format("{} bytes more are expected where {} are: an mbarrier counts to {}", added, bytes(), most_bytes);
+  set(missing(), expected(), bytes() + static_cast<std::int64_t>(added), phase());
+  complete_phase();
+  return std::nullopt;
+}
+
+std::optional<std::string> MbarrierWord::complete(std::uint64_t came) {
+  if (came > static_cast<std::uint64_t>(most_bytes) || bytes() - static_cast<std::int64_t>(came) < -most_bytes)
+    return fmt::format("{} bytes more have come where {} are expected: an mbarrier counts to {}", came, bytes(), most_bytes);
+  set(missing(), expected(), bytes() - static_cast<std::int64_t>(came), phase());
+  complete_phase();
+  return std::nullopt;
+}
+
+std::optional<std::string> MbarrierWord::add_missing() {
+  if (missing() >= most_mbarrier_count) return fmt::format("an mbarrier counts to {} arrivals", most_mbarrier_count);
+  set(missing() + 1, expected(), bytes(), phase());
+  return std::nullopt;
+}
+
+}  // namespace warpmat::machine

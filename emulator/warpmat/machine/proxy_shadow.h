@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace warpmat::machine {
+
+/// Which warp has written shared memory by ordinary stores with no fence.proxy.async since, so that asynchronous copies need not see it
+/// (PTX ISA 9.1 section 8.3, proxies). A fence counts for what its own warp wrote before, and for what other warps wrote before a barrier
+/// that the fencing warp came through.
+class ProxyShadow {
+ public:
+  ProxyShadow(std::size_t bytes, int warps)
+      : cells_((bytes + cell_bytes - 1) / cell_bytes), fences_(static_cast<std::size_t>(warps)), barriers_(fences_), seen_(fences_) {}
+
+  void write(std::size_t offset, std::size_t bytes, int warp) {
+    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {now_, warp};
+  }
+  /// The bytes come from an asynchronous copy.
+  void clear(std::size_t offset, std::size_t bytes) {
+    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {};
+  }
+  /// `warp` has waited for others, at whatever barrier.
+  void synchronise(int warp) { barriers_[static_cast<std::size_t>(warp)] = ++now_; }
+  void fence(int warp) {
+    const auto w = static_cast<std::size_t>(warp);
+    fences_[w] = ++now_;
+    seen_[w] = barriers_[w];
+  }
+  /// The warp of a write that no fence makes visible, if there is one among these bytes.
+  std::optional<int> unfenced(std::size_t offset, std::size_t bytes) const {
+    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) {
+      const Cell& cell = cells_[i];
+      if (cell.warp < 0 || fences_[static_cast<std::size_t>(cell.warp)] > cell.time) continue;
+      if (std::ranges::none_of(seen_, [&](std::uint32_t barrier) { return barrier > cell.time; })) return cell.warp;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t cell_bytes = 16;
+  struct Cell {
+    std::uint32_t time = 0;
+    int warp = -1;
+  };
+
+  std::vector<Cell> cells_;
+  std::vector<std::uint32_t> fences_, barriers_;  ///< by warp: when it last executed one
+  std::vector<std::uint32_t> seen_;               ///< by warp: its last barrier before its last fence
+  std::uint32_t now_ = 1;
+};
+
+}  // namespace warpmat::machine

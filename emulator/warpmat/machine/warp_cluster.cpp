@@ -1,0 +1,148 @@
+// Clusters of blocks: their barrier, addresses of other blocks' shared memory, and tensor maps that are edited on the device.
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/program/address_windows.h>
+
+namespace warpmat::machine {
+
+using code::Operation;
+using code::TensorMapEdit;
+
+WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
+  const bool waits = (operation.detail & 1) != 0, aligned = (operation.detail & 2) != 0;
+  if (aligned && !gather(operation, live_, mask, false)) return Step::leave_strand;
+  const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
+  if (wrong != 0)
+    trap(first_lane(wrong), std::nullopt,
+         waits ? "barrier.cluster.wait without a barrier.cluster.arrive before it" : "barrier.cluster.arrive twice without a wait between");
+  if (!waits) {
+    arrived_at_cluster_ |= mask;
+    publish_copies();
+    block_.cluster().arrive(static_cast<std::uint32_t>(std::popcount(mask)));
+    advance_gathered(operation, false);
+    block_.cluster().check_barrier();
+    return Step::next;
+  }
+  if ((mask & arrived_at_cluster_) == 0) {
+    passed_cluster_ &= ~mask;
+    if (block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
+    advance_gathered(operation, false);
+    return Step::next;
+  }
+  const std::int32_t pc = strand().pc;
+  strand().executing = mask;
+  for (Strand& s : strands_) {
+    if (&s != &strand() && !(aligned && s.state == Strand::State::gathering && s.pc == pc)) continue;
+    s.state = Strand::State::at_barrier;
+    s.barrier = cluster_barrier_id;
+  }
+  return Step::leave_strand;
+}
+
+/// The bytes of a load, store or atomic operation in the shared memory of another block.
+std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
+  const std::string_view opcode = program_.statements[program_.operations[static_cast<std::size_t>(strand().pc)].statement]->opcode;
+  const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
+  const SharedPlace place = shared_place(lane, address, bytes, bytes, code::Space::shared, !own_only);
+  Block& other = block_.cluster().block(place.rank);
+  if (launch_.options.checks.copies) report_overlap(lane, place, bytes, writes);
+  if (writes && other.shadow() != nullptr) other.shadow()->define(place.offset, bytes);
+  return host_of(place);
+}
+
+/// All threads of the cluster have arrived: those that wait execute their statement again, now without waiting.
+void WarpState::leave_cluster_barrier() {
+  passed_cluster_ |= arrived_at_cluster_;
+  arrived_at_cluster_ = 0;
+  for (Strand& s : strands_)
+    if (s.state == Strand::State::at_barrier && s.barrier == cluster_barrier_id) s.state = Strand::State::ready;
+}
+
+/// mapa: the same place in the block of that rank; getctarank: whose an address is.
+void WarpState::cluster_rank(const Operation& operation, LaneMask mask) {
+  const bool asks = (operation.detail & 1) != 0, generic = (operation.detail & 2) != 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = first_lane(mask);
+    const code::Slot slot = source_slot(operation, 0);
+    const bool wide = asks ? operation_is_wide(operation) : operation.result_class(0) == code::RegisterClass::wide;
+    std::uint64_t address = wide ? at<std::uint64_t>(slot)[lane] : at<std::uint32_t>(slot)[lane];
+    const std::uint64_t window = generic ? code::shared_window : 0;
+    if (generic && address - window >= code::window_bytes) trap(lane, address, "the address is none of shared memory");
+    address = static_cast<std::uint32_t>(address - window);
+    const std::uint64_t own = address & ((1u << Cluster::rank_at) - 1);
+    if (asks) {
+      const std::uint64_t tag = address >> Cluster::rank_at;
+      write_word(operation, 0, lane, tag == 0 ? static_cast<std::uint64_t>(block_.rank()) : tag - 1);
+      continue;
+    }
+    const std::uint32_t rank = source_word(operation, 1, lane);
+    if (rank >= static_cast<std::uint32_t>(block_.cluster().size()))
+      trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, block_.cluster().size()));
+    write_word(operation, 0, lane, window + (own | std::uint64_t{rank + 1} << Cluster::rank_at));
+  }
+}
+
+bool WarpState::operation_is_wide(const Operation& operation) const {
+  return program_.statements[operation.statement]->opcode.ends_with(".u64");
+}
+
+namespace {
+
+/// Writes one field; false where the value is none that it may have.
+bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal, std::uint64_t value) {
+  using enum TensorMapEdit::Field;
+  switch (field) {
+    case global_address: map.address = value; return true;
+    case rank: map.rank = static_cast<std::uint32_t>(value) + 1; return value < TensorMap::most_dimensions;
+    case box_dim: map.box[ordinal] = static_cast<std::uint32_t>(value); return value <= 256;
+    case global_dim: map.dims[ordinal] = value; return value != 0;
+    case global_stride: map.strides[ordinal < 4 ? ordinal : 0] = value; return ordinal < 4;
+    case element_stride: map.element_strides[ordinal] = static_cast<std::uint32_t>(value); return value <= 8;
+    case elemtype: map.type = static_cast<TensorMap::Type>(value); return value <= static_cast<std::uint64_t>(TensorMap::Type::tf32_ftz);
+    case interleave_layout: map.interleave = static_cast<TensorMap::Interleave>(value); return value <= 2;
+    case swizzle_mode: map.swizzle = static_cast<TensorMap::Swizzle>(value); return value <= 3;
+    case fill_mode: map.fill = static_cast<TensorMap::Fill>(value); return value <= 1;
+    case copy: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// tensormap.replace in the lanes that execute it; tensormap.cp_fenceproxy once for the warp.
+WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask) {
+  const TensorMapEdit& edit = program_.tensor_map_edits[operation.detail];
+  const bool copies = edit.field == TensorMapEdit::Field::copy;
+  if (copies && !gather(operation, live_, mask, false)) return Step::leave_strand;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const auto address = [&](int source) { return at<std::uint64_t>(source_slot(operation, source))[lane]; };
+    std::uint8_t* const map_bytes = edit.space == code::Space::shared
+                                        ? host_of(shared_place(lane, address(0), TensorMap::bytes, TensorMap::alignment, edit.space, false))
+                                        : locate_map(edit.space, lane, address(0), true);
+    if (copies) {
+      const SharedPlace from = shared_place(lane, address(1), TensorMap::bytes, TensorMap::alignment, code::Space::shared, false);
+      std::memmove(map_bytes, host_of(from), TensorMap::bytes);
+      continue;
+    }
+    auto map = TensorMap::decode({map_bytes, TensorMap::bytes});
+    if (!map) trap(lane, address(0), "there is no tensor map here");
+    const int value_at = edit.has_ordinal ? 2 : 1;
+    const bool wide = edit.field == TensorMapEdit::Field::global_address || edit.field == TensorMapEdit::Field::global_stride;
+    const std::uint64_t value = wide ? address(value_at) : source_word(operation, value_at, lane);
+    if (!edit_map(*map, edit.field, edit.has_ordinal ? source_word(operation, 1, lane) : 0, value))
+      trap(lane, address(0), fmt::format("{} is no value of this field, or none that is executed", value));
+    const TensorMap::Encoded encoded = map->encode_unchecked();
+    std::memcpy(map_bytes, encoded.data(), encoded.size());
+  }
+  block_.make_progress();
+  advance_gathered(operation, false);
+  return Step::next;
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,182 @@
+// mbarriers: arrivals, bytes that copies bring, waits (PTX ISA 9.1 section 9.7.13.15).
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/mbarrier.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/catalogue/mbarrier_state.h>
+#include <warpmat/ptx/program/address_windows.h>
+
+namespace warpmat::machine {
+
+using code::Mbarrier;
+using code::Operation;
+using Action = code::Mbarrier::Action;
+
+/// The bytes that an address of shared memory means, the block's own or, where `remote`, those of another block of the cluster.
+SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
+                                    bool remote) const {
+  const std::uint64_t given = address;
+  if (space == code::Space::generic) {
+    if (address - code::shared_window >= code::window_bytes) trap(lane, given, "the address is none of shared memory");
+    address -= code::shared_window;
+  }
+  address = static_cast<std::uint32_t>(address);
+  const auto tag = static_cast<int>(address >> Cluster::rank_at);
+  const int rank = tag == 0 ? block_.rank() : tag - 1;
+  Cluster& cluster = block_.cluster();
+  if (rank >= cluster.size()) trap(lane, given, fmt::format("the address is one of block {} of a cluster of {}", rank, cluster.size()));
+  if (rank != block_.rank() && !remote)
+    trap(lane, given, fmt::format("the address is one of block {} of the cluster; the statement takes those of its own block", rank));
+  if (cluster.block(rank).finished()) trap(lane, given, fmt::format("block {} of the cluster has ended: its shared memory is gone", rank));
+  if (address % alignment != 0) trap(lane, given, fmt::format("the address is not a multiple of {}", alignment));
+  const std::uint64_t offset = (address & ((1u << Cluster::rank_at) - 1)) - program_.shared_base;
+  if (offset > launch_.shared_bytes || bytes > launch_.shared_bytes - offset)
+    trap(lane, given,
+         fmt::format("{} bytes outside of shared memory, which has {} bytes from {:#x} on", bytes, launch_.shared_bytes,
+                     program_.shared_base));
+  return {rank, static_cast<std::uint32_t>(offset)};
+}
+
+std::uint8_t* WarpState::host_of(const SharedPlace& place) const {
+  return block_.cluster().block(place.rank).shared().data() + place.offset;
+}
+
+WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
+  const Mbarrier& what = program_.mbarriers[operation.detail];
+  bool failed = false;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::uint64_t address = at<std::uint64_t>(source_slot(operation, 0))[lane];
+    const SharedPlace place = shared_place(lane, address, 8, 8, what.space, what.remote);
+    if (what.action == Action::wait) {
+      failed |= !mbarrier_done(operation, what, lane, place);
+    } else {
+      change_mbarrier(operation, what, lane, place);
+    }
+    if (RaceDetector* races = block_.races()) races->synchronise(index_, reinterpret_cast<std::uintptr_t>(host_of(place)));
+  }
+  publish_copies();
+  if (what.action == Action::wait) {
+    note_wait(operation, mask, failed);
+    if (!failed && block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
+  }
+  ++strand().pc;
+  return failed && what.may_suspend ? Step::yield : Step::next;
+}
+
+/// Whether the phase that the lane waits for is over; copies that it waits for arrive now.
+bool WarpState::mbarrier_done(const Operation& operation, const Mbarrier& what, int lane, const SharedPlace& place) {
+  must_be_mbarrier(lane, place);
+  const std::uint64_t phase =
+      what.parity ? source_word(operation, 1, lane) & 1 : MbarrierWord(at<std::uint64_t>(source_slot(operation, 1))[lane]).phase();
+  const auto over = [&] {
+    std::uint64_t bits;
+    std::memcpy(&bits, host_of(place), 8);
+    return MbarrierWord(bits).phase() != phase;
+  };
+  bool done = over();
+  if (!done && arrive_copies(place)) done = over();
+  write_word(operation, 0, lane, done);
+  if (!done) waits_for_ = place;
+  return done;
+}
+
+/// Lets what was issued and is counted at `place` take effect. False where there is nothing.
+bool WarpState::arrive_copies(const SharedPlace& place) {
+  bool any = block_.cluster().copies().arrive_at(place);
+  for (const auto& warp : block_.warps()) any |= warp->arrive_behind_copies(place);
+  return any;
+}
+
+void WarpState::must_be_mbarrier(int lane, const SharedPlace& place) const {
+  if (!block_.cluster().block(place.rank).mbarriers().contains(place.offset))
+    trap(lane, program_.shared_base + place.offset,
+         fmt::format("there is no mbarrier that mbarrier.init has made: {}", describe_shared(program_.shared_base + place.offset)));
+}
+
+void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what, int lane, const SharedPlace& place) {
+  Block& owner = block_.cluster().block(place.rank);
+  std::uint8_t* const host = host_of(place);
+  std::uint64_t count = what.has_count ? source_word(operation, 1, lane) : 1;
+  if (what.action == Action::init) {
+    if (count == 0 || count > most_mbarrier_count)
+      trap(lane, std::nullopt, fmt::format("an mbarrier of {} arrivals: there are from 1 to {}", count, most_mbarrier_count));
+    owner.mbarriers().insert(place.offset);
+    const std::uint64_t bits = MbarrierWord::begin(count).bits();
+    std::memcpy(host, &bits, 8);
+    if (owner.shadow() != nullptr) owner.shadow()->define(place.offset, 8);
+    return block_.make_progress();
+  }
+  must_be_mbarrier(lane, place);
+  if (what.action == Action::invalidate) {
+    owner.mbarriers().erase(place.offset);
+    return;
+  }
+  std::uint64_t before;
+  std::memcpy(&before, host, 8);
+  MbarrierWord word(before);
+  std::optional<std::string> problem;
+  if (what.action == Action::expect || what.expects) problem = word.expect(count);
+  if (what.expects) count = 1;
+  switch (what.action) {
+    case Action::complete: problem = word.complete(count); break;
+    case Action::arrive:
+    case Action::arrive_and_drop:
+      if (!what.completes && count >= word.missing()) problem = "an arrival with .noComplete completes the phase";
+      if (!problem) problem = what.action == Action::arrive ? word.arrive(count) : word.arrive_and_drop(count);
+      break;
+    case Action::copies_arrive:
+      if (!what.counted) problem = word.add_missing();
+      arrivals_.push_back({place, lane});
+      break;
+    default: break;
+  }
+  if (problem) trap(lane, program_.shared_base + place.offset, *problem);
+  const std::uint64_t after = word.bits();
+  std::memcpy(host, &after, 8);
+  if (operation.results > 0) write_word(operation, 0, lane, before);
+  block_.make_progress();
+}
+
+/// The arrivals of cp.async.mbarrier.arrive at `place`: the lane's copies before them arrive first. False where there are none.
+bool WarpState::arrive_behind_copies(const SharedPlace& place) {
+  bool any = false;
+  for (std::size_t i = 0; i < arrivals_.size();) {
+    const CopyArrival arrival = arrivals_[i];
+    if (arrival.place != place) {
+      ++i;
+      continue;
+    }
+    arrivals_.erase(arrivals_.begin() + static_cast<std::ptrdiff_t>(i));
+    finish_copies(lane_bit(arrival.lane));
+    std::uint64_t bits;
+    std::memcpy(&bits, host_of(place), 8);
+    MbarrierWord word(bits);
+    if (const auto problem = word.arrive(1)) trap(arrival.lane, program_.shared_base + place.offset, *problem);
+    bits = word.bits();
+    std::memcpy(host_of(place), &bits, 8);
+    block_.make_progress();
+    any = true;
+  }
+  return any;
+}
+
+/// "mbarrier at 0x400 (0 bytes into 'full', ...): its phase misses 1 of 1 arrivals and 512 bytes": what the warp waited for last.
+std::string WarpState::describe_mbarrier() const {
+  if (!waits_for_) return {};
+  const std::uint64_t address = program_.shared_base + waits_for_->offset;
+  std::uint64_t bits;
+  std::memcpy(&bits, host_of(*waits_for_), 8);
+  const MbarrierWord word(bits);
+  std::string text = fmt::format("mbarrier at {:#x} ({}): its phase of parity {} misses {} of {} arrivals", address,
+                                 describe_shared(address), word.phase(), word.missing(), word.expected());
+  if (word.bytes() > 0) text += fmt::format(" and {} bytes that never arrive", word.bytes());
+  if (word.bytes() < 0) text += fmt::format(" and has {} bytes that nobody expects", -word.bytes());
+  return text;
+}
+
+}  // namespace warpmat::machine

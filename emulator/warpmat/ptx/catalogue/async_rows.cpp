@@ -1,0 +1,140 @@
+// Rows of what is asynchronous or belongs to clusters of blocks: mbarrier, bulk copies, tensor maps, barrier.cluster, addresses of other
+// blocks. Operands are read by ptx/program/async_statements.cpp.
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/catalogue/mbarrier_state.h>
+#include <warpmat/ptx/catalogue/rows.h>
+#include <warpmat/warp/warp.h>
+
+namespace warpmat::catalogue {
+namespace {
+
+constexpr Requirement sm_80{.baseline = 80, .ptx = {7, 0}};
+constexpr Requirement sm_90{.baseline = 90, .ptx = {8, 0}};
+constexpr Requirement sm_90_cluster{.baseline = 90, .ptx = {7, 8}};
+constexpr auto own_shared = "(.shared|.shared::cta)?";
+constexpr auto any_shared = "(.shared|.shared::cta|.shared::cluster)?";
+constexpr auto hint = "(.L2::cache_hint)?";
+constexpr auto done = ".mbarrier::complete_tx::bytes";
+
+void add_mbarrier_rows(std::vector<Row>& rows) {
+  const auto add = [&](const std::string& opcode, const Requirement& requirement, const char* operands = "") {
+    rows.push_back({"mbarrier." + opcode, operands, nullptr, Semantics::mbarrier, requirement});
+  };
+  add(fmt::format("init{}.b64", own_shared), sm_80);
+  add(fmt::format("inval{}.b64", own_shared), sm_80);
+  for (const char* arrive : {"arrive", "arrive_drop"}) {
+    for (const char* ordering : {"", ".release.cta"}) {  // a scope and .release go together, here as below
+      add(fmt::format("{}{}{}.b64", arrive, ordering, own_shared), sm_80);
+      add(fmt::format("{}.noComplete{}{}.b64", arrive, ordering, own_shared), sm_80);
+    }
+    add(fmt::format("{}(.expect_tx)?(.release|.relaxed)(.cta|.cluster){}.b64", arrive, any_shared), sm_90);
+    add(fmt::format("{}(.expect_tx)?{}.b64", arrive, any_shared), sm_90);
+  }
+  for (const char* count : {"expect_tx", "complete_tx"}) {
+    add(fmt::format("{}.relaxed(.cta|.cluster){}.b64", count, any_shared), sm_90);
+    add(fmt::format("{}{}.b64", count, any_shared), sm_90);
+  }
+  for (const char* ordering : {"", ".acquire.cta"}) {
+    add(fmt::format("test_wait{}{}.b64", ordering, own_shared), sm_80);
+    add(fmt::format("test_wait(.parity)?{}{}.b64", ordering, own_shared), {.baseline = 80, .ptx = {7, 1}});
+  }
+  for (const char* wait : {"test_wait", "try_wait"}) {
+    add(fmt::format("{}(.parity)?(.acquire|.relaxed)(.cta|.cluster){}.b64", wait, own_shared), sm_90);
+    add(fmt::format("{}(.parity)?{}.b64", wait, own_shared), {.baseline = 90, .ptx = {7, 8}});
+  }
+  rows.push_back({fmt::format("cp.async.mbarrier.arrive(.noinc)?{}.b64", own_shared), "", nullptr, Semantics::mbarrier, sm_80});
+}
+
+void pending_count(void* const* results, const void* const* sources) {
+  for (int lane = 0; lane < lanes; ++lane)
+    static_cast<std::uint32_t*>(results[0])[lane] =
+        static_cast<std::uint32_t>(static_cast<const std::uint64_t*>(sources[0])[lane] & most_mbarrier_count);
+}
+
+constexpr auto dimensions = "(.1d|.2d|.3d|.4d|.5d)";
+
+void add_copy_rows(std::vector<Row>& rows) {
+  const auto add = [&](const std::string& opcode, const Requirement& requirement = sm_90) {
+    rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, requirement});
+  };
+  const Requirement to_own{.baseline = 90, .ptx = {8, 6}};
+  add(fmt::format("cp.async.bulk.shared::cluster.global{}(.multicast::cluster)?{}", done, hint));
+  add(fmt::format("cp.async.bulk.shared::cta.global{}{}", done, hint), to_own);
+  add(fmt::format("cp.async.bulk.shared::cluster.shared::cta{}", done));
+  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}", hint));
+  add(fmt::format("cp.async.bulk.prefetch.L2.global{}", hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}", dimensions, done, hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}", dimensions, done, hint), to_own);
+  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta(.tile)?.bulk_group{}", dimensions, hint));
+  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global(.tile)?{}", dimensions, hint));
+  rows.push_back({"cp.async.bulk.commit_group", "", nullptr, Semantics::bulk_commit, sm_90});
+  rows.push_back({"cp.async.bulk.wait_group(.read)?", "", nullptr, Semantics::bulk_wait, sm_90});
+}
+
+void add_reduction_rows(std::vector<Row>& rows) {
+  const auto add = [&](const std::string& opcode) { rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, sm_90}); };
+  const auto to_global = [&](const char* operation) {
+    add(fmt::format("cp.reduce.async.bulk.global.shared::cta.bulk_group{}{}", hint, operation));
+  };
+  to_global(".add.noftz(.f16|.bf16)");
+  to_global(".add(.u32|.s32|.u64|.f32|.f64)");
+  to_global("(.min|.max)(.u32|.s32|.u64|.s64|.f16|.bf16)");
+  to_global("(.inc|.dec).u32");
+  to_global("(.and|.or|.xor)(.b32|.b64)");
+  const auto to_block = [&](const char* operation) {
+    add(fmt::format("cp.reduce.async.bulk.shared::cluster.shared::cta{}{}", done, operation));
+  };
+  to_block(".add(.u32|.s32|.u64)");
+  to_block("(.min|.max)(.u32|.s32)");
+  to_block("(.inc|.dec).u32");
+  to_block("(.and|.or|.xor).b32");
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.tile)?.bulk_group{}",
+                  dimensions, hint));
+}
+
+void add_cluster_rows(std::vector<Row>& rows) {
+  rows.push_back({"barrier.cluster.arrive(.release)?(.aligned)?", "", nullptr, Semantics::cluster_barrier, sm_90_cluster});
+  rows.push_back({"barrier.cluster.arrive.relaxed(.aligned)?", "", nullptr, Semantics::cluster_barrier, sm_90});
+  rows.push_back({"barrier.cluster.wait(.acquire)?(.aligned)?", "", nullptr, Semantics::cluster_barrier, sm_90_cluster});
+  rows.push_back({"mapa(.shared::cluster)?(.u32|.u64)", "d:T = a:T, b:u32", nullptr, Semantics::cluster_rank, sm_90_cluster});
+  rows.push_back({"getctarank(.shared::cluster)?(.u32|.u64)", "d:u32 = a:T", nullptr, Semantics::cluster_rank, sm_90_cluster});
+  rows.push_back({"fence.mbarrier_init.release.cluster", "", nullptr, Semantics::nothing, sm_90});
+  rows.push_back({"fence.proxy.async(.global|.shared::cta|.shared::cluster)?", "", nullptr, Semantics::proxy_fence, sm_90});
+  rows.push_back({"fence.proxy.tensormap::generic(.acquire|.release)(.cta|.cluster|.gpu|.sys)",
+                  "",
+                  nullptr,
+                  Semantics::nothing,
+                  {.baseline = 90, .ptx = {8, 3}}});
+}
+
+void add_tensor_map_rows(std::vector<Row>& rows) {
+  const Requirement requirement{.families = {90, 100, 120}, .architecture = true, .ptx = {8, 3}};
+  const auto replace = [&](const char* fields) {
+    rows.push_back({fmt::format("tensormap.replace.tile{}(.global|.shared::cta)?.b1024{}", fields, ""), "", nullptr, Semantics::tensor_map,
+                    requirement});
+  };
+  replace("(.global_address|.global_stride)");
+  rows.back().opcode += ".b64";
+  replace("(.rank|.box_dim|.global_dim|.element_stride|.elemtype|.interleave_layout|.swizzle_mode|.fill_mode)");
+  rows.back().opcode += ".b32";
+  rows.push_back({"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release(.cta|.cluster|.gpu|.sys).sync.aligned",
+                  "",
+                  nullptr,
+                  Semantics::tensor_map,
+                  {.baseline = 90, .ptx = {8, 3}}});
+}
+
+}  // namespace
+
+void add_async_rows(std::vector<Row>& rows) {
+  add_mbarrier_rows(rows);
+  rows.push_back({"mbarrier.pending_count.b64", "d:b32 = a:b64", pending_count, Semantics::compute, sm_80});
+  add_copy_rows(rows);
+  add_reduction_rows(rows);
+  add_cluster_rows(rows);
+  add_tensor_map_rows(rows);
+}
+
+}  // namespace warpmat::catalogue

@@ -1,0 +1,262 @@
+// Statements on mbarriers, bulk copies, tensor maps and clusters. Every address among their sources has 64 bits, its offset added.
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/program/address_windows.h>
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+using catalogue::ValueType;
+using Kind = syntax::Operand::Kind;
+
+namespace {
+
+const ValueType& type_named(std::string_view name) {
+  return *catalogue::find_value_type(name);
+}
+
+bool names_shared(const Match& match) {
+  return match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster");
+}
+
+constexpr std::array<std::pair<std::string_view, AtomicOperation>, 8> reduction_names{{{".add", AtomicOperation::add},
+                                                                                      {".min", AtomicOperation::min},
+                                                                                      {".max", AtomicOperation::max},
+                                                                                      {".inc", AtomicOperation::increase},
+                                                                                      {".dec", AtomicOperation::decrease},
+                                                                                      {".and", AtomicOperation::bit_and},
+                                                                                      {".or", AtomicOperation::bit_or},
+                                                                                      {".xor", AtomicOperation::bit_xor}}};
+
+}  // namespace
+
+/// The address in brackets as 64 bits, in `space`: that of a variable becomes generic where `space` is.
+Value FunctionResolver::address(const syntax::Operand& operand, Space space) {
+  const Place where = place(operand);
+  Value base = where.base;
+  if (class_of(base) == RegisterClass::word) {
+    const Value wide = temporary(RegisterClass::wide);
+    prepare(row("%extend.u32.b64", {wide}, {base}));
+    base = wide;
+  }
+  auto offset = static_cast<std::uint64_t>(where.offset);
+  if (where.space == Space::local) fail(operand, fmt::format("{} takes no address of local memory", statement_->opcode));
+  if (space == Space::generic && (where.space == Space::shared || where.space == Space::param)) offset += window_start(*where.space);
+  if (offset == 0) return base;
+  const Value sum = temporary(RegisterClass::wide);
+  prepare(row("add.s64", {sum}, {base, draft_.constants.add(RegisterClass::wide, offset)}));
+  return sum;
+}
+
+/// mbarrier.init [a], count; .inval [a]; .expect_tx [a], bytes; .arrive state, [a]{, count}; .test_wait p, [a], state{, time}.
+void FunctionResolver::mbarrier(const Match& match) {
+  using Action = Mbarrier::Action;
+  const bool arrives_now = match.has(".arrive") || match.has(".arrive_drop"), waits = match.has(".test_wait") || match.has(".try_wait");
+  Mbarrier what{.space = names_shared(match) ? Space::shared : Space::generic,
+                .remote = match.has(".shared::cluster"),
+                .expects = arrives_now && match.has(".expect_tx"),
+                .parity = match.has(".parity"),
+                .completes = !match.has(".noComplete"),
+                .counted = match.has(".noinc"),
+                .may_suspend = match.has(".try_wait")};
+  what.action = match.pattern->mnemonic == "cp" ? Action::copies_arrive
+                : match.has(".init")            ? Action::init
+                : match.has(".inval")           ? Action::invalidate
+                : match.has(".arrive")          ? Action::arrive
+                : match.has(".arrive_drop")     ? Action::arrive_and_drop
+                : waits                         ? Action::wait
+                : match.has(".expect_tx")       ? Action::expect
+                                                : Action::complete;
+  const bool arrives = what.action == Action::arrive || what.action == Action::arrive_and_drop;
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::mbarrier;
+  std::size_t next = 0;
+  if (arrives || waits) {
+    const syntax::Operand& written = operand(next++);
+    const bool ignored = written.kind == Kind::name && written.text == "_";
+    if (what.remote && arrives && !ignored) fail(written, fmt::format("{} returns no state: the operand is _", statement_->opcode));
+    if (waits || !ignored) operation.results = {result(written, type_named(waits ? "pred" : "b64"))};
+  }
+  operation.sources = {address(operand(next++), what.space)};
+  const bool needs_count = what.action == Action::init || what.action == Action::expect || what.action == Action::complete || what.expects ||
+                           (arrives && !what.completes);
+  if (needs_count || (arrives && next < statement_->operands.size())) {
+    const Requirement counts_arrivals{.baseline = 90, .ptx = {7, 8}};
+    if (!needs_count)
+      if (const auto rule = unmet(counts_arrivals, *draft_.program.target, draft_.program.module->version))
+        fail(fmt::format("{} with a count {}", statement_->opcode, *rule));
+    what.has_count = true;
+    operation.sources.push_back(source(operand(next++), type_named("u32")));
+  }
+  if (waits) operation.sources.push_back(source(operand(next++), type_named(what.parity ? "u32" : "b64")));
+  if (what.may_suspend && next < statement_->operands.size())
+    source(operand(next++), type_named("u32"));  // how long it may suspend changes nothing
+  if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.mbarriers.size());
+  draft_.program.mbarriers.push_back(what);
+  add(std::move(operation));
+}
+
+Reduction FunctionResolver::reduction(const Match& match, const ValueType& type) {
+  Reduction reduction{.operation = AtomicOperation::add, .type = &type};
+  std::string_view name;
+  for (const auto& [qualifier, operation] : reduction_names)
+    if (match.has(qualifier)) {
+      reduction.operation = operation;
+      name = qualifier.substr(1);
+    }
+  if (type.type_class != ValueType::Class::floating) return reduction;
+  const Operation computed = row(fmt::format("{}{}.{}", name, name == "add" ? ".rn" : "", type.name), {}, {}).operation;
+  reduction.arithmetic = computed.kernel;
+  reduction.modifiers = draft_.program.modifiers[computed.detail];
+  return reduction;
+}
+
+namespace {
+
+/// The types that a tensor's elements may have where `operation` reduces them (PTX ISA 9.1 section 9.7.9.27.1.4).
+std::vector<std::string_view> reducible_types(AtomicOperation operation) {
+  switch (operation) {
+    case AtomicOperation::add: return {"u32", "s32", "u64", "f16", "bf16", "f32", "f64"};
+    case AtomicOperation::min:
+    case AtomicOperation::max: return {"u32", "s32", "u64", "s64", "f16", "bf16"};
+    case AtomicOperation::increase:
+    case AtomicOperation::decrease: return {"u32"};
+    default: return {"b32", "b64"};
+  }
+}
+
+}  // namespace
+
+void FunctionResolver::bulk_copy(const Match& match) {
+  BulkCopy copy{.kind = match.has(".prefetch")                                      ? BulkCopy::Kind::prefetch
+                        : match.has(".bulk_group")                                  ? BulkCopy::Kind::store
+                        : match.has(".global")                                      ? BulkCopy::Kind::load
+                                                                                    : BulkCopy::Kind::between_blocks,
+                .multicast = match.has(".multicast::cluster"),
+                .remote = match.has(".shared::cluster")};
+  if (match.has(".tensor"))
+    for (const std::string_view q : match.qualifiers)
+      if (q.size() == 3 && q[2] == 'd') copy.rank = q[1] - '0';
+  if (match.has(".reduce")) {
+    if (copy.rank == 0) {
+      copy.reductions = {reduction(match, *match.types.back())};
+    } else {
+      const AtomicOperation operation = reduction(match, type_named("b32")).operation;
+      for (const std::string_view type : reducible_types(operation)) copy.reductions.push_back(reduction(match, type_named(type)));
+    }
+  }
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::bulk_copy;
+  bulk_sources(match, copy, operation);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
+  draft_.program.bulk_copies.push_back(std::move(copy));
+  add(std::move(operation));
+}
+
+/// [to], [from], bytes, [mbarrier], mask, policy; of a tensor [map, {coordinates}] is one of the two, without bytes.
+void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, DraftOperation& operation) {
+  std::size_t next = 0;
+  const auto take_address = [&](Space space) { operation.sources.push_back(address(operand(next++), space)); };
+  const auto take = [&](std::string_view type) { operation.sources.push_back(source(operand(next++), type_named(type))); };
+  const Space outside = copy.rank == 0 ? Space::global : Space::generic;  // tensor maps have generic addresses
+  std::size_t map_at = 0;
+  if (copy.kind != BulkCopy::Kind::prefetch) take_address(copy.kind == BulkCopy::Kind::store ? outside : Space::shared);
+  if (copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::prefetch) map_at = next;
+  take_address(copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::prefetch ? outside : Space::shared);
+  if (copy.rank == 0) {
+    take("u32");
+  } else {
+    const syntax::Operand& map = operand(map_at);
+    if (map.items.size() != 2) fail(map, fmt::format("{} takes [map, {{coordinates}}]", statement_->opcode));
+    for (const Value value : group(map.items[1], type_named("s32"), false, static_cast<std::size_t>(copy.rank)))
+      operation.sources.push_back(value);
+  }
+  if (copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::between_blocks) take_address(Space::shared);
+  if (copy.multicast) take("u16");
+  if (match.has(".L2::cache_hint")) source(operand(next++), type_named("b64"));
+  if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
+}
+
+/// cp.async.bulk.wait_group{.read} n. Its detail is twice the number of groups that may be pending, and 1 more for .read.
+void FunctionResolver::bulk_wait(const Match& match) {
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::bulk_wait;
+  const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all / 2));
+  operation.operation.detail = 2 * groups + (match.has(".read") ? 1 : 0);
+  add(std::move(operation));
+}
+
+/// Its detail: bit 0 for wait, bit 1 for .aligned.
+void FunctionResolver::cluster_barrier(const Match& match) {
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::cluster_barrier;
+  operation.operation.detail = (match.has(".wait") ? 1u : 0u) | (match.has(".aligned") ? 2u : 0u);
+  if (!statement_->operands.empty()) fail(operand(0), fmt::format("{} takes no operands", statement_->opcode));
+  add(std::move(operation));
+}
+
+/// mapa and getctarank. Bit 0 of the detail: getctarank; bit 1: generic addresses.
+void FunctionResolver::cluster_rank(const Match& match) {
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::cluster_rank;
+  operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (match.has(".shared::cluster") ? 0u : 2u);
+  if ((operation.operation.detail & 2) != 0 && match.has(".u32")) fail(fmt::format("{}: generic addresses have 64 bits", statement_->opcode));
+  read_operands(match, operation);
+  add(std::move(operation));
+}
+
+/// tensormap.replace.tile.FIELD [map], {ordinal,} value; tensormap.cp_fenceproxy [to], [from], 128.
+void FunctionResolver::tensor_map(const Match& match) {
+  using enum TensorMapEdit::Field;
+  struct Row {
+    std::string_view qualifier;
+    TensorMapEdit::Field field;
+    bool has_ordinal;
+  };
+  constexpr std::array rows{Row{".global_address", global_address, false},
+                            Row{".rank", rank, false},
+                            Row{".box_dim", box_dim, true},
+                            Row{".global_dim", global_dim, true},
+                            Row{".global_stride", global_stride, true},
+                            Row{".element_stride", element_stride, true},
+                            Row{".elemtype", elemtype, false},
+                            Row{".interleave_layout", interleave_layout, false},
+                            Row{".swizzle_mode", swizzle_mode, false},
+                            Row{".fill_mode", fill_mode, false}};
+  TensorMapEdit edit{.field = copy, .space = names_shared(match) ? Space::shared : match.has(".global") ? Space::global : Space::generic};
+  for (const Row& row : rows)
+    if (match.has(row.qualifier)) {
+      edit.field = row.field;
+      edit.has_ordinal = row.has_ordinal;
+    }
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::tensor_map;
+  std::size_t next = 0;
+  if (edit.field == copy) {
+    edit.space = Space::global;
+    operation.sources = {address(operand(0), Space::global), address(operand(1), Space::shared)};
+    if (immediate(operand(2)) != 128) fail(operand(2), "a tensor map has 128 bytes");
+    next = 3;
+  } else {
+    operation.sources = {address(operand(next++), edit.space)};
+    if (edit.has_ordinal) {
+      const std::uint64_t ordinal = immediate(operand(next));
+      if (ordinal > 4) fail(operand(next), "a tensor has 5 dimensions, from 0 on");
+      operation.sources.push_back(draft_.constants.add(RegisterClass::word, ordinal));
+      ++next;
+    }
+    operation.sources.push_back(source(operand(next++), *match.types.back()));
+  }
+  if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_map_edits.size());
+  draft_.program.tensor_map_edits.push_back(edit);
+  add(std::move(operation));
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,286 @@
+// Bulk copies. The boxes that should be in shared memory are computed here from their description: element by element, the swizzle as a
+// permutation of the 16-byte chunks of a row by the row's number. What fills the outside, and that short rows begin at multiples of the
+// swizzle's span, is what an H200 showed for random maps.
+
+#include <warpmat/machine/tensor_map.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr std::uint32_t tile_bytes = 8192, untouched = 0xa5;
+
+std::vector<std::uint8_t> pattern(std::size_t bytes) {
+  std::vector<std::uint8_t> out(bytes);
+  std::uint64_t state = 88172645463325252ull;
+  for (std::uint8_t& byte : out) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    byte = static_cast<std::uint8_t>(state >> 40);
+  }
+  return out;
+}
+
+/// One warp; thread 0 issues what `copy` says: %l0 is the map's address, %r0 the tile's, %r1 the mbarrier's, %l1 and %l2 the buffers', %r10
+/// to %r14 coordinates. Then all of the tile goes to `out`.
+Module tile_kernel(const std::string& copy, const std::string& target = "sm_90") {
+  return module_of(".param .align 64 .b8 map[128], .param .u64 from, .param .u64 out, .param .u32 c0, .param .u32 c1, .param .u32 c2",
+                   R"(
+    .reg .b32 %r<40>; .reg .b64 %l<20>; .reg .pred %p<9>; .reg .b16 %s<4>;
+    .shared .align 1024 .b8 tile[8192];
+    .shared .align 8 .b64 full;
+    mov.u32 %r2, %tid.x;
+    mov.b64 %l0, map; cvta.param.u64 %l0, %l0;
+    ld.param.u64 %l1, [from]; ld.param.u64 %l2, [out];
+    ld.param.u32 %r10, [c0]; ld.param.u32 %r11, [c1]; ld.param.u32 %r12, [c2];
+    mov.u32 %r0, tile; mov.u32 %r1, full;
+    setp.ne.u32 %p1, %r2, 0;
+    shl.b32 %r3, %r2, 2; add.u32 %r4, %r0, %r3; mov.u32 %r5, 0;
+    FILL: st.shared.u32 [%r4], 0xa5a5a5a5;
+    add.u32 %r4, %r4, 128; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 64; @%p2 bra FILL;
+    @%p1 bra INITIALISED;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    fence.proxy.async;
+    INITIALISED: bar.sync 0;
+    @%p1 bra ISSUED;
+)" + copy + R"(
+    ISSUED:
+    WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r1], 0; @!%p3 bra WAIT;
+    add.u32 %r4, %r0, %r3; mov.u32 %r5, 0;
+    cvt.u64.u32 %l3, %r3; add.u64 %l4, %l2, %l3;
+    COPY: ld.shared.u32 %r6, [%r4]; st.global.u32 [%l4], %r6;
+    add.u32 %r4, %r4, 128; add.u64 %l4, %l4, 128; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 64; @%p2 bra COPY;
+    ret;
+)",
+                   target);
+}
+
+/// What the accelerator should make of three dimensions at most.
+struct Expectation {
+  std::vector<std::uint8_t> tile = std::vector<std::uint8_t>(tile_bytes, untouched);
+
+  void box(const TensorMap& map, const std::vector<std::uint8_t>& tensor, std::array<int, 3> at, std::size_t first_byte) {
+    const std::size_t size = map.type == TensorMap::Type::u8 ? 1 : map.type == TensorMap::Type::f16 ? 2 : 4;
+    const std::size_t span = std::array<std::size_t, 4>{0, 32, 64, 128}[static_cast<std::size_t>(map.swizzle)];
+    const std::size_t pitch = span != 0 ? span : map.box[0] * size;
+    std::size_t row = 0;
+    for (std::size_t k = 0; k < map.box[2]; k += map.element_strides[2])
+      for (std::size_t j = 0; j < map.box[1]; j += map.element_strides[1], ++row)
+        for (std::size_t i = 0; i < map.box[0]; ++i) {
+          const long x = at[0] + static_cast<long>(i), y = at[1] + static_cast<long>(j), z = at[2] + static_cast<long>(k);
+          const bool inside = x >= 0 && y >= 0 && z >= 0 && x < static_cast<long>(map.dims[0]) && y < static_cast<long>(map.dims[1]) &&
+                              z < static_cast<long>(map.dims[2]);
+          for (std::size_t b = 0; b < size; ++b) {
+            const std::size_t in_row = i * size + b;
+            std::size_t to = first_byte + row * pitch + in_row;
+            if (span != 0) {  // chunk c of 16 bytes of the line of 128 bytes number l goes to chunk c xor (l mod 8), cut to the span
+              const std::size_t line = to / 128 % 8, chunk = to % 128 / 16;
+              to = to / 128 * 128 + (chunk ^ (line & (span / 16 - 1))) * 16 + to % 16;
+            }
+            const auto from = static_cast<std::size_t>(x) * size + static_cast<std::size_t>(y) * map.strides[0] +
+                              static_cast<std::size_t>(z) * map.strides[1] + b;
+            const std::uint8_t fill = map.fill == TensorMap::Fill::nan ? (b % 2 == 0 ? 0xf7 : 0x7f) : 0;
+            tile[to] = inside ? tensor[from] : fill;
+          }
+        }
+  }
+};
+
+struct Run {
+  std::vector<std::uint8_t> tile, from;
+};
+
+Run run(const Module& module, const TensorMap& map, const std::vector<std::uint8_t>& tensor, std::array<int, 3> at) {
+  DeviceMemory memory;
+  TensorMap placed = map;
+  const std::uint64_t from = memory.allocate(tensor, "tensor"), out = memory.allocate(tile_bytes, "out");
+  placed.address = from;
+  launch(Kernel(module, "k"), {{1}, {32}}, memory, {placed.encode(), from, out, at[0], at[1], at[2]});
+  return {memory.read<std::uint8_t>(out, tile_bytes), memory.read<std::uint8_t>(from, tensor.size())};
+}
+
+constexpr const char* load_3d = R"(
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], %BYTES;
+    cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0+OFFSET], [%l0, {%r10, %r11, %r12}], [%r1];
+)";
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  text.replace(text.find(what), what.size(), by);
+  return text;
+}
+
+std::string report(const std::string& copy) {
+  return message_of([&] {
+    TensorMap map{.type = TensorMap::Type::f16, .rank = 3, .dims = {64, 16, 4}, .strides = {128, 2048}, .box = {32, 8, 1}};
+    run(tile_kernel(copy), map, pattern(8192), {0, 0, 0});
+  });
+}
+
+}  // namespace
+
+TEST_CASE("A box of a tensor comes swizzled, its outside filled", "[machine][bulk]") {
+  using Swizzle = TensorMap::Swizzle;
+  struct Box {
+    TensorMap::Type type;
+    Swizzle swizzle;
+    std::uint32_t inner, offset;
+    std::array<int, 3> at;
+    std::uint32_t stride_1, stride_2;
+    TensorMap::Fill fill;
+  };
+  using enum TensorMap::Type;
+  const auto zeros = TensorMap::Fill::zeros, nan = TensorMap::Fill::nan;
+  const auto box = GENERATE_COPY(
+      Box{u8, Swizzle::none, 48, 0, {16, 2, 0}, 1, 1, zeros}, Box{f16, Swizzle::none, 64, 128, {-8, 1, -1}, 1, 1, nan},
+      Box{f16, Swizzle::bytes_128, 64, 0, {0, 0, 0}, 1, 1, zeros}, Box{f16, Swizzle::bytes_128, 64, 384, {8, -3, 1}, 2, 1, zeros},
+      Box{f16, Swizzle::bytes_128, 24, 1024, {40, 9, 3}, 1, 2, nan}, Box{f32, Swizzle::bytes_64, 16, 256, {4, 5, 2}, 3, 1, nan},
+      Box{f32, Swizzle::bytes_64, 8, 128, {-4, 0, 0}, 1, 1, zeros}, Box{u8, Swizzle::bytes_32, 32, 640, {48, 4, 1}, 1, 1, zeros},
+      Box{u8, Swizzle::bytes_32, 16, 0, {0, 13, 0}, 1, 3, zeros});
+  TensorMap map{.type = box.type,
+                .rank = 3,
+                .dims = {60, 14, 4},
+                .strides = {256, 4096},
+                .box = {box.inner, 9, 3},
+                .element_strides = {1, box.stride_1, box.stride_2},
+                .swizzle = box.swizzle,
+                .fill = box.fill};
+  CAPTURE(static_cast<int>(box.type), static_cast<int>(box.swizzle), box.inner, box.offset);
+  const std::vector<std::uint8_t> tensor = pattern(4 * 4096);
+  const std::string copy = replaced(replaced(load_3d, "%BYTES", std::to_string(map.box_bytes())), "OFFSET", std::to_string(box.offset));
+  Expectation expected;
+  expected.box(map, tensor, box.at, box.offset);
+  CHECK(run(tile_kernel(copy), map, tensor, box.at).tile == expected.tile);
+}
+
+TEST_CASE("Numbers of type tf32 are rounded on their way", "[machine][bulk]") {
+  // To nearest, ties to even, NaN to one NaN: the rule that an H200's answers follow.
+  const std::vector<std::array<std::uint32_t, 2>> numbers{{0x12405000, 0x12404000}, {0x3f801fff, 0x3f802000}, {0x3f803000, 0x3f804000},
+                                                          {0x7fe3d5d8, 0x7fffe000}, {0xff8f0d8a, 0x7fffe000}, {0x00401800, 0x00402000}};
+  std::vector<std::uint32_t> words;
+  for (const auto& pair : numbers) words.push_back(pair[0]);
+  words.resize(16);
+  std::vector<std::uint8_t> tensor(64);
+  std::memcpy(tensor.data(), words.data(), 64);
+  TensorMap map{.type = TensorMap::Type::tf32, .rank = 3, .dims = {16, 1, 1}, .strides = {64, 64}, .box = {16, 1, 1}};
+  const Run result = run(tile_kernel(replaced(replaced(load_3d, "%BYTES", "64"), "OFFSET", "0")), map, tensor, {0, 0, 0});
+  std::memcpy(words.data(), result.tile.data(), 64);
+  for (std::size_t i = 0; i < numbers.size(); ++i) CHECK(words[i] == numbers[i][1]);
+}
+
+TEST_CASE("A box goes back where it belongs, and nothing outside of the tensor is written", "[machine][bulk]") {
+  const std::string copy = R"(
+    mbarrier.arrive.shared::cta.b64 _, [%r1];
+    st.shared.u32 [%r0+128], 0x01020304;
+    fence.proxy.async.shared::cta;
+    cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%l0, {%r10, %r11, %r12}], [%r0];
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+)";
+  TensorMap map{.type = TensorMap::Type::u8,
+                .rank = 3,
+                .dims = {100, 5, 2},
+                .strides = {112, 1024},
+                .box = {64, 4, 1},
+                .swizzle = TensorMap::Swizzle::bytes_64};
+  const std::vector<std::uint8_t> tensor = pattern(2048);
+  std::vector<std::uint8_t> expected = tensor;
+  for (std::size_t y = 3; y < 5; ++y)
+    for (std::size_t x = 48; x < 112; ++x)  // whole 16 bytes are stored, as an H200 does it, behind the 100 elements of a row too
+      expected[1024 + y * 112 + x] = untouched;
+  // The word at byte 128 of the tile would be row 2, which lies behind the tensor.
+  CHECK(run(tile_kernel(copy), map, tensor, {48, 3, 1}).from == expected);
+}
+
+TEST_CASE("Reductions of a box", "[machine][bulk]") {
+  const std::string copy = R"(
+    mbarrier.arrive.shared::cta.b64 _, [%r1];
+    cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%l0, {%r10, %r11, %r12}], [%r0];
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+)";
+  TensorMap map{.type = TensorMap::Type::u32, .rank = 3, .dims = {8, 1, 1}, .strides = {32, 32}, .box = {4, 1, 1}};
+  std::vector<std::uint32_t> words{1, 2, 3, 4, 5, 6, 7, 0x5a5a5a5b};
+  std::vector<std::uint8_t> tensor(32);
+  std::memcpy(tensor.data(), words.data(), 32);
+  const std::string fenced = "fence.proxy.async;" + copy;
+  const Run result = run(tile_kernel(fenced), map, tensor, {4, 0, 0});
+  std::memcpy(words.data(), result.from.data(), 32);
+  CHECK(words == std::vector<std::uint32_t>{1, 2, 3, 4, 5 + 0xa5a5a5a5, 6 + 0xa5a5a5a5, 7 + 0xa5a5a5a5, 0});
+}
+
+TEST_CASE("Linear copies to and from shared memory", "[machine][bulk]") {
+  const std::string copy = R"(
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0+32], [%l1+16], 64, [%r1];
+    BACK: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r1], 0; @!%p4 bra BACK;
+    cp.async.bulk.global.shared::cta.bulk_group [%l1+128], [%r0+32], 48;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group.read 0;
+    cp.async.bulk.wait_group 0;
+)";
+  TensorMap map{.type = TensorMap::Type::u8, .rank = 1, .dims = {16}, .box = {16}};
+  const std::vector<std::uint8_t> tensor = pattern(256);
+  std::vector<std::uint8_t> tile(tile_bytes, untouched), from = tensor;
+  std::copy_n(tensor.begin() + 16, 64, tile.begin() + 32);
+  std::copy_n(tensor.begin() + 16, 48, from.begin() + 128);
+  const Run result = run(tile_kernel(copy), map, tensor, {0, 0, 0});
+  CHECK(result.tile == tile);
+  CHECK(result.from == from);
+}
+
+TEST_CASE("What hangs or corrupts on a GPU is reported", "[machine][bulk]") {
+  const std::string load = replaced(replaced(load_3d, "%BYTES", "512"), "OFFSET", "0");
+  CHECK(report(load) == "nothing");
+  // Bytes that never arrive: more are expected than the box has.
+  CHECK(report(replaced(load, "512", "1024")).find("misses 0 of 1 arrivals and 512 bytes that never arrive") != std::string::npos);
+  // Read and overwritten before the wait.
+  CHECK(report(load + "ld.shared.u32 %r7, [%r0+64];").find("load at 64 bytes into 'tile'") != std::string::npos);
+  CHECK(report(load + "st.shared.u32 [%r0+508], %r7;").find("has not been waited for") != std::string::npos);
+  const std::string store =
+      "mbarrier.arrive.shared::cta.b64 _, [%r1]; fence.proxy.async;"
+      "cp.async.bulk.global.shared::cta.bulk_group [%l1], [%r0], 64; cp.async.bulk.commit_group;";
+  CHECK(report(store) == "nothing");
+  CHECK(report(store + "st.shared.u32 [%r0+60], 7;").find("may still read it: its group has not been waited for") != std::string::npos);
+  CHECK(report(store + "cp.async.bulk.wait_group.read 0; st.shared.u32 [%r0+60], 7;") == "nothing");
+  CHECK(report("st.shared.u32 [%r0+60], 7;" + replaced(store, "fence.proxy.async;", ""))
+            .find("the copy reads what warp 0 has stored, and no fence.proxy.async since then lets it see that") != std::string::npos);
+  CHECK(report(replaced(load, "[%r0+0]", "[%r0+64]")).find("the address is not a multiple of 128") != std::string::npos);
+}
+
+TEST_CASE("Tensor maps are checked as the driver checks them", "[machine][bulk]") {
+  const TensorMap good{
+      .type = TensorMap::Type::f16, .rank = 3, .address = 4096, .dims = {64, 16, 4}, .strides = {128, 2048}, .box = {32, 8, 1}};
+  CHECK_FALSE(good.problem());
+  const auto problem = [&](auto change) {
+    TensorMap map = good;
+    change(map);
+    CHECK_THROWS_AS(map.encode(), std::invalid_argument);
+    return map.problem().value_or("none");
+  };
+  CHECK(problem([](TensorMap& m) { m.rank = 6; }) == "a tensor has from 1 to 5 dimensions, not 6");
+  CHECK(problem([](TensorMap& m) { m.address += 8; }).find("is not a multiple of 16") != std::string::npos);
+  CHECK(problem([](TensorMap& m) { m.dims[1] = 0; }) == "dimension 1 has 0 elements: there are from 1 to 2^32");
+  CHECK(problem([](TensorMap& m) { m.strides[0] = 120; }) == "stride 120 of dimension 1: it is a multiple of 16 below 2^40");
+  CHECK(problem([](TensorMap& m) { m.box[1] = 257; }) == "the box has 257 elements in dimension 1: there are from 1 to 256");
+  CHECK(problem([](TensorMap& m) { m.box[0] = 4; }) == "the box has 8 bytes in dimension 0: they are a multiple of 16");
+  CHECK(problem([](TensorMap& m) { m.element_strides[2] = 9; }) == "element stride 9 of dimension 2: it is from 1 to 8");
+  CHECK(problem([](TensorMap& m) { m.swizzle = TensorMap::Swizzle::bytes_32; }) ==
+        "the box has 64 bytes in dimension 0: with swizzle 32B it has at most 32");
+  CHECK(problem([](TensorMap& m) {
+          m.type = TensorMap::Type::u16;
+          m.fill = TensorMap::Fill::nan;
+        }) == "only floating-point elements are filled with NaN, not u16");
+  const auto decoded = TensorMap::decode(good.encode());
+  REQUIRE(decoded);
+  CHECK(decoded->dims[1] == 16);
+  CHECK(decoded->box[0] == 32);
+  CHECK_FALSE(TensorMap::decode(std::vector<std::uint8_t>(128)));
+}

@@ -1,0 +1,164 @@
+// Clusters of blocks: their numbers, their barrier, each other's shared memory, copies to several blocks.
+
+#include <warpmat/machine/tensor_map.h>
+
+#include <string>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+std::vector<std::uint32_t> run(const Module& module, Dim3 grid, Dim3 cluster, std::uint32_t threads, const LaunchOptions& options = {}) {
+  DeviceMemory memory;
+  const std::uint64_t count = grid.count() * threads, out = memory.allocate(4 * count, "out");
+  launch(Kernel(module, "k"), {.grid = grid, .block = {threads}, .cluster = cluster}, memory, {out}, options);
+  return memory.read<std::uint32_t>(out, count);
+}
+
+constexpr const char* both_arrive = R"(
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+)";
+
+}  // namespace
+
+TEST_CASE("Numbers of blocks, clusters and places in them", "[machine][cluster]") {
+  // Word of the block (x, y): rank, %cluster_ctaid.y, %clusterid.x and .y, %cluster_nctarank.
+  const Module module = module_of(".param .u64 out", R"(
+    .reg .b32 %r<20>; .reg .b64 %l<4>;
+    ld.param.u64 %l0, [out];
+    mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x;
+    mad.lo.u32 %r0, %r1, %r2, %r0; mul.wide.u32 %l1, %r0, 4; add.u64 %l0, %l0, %l1;
+    mov.u32 %r3, %cluster_ctarank;
+    mov.u32 %r4, %cluster_ctaid.y; mad.lo.u32 %r3, %r4, 10, %r3;
+    mov.u32 %r4, %clusterid.x; mad.lo.u32 %r3, %r4, 100, %r3;
+    mov.u32 %r4, %clusterid.y; mad.lo.u32 %r3, %r4, 1000, %r3;
+    mov.u32 %r4, %cluster_nctarank; mad.lo.u32 %r3, %r4, 10000, %r3;
+    mov.u32 %r4, %nclusterid.x; mad.lo.u32 %r3, %r4, 100000, %r3;
+    st.global.u32 [%l0], %r3;
+    ret;
+)");
+  const std::vector<std::uint32_t> words = run(module, {6, 4}, {3, 2}, 1);
+  for (std::uint32_t y = 0; y < 4; ++y)
+    for (std::uint32_t x = 0; x < 6; ++x)
+      CHECK(words[y * 6 + x] == x % 3 + 3 * (y % 2) + 10 * (y % 2) + 100 * (x / 3) + 1000 * (y / 2) + 60000 + 200000);
+}
+
+TEST_CASE("Blocks of a cluster read, write and add in each other's shared memory", "[machine][cluster]") {
+  const std::string body = std::string(R"(
+    .shared .align 4 .b32 mine; .shared .align 4 .b32 sum;
+    mov.u32 %r0, mine; mov.u32 %r1, sum;
+    mov.u32 %r2, %cluster_ctarank;
+    mul.lo.u32 %r3, %r2, 7; add.u32 %r3, %r3, 5;
+    st.shared.u32 [%r0], %r3; st.shared.u32 [%r1], 0;
+)") + both_arrive + R"(
+    add.u32 %r4, %r2, 1; rem.u32 %r4, %r4, 4;
+    mapa.shared::cluster.u32 %r5, %r0, %r4;
+    ld.shared::cluster.u32 %d, [%r5];
+    mov.u64 %l0, sum; cvta.shared.u64 %l0, %l0;
+    mapa.u64 %l1, %l0, 2;
+    atom.add.u32 %r6, [%l1], %d;
+    getctarank.shared::cluster.u32 %r7, %r5;
+    mad.lo.u32 %d, %r7, 1000, %d;
+)" + both_arrive + R"(
+    setp.eq.u32 %p0, %r2, 2;
+    ld.shared.u32 %r8, [%r1];
+    @%p0 add.u32 %d, %d, %r8;
+)";
+  const auto jobs = GENERATE(1, 2, 16);
+  const std::vector<std::uint32_t> words = run(word_kernel(body), {8}, {4}, 1, {.jobs = jobs});
+  const std::uint32_t sum = 5 + 12 + 19 + 26;
+  for (std::uint32_t block = 0; block < 8; ++block) {
+    const std::uint32_t next = (block % 4 + 1) % 4;
+    CHECK(words[block] == 1000 * next + 7 * next + 5 + (block % 4 == 2 ? sum : 0));
+  }
+}
+
+TEST_CASE("The entry's .reqnctapercluster makes clusters, and is held", "[machine][cluster]") {
+  const Module module(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n.reqnctapercluster 2, 1, 1\n"
+      ".explicitcluster\n{ .reg .b32 %r<4>; .reg .b64 %l<4>; ld.param.u64 %l0, [out]; mov.u32 %r0, %ctaid.x;"
+      "mul.wide.u32 %l1, %r0, 4; add.u64 %l0, %l0, %l1; mov.u32 %r1, %cluster_ctarank; st.global.u32 [%l0], %r1; ret; }");
+  CHECK(run(module, {4}, {}, 1) == std::vector<std::uint32_t>{0, 1, 0, 1});
+  CHECK(message_of([&] { run(module, {4}, {4}, 1); }).find("compiled for clusters of 2x1x1 blocks (.reqnctapercluster)") !=
+        std::string::npos);
+  CHECK(message_of([&] { run(module, {3}, {}, 1); }).find("a grid of 3x1x1 blocks is not made of clusters of 2x1x1") != std::string::npos);
+  CHECK(message_of([&] { run(word_kernel(""), {32}, {32}, 1); }).find("a cluster of 32 blocks: there are from 1 to 16") !=
+        std::string::npos);
+}
+
+TEST_CASE("Remote arrivals, and one copy for several blocks", "[machine][cluster]") {
+  // Block 0 copies the buffer to blocks 0, 1 and 3; each of them waits at its own mbarrier. Block 2 gets an arrival from every block.
+  const std::string body = std::string(R"(
+    .shared .align 16 .b8 tile[64]; .shared .align 8 .b64 full;
+    mov.u32 %r0, tile; mov.u32 %r1, full; mov.u32 %r2, %cluster_ctarank;
+    setp.eq.u32 %p0, %r2, 2;
+    setp.eq.u32 %p1, %r2, 0;
+    @!%p0 mbarrier.init.shared::cta.b64 [%r1], 1;
+    @%p0 mbarrier.init.shared::cta.b64 [%r1], 4;
+    @!%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;
+    fence.mbarrier_init.release.cluster;
+)") + both_arrive + R"(
+    mov.u64 %l0, in; mov.u16 %s0, 11;
+    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r0], [%l0], 64, [%r1], %s0;
+    mapa.shared::cluster.u32 %r3, %r1, 2;
+    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];
+    WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r1], 0;
+    @!%p2 bra WAIT;
+    mov.u32 %d, 1000;
+    @!%p0 ld.shared.u32 %d, [%r0+4];
+)" + both_arrive;
+  const Module module = word_kernel(body, "sm_90", ".global .align 16 .b32 in[16] = {3, 14, 15};");
+  CHECK(run(module, {4}, {4}, 1) == std::vector<std::uint32_t>{14, 14, 1000, 14});
+}
+
+TEST_CASE("What goes wrong between blocks is reported", "[machine][cluster]") {
+  const auto report = [](const std::string& body) {
+    return message_of(
+        [&] { run(word_kernel(".shared .align 8 .b64 bar; mov.u32 %r0, bar; mov.u32 %r2, %cluster_ctarank;" + body), {2}, {2}, 32); });
+  };
+  CHECK(report("setp.eq.u32 %p0, %r2, 0; @%p0 bra END; barrier.cluster.arrive; barrier.cluster.wait; END:") == "nothing");
+  CHECK(report("barrier.cluster.wait.aligned;").find("without a barrier.cluster.arrive before it") != std::string::npos);
+  CHECK(report("mapa.shared::cluster.u32 %r1, %r0, 2;").find("mapa for block 2 of a cluster of 2") != std::string::npos);
+  CHECK(report("mapa.shared::cluster.u32 %r1, %r0, 1; setp.eq.u32 %p0, %r2, 0; @%p0 ld.shared.u32 %d, [%r1];")
+            .find("the statement takes those of its own block") != std::string::npos);
+  CHECK(report("setp.eq.u32 %p0, %r2, 0; @%p0 exit; mapa.shared::cluster.u32 %r1, %r0, 0; st.shared::cluster.u32 [%r1], 1;")
+            .find("block 0 of the cluster has ended") != std::string::npos);
+  const std::string deadlock =
+      report("setp.eq.u32 %p0, %r2, 0; @!%p0 bar.sync 1, 64; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;");
+  CHECK(deadlock.find("deadlock: no warp of the cluster can go on") != std::string::npos);
+  CHECK(deadlock.find("block (1, 0, 0): warp 0: lanes 0xffffffff at line") != std::string::npos);
+}
+
+TEST_CASE("A tensor map is edited on the device", "[machine][cluster]") {
+  const Module module = module_of(".param .u64 map, .param .u64 out", R"(
+    .reg .b64 %l<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
+    .shared .align 128 .b8 tile[64]; .shared .align 8 .b64 full;
+    ld.param.u64 %l0, [map]; ld.param.u64 %l1, [out];
+    mov.u32 %r0, tile; mov.u32 %r1, full;
+    add.u64 %l2, %l1, 64;
+    tensormap.replace.tile.global_address.global.b1024.b64 [%l0], %l2;
+    tensormap.replace.tile.global_dim.global.b1024.b32 [%l0], 0, 12;
+    fence.proxy.tensormap::generic.acquire.gpu [%l0], 128;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;
+    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0, {0}], [%r1];
+    WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0; @!%p0 bra WAIT;
+    ld.shared.u32 %r2, [%r0+44]; st.global.u32 [%l1], %r2;
+    ld.shared.u32 %r2, [%r0+48]; st.global.u32 [%l1+4], %r2;
+    ret;
+)",
+                                  "sm_90a");
+  DeviceMemory memory;
+  std::vector<std::uint32_t> words(32);
+  for (std::uint32_t i = 0; i < 32; ++i) words[i] = 100 + i;
+  const std::uint64_t out = memory.allocate(words, "out");
+  const TensorMap map{.type = TensorMap::Type::u32, .rank = 1, .address = out, .dims = {16}, .box = {16}};
+  const TensorMap::Encoded encoded = map.encode();
+  const std::uint64_t place = memory.allocate(std::span<const std::uint8_t>(encoded), "map");
+  launch(Kernel(module, "k"), {{1}, {1}}, memory, {place, out});
+  CHECK(memory.read<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{100 + 16 + 11, 0});
+}
