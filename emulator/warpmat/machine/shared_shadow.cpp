@@ -71,17 +71,17 @@ std::size_t SharedShadow::count(Cell bits) {
   return bits == static_cast<Cell>(~Cell{0}) ? cell_bytes : static_cast<std::size_t>(std::popcount(bits));
 }
 
-void SharedShadow::define(std::size_t cell, Cell bits) {
+void SharedShadow::define_cell(std::size_t cell, Cell bits) {
   missing_ -= count(static_cast<Cell>(bits & ~defined_[cell]));
   defined_[cell] = static_cast<Cell>(defined_[cell] | bits);
 }
 
 void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
-  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define(cell, bits); });
+  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
-  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define(cell, bits); });
+  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
@@ -128,7 +128,7 @@ void SharedShadow::publish(int warp) {
       copy.state = Copy::State::none;
       bits |= ((1u << copy_bytes) - 1) << i * copy_bytes % cell_bytes;
     }
-    define(first * copy_bytes / cell_bytes, static_cast<Cell>(bits));
+    define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits));
   }
   landed.clear();
 }

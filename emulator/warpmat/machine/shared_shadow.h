@@ -73,7 +73,7 @@ class SharedShadow {
   };
 
   static std::size_t count(Cell bits);
-  void define(std::size_t cell, Cell bits);
+  void define_cell(std::size_t cell, Cell bits);
 
   template <typename Visit>
   void for_each_cell(std::size_t offset, std::size_t bytes, Visit visit) const;
