@@ -14,7 +14,7 @@ using namespace warpmat::c;
 namespace {
 
 /// What is wrong with how a call describes one operand; nullptr if nothing.
-const char* problem(const Operand& operand, const warpmat_registers& registers, std::size_t words) {
+const char* problem(const OperandWords& operand, const warpmat_registers& registers, std::size_t words) {
   if (registers.words == nullptr) return operand.kind == OperandKind::stride ? nullptr : "words is null";
   if (reinterpret_cast<std::uintptr_t>(registers.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
   if (registers.numbers != nullptr && registers.number_count < words) return "the list of register numbers is too short";
@@ -62,63 +62,69 @@ warpmat_status bad(warpmat_error* error, const Form& form, std::string_view what
   return report(error, out);
 }
 
-/// WARPMAT_OK if all operands are there; `plain` says then whether all lie register-major.
-warpmat_status check_operands(const Form& form, const warpmat_call& call, bool& plain, warpmat_error* error) {
-  const std::size_t count = form.operands.size();
+/// What the operands of a call need.
+struct Needs {
+  bool memory = false;  ///< an operand addresses it
+  bool staged = false;  ///< some registers do not lie register-major
+};
+
+/// WARPMAT_OK if all operands are there; `needs` says then what they need.
+warpmat_status check_operands(const warpmat_instruction& handle, const warpmat_call& call, Needs& needs, warpmat_error* error) {
+  const Form& form = handle.instruction.form();
+  const std::size_t count = handle.operands.size();
   if (call.operands == nullptr || call.operand_count < count)
     return bad(error, form, fmt::format("{} operands are needed; {} given", count, call.operands == nullptr ? 0 : call.operand_count));
-  plain = true;
   for (std::size_t i = 0; i < count; ++i) {
-    const Operand& operand = form.operands[i];
-    const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-    if (const char* what = problem(operand, call.operands[i], wide ? 2 : static_cast<std::size_t>(operand.words())))
+    const OperandWords& operand = handle.operands[i];
+    const bool address = operand.kind == OperandKind::address;
+    const bool wide = address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+    if (const char* what = problem(operand, call.operands[i], wide ? 2 : operand.words))
       return bad(error, form, fmt::format("operand {}: {}", name(operand.name), what), static_cast<int>(operand.name));
-    plain = plain && places(call.operands[i]).register_major();
+    needs.memory |= address;
+    needs.staged |= !places(call.operands[i]).register_major();
   }
   return WARPMAT_OK;
 }
 
 /// Registers that the kernels read and write where they lie. Calls of their own, so that these need no stack for staged registers.
-void execute_plain(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
-                   const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_plain(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
+                                     std::size_t warps, const ExecutionOptions& options) {
   Batch batch;
   static_cast<BatchMemory&>(batch) = memory;
-  for (std::size_t i = 0; i < instruction.form().operands.size(); ++i) {
-    const Operand& operand = instruction.form().operands[i];
+  for (std::size_t i = 0; i < handle.operands.size(); ++i) {
     const BatchDestination registers = places(call.operands[i]);
-    if (operand.written)
+    if (handle.operands[i].written)
       batch.destination = registers;
     else
-      batch.source(operand.name) = {registers.words, registers.stride};
+      batch.source(handle.operands[i].name) = {registers.words, registers.stride};
   }
-  instruction.execute(batch, warps, options);
+  handle.instruction.execute(batch, warps, options);
 }
 
-[[gnu::noinline]] void execute_staged(const Instruction& instruction, const warpmat_call& call, const BatchMemory& memory,
+[[gnu::noinline]] void execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
                                       std::size_t warps, const ExecutionOptions& options) {
-  const Form& form = instruction.form();
-  StagedWarp staged(form, instruction.lowering(), memory, options.path);
-  for (std::size_t i = 0; i < form.operands.size(); ++i) staged.add(form.operands[i], places(call.operands[i]));
-  instruction.execute(staged, warps, options);
+  StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), memory, options.path);
+  for (std::size_t i = 0; i < handle.operands.size(); ++i) staged.add(handle.operands[i], places(call.operands[i]));
+  handle.instruction.execute(staged, warps, options);
 }
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
 
-warpmat_status execute(const Instruction& instruction, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
-  const Form& form = instruction.form();
+warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
+  const Form& form = handle.instruction.form();
   if ((call.flags & ~known_flags) != 0) return bad(error, form, fmt::format("flags {:#x} are not known", call.flags & ~known_flags));
-  bool plain = false;
-  if (const warpmat_status status = check_operands(form, call, plain, error); status != WARPMAT_OK) return status;
+  Needs needs;
+  if (const warpmat_status status = check_operands(handle, call, needs, error); status != WARPMAT_OK) return status;
   BatchMemory memory;
   RowMemory rows;
   memory.offset = call.offset;
   memory.wide_addresses = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-  if (form.find_operand(OperandName::p) != nullptr)
+  if (needs.memory)
     if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
-  plain&& lies_plainly(memory) ? execute_plain(instruction, call, memory, warps, options)
-                               : execute_staged(instruction, call, memory, warps, options);
+  needs.staged || !lies_plainly(memory) ? execute_staged(handle, call, memory, warps, options)
+                                        : execute_plain(handle, call, memory, warps, options);
   return WARPMAT_OK;
 }
 
@@ -130,7 +136,7 @@ warpmat_status warpmat_execute(const warpmat_instruction* instruction, const war
     if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");
     if (!WARPMAT_HAS_SIZE(call, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
     if (warps == 0) return WARPMAT_OK;
-    return execute(instruction->instruction, *call, warps, error);
+    return execute(*instruction, *call, warps, error);
   } catch (...) {
     return report_exception(error);
   }

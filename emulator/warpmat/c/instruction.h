@@ -1,17 +1,20 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include <warpmat/c.h>
 
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/operand_words.h>
 
-/// What the C interface hands out: an instruction and the texts about it, made once and kept for ever.
+/// What the C interface hands out: an instruction and what a call needs to know about it, made once and kept for ever.
 struct warpmat_instruction {
   explicit warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target);
 
   const warpmat::Instruction instruction;
+  const std::span<const warpmat::OperandWords> operands;
   const std::string machine;
   const std::optional<std::string> sass;
   const std::string evidence, source, target;

@@ -9,6 +9,7 @@
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/tables/capacity.h>
@@ -67,19 +68,16 @@ void Instruction::execute_one(const Arguments& arguments, const ExecutionOptions
 
 namespace {
 
-/// The registers of one warp of a batch.
+/// The registers and memory of one warp of a batch after another, where they lie.
 class BatchWarp {
  public:
-  BatchWarp(const Form& form, const Batch& batch) : form_(form), batch_(batch) {
-    std::uint32_t** next = registers_.data();
-    for (const Operand& operand : form.operands) {
-      if (left_out(operand)) continue;
-      const auto count = static_cast<std::size_t>(operand.words());
+  BatchWarp(const Form& form, const Batch& batch) : batch_(batch), memory_(memory(0)) {
+    for (const OperandWords& operand : operand_words(form)) {
+      // Sources are only read: their pointers are not const because lists of registers share one type.
       if (operand.written)
-        arguments_.destination = {next, count};
-      else
-        arguments_.source(operand.name) = {next, count};
-      next += count;
+        arguments_.destination = add(operand, batch.destination.words, batch.destination.stride);
+      else if (const BatchOperand& source = batch.source(operand.name); operand.kind != OperandKind::stride || source.words != nullptr)
+        arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words), source.stride);
     }
     arguments_.shared = &memory_;
     arguments_.offset = batch.offset;
@@ -89,17 +87,11 @@ class BatchWarp {
 
   /// Everything of warp `index`.
   const Arguments& arguments(std::size_t index) {
-    std::uint32_t** next = registers_.data();
-    for (const Operand& operand : form_.operands) {
-      if (left_out(operand)) continue;
-      const BatchOperand& source = batch_.source(operand.name);
-      // Sources are only read: their pointers are not const because lists of registers share one type.
-      std::uint32_t* words = operand.written ? batch_.destination.words + index * batch_.destination.stride
-                                             : const_cast<std::uint32_t*>(source.words) + index * source.stride;
-      for (int i = 0; i < operand.words(); ++i) *next++ = words + i * lanes;
-    }
-    memory_ = SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes},
-                                      static_cast<std::uint32_t>(batch_.shared_base));
+    const std::size_t moved = index - index_;
+    if (moved == 0) return arguments_;
+    for (std::size_t i = 0; i < words_; ++i) registers_[i] += moved * strides_[i];
+    memory_ = memory(index);
+    index_ = index;
     return arguments_;
   }
 
@@ -114,13 +106,23 @@ class BatchWarp {
   }
 
  private:
-  bool left_out(const Operand& operand) const {
-    return operand.kind == OperandKind::stride && batch_.source(operand.name).words == nullptr;
+  RegisterList add(const OperandWords& operand, std::uint32_t* words, std::size_t stride) {
+    std::uint32_t** const first = &registers_[words_];
+    for (int i = 0; i < operand.words; ++i) {
+      registers_[words_] = words + i * lanes;
+      strides_[words_++] = stride;
+    }
+    return {first, operand.words};
+  }
+  SharedMemory memory(std::size_t index) const {
+    return SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes},
+                                   static_cast<std::uint32_t>(batch_.shared_base));
   }
 
-  const Form& form_;
   const Batch& batch_;
+  std::size_t index_ = 0, words_ = 0;
   std::array<std::uint32_t*, capacity::form_words> registers_;
+  std::array<std::size_t, capacity::form_words> strides_;  ///< from warp to warp
   SharedMemory memory_;
   Arguments arguments_;
 };
@@ -136,7 +138,7 @@ OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t warps,
                                       const ExecutionOptions& options) {
   StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path);
-  for (const Operand& operand : instruction.form().operands) {
+  for (const OperandWords& operand : operand_words(instruction.form())) {
     if (operand.written)
       staged.add(operand, batch.destination);
     else

@@ -17,18 +17,6 @@ SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
                                  static_cast<std::uint32_t>(batch.shared_base));
 }
 
-/// How many of `words` words from `index` on lie side by side in each lane and may be copied as one block: 4, 2 or 1. Lanes of a block do
-/// not meet each other, so that the order of its words does not show.
-int words_of_block(const BatchDestination& registers, int index, int words) {
-  if (registers.word_stride != 1) return 1;
-  const std::ptrdiff_t lane_stride = std::abs(registers.lane_stride);
-  std::ptrdiff_t most = std::min(words - index, 4);
-  if (lane_stride != 0) most = std::min(most, lane_stride);
-  int count = 1;
-  while (count < most && (registers.numbers == nullptr || registers.numbers[index + count] == registers.numbers[index] + count)) ++count;
-  return count == 3 ? 2 : count;
-}
-
 /// Whether some lane of one register is some lane of the other; strides in words.
 bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::uint32_t* b, std::ptrdiff_t b_stride) {
   const auto distance = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) /
@@ -66,54 +54,39 @@ StagedWarp::StagedWarp(const Form& form, const Lowering& lowering, const BatchMe
   if (!own_rows_) arguments_.offset = memory.offset;
 }
 
-void StagedWarp::add(const Operand& operand, const BatchDestination& registers) {
+void StagedWarp::add(const OperandWords& operand, const BatchDestination& registers) {
   if (operand.kind == OperandKind::stride && registers.words == nullptr) return;  // left out
-  const int words = operand.kind == OperandKind::address && batch_.wide_addresses ? 2 : operand.words();
+  const int words = operand.kind == OperandKind::address && batch_.wide_addresses ? 2 : operand.words;
   Register* const staged = &registers_[static_cast<std::size_t>(words_)];
   std::uint32_t** const pointers = &pointers_[static_cast<std::size_t>(words_)];
   for (int i = 0; i < words; ++i) pointers[i] = staged[i].data();
-  Blocks& blocks = operand.written ? destination_ : sources_;
-  const std::size_t first = blocks.count;
-  for (int i = 0; i < words;) {
-    const int count = words_of_block(registers, i, words);
-    blocks.all[blocks.count] = {registers.word(i), registers.lane_stride, count, staged + i};
-    blocks.strides[blocks.count++] = registers.stride;
-    i += count;
-  }
   words_ += words;
-  const auto size = static_cast<std::size_t>(words);
+  const LaneRegisters entry{registers.words, registers.word_stride, registers.lane_stride, registers.numbers, staged, words};
   if (operand.written) {
-    arguments_.destination = {pointers, size};
-    destination_words_ = words;
-    d_ = registers;
+    destination_ = entry;
+    destination_stride_ = registers.stride;
+    arguments_.destination = {pointers, static_cast<std::size_t>(words)};
     return;
   }
-  arguments_.source(operand.name) = {pointers, size};
   if (operand.kind == OperandKind::address) p_registers_ = staged;
-  if (operand.name != OperandName::c) return;
-  c_blocks_ = {&blocks.all[first], blocks.count - first};
-  c_ = registers;
+  if (operand.name == OperandName::c) c_ = &sources_[source_count_];
+  arguments_.source(operand.name) = {pointers, static_cast<std::size_t>(words)};
+  source_strides_[source_count_] = registers.stride;
+  sources_[source_count_++] = entry;
 }
 
-void StagedWarp::Blocks::move(std::size_t warps) {
-  for (std::size_t i = 0; i < count; ++i) all[i].first += warps * strides[i];
-}
-
-void StagedWarp::gather(std::span<const LaneBlock> blocks) const {
-  vectors_ ? fast_gather(blocks) : plain_gather(blocks);
-}
-void StagedWarp::scatter(std::span<const LaneBlock> blocks) const {
-  vectors_ ? fast_scatter(blocks) : plain_scatter(blocks);
+void StagedWarp::move(std::size_t warps) {
+  for (std::size_t i = 0; i < source_count_; ++i) sources_[i].words += warps * source_strides_[i];
+  destination_.words += warps * destination_stride_;
 }
 
 const Arguments& StagedWarp::read(std::size_t warp) {
   const std::size_t moved = warp - warp_;  // modulo 2^64, as strides are
   if (moved != 0) {
-    sources_.move(moved);
-    destination_.move(moved);
+    move(moved);
     warp_ = warp;
   }
-  gather(sources_.span());
+  gather(sources());
   if (own_rows_)
     find_rows();
   else if (moved != 0 && batch_.shared_stride != 0)
@@ -122,7 +95,7 @@ const Arguments& StagedWarp::read(std::size_t warp) {
 }
 
 void StagedWarp::write() {
-  scatter(destination_.span());
+  scatter(destination_);
   if (!own_rows_ || form_.mnemonic != Mnemonic::stmatrix) return;
   for (int lane = 0; lane < form_.rows_in_memory(); ++lane) access_row(lane, true);
 }
@@ -178,24 +151,19 @@ void StagedWarp::access_row(int lane, bool write) {
 // ---- C over D, where the instruction is a sequence ------------------------------------------------------------------------------------
 
 bool StagedWarp::c_meets_earlier_d() const {
-  const std::size_t c_warp = warp_ * c_.stride, d_warp = warp_ * d_.stride;
-  for (int i = 1; i < destination_words_; ++i)
+  for (int i = 1; i < destination_.count; ++i)
     for (int j = 0; j < i; ++j)
-      if (share_a_word(c_.word(i) + c_warp, c_.lane_stride, d_.word(j) + d_warp, d_.lane_stride)) return true;
+      if (share_a_word(c_->word(i), c_->lane_stride, destination_.word(j), destination_.lane_stride)) return true;
   return false;
 }
 
 void StagedWarp::read_c() const {
-  gather(c_blocks_);
+  gather({c_, 1});
 }
 
 void StagedWarp::write_word(int word) const {
-  for (const LaneBlock& block : destination_.span()) {
-    const auto first = static_cast<int>(block.staged->data() - arguments_.destination[0]) / lanes;
-    if (word < first || word >= first + block.words) continue;
-    const LaneBlock one{block.first + (word - first), block.lane_stride, 1, block.staged + (word - first)};
-    scatter({&one, 1});
-  }
+  const LaneRegisters& d = destination_;
+  scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1});
 }
 
 }  // namespace warpmat

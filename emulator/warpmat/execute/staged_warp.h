@@ -6,7 +6,8 @@
 
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/batch.h>
-#include <warpmat/execute/fast/lane_blocks.h>
+#include <warpmat/execute/fast/lane_registers.h>
+#include <warpmat/execute/operand_words.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/lowering.h>
 
@@ -30,9 +31,9 @@ class StagedWarp {
   StagedWarp& operator=(const StagedWarp&) = delete;
 
   /// Where an operand of the form lies: told once for each, before the first warp.
-  void add(const Operand& operand, const BatchDestination& registers);
-  /// Sources are only read: their pointers are not const because blocks of sources and destinations share one type.
-  void add(const Operand& operand, const BatchOperand& registers) {
+  void add(const OperandWords& operand, const BatchDestination& registers);
+  /// Sources are only read: their pointers are not const because sources and destinations share one type.
+  void add(const OperandWords& operand, const BatchOperand& registers) {
     add(operand, BatchDestination{const_cast<std::uint32_t*>(registers.words), registers.stride, registers.word_stride,
                                   registers.lane_stride, registers.numbers});
   }
@@ -44,15 +45,17 @@ class StagedWarp {
 
   /// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
   bool c_meets_earlier_d() const;
-  int destination_words() const { return destination_words_; }
+  int destination_words() const { return destination_.count; }
   /// Copies C once more, as it is now.
   void read_c() const;
   /// Copies one register of the destination back.
   void write_word(int word) const;
 
  private:
-  void gather(std::span<const LaneBlock> blocks) const;
-  void scatter(std::span<const LaneBlock> blocks) const;
+  void gather(std::span<const LaneRegisters> operands) const { vectors_ ? fast_gather(operands) : plain_gather(operands); }
+  void scatter(const LaneRegisters& operand) const { vectors_ ? fast_scatter(operand) : plain_scatter(operand); }
+  std::span<const LaneRegisters> sources() const { return {sources_.data(), source_count_}; }
+  void move(std::size_t warps);
 
   /// Checks the lanes' addresses, keeps them in addresses_, and has p address the rows of rows_.
   void find_rows();
@@ -67,21 +70,15 @@ class StagedWarp {
   std::uint64_t memory_base_, memory_bytes_;  ///< where addresses may lie, if rows are copied
   std::size_t warp_ = 0;
 
-  /// Blocks of warp warp_.
-  struct Blocks {
-    std::array<LaneBlock, capacity::form_words + 1> all;
-    std::array<std::size_t, capacity::form_words + 1> strides;  ///< from warp to warp
-    std::size_t count = 0;
-
-    std::span<const LaneBlock> span() const { return {all.data(), count}; }
-    void move(std::size_t warps);
-  };
-  Blocks sources_, destination_;
-  std::span<const LaneBlock> c_blocks_;  ///< of sources_
-  BatchDestination c_, d_;
-  int words_ = 0;  ///< of all operands that were added
+  // Of warp warp_; strides from warp to warp.
+  std::array<LaneRegisters, operand_names> sources_;
+  std::array<std::size_t, operand_names> source_strides_;
+  std::size_t source_count_ = 0;
+  LaneRegisters destination_{};
+  std::size_t destination_stride_ = 0;
+  const LaneRegisters* c_ = nullptr;  ///< of sources_
+  int words_ = 0;                     ///< of all operands that were added
   Register* p_registers_ = nullptr;
-  int destination_words_ = 0;
   std::array<Register, capacity::form_words + 1> registers_;
   std::array<std::uint32_t*, capacity::form_words + 1> pointers_;
   Arguments arguments_;

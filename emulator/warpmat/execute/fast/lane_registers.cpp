@@ -1,0 +1,224 @@
+// Registers from where a caller keeps them to where kernels read them, and back. Compiled once for each instruction set.
+//
+// Four lanes' pieces of up to four registers are a 4x4 matrix of words, which is transposed in vectors: as many such matrices side by side
+// as a vector of lanes has blocks of 128 bits.
+
+#include <cstring>
+
+#include <warpmat/execute/fast/dispatch.h>
+#include <warpmat/execute/fast/lane_registers.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "warpmat/execute/fast/lane_registers.cpp"
+#include <hwy/foreach_target.h>
+
+#include <warpmat/execute/fast/vectors-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace warpmat::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_SCALAR
+
+void gather(std::span<const LaneRegisters> operands) {
+  plain_gather(operands);
+}
+void scatter(const LaneRegisters& operand) {
+  plain_scatter(operand);
+}
+
+#else
+
+using Piece = hn::Full128<std::uint32_t>;  // up to four registers of one lane
+
+/// The `words` words at `from`, repeated until the vector is full.
+template <int words>
+HWY_INLINE hn::Vec<Piece> load_piece(const std::uint32_t* from) {
+  if constexpr (words == 4) return hn::LoadU(Piece(), from);
+  if constexpr (words == 1) return hn::Set(Piece(), *from);
+  std::uint64_t two;
+  std::memcpy(&two, from, sizeof two);
+  return hn::BitCast(Piece(), hn::Set(hn::Full128<std::uint64_t>(), two));
+}
+
+template <int words>
+HWY_INLINE void store_piece(hn::Vec<Piece> piece, std::uint32_t* to) {
+  if constexpr (words == 4) return hn::StoreU(piece, Piece(), to);
+  if constexpr (words == 1) {
+    *to = hn::GetLane(piece);
+    return;
+  }
+  const std::uint64_t two = hn::GetLane(hn::BitCast(hn::Full128<std::uint64_t>(), piece));
+  std::memcpy(to, &two, sizeof two);
+}
+
+/// The pieces of lanes 0, 4, 8, … from `from` on, as many as the vectors of `d` hold.
+template <int words, class D>
+HWY_INLINE hn::Vec<D> load_every_fourth(D d, const std::uint32_t* from, std::ptrdiff_t lane_stride) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return load_piece<words>(from);
+  } else {
+    const hn::Half<D> half;
+    constexpr auto lanes_of_half = static_cast<std::ptrdiff_t>(hn::MaxLanes(half));
+    return hn::Combine(d, load_every_fourth<words>(half, from + lanes_of_half * lane_stride, lane_stride),
+                       load_every_fourth<words>(half, from, lane_stride));
+  }
+}
+
+template <int words, class D>
+HWY_INLINE void store_every_fourth(D d, hn::Vec<D> pieces, std::uint32_t* to, std::ptrdiff_t lane_stride) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    store_piece<words>(pieces, to);
+  } else {
+    const hn::Half<D> half;
+    constexpr auto lanes_of_half = static_cast<std::ptrdiff_t>(hn::MaxLanes(half));
+    store_every_fourth<words>(half, hn::LowerHalf(half, pieces), to, lane_stride);
+    store_every_fourth<words>(half, hn::UpperHalf(half, pieces), to + lanes_of_half * lane_stride, lane_stride);
+  }
+}
+
+/// Transposes the 4x4 matrices of words of which row i is a block of rows[i].
+HWY_INLINE void transpose_blocks(Word* rows) {
+  const hn::Repartition<std::uint64_t, U32> d64;
+  const auto even_low = hn::BitCast(d64, hn::InterleaveLower(rows[0], rows[1])),
+             even_high = hn::BitCast(d64, hn::InterleaveUpper(U32(), rows[0], rows[1])),
+             odd_low = hn::BitCast(d64, hn::InterleaveLower(rows[2], rows[3])),
+             odd_high = hn::BitCast(d64, hn::InterleaveUpper(U32(), rows[2], rows[3]));
+  rows[0] = hn::BitCast(U32(), hn::InterleaveLower(even_low, odd_low));
+  rows[1] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_low, odd_low));
+  rows[2] = hn::BitCast(U32(), hn::InterleaveLower(even_high, odd_high));
+  rows[3] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_high, odd_high));
+}
+
+template <int words>
+HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stride, Register* to) {
+  for (int lane = 0; lane < lanes; lane += vector_rows) {
+    Word vectors[4];
+    for (int i = 0; i < 4; ++i) vectors[i] = load_every_fourth<words>(U32(), from + (lane + i) * lane_stride, lane_stride);
+    transpose_blocks(vectors);
+    for (int i = 0; i < words; ++i) hn::Store(vectors[i], U32(), to[i].data() + lane);
+  }
+}
+
+template <int words>
+HWY_INLINE void scatter_block(const Register* from, std::uint32_t* to, std::ptrdiff_t lane_stride) {
+  for (int lane = 0; lane < lanes; lane += vector_rows) {
+    Word vectors[4];
+    for (int i = 0; i < 4; ++i) vectors[i] = hn::Load(U32(), from[i < words ? i : 0].data() + lane);
+    transpose_blocks(vectors);
+    for (int i = 0; i < 4; ++i) store_every_fourth<words>(U32(), vectors[i], to + (lane + i) * lane_stride, lane_stride);
+  }
+}
+
+HWY_INLINE void copy_lanes(const std::uint32_t* from, std::uint32_t* to) {
+  for (int lane = 0; lane < lanes; lane += vector_rows) hn::StoreU(hn::LoadU(U32(), from + lane), U32(), to + lane);
+}
+
+HWY_INLINE void repeat(std::uint32_t word, Register& to) {
+  for (int lane = 0; lane < lanes; lane += vector_rows) hn::Store(hn::Set(U32(), word), U32(), to.data() + lane);
+}
+
+/// How many words may at most be copied as one block: 4 where they lie side by side in each lane. Lanes of a block do not meet each other,
+/// so that the order of its words does not show.
+HWY_INLINE int largest_block(const LaneRegisters& operand) {
+  if (operand.word_stride != 1) return 1;
+  const std::ptrdiff_t lane_stride = operand.lane_stride < 0 ? -operand.lane_stride : operand.lane_stride;
+  return lane_stride < 4 ? static_cast<int>(lane_stride) : 4;
+}
+
+/// How many words from `index` on are copied as one block, at most `most`: 4, 2 or 1.
+HWY_INLINE int words_of_block(const std::uint16_t* numbers, int index, int most) {
+  const auto beside = [&](int i) { return numbers == nullptr || numbers[index + i] == numbers[index] + i; };
+  if (most < 2 || !beside(1)) return 1;
+  return most == 4 && beside(2) && beside(3) ? 4 : 2;
+}
+
+/// Calls visit(index, words) for each block.
+template <class Visit>
+HWY_INLINE void for_each_block(const LaneRegisters& operand, Visit visit) {
+  const int most = largest_block(operand);
+  for (int index = 0; index < operand.count;) {
+    const int words = words_of_block(operand.numbers, index, HWY_MIN(most, operand.count - index));
+    visit(index, words);
+    index += words;
+  }
+}
+
+HWY_INLINE void gather_operand(const LaneRegisters& operand) {
+  for_each_block(operand, [&](int index, int words) HWY_ATTR {
+    const std::uint32_t* const from = operand.word(index);
+    Register* const to = operand.staged + index;
+    if (words == 4)
+      gather_block<4>(from, operand.lane_stride, to);
+    else if (words == 2)
+      gather_block<2>(from, operand.lane_stride, to);
+    else if (operand.lane_stride == 0)
+      repeat(*from, *to);
+    else if (operand.lane_stride == 1)
+      copy_lanes(from, to->data());
+    else
+      gather_block<1>(from, operand.lane_stride, to);
+  });
+}
+
+void gather(std::span<const LaneRegisters> operands) {
+  for (const LaneRegisters& operand : operands) gather_operand(operand);
+}
+
+void scatter(const LaneRegisters& operand) {
+  for_each_block(operand, [&](int index, int words) HWY_ATTR {
+    const Register* const from = operand.staged + index;
+    std::uint32_t* const to = operand.word(index);
+    if (words == 4)
+      scatter_block<4>(from, to, operand.lane_stride);
+    else if (words == 2)
+      scatter_block<2>(from, to, operand.lane_stride);
+    else if (operand.lane_stride == 1)
+      copy_lanes(from->data(), to);
+    else
+      scatter_block<1>(from, to, operand.lane_stride);
+  });
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+}  // namespace
+}  // namespace warpmat::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace warpmat {
+
+HWY_EXPORT(gather);
+HWY_EXPORT(scatter);
+
+void fast_gather(std::span<const LaneRegisters> operands) {
+  WARPMAT_KERNEL(gather)(operands);
+}
+void fast_scatter(const LaneRegisters& operand) {
+  WARPMAT_KERNEL(scatter)(operand);
+}
+
+namespace {
+
+/// Calls visit(word, staged) for each word of each lane.
+template <typename Visit>
+void for_each_word(const LaneRegisters& operand, Visit visit) {
+  for (int i = 0; i < operand.count; ++i)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      visit(operand.word(i)[static_cast<std::ptrdiff_t>(lane) * operand.lane_stride], operand.staged[i][lane]);
+}
+
+}  // namespace
+
+void plain_gather(std::span<const LaneRegisters> operands) {
+  for (const LaneRegisters& operand : operands)
+    for_each_word(operand, [](const std::uint32_t& word, std::uint32_t& staged) { staged = word; });
+}
+
+void plain_scatter(const LaneRegisters& operand) {
+  for_each_word(operand, [](std::uint32_t& word, std::uint32_t staged) { word = staged; });
+}
+
+}  // namespace warpmat
+#endif

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <warpmat/tables/form.h>
+
+namespace warpmat {
+
+/// What an execution asks of an operand, worked out once from its fragment.
+struct OperandWords {
+  OperandName name;
+  OperandKind kind;
+  bool written;
+  std::uint8_t words;  ///< Operand::words
+};
+
+/// The operands of `form`, a form of the table itself, in PTX's order. They last until the process ends.
+std::span<const OperandWords> operand_words(const Form& form);
+
+}  // namespace warpmat
