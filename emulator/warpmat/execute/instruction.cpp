@@ -186,6 +186,7 @@ void execute_sequence(StagedWarp& staged, Execute execute) {
 void Instruction::execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const {
   for (std::size_t warp = 0; warp < warps; ++warp) {
     try {
+      if (staged.move_directly(warp)) continue;
       const Arguments& arguments = staged.read(warp);
       if (lowering_->semantics == Semantics::split_dot && staged.c_meets_earlier_d()) {
         execute_sequence(staged, [&] { execute_one(arguments, options); });

@@ -44,6 +44,7 @@ StagedWarp::StagedWarp(const Form& form, const Lowering& lowering, const BatchMe
       batch_(memory),
       vectors_(path == Path::fast),
       own_rows_((form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)),
+      thread_move_(vectors_ && !own_rows_ ? thread_move(form, lowering) : ThreadMove()),
       memory_base_(memory.rows != nullptr ? memory.rows->base : memory.shared_base),
       memory_bytes_(memory.rows != nullptr ? memory.rows->bytes : memory.shared_bytes),
       memory_(own_rows_ ? SharedMemory::borrowing(rows_) : memory_of(memory, 0)) {
@@ -75,22 +76,27 @@ void StagedWarp::add(const OperandWords& operand, const BatchDestination& regist
   sources_[source_count_++] = entry;
 }
 
-void StagedWarp::move(std::size_t warps) {
-  for (std::size_t i = 0; i < source_count_; ++i) sources_[i].words += warps * source_strides_[i];
-  destination_.words += warps * destination_stride_;
+void StagedWarp::go_to(std::size_t warp) {
+  const std::size_t moved = warp - warp_;  // modulo 2^64, as strides are
+  if (moved == 0) return;
+  for (std::size_t i = 0; i < source_count_; ++i) sources_[i].words += moved * source_strides_[i];
+  destination_.words += moved * destination_stride_;
+  if (!own_rows_ && batch_.shared_stride != 0) memory_ = memory_of(batch_, warp);
+  warp_ = warp;
+}
+
+bool StagedWarp::move_directly(std::size_t warp) {
+  go_to(warp);
+  if (thread_move_.matrices == 0) return false;
+  // stmatrix has p and r, in this order, ldmatrix p alone.
+  const LaneRegisters& r = thread_move_.store ? sources_[1] : destination_;
+  return fast_thread_move(thread_move_, r, sources_[0], memory_.bytes(), memory_.base(), static_cast<std::uint64_t>(batch_.offset));
 }
 
 const Arguments& StagedWarp::read(std::size_t warp) {
-  const std::size_t moved = warp - warp_;  // modulo 2^64, as strides are
-  if (moved != 0) {
-    move(moved);
-    warp_ = warp;
-  }
+  go_to(warp);
   gather(sources());
-  if (own_rows_)
-    find_rows();
-  else if (moved != 0 && batch_.shared_stride != 0)
-    memory_ = memory_of(batch_, warp);
+  if (own_rows_) find_rows();
   return arguments_;
 }
 

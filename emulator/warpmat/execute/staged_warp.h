@@ -7,6 +7,7 @@
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/batch.h>
 #include <warpmat/execute/fast/lane_registers.h>
+#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/lowering.h>
@@ -38,6 +39,8 @@ class StagedWarp {
                                   registers.lane_stride, registers.numbers});
   }
 
+  /// Goes to warp `warp`, and executes ldmatrix or stmatrix on it without copying registers. Declines by false, having changed nothing.
+  bool move_directly(std::size_t warp);
   /// The registers and memory of warp `warp`, copied. Throws OperandTrap where an address is wrong or the memory refuses a row.
   const Arguments& read(std::size_t warp);
   /// Copies what was written back; of memory too. Throws OperandTrap where the memory refuses a row.
@@ -55,7 +58,7 @@ class StagedWarp {
   void gather(std::span<const LaneRegisters> operands) const { vectors_ ? fast_gather(operands) : plain_gather(operands); }
   void scatter(const LaneRegisters& operand) const { vectors_ ? fast_scatter(operand) : plain_scatter(operand); }
   std::span<const LaneRegisters> sources() const { return {sources_.data(), source_count_}; }
-  void move(std::size_t warps);
+  void go_to(std::size_t warp);
 
   /// Checks the lanes' addresses, keeps them in addresses_, and has p address the rows of rows_.
   void find_rows();
@@ -65,8 +68,9 @@ class StagedWarp {
   const Form& form_;
   const Lowering& lowering_;
   const BatchMemory& batch_;
-  const bool vectors_;                        ///< copy by vectors
-  const bool own_rows_;                       ///< rows of memory are copied too
+  const bool vectors_;   ///< copy by vectors
+  const bool own_rows_;  ///< rows of memory are copied too
+  const ThreadMove thread_move_;
   std::uint64_t memory_base_, memory_bytes_;  ///< where addresses may lie, if rows are copied
   std::size_t warp_ = 0;
 

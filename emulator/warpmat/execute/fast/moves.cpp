@@ -14,7 +14,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/moves.cpp"
 #include <hwy/foreach_target.h>
 
-#include <warpmat/execute/fast/vectors-inl.h>
+#include <warpmat/execute/fast/matrix_rows-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
@@ -30,7 +30,6 @@ std::size_t move(const MovePlan&, const Form&, const Warps&) {
 
 constexpr std::size_t row_bytes = Form::row_bytes;
 constexpr std::size_t lanes_of_row = 4;  // of an 8x8 matrix of 16-bit elements
-constexpr int matrix_rows = 8;
 
 using Rows = std::array<std::uint8_t*, 32>;
 
@@ -91,40 +90,11 @@ bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows&
   return true;
 }
 
-using D16 = hn::Full128<std::uint16_t>;
-using D32 = hn::Full128<std::uint32_t>;
-using D64 = hn::Full128<std::uint64_t>;
-using Row = hn::Vec<D16>;
-
-/// An 8x8 matrix of 16-bit elements, a row a vector.
-HWY_INLINE void transpose(Row* m) {
-  Row pairs[8], fours[8];
-  for (int i = 0; i < 4; ++i) {  // elements of rows i and i + 4 beside each other
-    pairs[2 * i] = hn::InterleaveLower(m[i], m[i + 4]);
-    pairs[2 * i + 1] = hn::InterleaveUpper(D16(), m[i], m[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    fours[2 * i] = hn::InterleaveLower(pairs[i], pairs[i + 4]);
-    fours[2 * i + 1] = hn::InterleaveUpper(D16(), pairs[i], pairs[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    m[2 * i] = hn::InterleaveLower(fours[i], fours[i + 4]);
-    m[2 * i + 1] = hn::InterleaveUpper(D16(), fours[i], fours[i + 4]);
-  }
-}
-
 HWY_INLINE void read_register(const std::uint32_t* reg, Row* m) {
   for (int i = 0; i < matrix_rows; ++i) m[i] = hn::BitCast(D16(), hn::LoadU(D32(), reg + i * static_cast<int>(lanes_of_row)));
 }
 HWY_INLINE void write_register(const Row* m, std::uint32_t* reg) {
   for (int i = 0; i < matrix_rows; ++i) hn::StoreU(hn::BitCast(D32(), m[i]), D32(), reg + i * static_cast<int>(lanes_of_row));
-}
-
-HWY_INLINE Row load_row(const std::uint8_t* bytes) {
-  return hn::BitCast(D16(), hn::LoadU(hn::Full128<std::uint8_t>(), bytes));
-}
-HWY_INLINE void store_row(Row row, std::uint8_t* bytes) {
-  hn::StoreU(hn::BitCast(hn::Full128<std::uint8_t>(), row), hn::Full128<std::uint8_t>(), bytes);
 }
 
 /// A row of 16 elements of 4 or 6 bits, each to a byte.
