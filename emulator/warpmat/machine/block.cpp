@@ -73,7 +73,8 @@ Block::Status Block::run(bool has_turn) {
     const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
     if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
-      warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations));
+      warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations),
+                KernelTrap::Kind::limit);
     if (status == WarpState::Status::needs_turn) return Status::needs_turn;
     if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
     if (warp.polls() && all_wait()) report_deadlock();
@@ -144,7 +145,7 @@ void Block::report_deadlock() {
     if (warp->finished()) continue;
     text += fmt::format("{}warp {}: {}", text.empty() ? "" : "; ", warp->index(), warp->describe_waiting());
   }
-  first->trap(-1, std::nullopt, "deadlock: no warp of the block can go on: " + text);
+  first->trap(-1, std::nullopt, "deadlock: no warp of the block can go on: " + text, KernelTrap::Kind::deadlock);
 }
 
 }  // namespace warpmat::machine

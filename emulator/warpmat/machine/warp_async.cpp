@@ -51,7 +51,8 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
     // The address is that of a whole copy even where fewer bytes are read.
     const std::uint64_t address = from.address[static_cast<std::size_t>(lane)];
     if (size != 0 && address % access.bytes != 0)
-      trap(lane, address, fmt::format("cp.async of {} bytes: the address is not a multiple of {}", access.bytes, access.bytes));
+      trap(lane, address, fmt::format("cp.async of {} bytes: the address is not a multiple of {}", access.bytes, access.bytes),
+           KernelTrap::Kind::misaligned);
   }
   locate_sources(operation, access, reading, copy, from);
   // One record for all lanes that have committed the same number of groups.

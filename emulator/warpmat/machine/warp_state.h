@@ -96,7 +96,8 @@ class WarpState {
   std::string describe_waiting() const;
   /// Throws KernelTrap if lanes wait for others of the warp that never come.
   void check_gathering() const;
-  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason) const;
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
+                         KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
 
  private:
   enum class Step : std::uint8_t { next, leave_strand, yield, needs_turn, turn_is_over };
