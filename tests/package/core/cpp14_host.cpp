@@ -3,6 +3,7 @@
 #include <warpmat/c.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 
 #if __cplusplus >= 201703L

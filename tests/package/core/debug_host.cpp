@@ -2,6 +2,7 @@
 
 #include <warpmat/c.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
