@@ -38,11 +38,18 @@ typedef enum warpmat_status {
   WARPMAT_UNAVAILABLE,  /* the target does not have the instruction */
   WARPMAT_SYNTAX,       /* of a program's text */
   WARPMAT_UNDEFINED,    /* operands hold what the ISA leaves undefined: metadata, a selector, ids, padding */
-  WARPMAT_MISALIGNED,   /* the address of a row of memory */
+  WARPMAT_MISALIGNED,   /* an address: of a row of memory, or of what a kernel accesses */
   WARPMAT_OUT_OF_RANGE, /* the same */
   WARPMAT_REFUSED,      /* a callback of the caller's memory refused a row */
   WARPMAT_NO_MEMORY,    /* the library's own allocation failed */
-  WARPMAT_INTERNAL      /* a defect of the library */
+  WARPMAT_INTERNAL,     /* a defect of the library */
+  /* Of a kernel alone: */
+  WARPMAT_MISUSE,    /* lanes, operands or barriers are not as PTX wants them */
+  WARPMAT_UNWRITTEN, /* shared memory that nobody has written decides something */
+  WARPMAT_UNORDERED, /* nothing orders two accesses: a race, a copy that is not waited for */
+  WARPMAT_DEADLOCK,
+  WARPMAT_LIMIT,  /* more operations than the caller allows */
+  WARPMAT_STOPPED /* the kernel executes a trap, or an assertion of its own failed */
 } warpmat_status;
 
 /* "WARPMAT_MISALIGNED"; "unknown status" for other numbers. */
@@ -55,8 +62,10 @@ typedef struct warpmat_error {
   int lane;          /* the lane to blame; -1 where none is */
   int operand;       /* the operand to blame, a warpmat_operand; -1 where none is */
   int line, column;  /* in a program's text, from 1 on; 0 elsewhere */
-  size_t warp;       /* the warp to blame */
-  uint64_t address;  /* the address to blame, for WARPMAT_MISALIGNED, WARPMAT_OUT_OF_RANGE and WARPMAT_REFUSED */
+  size_t warp;       /* the warp to blame; of a kernel, within its block */
+  uint32_t block[3]; /* of a kernel: the warp's block */
+  uint64_t
+      address; /* the address to blame, where one is: for WARPMAT_MISALIGNED, WARPMAT_OUT_OF_RANGE, WARPMAT_REFUSED, WARPMAT_UNORDERED */
   char message[512]; /* what is wrong and what would be right; cut where it is longer */
 } warpmat_error;
 

@@ -41,7 +41,7 @@ const std::vector<Room> rooms = {
     {emulator + "execute/fast", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "execute", {"numeric", "layout", "warp", "tables", "execute/reference", "execute/fast"}},
     {emulator + "c", {"numeric", "layout", "warp", "tables", "execute"}},
-    {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx"}},
+    {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx", "machine"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "ptx", {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices"}},
     {emulator + "machine", {"numeric", "scalar", "warp", "tables", "execute", "ptx"}},

@@ -102,6 +102,12 @@ const char* warpmat_status_name(warpmat_status status) {
     case WARPMAT_REFUSED: return "WARPMAT_REFUSED";
     case WARPMAT_NO_MEMORY: return "WARPMAT_NO_MEMORY";
     case WARPMAT_INTERNAL: return "WARPMAT_INTERNAL";
+    case WARPMAT_MISUSE: return "WARPMAT_MISUSE";
+    case WARPMAT_UNWRITTEN: return "WARPMAT_UNWRITTEN";
+    case WARPMAT_UNORDERED: return "WARPMAT_UNORDERED";
+    case WARPMAT_DEADLOCK: return "WARPMAT_DEADLOCK";
+    case WARPMAT_LIMIT: return "WARPMAT_LIMIT";
+    case WARPMAT_STOPPED: return "WARPMAT_STOPPED";
   }
   return "unknown status";
 }

@@ -8,6 +8,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
+#include <warpmat/c_program/errors.h>
 #include <warpmat/ptx/run.h>
 
 using namespace warpmat;
@@ -22,14 +23,6 @@ struct warpmat_warp {
 };
 
 namespace {
-
-warpmat_error syntax_error(const SyntaxError& syntax) {
-  const Diagnostic& first = syntax.errors.front();
-  warpmat_error error = plain_error(WARPMAT_SYNTAX, first.message);
-  error.line = first.location.line;
-  error.column = first.location.column;
-  return error;
-}
 
 /// Bytes that a lane accesses by ld.shared or st.shared.
 std::uint64_t access_bytes(const ScalarInstruction& instruction) {

@@ -78,7 +78,8 @@ Block::Status Block::run() {
     const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
     if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
-      warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations));
+      warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations),
+                KernelTrap::Kind::limit);
     if (status == WarpState::Status::needs_turn) return Status::needs_turn;
     if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
     const bool stuck = warp.polls() && all_wait();
@@ -199,7 +200,8 @@ void Block::report_deadlock(const std::string& others) {
       if (!warp->finished()) warp->check_gathering();
   const std::string text = describe_waiting();
   first->trap(-1, std::nullopt,
-              fmt::format("deadlock: no warp of the {} can go on: {}{}", cluster_.size() == 1 ? "block" : "cluster", text, others));
+              fmt::format("deadlock: no warp of the {} can go on: {}{}", cluster_.size() == 1 ? "block" : "cluster", text, others),
+              KernelTrap::Kind::deadlock);
 }
 
 }  // namespace warpmat::machine

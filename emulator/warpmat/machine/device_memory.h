@@ -61,15 +61,15 @@ class WARPMAT_API DeviceMemory {
   /// "buffer 'A' of 1024 bytes ends 16 bytes before": where `address` lies with regard to the nearest buffer.
   std::string describe(std::uint64_t address) const;
 
-  /// Where the variables of a module lie, once they are placed; the key is the module's.
-  std::map<const void*, std::vector<std::uint64_t>>& modules() { return modules_; }
+  /// Where the variables of a module lie, once they are placed. The module is kept, so that no other one gets its address.
+  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>& modules() { return modules_; }
 
  private:
   std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
   void copy_out(std::uint64_t address, std::span<std::byte> to) const;
 
   std::vector<Buffer> buffers_;  ///< by address
-  std::map<const void*, std::vector<std::uint64_t>> modules_;
+  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
 };
 
 }  // namespace warpmat

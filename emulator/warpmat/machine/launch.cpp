@@ -99,7 +99,7 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
 
 /// The module's variables: once in each memory, with their initial contents, each a buffer of its own. Returns their addresses.
 const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory) {
-  const auto [place, added] = memory.modules().try_emplace(program.module.get());
+  const auto [place, added] = memory.modules().try_emplace(program.module);
   std::vector<std::uint64_t>& addresses = place->second;
   if (!added) return addresses;
   for (const code::Variable& variable : program.module_variables)
@@ -173,8 +173,8 @@ Depth depth_of(const code::Program& program, std::size_t index, std::vector<bool
 
 }  // namespace
 
-KernelTrap::KernelTrap(Site site_, std::optional<std::uint64_t> address_, const std::string& reason_)
-    : std::runtime_error(describe(site_, address_, reason_)), site(std::move(site_)), address(address_), reason(reason_) {}
+KernelTrap::KernelTrap(Site site_, std::optional<std::uint64_t> address_, const std::string& reason_, Kind kind_)
+    : std::runtime_error(describe(site_, address_, reason_)), kind(kind_), site(std::move(site_)), address(address_), reason(reason_) {}
 
 Module::Module(std::string text) : syntax_(std::make_shared<const syntax::Module>(syntax::parse_module(std::move(text)))) {}
 

@@ -120,6 +120,17 @@ struct LaunchResult {
 /// What a kernel did wrong: it ends there.
 class WARPMAT_API KernelTrap : public std::runtime_error {
  public:
+  enum class Kind : std::uint8_t {
+    misuse,        ///< lanes, operands or barriers are not as PTX wants them
+    undefined,     ///< the ISA does not define what a matrix instruction's operand holds
+    misaligned,    ///< an address is no multiple of what is accessed
+    out_of_range,  ///< an access outside of its memory
+    unwritten,     ///< shared memory that nobody has written decides something: Checks::uninitialised
+    unordered,     ///< nothing orders two accesses: Checks::copies, Checks::races
+    deadlock,      ///< nobody can go on
+    limit,         ///< LaunchOptions::most_operations
+    stopped,       ///< the kernel executes a trap, or an assertion of its own failed
+  };
   struct Site {
     std::string kernel;
     Dim3 block{0, 0, 0};
@@ -129,8 +140,9 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
     std::string statement;  ///< its opcode
     std::string source;     ///< "file.cu:12", where .loc tells
   };
-  KernelTrap(Site site, std::optional<std::uint64_t> address, const std::string& reason);
+  KernelTrap(Site site, std::optional<std::uint64_t> address, const std::string& reason, Kind kind = Kind::misuse);
 
+  Kind kind;
   Site site;
   std::optional<std::uint64_t> address;
   std::string reason;

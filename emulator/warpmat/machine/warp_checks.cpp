@@ -44,7 +44,8 @@ void WarpState::check_shared(const Operation& operation, const SharedShadow::Pla
       const std::uint64_t address = shared_address(places, lane);
       trap(lane, address,
            fmt::format("{} bytes reach across two variables: the first is {}, the last {}", bytes, describe_shared(address),
-                       describe_shared(address + bytes - 1)));
+                       describe_shared(address + bytes - 1)),
+           KernelTrap::Kind::out_of_range);
     }
   if (!shadow.complete()) check_defined(shadow, places, bytes, mask, use);
   if (!block_.cluster().copies().empty() || block_.proxies() != nullptr) check_bulk(places, bytes, mask, use != SharedUse::load);
@@ -70,11 +71,13 @@ void WarpState::check_copies(const SharedShadow& shadow, const SharedShadow::Pla
     const auto copy = shadow.conflict(shadow.offset(places[static_cast<std::size_t>(lane)]), bytes, index_, writes);
     const std::string who = fmt::format("the cp.async of warp {} at {}", copy.warp, statement_name(copy.statement));
     if (copy.state == SharedShadow::Copy::State::pending)
-      trap(lane, address, fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", describe_shared(address), who));
+      trap(lane, address, fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", describe_shared(address), who),
+           KernelTrap::Kind::unordered);
     if (copy.state == SharedShadow::Copy::State::landed)
       trap(lane, address,
            fmt::format("load at {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
-                       describe_shared(address), copy.warp, who));
+                       describe_shared(address), copy.warp, who),
+           KernelTrap::Kind::unordered);
   }
 }
 
@@ -113,7 +116,8 @@ void WarpState::check_races(const Operation& operation, const SharedShadow::Plac
     const std::uint64_t address = shared_address(places, lane);
     trap(lane, address,
          fmt::format("race at {}: this {} and the {} of warp {} at {} have nothing between them that orders them", describe_shared(address),
-                     writes ? "store" : "load", conflict->wrote ? "store" : "load", conflict->warp, statement_name(conflict->statement)));
+                     writes ? "store" : "load", conflict->wrote ? "store" : "load", conflict->warp, statement_name(conflict->statement)),
+         KernelTrap::Kind::unordered);
   }
 }
 

@@ -129,7 +129,8 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::trap:
       trap(first_lane(mask), std::nullopt,
            operation.detail == code::trap_of_call ? "the register holds the address of no function that this call may mean"
-                                                  : "the kernel executes a trap");
+                                                  : "the kernel executes a trap",
+           operation.detail == code::trap_of_call ? KernelTrap::Kind::misuse : KernelTrap::Kind::stopped);
     case Semantics::barrier: return barrier(operation, mask);
     case Semantics::warp_barrier: return warp_barrier(operation, mask);
     case Semantics::exchange: return exchange(operation, mask);
@@ -513,7 +514,7 @@ LaneMask WarpState::waiting_at(int barrier) const {
   return mask;
 }
 
-void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason) const {
+void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, KernelTrap::Kind kind) const {
   KernelTrap::Site site{.kernel = std::string(program_.entry),
                         .block = block_.index(),
                         .warp = index_,
@@ -532,7 +533,7 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
       site.source = fmt::format("{}:{}", file == program_.module->files.end() ? "?" : file->second, source.line);
     }
   }
-  throw KernelTrap(std::move(site), address, reason);
+  throw KernelTrap(std::move(site), address, reason, kind);
 }
 
 }  // namespace warpmat::machine

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/execute/operand_trap.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
@@ -29,6 +30,16 @@ void split(const std::uint64_t* from, Register& low, Register& high) {
     low[lane] = static_cast<std::uint32_t>(from[lane]);
     high[lane] = static_cast<std::uint32_t>(from[lane] >> 32);
   }
+}
+
+KernelTrap::Kind kind_of(const OperandTrap& trap) {
+  switch (trap.kind) {
+    case OperandTrap::Kind::undefined: return KernelTrap::Kind::undefined;
+    case OperandTrap::Kind::misaligned: return KernelTrap::Kind::misaligned;
+    case OperandTrap::Kind::out_of_range:
+    case OperandTrap::Kind::refused: return KernelTrap::Kind::out_of_range;  // nothing refuses rows here
+  }
+  return KernelTrap::Kind::misuse;
 }
 
 }  // namespace
@@ -89,8 +100,8 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   }
   try {
     matrix.instruction.execute(arguments, launch_.options.execution);
-  } catch (const Trap& error) {
-    trap(error.lane, error.address, error.reason);
+  } catch (const OperandTrap& error) {  // all that an instruction traps with
+    trap(error.lane, error.address, error.reason, kind_of(error));
   }
   if (wide_results)
     for (int i = 0; i < operation.results; ++i) {
@@ -127,7 +138,8 @@ void WarpState::shared_addresses(const Operation& operation, const code::Matrix&
         static_cast<int>(lane) < matrix.instruction.form().rows_in_memory())
       trap(static_cast<int>(lane), address,
            fmt::format("{} takes addresses of shared memory; this generic address is of another space",
-                       program_.statements[operation.statement]->opcode));
+                       program_.statements[operation.statement]->opcode),
+           KernelTrap::Kind::out_of_range);
     out[lane] = static_cast<std::uint32_t>(address);
     addresses.address[lane] = out[lane];
   }

@@ -103,7 +103,8 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
   }
   if (address % bytes != 0)
     trap(lane, address,
-         fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, code::name(space), bytes));
+         fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, code::name(space), bytes),
+         KernelTrap::Kind::misaligned);
   switch (space) {
     case Space::shared: {
       const std::span<std::uint8_t> memory = block_.shared();
@@ -112,18 +113,21 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
       if (address >> Cluster::rank_at != 0) return locate_in_cluster(lane, address, bytes, writes);
       trap(lane, address,
            fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
-                       program_.shared_base));
+                       program_.shared_base),
+           KernelTrap::Kind::out_of_range);
     }
     case Space::local: {
       if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address)
         return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + address;
-      trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes));
+      trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes),
+           KernelTrap::Kind::out_of_range);
     }
     case Space::param: {
       if (writes) trap(lane, address, "parameters cannot be written");
       if (address < launch_.parameters.size() && bytes <= launch_.parameters.size() - address)
         return const_cast<std::uint8_t*>(launch_.parameters.data()) + address;
-      trap(lane, address, fmt::format("load of {} bytes outside of the parameters, which have {} bytes", bytes, launch_.parameters.size()));
+      trap(lane, address, fmt::format("load of {} bytes outside of the parameters, which have {} bytes", bytes, launch_.parameters.size()),
+           KernelTrap::Kind::out_of_range);
     }
     case Space::generic:
     case Space::global:
@@ -136,7 +140,8 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
   }
   trap(lane, address,
        fmt::format("{} of {} bytes from {} memory outside of any buffer: {}", what, bytes, code::name(space),
-                   launch_.memory.describe(address)));
+                   launch_.memory.describe(address)),
+       KernelTrap::Kind::out_of_range);
 }
 
 /// Finds the bytes of all lanes of `mask`; addresses are then those of their space.

@@ -113,7 +113,8 @@ class WarpState {
   bool arrive_behind_copies(const SharedPlace& place);
   /// "line 12 (st.shared.u32)", for messages.
   std::string statement_name(std::uint32_t statement) const;
-  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason) const;
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
+                         KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
 
  private:
   enum class Step : std::uint8_t { next, leave_strand, yield, needs_turn, turn_is_over };

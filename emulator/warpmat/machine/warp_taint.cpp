@@ -26,7 +26,8 @@ void WarpState::must_be_defined(Slot slot, LaneMask mask, const char* role) cons
   const Taint::Origin& origin = taint_.origin(strand().frame + static_cast<std::size_t>(slot));
   trap(first_lane(bad), std::nullopt,
        fmt::format("{} comes from shared memory that nobody has written: address {:#x} ({}), read at {}", role, origin.address,
-                   describe_shared(origin.address), statement_name(origin.statement)));
+                   describe_shared(origin.address), statement_name(origin.statement)),
+       KernelTrap::Kind::unwritten);
 }
 
 /// The lanes of `mask` of all results get `tainted`; the origin is that of a tainted source.

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <warpmat/c/entry.h>
+#include <warpmat/ptx/diagnostic.h>
+
+namespace warpmat::c {
+
+/// The first of what is wrong with a text.
+inline warpmat_error syntax_error(const SyntaxError& syntax) {
+  const Diagnostic& first = syntax.errors.front();
+  warpmat_error error = plain_error(WARPMAT_SYNTAX, first.message);
+  error.line = first.location.line;
+  error.column = first.location.column;
+  return error;
+}
+
+}  // namespace warpmat::c

@@ -1,0 +1,304 @@
+// Whole kernels through the C interface: what they compute, what a report of a mistake holds, and misuse.
+
+#include <warpmat/c_program.h>
+
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "catch.h"
+
+namespace {
+
+constexpr const char* head = ".version 8.0\n.target sm_80\n.address_size 64\n";  // three lines
+
+warpmat_error fresh() {
+  warpmat_error error{};
+  error.size = sizeof error;
+  return error;
+}
+
+/// A kernel of `body`, with parameter p and the registers that bodies here use.
+std::string kernel_text(const std::string& body) {
+  return std::string(head) +
+         ".visible .entry k(.param .u64 p) {\n  .reg .b32 t, v; .reg .b64 a; .reg .pred q; .shared .align 16 .b8 tile[256];\n" +
+         "  ld.param.u64 a, [p];\n  mov.u32 t, %tid.x;\n" + body + "  ret;\n}\n";
+}
+
+struct Kernel {
+  explicit Kernel(const std::string& ptx, const char* entry = nullptr, const char* target = nullptr) {
+    warpmat_error error = fresh();
+    warpmat_module* const module = warpmat_module_parse(ptx.c_str(), &error);
+    INFO(error.message);
+    REQUIRE(module != nullptr);
+    kernel = warpmat_kernel_create(module, entry, target, 0, &error);
+    INFO(error.message);
+    REQUIRE(kernel != nullptr);
+    warpmat_module_free(module);
+  }
+  ~Kernel() { warpmat_kernel_free(kernel); }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  warpmat_kernel* kernel;
+};
+
+struct Memory {
+  explicit Memory(std::uint64_t bytes) {
+    REQUIRE(memory != nullptr);
+    REQUIRE(warpmat_buffer_allocate(memory, bytes, "p", &address, nullptr) == WARPMAT_OK);
+  }
+  ~Memory() { warpmat_device_memory_free(memory); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  std::uint32_t word(std::size_t index) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, warpmat_buffer_bytes(memory, address + 4 * index, 4, nullptr), 4);
+    return value;
+  }
+
+  warpmat_device_memory* memory = warpmat_device_memory_create(nullptr);
+  std::uint64_t address = 0;
+};
+
+warpmat_launch_config config_of(const std::vector<warpmat_argument>& arguments, std::uint32_t grid, std::uint32_t block) {
+  warpmat_launch_config config{};
+  config.size = sizeof config;
+  config.grid[0] = grid;
+  config.block[0] = block;
+  config.arguments = arguments.data();
+  config.argument_count = arguments.size();
+  config.jobs = 1;
+  return config;
+}
+
+void append(void* user, const char* printed, std::size_t bytes) {
+  CHECK(printed[bytes] == '\0');
+  static_cast<std::string*>(user)->append(printed, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("C: a kernel is launched, and a variable of its module read and set", "[c]") {
+  const Kernel kernel(std::string(head) + R"(.global .u32 bias = 5;
+.visible .entry number(.param .u64 p, .param .u32 scale) {
+  .reg .b32 t, v, s; .reg .b64 a, b;
+  ld.param.u64 a, [p];
+  ld.param.u32 s, [scale];
+  mov.u32 t, %tid.x;
+  mul.wide.u32 b, t, s;
+  add.u64 a, a, b;
+  ld.global.u32 v, [bias];
+  add.u32 v, v, t;
+  st.global.u32 [a], v;
+  ret;
+})",
+                      nullptr, "sm_90a");
+  const Memory memory(4 * 64);
+  std::uint64_t bias = 0;
+  REQUIRE(warpmat_variable_address(kernel.kernel, memory.memory, "bias", &bias, nullptr) == WARPMAT_OK);
+  const std::uint32_t scale = 4;
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address), WARPMAT_ARGUMENT(scale)};
+  warpmat_launch_config config = config_of(arguments, 1, 64);
+  warpmat_error error = fresh();
+  std::uint64_t operations = 0;
+  for (const std::uint32_t number : {5u, 100u}) {
+    std::memcpy(warpmat_buffer_bytes(memory.memory, bias, 4, nullptr), &number, 4);
+    for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH, WARPMAT_CHECK_RACES | WARPMAT_SKIP_COPIES | WARPMAT_SKIP_UNWRITTEN}) {
+      config.flags = flags;
+      REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, &operations, &error) == WARPMAT_OK);
+      CHECK(operations >= 2 * 9);  // statements of two warps
+      for (std::uint32_t i = 0; i < 64; ++i) CHECK(memory.word(i) == number + i);
+    }
+  }
+}
+
+TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
+  struct Mistake {
+    std::string body;
+    warpmat_status status;
+    int lane;
+    bool address;
+    unsigned flags = 0;
+    std::uint64_t most_operations = 0;
+  };
+  const Mistake mistakes[] = {
+      {"  st.global.u32 [a+256], t;\n", WARPMAT_OUT_OF_RANGE, 0, true},
+      {"  st.global.u32 [a+2], t;\n", WARPMAT_MISALIGNED, 0, true},
+      {"  st.shared.u32 [tile+256], t;\n", WARPMAT_OUT_OF_RANGE, 0, true},
+      {"  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {v}, [t];\n", WARPMAT_MISALIGNED, 1, true},
+      {"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", WARPMAT_UNWRITTEN, 0, false},
+      {"  st.shared.u32 [tile+16], t;\n  st.shared.u32 [tile+16], t;\n", WARPMAT_UNORDERED, 0, true, WARPMAT_CHECK_RACES},
+      {"  setp.lt.u32 q, t, 32;\n  @q bar.sync 1, 64;\n  @!q bar.sync 2, 64;\n", WARPMAT_DEADLOCK, -1, false},
+      {"  trap;\n", WARPMAT_STOPPED, 0, false},
+      {"L:\n  bra L;\n", WARPMAT_LIMIT, -1, false, 0, 1000},
+      {"  setp.lt.u32 q, t, 16;\n  @q bar.sync 1, 60;\n", WARPMAT_MISUSE, 0, false},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Kernel kernel(kernel_text(mistake.body));
+    const Memory memory(256);
+    const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
+    warpmat_launch_config config = config_of(arguments, 2, 64);
+    config.flags = mistake.flags;
+    config.most_operations = mistake.most_operations;
+    warpmat_error error = fresh();
+    const warpmat_status status = warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error);
+    INFO(mistake.body << error.message);
+    CHECK(warpmat_status_name(status) == std::string(warpmat_status_name(mistake.status)));
+    CHECK(error.status == status);
+    CHECK(error.lane == mistake.lane);
+    CHECK(error.line > 6);
+    CHECK(error.line < 11);
+    CHECK(error.block[0] == 0);
+    CHECK((error.address != 0) == mistake.address);
+    CHECK(std::string(error.message).starts_with("kernel 'k', block (0, 0, 0)"));
+    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, nullptr) == status);
+  }
+}
+
+TEST_CASE("C: a mistake of a later block and warp, and what was printed", "[c]") {
+  const Kernel kernel(std::string(head) + R"(.extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 list);
+.global .align 1 .b8 hello[4] = {104, 105, 10, 0};
+.visible .entry k(.param .u64 p, .param .u32 last) {
+  .reg .b32 t, b, i, l; .reg .b64 a, f; .reg .pred q;
+  ld.param.u64 a, [p];
+  ld.param.u32 l, [last];
+  mov.u32 t, %tid.x;
+  mov.u32 b, %ctaid.y;
+  mad.lo.u32 i, b, 64, t;
+  setp.eq.u32 q, i, l;
+  @q st.global.u32 [a+1024], i;
+  setp.ne.u32 q, i, 0;
+  @q ret;
+  mov.u64 f, hello;
+  cvta.global.u64 f, f;
+  {
+    .param .b64 format; .param .b64 list; .param .b32 status;
+    st.param.b64 [format], f;
+    st.param.b64 [list], 0;
+    call.uni (status), vprintf, (format, list);
+  }
+  ret;
+})");
+  const Memory memory(256);
+  std::uint32_t last = 64 + 33;
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address), WARPMAT_ARGUMENT(last)};
+  warpmat_launch_config config = config_of(arguments, 1, 64);
+  config.grid[1] = 2;
+  std::string printed;
+  config.print = append;
+  config.user = &printed;
+  warpmat_error error = fresh();
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OUT_OF_RANGE);
+  CHECK(error.block[0] == 0);
+  CHECK(error.block[1] == 1);
+  CHECK(error.block[2] == 0);
+  CHECK(error.warp == 1);
+  CHECK(error.lane == 1);
+  CHECK(error.address == memory.address + 1024);
+  CHECK(printed.empty());
+  last = 1000;
+  error = fresh();
+  const warpmat_status status = warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error);
+  INFO(error.message);
+  CHECK(status == WARPMAT_OK);
+  CHECK(printed == "hi\n");
+}
+
+TEST_CASE("C: misuse of kernels", "[c]") {
+  warpmat_error error = fresh();
+  const auto expect = [&](warpmat_status status, const char* part) {
+    CHECK(warpmat_status_name(error.status) == std::string(warpmat_status_name(status)));
+    CHECK(std::string(error.message).find(part) != std::string::npos);
+    error = fresh();
+  };
+  CHECK(warpmat_module_parse(nullptr, &error) == nullptr);
+  expect(WARPMAT_BAD_ARGUMENT, "the text is null");
+  CHECK(warpmat_module_parse(".entry {", &error) == nullptr);
+  CHECK(error.line == 1);
+  expect(WARPMAT_SYNTAX, "");
+  CHECK(warpmat_module_parse(".entry {", nullptr) == nullptr);
+
+  warpmat_module* const module = warpmat_module_parse(
+      (std::string(head) + ".visible .entry one(.param .u64 p) { ret; }\n.visible .entry two() { ret; }\n").c_str(), &error);
+  REQUIRE(module != nullptr);
+  CHECK(warpmat_module_entry_count(module) == 2);
+  CHECK(warpmat_module_entry_name(module, 0) == std::string("one"));
+  CHECK(warpmat_module_entry_name(module, 2) == nullptr);
+  CHECK(warpmat_module_entry_name(nullptr, 0) == nullptr);
+  CHECK(warpmat_module_entry_count(nullptr) == 0);
+  CHECK(warpmat_kernel_create(nullptr, "one", nullptr, 0, &error) == nullptr);
+  expect(WARPMAT_BAD_ARGUMENT, "the module is null");
+  CHECK(warpmat_kernel_create(module, nullptr, nullptr, 0, &error) == nullptr);
+  expect(WARPMAT_BAD_ARGUMENT, "2 entries");
+  CHECK(warpmat_kernel_create(module, "three", nullptr, 0, &error) == nullptr);
+  expect(WARPMAT_BAD_ARGUMENT, "three");
+  CHECK(warpmat_kernel_create(module, "one", "sm_1", 0, &error) == nullptr);
+  expect(WARPMAT_UNKNOWN_TARGET, "sm_1");
+  CHECK(warpmat_kernel_create(module, "one", nullptr, WARPMAT_REFERENCE_PATH, &error) == nullptr);
+  expect(WARPMAT_BAD_ARGUMENT, "flags 0x2");
+
+  warpmat_kernel* const kernel = warpmat_kernel_create(module, "one", nullptr, WARPMAT_NO_CONTRACTION, &error);
+  REQUIRE(kernel != nullptr);
+  const Memory memory(16);
+  std::uint64_t address = 0;
+  CHECK(warpmat_buffer_allocate(nullptr, 1, nullptr, &address, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "the memory is null");
+  CHECK(warpmat_buffer_allocate(memory.memory, 1, nullptr, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "address is null");
+  CHECK(warpmat_buffer_allocate(memory.memory, UINT64_MAX / 2, nullptr, &address, &error) == WARPMAT_NO_MEMORY);
+  expect(WARPMAT_NO_MEMORY, "");
+  CHECK(warpmat_buffer_bytes(memory.memory, memory.address + 8, 9, &error) == nullptr);
+  expect(WARPMAT_OUT_OF_RANGE, "do not lie in one buffer");
+  CHECK(warpmat_buffer_bytes(nullptr, 0, 0, &error) == nullptr);
+  expect(WARPMAT_BAD_ARGUMENT, "the memory is null");
+  CHECK(warpmat_buffer_free(memory.memory, memory.address + 8, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "no buffer begins");
+  CHECK(warpmat_variable_address(kernel, memory.memory, "x", &address, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "'x'");
+  CHECK(warpmat_variable_address(kernel, memory.memory, nullptr, &address, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "the name is null");
+
+  const std::uint32_t narrow = 0;
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)}, none, wrong{WARPMAT_ARGUMENT(narrow)},
+      null{{nullptr, 8}};
+  const auto launched = [&](warpmat_launch_config config) { return warpmat_launch(kernel, &config, memory.memory, nullptr, &error); };
+  CHECK(launched(config_of(arguments, 0, 0)) == WARPMAT_OK);  // 0 stands for 1
+  CHECK(warpmat_launch(nullptr, nullptr, nullptr, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "the kernel is null");
+  CHECK(warpmat_launch(kernel, nullptr, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "config is null");
+  for (const auto& [given, part] : {std::tuple(&none, "0 arguments"), {&wrong, "has 8 bytes"}, {&null, "argument 0 is null"}}) {
+    CHECK(launched(config_of(*given, 1, 32)) == WARPMAT_BAD_ARGUMENT);
+    expect(WARPMAT_BAD_ARGUMENT, part);
+  }
+  warpmat_launch_config config = config_of(arguments, 1, 2048);
+  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "at most 1024 threads");
+  config = config_of(arguments, 1, 32);
+  config.arguments = nullptr;
+  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "config->arguments is null");
+  config = config_of(arguments, 1, 32);
+  config.size = 8;
+  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "config->size");
+  config = config_of(arguments, 1, 32);
+  config.jobs = -1;
+  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "jobs");
+  config = config_of(arguments, 1, 32);
+  config.flags = WARPMAT_WIDE_ADDRESSES;
+  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
+  expect(WARPMAT_BAD_ARGUMENT, "flags 0x4");
+
+  CHECK(warpmat_buffer_free(memory.memory, memory.address, &error) == WARPMAT_OK);
+  CHECK(warpmat_buffer_bytes(memory.memory, memory.address, 1, nullptr) == nullptr);
+  warpmat_kernel_free(kernel);
+  warpmat_module_free(module);
+  warpmat_kernel_free(nullptr);
+  warpmat_module_free(nullptr);
+  warpmat_device_memory_free(nullptr);
+}
