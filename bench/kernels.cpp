@@ -41,8 +41,8 @@ LaunchDescription product_description() {
   description.ptx = product_ptx;
   description.kernel = "gemm_f16";
   description.config = {.grid = {8, 8}, .block = {128}, .shared_bytes = 65536};
-  for (const std::string& buffer : {fmt::format("a=random:f16:{}:1", elements), fmt::format("b=random:f16:{}:2", elements),
-                                    fmt::format("c=zeros:{}", 4 * elements)})
+  for (const std::string& buffer :
+       {fmt::format("a=random:f16:{}:1", elements), fmt::format("b=random:f16:{}:2", elements), fmt::format("c=zeros:{}", 4 * elements)})
     description.buffers.push_back(parse_buffer(buffer));
   for (const char* parameter : {"a", "b", "c", "s32:1024", "s32:1024"})
     description.parameters.push_back(parse_parameter(parameter, description.buffers));
