@@ -243,7 +243,7 @@ const OperandClass& usual_class(const Form& form) {
 }
 
 double multiply_adds(const Form& form) {
-  if (form.mnemonic != Mnemonic::mma) return 0;
+  if (!multiplies(form.mnemonic)) return 0;
   return double(form.shape.m) * form.shape.n * form.stored_k() * form.operand(OperandName::d).fragment.matrices();
 }
 

@@ -50,6 +50,8 @@ constexpr Representative representatives[] = {
     {"mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "sm_120a"},
     {"mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0", "sm_120a"},
     {"mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", "sm_120a"},
+    {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "sm_90"},
+    {"wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16", "sm_90"},
     {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90"},
     {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "sm_90"},
     {"ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b6x16_p32", "sm_100a"},

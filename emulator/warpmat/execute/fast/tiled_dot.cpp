@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <span>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/tables/capacity.h>
@@ -31,16 +32,17 @@ class TiledDot {
  public:
   TiledDot(const TilePlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  /// Executes one warp, or declines it: also where a machine instruction reads what an earlier one has written. The first tile is kept
-  /// until the second is done.
-  bool run(std::size_t warp) {
-    if (plan_.tiles == 1) return run_tile(0, warp, [&](int word) { return warps_.destination(word, warp); });
-    if (reads_written(warp)) return false;
-    if (!run_tile(0, warp, [&](int word) { return kept_[static_cast<std::size_t>(word)].data(); })) return false;
-    if (!run_tile(1, warp, [&](int word) { return warps_.destination(plan_.c_words + word, warp); })) return false;
-    for (int word = 0; word < plan_.c_words; ++word)
-      std::ranges::copy(kept_[static_cast<std::size_t>(word)], warps_.destination(word, warp));
-    return true;
+  /// Executes warps from the first on, until one is declined, and returns how many: also where a machine instruction reads what an earlier
+  /// one has written.
+  std::size_t run() {
+    if (plan_.tiles == 1) return run_tile(0, 0, warps_.count, {});
+    const std::size_t most = are_apart() ? kept_.size() / static_cast<std::size_t>(plan_.c_words) : 1;
+    for (std::size_t first = 0; first < warps_.count;) {
+      const std::size_t wanted = std::min(most, warps_.count - first), done = run_both(first, wanted);
+      first += done;
+      if (done < wanted) return first;
+    }
+    return warps_.count;
   }
 
  private:
@@ -52,6 +54,36 @@ class TiledDot {
   Source a_of(int tile) const { return {plan_.transposed ? OperandName::b : OperandName::a, tile * plan_.a_next, plan_.a_words}; }
   Source b_of(int tile) const { return {plan_.transposed ? OperandName::a : OperandName::b, tile * plan_.b_next, plan_.b_words}; }
   Source c_of(int tile) const { return {OperandName::c, tile * plan_.c_words, plan_.c_words}; }
+
+  /// Both tiles of `count` warps from `first` on, until one is declined. Results of the first tiles are kept until the second ones are
+  /// done: they may lie where C was, which the reference reads for a warp whose second tile is declined.
+  std::size_t run_both(std::size_t first, std::size_t count) {
+    std::size_t free = 0;
+    while (free < count && !reads_written(first + free)) ++free;
+    const std::size_t begun = free == 0 ? 0 : run_tile(0, first, free, kept_);
+    const std::size_t done = begun == 0 ? 0 : run_tile(1, first, begun, {});
+    const auto words = static_cast<std::size_t>(plan_.c_words);
+    for (std::size_t warp = 0; warp < done; ++warp)
+      for (std::size_t word = 0; word < words; ++word)
+        std::ranges::copy(kept_[warp * words + word], warps_.destination(static_cast<int>(word), first + warp));
+    return done;
+  }
+
+  /// Whether no warp has registers of another one: all of the first lie within the stride that leads to the second, for every operand.
+  bool are_apart() const {
+    const std::uint32_t *least = warps_.destination(0, 0), *largest = least;
+    const auto extend = [&](const std::uint32_t* words) {
+      least = std::min(least, words, std::less<>());
+      largest = std::max(largest, words, std::less<>());
+    };
+    for (std::size_t i = 0; i < warps_.first.destination.size(); ++i) extend(warps_.destination(static_cast<int>(i), 0));
+    for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
+      if (warps_.strides[static_cast<std::size_t>(name)] != warps_.destination_stride) return false;
+      for (std::size_t i = 0; i < warps_.first.source(name).size(); ++i) extend(warps_.source(name, static_cast<int>(i), 0));
+    }
+    const auto bytes = reinterpret_cast<std::uintptr_t>(largest + lanes) - reinterpret_cast<std::uintptr_t>(least);
+    return bytes <= warps_.destination_stride * sizeof(std::uint32_t);
+  }
 
   /// Whether a machine instruction may read what an earlier one has written: the second tile's from D of the first; where K takes several
   /// steps, which may be instructions that add to D, A and B from all of D.
@@ -79,31 +111,38 @@ class TiledDot {
     return false;
   }
 
-  template <typename Destination>
-  bool run_tile(int tile, std::size_t warp, Destination destination) {
+  /// One tile of `count` warps from `first` on, to the registers of D or to `kept`. Returns how many it did not decline.
+  std::size_t run_tile(int tile, std::size_t first, std::size_t count, std::span<Register> kept) {
     Pointers<const std::uint32_t> a, b, c;
     Pointers<std::uint32_t> d;
-    const auto list = [&](auto& pointers, const Source& source) {
-      for (int i = 0; i < source.words; ++i) pointers[static_cast<std::size_t>(i)] = warps_.source(source.name, source.first + i, warp);
-      return ConstRegisterList(pointers.data(), static_cast<std::size_t>(source.words));
-    };
     Arguments arguments;
-    arguments.source(OperandName::a) = list(a, a_of(tile));
-    arguments.source(OperandName::b) = list(b, b_of(tile));
-    arguments.source(OperandName::c) = list(c, c_of(tile));
-    for (int i = 0; i < plan_.c_words; ++i) d[static_cast<std::size_t>(i)] = destination(i);
+    Warps tiles{.first = arguments};
+    tiles.count = count;
+    const auto set = [&](OperandName name, auto& pointers, const Source& source) {
+      for (int i = 0; i < source.words; ++i) pointers[static_cast<std::size_t>(i)] = warps_.source(source.name, source.first + i, first);
+      arguments.source(name) = ConstRegisterList(pointers.data(), static_cast<std::size_t>(source.words));
+      tiles.strides[static_cast<std::size_t>(name)] = warps_.strides[static_cast<std::size_t>(source.name)];
+    };
+    set(OperandName::a, a, a_of(tile));
+    set(OperandName::b, b, b_of(tile));
+    set(OperandName::c, c, c_of(tile));
+    for (int i = 0; i < plan_.c_words; ++i)
+      d[static_cast<std::size_t>(i)] =
+          kept.empty() ? warps_.destination(tile * plan_.c_words + i, first) : kept[static_cast<std::size_t>(i)].data();
     arguments.destination = {d.data(), static_cast<std::size_t>(plan_.c_words)};
-    const Warps one{arguments};
-    return std::visit([&](const auto& product) { return execute_product(product, one); }, plan_.product) == 1;
+    tiles.destination_stride = kept.empty() ? warps_.destination_stride : static_cast<std::size_t>(plan_.c_words * lanes);
+    return std::visit([&](const auto& product) { return execute_product(product, tiles); }, plan_.product);
   }
 
-  std::size_t execute_product(const FloatPlan& product, const Warps& one) const { return fast_float_dot(product, *plan_.tile, one); }
-  std::size_t execute_product(const IntegerPlan& product, const Warps& one) const { return fast_integer_dot(product, *plan_.tile, one); }
-  std::size_t execute_product(const F64Plan& product, const Warps& one) const { return fast_f64(product, *plan_.tile, one); }
+  std::size_t execute_product(const FloatPlan& product, const Warps& tiles) const { return fast_float_dot(product, *plan_.tile, tiles); }
+  std::size_t execute_product(const IntegerPlan& product, const Warps& tiles) const {
+    return fast_integer_dot(product, *plan_.tile, tiles);
+  }
+  std::size_t execute_product(const F64Plan& product, const Warps& tiles) const { return fast_f64(product, *plan_.tile, tiles); }
 
   const TilePlan& plan_;
   const Warps& warps_;
-  std::array<Register, capacity::operand_words> kept_;
+  std::array<Register, 4 * capacity::operand_words> kept_;  ///< D of the first tiles of some warps
 };
 
 }  // namespace
@@ -137,10 +176,7 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
 }
 
 std::size_t fast_tiled_dot(const TilePlan& plan, const Form&, const Warps& warps) {
-  TiledDot product(plan, warps);
-  for (std::size_t warp = 0; warp < warps.count; ++warp)
-    if (!product.run(warp)) return warp;
-  return warps.count;
+  return TiledDot(plan, warps).run();
 }
 
 }  // namespace warpmat
