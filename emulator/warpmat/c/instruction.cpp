@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include <warpmat/tables/label.h>
 #include <warpmat/tables/lasting.h>
 #include <warpmat/tables/sass.h>
 
@@ -10,7 +11,7 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
     : instruction(form, target_),
       machine(machine_name(instruction.form(), instruction.lowering())),
       sass(sass_name(instruction.form(), instruction.lowering())),
-      evidence(name(instruction.lowering().evidence)),
+      evidence(name(label_of(instruction.lowering()))),
       source(instruction.lowering().source),
       target(instruction.target().name) {}
 
