@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <warpmat/machine/launch.h>
-#include <warpmat/ptx/lexer.h>
 #include <warpmat/ptx/program.h>
+#include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/evidence_line.h"
+#include "tools/library/label_flags.h"
+#include "tools/library/program_warnings.h"
 #include "tools/library/ptx_file.h"
 
 namespace warpmat {
@@ -20,6 +23,7 @@ namespace {
 struct Options {
   std::string file, target;
   bool all_errors = false;
+  LabelOptions labels;
 };
 
 void print_errors(const std::vector<Diagnostic>& errors, const Options& options) {
@@ -29,23 +33,28 @@ void print_errors(const std::vector<Diagnostic>& errors, const Options& options)
   if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
 }
 
-/// Whether the text is a module with functions, not a bare list of statements.
-bool has_functions(const std::string& text) {
-  return std::ranges::any_of(tokenize(text), [](const Token& token) { return token.text == ".entry" || token.text == ".func"; });
+void report_labels(const Options& options, std::string_view target, const std::vector<Instruction>& instructions) {
+  require_labels(options.labels, target, instructions);
+  print_evidence(options.labels, target, instructions);
 }
 
 /// Resolves every entry. Throws SyntaxError with the errors of all, each once: entries share functions.
 std::size_t check_module(const std::string& text, const Options& options) {
   const Module module(text);
+  std::string target;
+  std::vector<Instruction> instructions;  // of all entries
   std::vector<Diagnostic> errors;
   std::set<std::tuple<int, int, std::string>> seen;
   for (const std::string& entry : module.entries()) try {
       const Kernel kernel(module, entry, {.target = options.target});
+      target = kernel.program().target->name;
+      for (const Instruction& instruction : labelled_instructions(kernel)) instructions.push_back(instruction);
     } catch (const SyntaxError& e) {
       for (const Diagnostic& error : e.errors)
         if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
     }
   if (!errors.empty()) throw SyntaxError(std::move(errors));
+  report_labels(options, target, instructions);
   return module.entries().size();
 }
 
@@ -59,6 +68,8 @@ void check(const Options& options) {
       return;
     }
     const Program program = parse(text, options.target);
+    for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
+    report_labels(options, program.target->name, labelled_instructions(program));
     fmt::print("{}: {} statements, no errors for {}\n", options.file, program.statements.size(), program.target->name);
   } catch (const SyntaxError& e) {
     print_errors(e.errors, options);
@@ -75,8 +86,12 @@ void add_check(CLI::App& app) {
       ->required();
   command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
   command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
+  add_label_flags(*command, options->labels);
   command->footer(
       "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"
+      "What is hardly meant is a warning: registers of an operand that nothing writes beside some that are written, selectors and ids that "
+      "will\n"
+      "trap. 'warpmat run' knows what is filled, and warns of more.\n"
       "Control bytes and what is no UTF-8 are shown as \\xNN.\n"
       "\n"
       "Examples:\n"

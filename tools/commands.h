@@ -19,6 +19,7 @@ void add_launch(CLI::App& app);
 void add_layout(CLI::App& app);
 void add_list(CLI::App& app);
 void add_mutants(CLI::App& app);
+void add_new(CLI::App& app);
 void add_record(CLI::App& app);
 void add_replay(CLI::App& app);
 void add_run(CLI::App& app);

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/tables/scales.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <deque>
 #include <exception>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -18,7 +19,11 @@
 #include <vector>
 
 #include "commands.h"
+#include "exec_files.h"
+#include "tools/library/element_array.h"
+#include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
+#include "tools/library/label_flags.h"
 #include "tools/library/npy.h"
 #include "tools/library/progress.h"
 #include "tools/library/register_array.h"
@@ -26,61 +31,7 @@
 namespace warpmat {
 namespace {
 
-// ---- Which files a form needs -------------------------------------------------------------------------------------------------------
-
-/// One dimension after [cases]: `extent` elements, or as many as the file has.
-struct Dimension {
-  std::string name;
-  std::optional<std::size_t> extent;
-};
-
-/// A file that a form reads or writes: option --`option`.
-struct FileRole {
-  std::string option;
-  bool written;
-  std::string content;  ///< "registers"
-  DType dtype;
-  std::vector<Dimension> dimensions;
-  const Operand* operand = nullptr;  ///< whose registers these are; nullptr: the memories
-};
-
-constexpr const char* memory_option = "shared";
-constexpr const char* memory_out_option = "shared-out";
-
-FileRole memory_role(bool written) {
-  return {written ? memory_out_option : memory_option, written, "shared memory", DType::uint8, {{"bytes", std::nullopt}}, nullptr};
-}
-
-FileRole role(const Operand& operand) {
-  const Dimension all_lanes{"32", lanes};
-  if (operand.kind == OperandKind::address)
-    return {std::string(name(operand.name)), false, "byte address in shared memory for each lane", DType::uint32, {all_lanes}, &operand};
-  return {std::string(name(operand.name)),
-          operand.written,
-          "registers",
-          register_dtype(operand.fragment.register_bits),
-          {{"registers", static_cast<std::size_t>(operand.registers())}, all_lanes},
-          &operand};
-}
-
-bool addresses_memory(const Form& form) {
-  return std::ranges::any_of(form.operands, [](const Operand& o) { return o.kind == OperandKind::address; });
-}
-
-/// An instruction that addresses memory and writes no register writes memory.
-bool stores(const Form& form) {
-  return addresses_memory(form) && std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
-}
-
-/// All files of `form`, of which one is written.
-std::vector<FileRole> file_roles(const Form& form) {
-  std::vector<FileRole> roles;
-  for (const Operand& operand : form.operands)
-    if (operand.kind == OperandKind::fragment || operand.kind == OperandKind::address) roles.push_back(role(operand));
-  if (addresses_memory(form)) roles.push_back(memory_role(false));
-  if (stores(form)) roles.push_back(memory_role(true));
-  return roles;
-}
+// ---- The command line ---------------------------------------------------------------------------------------------------------------
 
 /// An operand that is a number, the same in all cases: option --`option` sets word `word` of `operand`.
 struct NumberRole {
@@ -97,20 +48,13 @@ const std::vector<NumberRole>& number_roles() {
   return roles;
 }
 
-/// "uint32 [cases][4][32]"; without `extents` "uint32 [cases][registers][32]".
-std::string layout_text(const FileRole& file, bool extents = true) {
-  std::string text = fmt::format("{} [cases]", name(file.dtype));
-  for (const Dimension& d : file.dimensions) text += extents && d.extent ? fmt::format("[{}]", *d.extent) : fmt::format("[{}]", d.name);
-  return text;
-}
-
-// ---- The command line ---------------------------------------------------------------------------------------------------------------
-
 struct Options {
   std::string opcode, target;
   std::map<std::string, std::string> paths;                     ///< by option; empty where not given
   std::map<std::string, std::optional<std::uint32_t>> numbers;  ///< by option
   ExecutionOptions execution;
+  LabelOptions labels;
+  std::string as = "registers";  ///< how the result is written: "registers", "matrix" or "bits"
   unsigned jobs = 0;
 
   const std::string& file(const FileRole& role) const { return paths.at(role.option); }
@@ -122,12 +66,13 @@ std::vector<std::string> file_options() {
     if (const auto operand = static_cast<OperandName>(i);
         std::ranges::find(number_roles(), operand, &NumberRole::operand) == number_roles().end())
       options.emplace_back(name(operand));
-  options.insert(options.end(), {memory_option, memory_out_option});
+  options.insert(options.end(), {memory_option, memory_out_option, sparse_a_option});
   return options;
 }
 
 /// "read by stmatrix, written by ldmatrix: registers, uint32 [cases][registers][32]"
 std::string description(const std::string& option) {
+  if (option == sparse_a_option) return "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed";
   std::set<std::string> readers, writers, layouts;
   std::string content;
   for (const Form& form : forms())
@@ -140,20 +85,37 @@ std::string description(const std::string& option) {
   std::vector<std::string> users;
   if (!readers.empty()) users.push_back(fmt::format("read by {}", fmt::join(readers, ", ")));
   if (!writers.empty()) users.push_back(fmt::format("written by {}", fmt::join(writers, ", ")));
-  return fmt::format("{}: {}, {}", fmt::join(users, "; "), content, fmt::join(layouts, " or "));
+  const std::string or_matrix = content == "registers" ? "; or [cases][rows][columns]" : "";
+  return fmt::format("{}: {}, {}{}", fmt::join(users, "; "), content, fmt::join(layouts, " or "), or_matrix);
+}
+
+/// The options of `form`, for messages.
+std::string wanted_options(const Form& form) {
+  std::vector<std::string> wanted;
+  for (const FileRole& file : file_roles(form)) wanted.push_back("--" + file.option);
+  if (form.sparsity != Sparsity::dense) wanted.push_back(fmt::format("--{}", sparse_a_option));
+  return fmt::format("{}", fmt::join(wanted, ", "));
 }
 
 /// The roles of `form`, after a check that just their options were given.
 std::vector<FileRole> checked_roles(const Form& form, const Options& options) {
   const std::vector<FileRole> roles = file_roles(form);
-  for (const FileRole& file : roles)
-    if (options.paths.at(file.option).empty())
-      throw std::runtime_error(fmt::format("{} needs --{} FILE.npy: {}, {}", form.opcode, file.option, file.content, layout_text(file)));
-  std::vector<std::string> wanted;
-  for (const FileRole& file : roles) wanted.push_back("--" + file.option);
-  for (const auto& [option, path] : options.paths)
-    if (!path.empty() && std::ranges::find(roles, option, &FileRole::option) == roles.end())
-      throw std::runtime_error(fmt::format("{} takes no --{}; it takes {}", form.opcode, option, fmt::join(wanted, ", ")));
+  const bool sparse_a = !options.paths.at(sparse_a_option).empty();
+  const auto from_sparse_a = [&](const FileRole& file) { return sparse_a && (file.option == "a" || file.option == "e"); };
+  for (const FileRole& file : roles) {
+    const bool given = !options.file(file).empty();
+    if (!given && !from_sparse_a(file))
+      throw std::runtime_error(fmt::format("{} needs --{} FILE.npy: {}, {}{}", form.opcode, file.option, file.content, layout_text(file),
+                                           file.written ? "" : "; or zeros"));
+    if (given && from_sparse_a(file))
+      throw std::runtime_error(fmt::format("--{} comes from --{}: give one of them", file.option, sparse_a_option));
+  }
+  for (const auto& [option, path] : options.paths) {
+    const bool known =
+        option == sparse_a_option ? form.sparsity != Sparsity::dense : std::ranges::find(roles, option, &FileRole::option) != roles.end();
+    if (!path.empty() && !known)
+      throw std::runtime_error(fmt::format("{} takes no --{}; it takes {}", form.opcode, option, wanted_options(form)));
+  }
   for (const NumberRole& number : number_roles())
     if (options.numbers.at(number.option) && form.find_operand(number.operand) == nullptr)
       throw std::runtime_error(fmt::format("{} takes no --{}", form.opcode, number.option));
@@ -162,54 +124,54 @@ std::vector<FileRole> checked_roles(const Form& form, const Options& options) {
 
 // ---- Reading ------------------------------------------------------------------------------------------------------------------------
 
-bool fits(const NpyHeader& header, const FileRole& file) {
-  if (header.dtype != file.dtype || header.shape.size() != file.dimensions.size() + 1) return false;
-  for (std::size_t i = 0; i < file.dimensions.size(); ++i)
-    if (file.dimensions[i].extent.value_or(header.shape[i + 1]) != header.shape[i + 1]) return false;
-  return true;
-}
-
-/// A file that is read; its array has the layout of its role.
-struct Input {
-  Input(const FileRole& role_, const std::string& path) : role(role_), file(path) {
-    if (!fits(file.header(), role))
-      throw std::runtime_error(
-          fmt::format("{}: --{} must be {}; the file holds {}", path, role.option, layout_text(role), describe(file.header())));
-  }
-
-  const FileRole& role;
-  NpyReader file;
-};
-
 /// All that is read: files that hold the same number of cases.
 struct Inputs {
-  Inputs(const std::vector<FileRole>& roles, const Options& options) {
-    for (const FileRole& role : roles)
-      if (!role.written) add(role, options);
+  Inputs(const Form& form, const std::vector<FileRole>& roles, const Options& options) {
+    const FileArgument dense = FileArgument::parse(options.paths.at(sparse_a_option));
+    if (!dense.path.empty()) sparse_a = Input::sparse_a(form, dense);
+    if (sparse_a) count(*sparse_a);
+    for (const FileRole& role : roles) {
+      const FileArgument argument = FileArgument::parse(options.file(role));
+      if (role.written || argument.path.empty()) continue;
+      count(*files.emplace_back(std::make_unique<Input>(role, argument)));
+      if (role.operand == nullptr) memory_bytes = files.back()->header().shape[1];
+    }
+    if (first_ == nullptr) throw std::runtime_error("at least one operand must be a file: it says how many cases there are");
   }
 
-  std::deque<Input> files;
+  std::vector<std::unique_ptr<Input>> files;
+  std::unique_ptr<Input> sparse_a;  ///< a dense A in place of a and e; nullptr where none is given
   std::size_t cases = 0;
   std::size_t memory_bytes = 0;  ///< of one case
   std::size_t bytes = 0;         ///< of all files
 
  private:
-  void add(const FileRole& role, const Options& options) {
-    const std::string& path = options.file(role);
-    const NpyHeader& header = files.emplace_back(role, path).file.header();
-    if (files.size() == 1) cases = header.shape[0];
-    if (header.shape[0] != cases)
+  void count(const Input& input) {
+    if (first_ == nullptr) first_ = &input, cases = input.header().shape[0];
+    if (input.header().shape[0] != cases)
       throw std::runtime_error(fmt::format("{} holds {} cases but {} holds {}; all files must hold the same number of cases",
-                                           options.file(files.front().role), cases, path, header.shape[0]));
-    if (role.operand == nullptr) memory_bytes = header.shape[1];
-    bytes += *header.byte_count();
+                                           first_->path(), cases, input.path(), input.header().shape[0]));
+    bytes += *input.header().byte_count();
   }
+
+  const Input* first_ = nullptr;
 };
 
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
 
+/// How the result is written in place of registers; nothing for registers and memory.
+std::optional<Reading> matrix_reading(const FileRole& role, const Options& options) {
+  if (options.as == "registers") return std::nullopt;
+  if (!matrix_size(role)) throw std::runtime_error(fmt::format("--as {}: the result is {}", options.as, role.content));
+  return options.as == "bits" ? Reading::bits : Reading::by_dtype;
+}
+
 /// The header of the file that is written.
-NpyHeader output_header(const FileRole& role, const Inputs& inputs) {
+NpyHeader output_header(const FileRole& role, const Inputs& inputs, const Options& options) {
+  if (const auto reading = matrix_reading(role, options)) {
+    const MatrixSize size = *matrix_size(role);
+    return {written_dtype(element_type(*role.operand), *reading), {inputs.cases, size.rows, size.columns}};
+  }
   NpyHeader header{role.dtype, {inputs.cases}};
   for (const Dimension& d : role.dimensions) header.shape.push_back(d.extent.value_or(inputs.memory_bytes));
   return header;
@@ -254,16 +216,10 @@ class Chunk {
   /// The cases from `first` to `last` - 1, from the files to the file.
   void run(std::size_t first, std::size_t last) {
     const std::size_t count = last - first;
-    for (Input& input : work_.inputs.files) {
-      const std::size_t size = case_bytes(input.role);
-      input.file.read(first * size, bytes(input.role).first(count * size));
-      if (input.role.dtype == DType::uint64) split_registers(of(input.role.operand->name));
-    }
+    for (const auto& input : work_.inputs.files) read(*input, first, count);
+    if (work_.inputs.sparse_a) read(*work_.inputs.sparse_a, first, count);
     execute(first, count);
-    const FileRole& output = work_.output_role;
-    if (output.dtype == DType::uint64) join_registers(of(output.operand->name));
-    const std::size_t size = case_bytes(output);
-    work_.output.write(first * size, bytes(output).first(count * size));
+    write(first, count);
   }
 
  private:
@@ -273,6 +229,65 @@ class Chunk {
     } catch (const Trap& trap) {
       throw Trap(trap.lane, trap.address, trap.reason, fmt::format("case {}", first + trap.warp));
     }
+  }
+
+  void read(Input& input, std::size_t first, std::size_t count) {
+    if (!input.is_matrix()) {
+      input.read(first, bytes(input.role()).first(count * input.case_bytes()));
+      if (input.role().dtype == DType::uint64) split_registers(of(input.role().operand->name));
+      return;
+    }
+    matrices_.resize(count * input.case_bytes());
+    input.read(first, matrices_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto one = std::span(matrices_).subspan(i * input.case_bytes(), input.case_bytes());
+      const auto words = words_of(*input.role().operand, i);
+      try {
+        if (&input == work_.inputs.sparse_a.get())
+          input.compress(work_.instruction.form(), one, words, words_of(work_.instruction.form().operand(OperandName::e), i),
+                         selected(OperandName::e));
+        else
+          input.scatter(one, words, selected(input.role().operand->name));
+      } catch (const std::exception& e) {
+        throw std::runtime_error(fmt::format("{}: case {}: {}", input.path(), first + i, e.what()));
+      }
+    }
+  }
+
+  void write(std::size_t first, std::size_t count) {
+    const FileRole& output = work_.output_role;
+    if (const auto reading = matrix_reading(output, work_.options)) {
+      const MatrixSize matrix = *matrix_size(output);
+      const std::size_t size = matrix.rows * matrix.columns * size_of(written_dtype(element_type(*output.operand), *reading));
+      matrices_.resize(count * size);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto words = words_of(*output.operand, i);
+        gather_matrix(*output.operand, *reading, ConstRegisterList(words.data(), words.size()),
+                      std::span(matrices_).subspan(i * size, size));
+      }
+      return work_.output.write(first * size, matrices_);
+    }
+    if (output.dtype == DType::uint64) join_registers(of(output.operand->name));
+    const std::size_t size = case_bytes(output);
+    work_.output.write(first * size, bytes(output).first(count * size));
+  }
+
+  /// The words of an operand's registers in case `index` of the chunk.
+  std::vector<std::uint32_t*> words_of(const Operand& operand, std::size_t index) {
+    const auto words = static_cast<std::size_t>(operand.words());
+    std::vector<std::uint32_t*> pointers;
+    for (std::size_t w = 0; w < words; ++w) pointers.push_back(of(operand.name)[index * words + w].data());
+    return pointers;
+  }
+
+  /// Which matrix of an operand selector or ids choose.
+  int selected(OperandName operand) const {
+    const auto number = [&](const char* option) { return work_.options.numbers.at(option).value_or(0); };
+    const Form& form = work_.instruction.form();
+    if (operand == OperandName::e) return static_cast<int>(number("selector"));
+    if (operand == OperandName::scale_a) return scale_matrix(form, OperandName::ids_a, {number("byte-id-a"), number("thread-id-a")});
+    if (operand == OperandName::scale_b) return scale_matrix(form, OperandName::ids_b, {number("byte-id-b"), number("thread-id-b")});
+    return 0;
   }
 
   std::vector<Register>& of(OperandName name) { return registers_[static_cast<std::size_t>(name)]; }
@@ -286,6 +301,7 @@ class Chunk {
   std::size_t cases_;
   std::array<std::vector<Register>, operand_names> registers_;  ///< by OperandName: [cases][words of the operand]; numbers [words]
   std::vector<std::uint8_t> memory_;                            ///< [cases][bytes]
+  std::vector<std::byte> matrices_;                             ///< of an input or the result, [cases][bytes]
   Batch batch_;
 };
 
@@ -332,15 +348,26 @@ void exec(const Options& options) {
   const Instruction instruction(options.opcode, options.target);
   const std::vector<FileRole> roles = checked_roles(instruction.form(), options);
   const FileRole& output_role = *std::ranges::find(roles, true, &FileRole::written);
-  Inputs inputs(roles, options);
-  NpyWriter output(options.file(output_role), output_header(output_role, inputs));
+  require_labels(options.labels, instruction.target().name, {instruction});
+  Inputs inputs(instruction.form(), roles, options);
+  NpyWriter output(options.file(output_role), output_header(output_role, inputs, options));
   run_all({instruction, options, inputs, output_role, output});
   output.finish();
+  print_evidence(options.labels, instruction.target().name, {instruction});
 }
 
-constexpr const char* footer = R"(Every array holds one warp a case. Files may be larger than memory. A result appears whole or not at all.
+constexpr const char* introduction =
+    R"(Every array holds one warp a case. An operand's array is its registers, or its logical matrix: [cases][rows][columns], of --e the metadata
+codes (rows by groups), of --scale-a and --scale-b the factors that the ids select (rows by factors, factors by columns). Its shape says which;
+where both would fit, :registers, :values or :bits behind the file's name does. 'zeros' stands for an operand that is all zero, '-' for standard
+input and output. Files may be larger than memory, but for '-'. A result appears whole or not at all.
 
+)";
+
+constexpr const char* examples = R"(
 Examples:
+  warpmat exec mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_80 --a A.npy --b B.npy --c zeros --d D.npy --as matrix
+  warpmat exec mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 --target sm_90a --sparse-a A.npy --b B.npy --c zeros --d D.npy --as matrix
   warpmat exec mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_80 --a A.npy --b B.npy --c C.npy --d D.npy
   warpmat exec ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --r R.npy
   warpmat exec stmatrix.sync.aligned.m8n8.x2.shared.b16 --target sm_90 --shared MEM.npy --p ADDR.npy --r R.npy --shared-out OUT.npy
@@ -362,12 +389,16 @@ void add_exec(CLI::App& app) {
         ->add_option("--" + number.option, options->numbers[number.option],
                      fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
         ->type_name("N");
+  command->add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
+      ->type_name("{registers,matrix,bits}")
+      ->check(CLI::IsMember({"registers", "matrix", "bits"}).description(""));
   add_execution_flags(*command, options->execution);
+  add_label_flags(*command, options->labels);
   options->jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
       ->type_name("N")
       ->check(CLI::Range(1u, max_jobs));
-  command->footer(footer);
+  command->footer(introduction + dtype_help() + examples);
   command->callback([options] { exec(*options); });
 }
 

@@ -9,7 +9,9 @@
 
 #include "commands.h"
 #include "tools/library/check_list.h"
+#include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
+#include "tools/library/label_flags.h"
 #include "tools/library/launch_description.h"
 #include "tools/library/ptx_file.h"
 
@@ -22,6 +24,7 @@ struct Options {
   std::uint32_t shared_bytes = 0;
   bool contract = true;
   LaunchOptions launch;
+  LabelOptions labels;
 };
 
 /// The description that the options make of a .ptx file, and of Triton's .json beside it.
@@ -69,6 +72,8 @@ void run_launch(const Options& options) {
   const Module module(read_ptx(description.ptx));
   const std::string entry = description.kernel.empty() ? only_entry(module, description.ptx) : description.kernel;
   const Kernel kernel(module, entry, {.target = options.target, .contract = options.contract});
+  const auto instructions = labelled_instructions(kernel);
+  require_labels(options.labels, kernel.program().target->name, instructions);
   add_scratch(description, kernel.program().parameters.size());
   PreparedLaunch prepared = prepare(description);
   LaunchOptions launch_options = options.launch;
@@ -76,6 +81,7 @@ void run_launch(const Options& options) {
   const LaunchResult result = launch(kernel, description.config, prepared.memory, prepared.arguments, launch_options);
   fmt::print("{}", result.printed);
   write_outputs(description, prepared);
+  print_evidence(options.labels, kernel.program().target->name, instructions);
 }
 
 }  // namespace
@@ -101,6 +107,7 @@ void add_launch(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--fmad", options->contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
   add_execution_flags(*command, options->launch.execution);
+  add_label_flags(*command, options->labels);
   command->footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
       "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx "

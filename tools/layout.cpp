@@ -344,6 +344,11 @@ constexpr const char* footer =
 which lane holds the address of which row in memory, and which of the row's bytes or bits are which column. Where --matrix chooses, it counts
 the matrices of ldmatrix and stmatrix, the products of m8n8k4, the values of the selector (operand e) or of the ids (operands scale-a, scale-b).
 
+Operand e holds a 4-bit code for each group of four elements of a row of the sparse A (tf32: two, packed 4-bit types: eight), whose low two bits are the
+place of the first stored element and whose high two bits that of the second: 0x9 is places 1 and 2. The selector says which lanes' codes count.
+Of scale factors byte-id says at which byte of the register they begin, thread-id which lanes of each four hold them: with {2, 1} byte 2 of lanes 2
+and 3. docs/guide.md has worked examples.
+
 Examples:
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --row 9 --column 2

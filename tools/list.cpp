@@ -104,7 +104,7 @@ Json form_json(const Form& form, const std::vector<Offer>& found) {
   for (const Offer& o : found)
     lowerings.push_back({{"hardware", name(o.hardware)},
                          {"machine", machine_name(form, *o.lowering)},
-                         {"evidence", name(o.lowering->evidence)},
+                         {"evidence", name(label_of(*o.lowering))},
                          {"source", o.lowering->source},
                          {"floor", floor_json(o.floor)}});
   const Json requires_json{{"target", target_text(form.requirement)}, {"ptx", to_string(form.requirement.ptx)}};
@@ -154,7 +154,7 @@ void list(const Options& options) {
 
 std::string footer() {
   std::string text = "Evidence, from strong to weak, of a form's bits on a hardware:\n";
-  for (const Evidence evidence : all_evidence) text += fmt::format("  {:9}  {}\n", name(evidence), meaning(evidence));
+  for (const Label label : all_labels) text += fmt::format("  {:9}  {}\n", name(label), meaning(label));
   return text + R"(
 Examples:
   warpmat list

@@ -7,35 +7,120 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/element_source.h"
+#include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
+#include "tools/library/expectation.h"
+#include "tools/library/label_flags.h"
 #include "tools/library/npy.h"
 #include "tools/library/output_file.h"
+#include "tools/library/program_warnings.h"
 #include "tools/library/ptx_file.h"
+#include "tools/library/versus.h"
 #include "tools/library/warp_place.h"
 
 namespace warpmat {
 namespace {
 
 struct Options {
-  std::string file, target;
+  std::string file, target, versus;
   std::size_t shared_bytes = 0;
-  std::vector<std::string> in, print, out;
+  std::vector<std::string> in, print, out, expect, layouts;
   ExecutionOptions execution;
+  LabelOptions labels;
 };
 
-void run_program(const Options& options) {
-  const Program program = read_program(options.file, options.target);
-  const std::vector<Assignment> inputs = assignments(program, options.in, "in", "SOURCE");
-  const std::vector<Assignment> outputs = assignments(program, options.out, "out", "FILE.npy");
-  std::vector<WarpPlace> shown;
-  for (const std::string& text : options.print) shown.emplace_back(program, text);
-  for (const Assignment& output : outputs) check_output_place(output.what);
+/// A program on one target, with the places that the options name.
+struct Session {
+  Session(const Options& options, std::string_view target)
+      : program(read_program(options.file, target)),
+        layouts(parse_layouts(program, options.layouts)),
+        inputs(assignments(program, options.in, "in", "SOURCE", layouts)),
+        warp(program, options.shared_bytes) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
-  Warp warp(program, options.shared_bytes);
-  for (const Assignment& input : inputs) input.place.fill(warp, input.what);
-  run(warp, options.execution);
-  for (const WarpPlace& place : shown) fmt::print("{}\n", place.show(warp));
-  for (const Assignment& output : outputs) write_npy(output.what, output.place.array(warp));
+  std::vector<WarpPlace> places(const std::vector<std::string>& texts) const {
+    std::vector<WarpPlace> found;
+    for (const std::string& text : texts) found.emplace_back(program, text, layouts);
+    return found;
+  }
+
+  /// Registers first: scale factors go where ids that registers hold say.
+  void fill() {
+    for (const bool registers : {true, false})
+      for (const Assignment& input : inputs)
+        if ((input.place.kind() == WarpPlace::Kind::registers) == registers)
+          filled.push_back({input.place.text(), input.place.fill(warp, input.what)});
+  }
+
+  Program program;
+  Layouts layouts;
+  std::vector<Assignment> inputs;
+  std::vector<FilledPlace> filled;
+  Warp warp;
+};
+
+void print_warnings(const Session& session, const std::string& file) {
+  for (const std::string& warning : program_warnings(session.program, &session.filled)) fmt::print(stderr, "{}: {}\n", file, warning);
+}
+
+/// The matrix operands that the program writes, for --versus without --print.
+std::vector<std::string> results_of(const Program& program) {
+  std::vector<std::string> names;
+  const auto statements = program.matrix_statements();
+  for (std::size_t i = 0; i < statements.size(); ++i)
+    for (const Operand& operand : statements[i]->matrix()->form().operands)
+      if (operand.written) names.push_back(fmt::format("{}.{}", statement_name(program, i), name(operand.name)));
+  return names;
+}
+
+void run_versus(const Options& options, const Session& session) {
+  Session other(options, options.versus);
+  other.fill();
+  run(other.warp, options.execution);
+  const std::vector<std::string> texts = options.print.empty() ? results_of(session.program) : options.print;
+  const auto places = session.places(texts), other_places = other.places(texts);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    fmt::print("{}", versus_text({session.warp, places[i], session.program.target->name},
+                                 {other.warp, other_places[i], other.program.target->name}));
+  print_evidence(options.labels, other.program.target->name, labelled_instructions(other.program));
+}
+
+void run_program(const Options& options) {
+  Session session(options, options.target);
+  const auto instructions = labelled_instructions(session.program);
+  const std::vector<Assignment> outputs = assignments(session.program, options.out, "out", "FILE.npy", session.layouts);
+  const std::vector<WarpPlace> shown = session.places(options.print);
+  std::vector<Expectation> expectations;
+  for (const Assignment& a : assignments(session.program, options.expect, "expect", "FILE.npy[:TOLERANCE]", session.layouts))
+    expectations.emplace_back(a.place, a.what);
+  for (const Assignment& output : outputs) check_output_place(output.what);
+  require_labels(options.labels, session.program.target->name, instructions);
+
+  session.fill();
+  print_warnings(session, options.file);
+  run(session.warp, options.execution);
+  for (const WarpPlace& place : shown) fmt::print("{}\n", place.show(session.warp));
+  for (const Assignment& output : outputs) write_npy(output.what, output.place.array(session.warp));
+  if (!options.versus.empty()) run_versus(options, session);
+  print_evidence(options.labels, session.program.target->name, instructions);
+  bool wrong = false;
+  for (const Expectation& expectation : expectations) {
+    const std::string text = expectation.compare(session.warp);
+    fmt::print(stderr, "{}", text);
+    wrong = wrong || !text.empty();
+  }
+  if (wrong) throw CLI::RuntimeError(1);
+}
+
+std::string footer() {
+  return place_help() + "A SOURCE is FILE.npy, or - for a .npy file from standard input, or one of\n" + source_help() +
+         "Registers and memory that --in does not name begin as zeros.\n\n" + dtype_help() +
+         "\nExamples:\n"
+         "  warpmat run mma.ptx --target sm_90a --in mma.0.a=iota --in mma.0.b=random:7 --print mma.0.d --print d0,d1:f32\n"
+         "  warpmat run load.ptx --target sm_80 --in tile:f16:64=tile.npy --layout 'tile=swizzle<3,4,3>' --print ldmatrix.0.r:f16\n"
+         "  warpmat run mma.ptx --target sm_90a --in 0.a=A.npy --in 0.b=B.npy --expect 0.d=D.npy:2ulp --versus sm_80";
 }
 
 }  // namespace
@@ -47,21 +132,26 @@ void add_run(CLI::App& app) {
   command->add_option("--target", options->target, "The GPU to be, for example sm_80 or sm_90a; else the file's own .target");
   command->add_option("--in", options->in, "PLACE=SOURCE: fill a place before the run; may be repeated")->allow_extra_args(false);
   command->add_option("--print", options->print, "PLACE: print a place after the run; may be repeated")->allow_extra_args(false);
-  command->add_option("--out", options->out, "PLACE=FILE.npy: write a place after the run; may be repeated")->allow_extra_args(false);
+  command->add_option("--out", options->out, "PLACE=FILE.npy: write a place after the run, - to standard output; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--expect", options->expect,
+          "PLACE=FILE.npy[:TOLERANCE]: compare a place after the run, and end with status 1 where it differs by more than TOLERANCE "
+          "(0.01, or 2ulp: units in the last place; default: not at all); may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--versus", options->versus, "Run as this GPU too, and say how the places of --print, or all results, differ")
+      ->type_name("T");
+  command
+      ->add_option("--layout", options->layouts,
+                   "NAME=LAYOUT: how a matrix lies in a shared variable: rows, padded<ROW_BYTES> or swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>, "
+                   "CuTe's on byte addresses; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--shared-bytes", options->shared_bytes, "Shared memory beyond the program's variables: this many bytes in all")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
   add_execution_flags(*command, options->execution);
-  command->footer(
-      "A PLACE is NAME[:FORMAT[:COLUMNS]], where NAME is\n"
-      "  a shared variable      tile:f16:8   its elements read as f16, 8 in a printed row\n"
-      "  registers              d0,d1:f32    printed as a table of lanes\n"
-      "  a matrix operand       0.a          operand a of the first matrix instruction, as the logical matrix\n"
-      "A SOURCE is FILE.npy, iota (0, 1, 2 ...), random[:SEED] (numbers in [-1, 1), integers over their whole range) or zeros.\n"
-      "Registers and memory that --in does not name begin as zeros.\n"
-      "\n"
-      "Examples:\n"
-      "  warpmat run mma.ptx --target sm_90a --in 0.a=iota --in 0.b=random:7 --print 0.d --print d0,d1:f32\n"
-      "  warpmat run load.ptx --target sm_80 --in tile:f16=tile.npy --print 0.r:f16 --out r0,r1=fragment.npy");
+  add_label_flags(*command, options->labels);
+  command->footer(footer());
   command->callback([options] { run_program(*options); });
 }
 

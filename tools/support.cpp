@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/cards.h"
 #include "tools/library/offers.h"
 #include "tools/library/opcode_patterns.h"
 #include "tools/library/output_file.h"
@@ -85,15 +86,15 @@ std::string section_text(const Section& section) {
 
 /// "| sm_90a | 90 | 90 | 0 | 0 | 0 |": the forms of a target, all and by evidence.
 std::string target_row(const Target& target) {
-  std::map<Evidence, int> counts;
+  std::map<Label, int> counts;
   int all = 0;
   for (const Form& form : forms())
     for (const Offer& o : offers(form, &target)) {
-      ++counts[o.lowering->evidence];
+      ++counts[label_of(*o.lowering)];
       ++all;
     }
   std::string text = fmt::format("| {} | {}", target.name, all);
-  for (const Evidence evidence : all_evidence) text += fmt::format(" | {}", counts[evidence]);
+  for (const Label label : all_labels) text += fmt::format(" | {}", counts[label]);
   return text + " |\n";
 }
 
@@ -120,11 +121,12 @@ Forms of each target, and of how many the bits are known in which way:
 
 std::string support_text() {
   std::string labels;
-  for (const Evidence evidence : all_evidence) labels += fmt::format("| {} | {} |\n", name(evidence), meaning(evidence));
+  for (const Label label : all_labels) labels += fmt::format("| {} | {} |\n", name(label), meaning(label));
   std::string text = fmt::format(introduction, forms().size(), labels);
-  for (const Evidence evidence : all_evidence) text += fmt::format(" {} |", name(evidence));
-  text += "\n|---|---|---|---|---|---|\n";
+  for (const Label label : all_labels) text += fmt::format(" {} |", name(label));
+  text += "\n|---|---|---|---|---|---|---|\n";
   for (const Target& target : targets()) text += target_row(target);
+  text += "\n## Cards\n\nWhat is known of each card; what a row does not name does not exist on it.\n\n" + card_table();
   for (const Section& section : sections()) text += section_text(section);
   return text;
 }

@@ -106,7 +106,7 @@ typedef struct warpmat_instruction_info {
   const char* target;
   const char* machine;  /* the machine instructions: "2 HMMA.16816 and an addition" */
   const char* sass;     /* what warpmat_find_machine takes for it; null where it is no one machine instruction, or its name is not known */
-  const char* evidence; /* how the bits are known: "measured", "replayed", "published", "assumed" */
+  const char* evidence; /* how the bits are known: "measured", "specified", "replayed", "published", "assumed" */
   const char* source;   /* by whom */
   int m, n, k;          /* of mma; of ldmatrix and stmatrix m rows of n elements, k 0 */
   int operands;         /* as warpmat_operand_at counts them */

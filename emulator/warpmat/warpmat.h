@@ -8,6 +8,7 @@
 //   ptx/run.h          a Warp runs a Program
 //   machine/launch.h   whole kernels: Module, Kernel, DeviceMemory, launch
 //   ptx/operands.h     a statement's operands as Eigen matrices: what tests of kernels use
+//   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
 //   execute/instruction.h  one Instruction on registers, without PTX text: what simulators use
 //   tables/form.h     the table of forms; tables/lowering.h what each becomes on each hardware, and how that is known
 //   layout/fragment.h  which lane, register and bits hold an element
@@ -22,4 +23,5 @@
 #include <warpmat/matrices/sparse.h>
 #include <warpmat/ptx/operands.h>
 #include <warpmat/ptx/run.h>
+#include <warpmat/ptx/variables.h>
 #include <warpmat/tables/scales.h>

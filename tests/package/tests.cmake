@@ -36,3 +36,10 @@ add_package_test(core "symbols" ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DPREFIX=${pac
 find_program(PKG_CONFIG_EXECUTABLE pkg-config REQUIRED)
 add_package_test(core "pkg-config" ${CMAKE_COMMAND} -DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE} -DCOMPILER=${CMAKE_CXX_COMPILER} -DPREFIX=${package}/prefix
                  -DBINARY=${package}/pkg-config -P ${here}/pkg_config.cmake)
+
+# The project that the installed command writes, README's example in it, builds and passes.
+if(TARGET warpmat_command)
+  add_test(NAME "package: warpmat new" COMMAND ${CMAKE_COMMAND} -DPREFIX=${package}/prefix -DBINARY=${package}/new -DCOMPILER=${CMAKE_CXX_COMPILER}
+                                              -DGENERATOR=${CMAKE_GENERATOR} -P ${here}/new.cmake)
+  set_tests_properties("package: warpmat new" PROPERTIES FIXTURES_REQUIRED package_installed)
+endif()

@@ -135,7 +135,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a", ".shared .align 3 .b32 v;", {1, 16}, "an alignment must be a power of two"},
       {"sm_90a", ".shared .align .b32 v;", {1, 16}, "expected an alignment in bytes from 1 to 65536, found '.b32'"},
       {"sm_90a", ".shared .f8 v;", {1, 9}, "expected a type such as .b32 or .f32, found '.f8'"},
-      {"sm_90a", ".shared .b32 v[2][2];", {1, 18}, "expected ';' after the declaration, found '['"},
+      {"sm_90a", ".shared .b32 v[2][2];", {1, 18}, "a variable has one dimension here: write v[ROWS * COLUMNS], and index it by row * COLUMNS + column"},
       {"sm_90a", ".shared .b32 v = 1;", {1, 15}, "expected ';' after the declaration, found '='"},
       {"sm_90a",
        "a = b;",
@@ -143,7 +143,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
        "unknown instruction 'a': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, or, "
        "xor, "
        "not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
-      {"sm_90a", "}", {1, 1}, "blocks and kernels are not supported: write the statements alone"},
+      {"sm_90a", "}", {1, 1}, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels"},
       {"sm_90a", "@p mov.u32 a, 1;", {1, 1}, "predicates are not supported: every lane executes every statement"},
       {"sm_90a", "L: mov.u32 a, 1;", {1, 1}, "labels and branches are not supported: a program runs from first to last"},
       {"sm_90a", "5;", {1, 1}, "expected an instruction or a directive, found '5'"},

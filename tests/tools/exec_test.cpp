@@ -142,8 +142,9 @@ std::vector<std::string> command_line(const Instruction& instruction, const Arra
   std::vector<std::string> arguments{"exec", instruction.form().opcode, "--target", std::string(instruction.target().name)};
   for (const auto& [option, array] : inputs) {
     write_npy(directory.path(option + ".npy"), array);
-    arguments.insert(arguments.end(), {"--" + option, directory.path(option + ".npy")});
+    arguments.insert(arguments.end(), {"--" + option, directory.path(option + ".npy:registers")});
   }
+  arguments.emplace_back("--quiet");
   for (const Operand& operand : instruction.form().operands)
     for (const auto& [option, number] : numbers(instruction.form(), operand))
       arguments.insert(arguments.end(), {"--" + option, std::to_string(number)});

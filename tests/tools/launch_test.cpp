@@ -72,7 +72,7 @@ struct Folder {
 TEST_CASE("launch runs a kernel from options and writes its outputs", "[tools][launch]") {
   const Folder folder;
   const Outcome outcome = folder.launch({"--kernel", "scale", "--grid", "1,1,1", "--shared-bytes", "64", "--target", "sm_90a", "--jobs",
-                                         "2", "--schedule", "5", "--check", "all"});
+                                         "2", "--schedule", "5", "--check", "all", "--quiet"});
   CHECK(outcome.err == "");
   REQUIRE(outcome.status == 0);
   const NpyArray result = read_npy(folder.out);

@@ -1,5 +1,6 @@
 #include <warpmat/execute/instruction.h>
 #include <warpmat/tables/floor.h>
+#include <warpmat/tables/label.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -61,7 +62,7 @@ TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
       const Lowering* const wanted = find_lowering(form, t.hardware);
       REQUIRE(wanted != nullptr);
       CHECK(lowering.at("machine") == machine_name(form, *wanted));
-      CHECK(lowering.at("evidence") == name(wanted->evidence));
+      CHECK(lowering.at("evidence") == name(label_of(*wanted)));
       CHECK(lowering.at("source") == wanted->source);
       const auto floor = find_floor(form, t.hardware);
       CHECK(lowering.at("floor").is_null() == !floor);

@@ -97,9 +97,9 @@ TEST_CASE("evidence tells what answers of a card that nobody has measured would 
   write_text(directory.path("b.jsonl.gz"), encode(recording));
   const Outcome evidence = run_command({"evidence", directory.path("b.jsonl.gz")});
   CHECK(evidence.status == 0);
-  CHECK(contains(evidence.out, "| `MOVM` | 1 | published | PTX ISA 9.1 | measured |"));
+  CHECK(contains(evidence.out, "| `MOVM` | 1 | specified | PTX ISA 9.1 | measured |"));
   CHECK(contains(evidence.out, "says of sm_80"));
-  CHECK(contains(evidence.out, "| `LDSM` | 12 | published | PTX ISA 9.1 | agrees, but 8 forms lack answers |"));
+  CHECK(contains(evidence.out, "| `LDSM` | 12 | specified | PTX ISA 9.1 | agrees, but 8 forms lack answers |"));
 }
 
 TEST_CASE("the parts of a recording are the recording, and evidence refuses one that lacks a part", "[tools]") {

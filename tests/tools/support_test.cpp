@@ -1,4 +1,5 @@
 #include <warpmat/execute/instruction.h>
+#include <warpmat/tables/label.h>
 
 #include <fmt/format.h>
 
@@ -90,7 +91,7 @@ TEST_CASE("docs/support.md tells of each form once, where it exists and how its 
       const std::size_t at = cells[3].find(fmt::format(" {}", name(target.hardware)));
       CHECK((at != std::string::npos) == (lowering != nullptr));
       if (at == std::string::npos || lowering == nullptr) continue;
-      const std::size_t label = cells[3].rfind(std::string(name(lowering->evidence)), at);
+      const std::size_t label = cells[3].rfind(std::string(name(label_of(*lowering))), at);
       REQUIRE(label != std::string::npos);
       CHECK(cells[3].find_first_of(";<", label) > at);
       const std::size_t machine = cells[3].rfind(fmt::format("`{}` ", machine_name(form, *lowering)), at);
@@ -105,16 +106,17 @@ TEST_CASE("docs/support.md counts the forms of each target by evidence", "[tools
   REQUIRE(counted.size() == targets().size());
   for (std::size_t i = 0; i < targets().size(); ++i) {
     const Target& target = targets()[i];
-    std::map<Evidence, int> counts;
+    std::map<Label, int> counts;
     int all = 0;
     for (const Form& form : forms())
-      if (!unavailable(form, target)) ++counts[find_lowering(form, target.hardware)->evidence], ++all;
+      if (!unavailable(form, target)) ++counts[label_of(*find_lowering(form, target.hardware))], ++all;
     const std::vector<std::string> expected{std::string(target.name),
                                             std::to_string(all),
-                                            std::to_string(counts[Evidence::measured]),
-                                            std::to_string(counts[Evidence::replayed]),
-                                            std::to_string(counts[Evidence::published]),
-                                            std::to_string(counts[Evidence::assumed])};
+                                            std::to_string(counts[Label::measured]),
+                                            std::to_string(counts[Label::specified]),
+                                            std::to_string(counts[Label::replayed]),
+                                            std::to_string(counts[Label::published]),
+                                            std::to_string(counts[Label::assumed])};
     CHECK(counted[i] == expected);
   }
 }

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <istream>
 #include <limits>
 #include <numeric>
@@ -15,6 +18,7 @@
 #include <system_error>
 
 #include "tools/library/output_file.h"
+#include "tools/library/standard_stream.h"
 
 namespace warpmat {
 namespace {
@@ -246,14 +250,36 @@ NpyHeader read_npy_header(std::istream& in, std::uint64_t size) {
   return header;
 }
 
+/// All of standard input as an open file that has no name any more.
+static std::ifstream spooled_standard_input() {
+  std::string name = (std::filesystem::temp_directory_path() / "warpmat_XXXXXX").string();
+  const int descriptor = mkstemp(name.data());
+  if (descriptor < 0) fail("cannot make {}", name);
+  std::FILE* file = fdopen(descriptor, "wb");
+  std::array<char, 1 << 16> piece;
+  bool written = file != nullptr;
+  for (std::size_t size; written && (size = std::fread(piece.data(), 1, piece.size(), stdin)) != 0;)
+    written = std::fwrite(piece.data(), 1, size, file) == size;
+  written = file != nullptr && std::fclose(file) == 0 && written;
+  std::ifstream in(name, std::ios::binary);
+  std::filesystem::remove(name);
+  if (!written) fail("cannot keep standard input in {}", name);
+  return in;
+}
+
 NpyReader::NpyReader(const std::filesystem::path& path) : path_(path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) refuse("there is no such file");
-  if (!std::filesystem::is_regular_file(path, error)) refuse("it is not a regular file");
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) refuse(error.message());
-  in_.open(path, std::ios::binary);
-  if (!in_) refuse(std::generic_category().message(errno));
+  if (path == standard_stream) {
+    in_ = spooled_standard_input();
+  } else {
+    if (!std::filesystem::exists(path, error)) refuse("there is no such file");
+    if (!std::filesystem::is_regular_file(path, error)) refuse("it is not a regular file");
+    in_.open(path, std::ios::binary);
+    if (!in_) refuse(std::generic_category().message(errno));
+  }
+  in_.seekg(0, std::ios::end);
+  const auto size = static_cast<std::uint64_t>(in_.tellg());
+  in_.seekg(0);
   try {
     header_ = read_npy_header(in_, size);
   } catch (const std::runtime_error& e) {
@@ -269,7 +295,7 @@ void NpyReader::read(std::uint64_t offset, std::span<std::byte> bytes) {
 }
 
 void NpyReader::refuse(std::string_view reason) const {
-  fail("cannot read {}: {}", path_.string(), reason);
+  fail("cannot read {}: {}", path_ == standard_stream ? "standard input" : path_.string(), reason);
 }
 
 NpyWriter::NpyWriter(const std::filesystem::path& path, const NpyHeader& header) : file_(path) {

@@ -8,12 +8,13 @@
 
 namespace warpmat {
 
-std::string_view meaning(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::measured: return "compared bit for bit with that hardware by this project";
-    case Evidence::replayed: return "compared bit for bit with published outputs of that hardware";
-    case Evidence::published: return "literature or the ISA's text only";
-    case Evidence::assumed: return "deduced from neighbouring generations";
+std::string_view meaning(Label label) {
+  switch (label) {
+    case Label::measured: return "compared bit for bit with that hardware by this project";
+    case Label::specified: return "the ISA fixes every bit (data movement, integers); not compared with that hardware";
+    case Label::replayed: return "compared bit for bit with outputs of that hardware that others published";
+    case Label::published: return "as papers describe that hardware's arithmetic; none of its outputs was compared";
+    case Label::assumed: return "deduced from neighbouring generations";
   }
   return "";
 }
@@ -34,16 +35,16 @@ std::string target_text(const Requirement& r) {
 }
 
 std::string evidence_label(const Offer& offer) {
-  const Evidence evidence = offer.lowering->evidence;
-  if (!offer.floor || offer.floor->evidence >= evidence) return std::string(name(evidence));
-  return fmt::format("{} (floor {})", name(evidence), name(offer.floor->evidence));
+  const Label label = label_of(*offer.lowering);
+  if (!offer.floor || offer.floor->evidence >= offer.lowering->evidence) return std::string(name(label));
+  return fmt::format("{} (floor {})", name(label), name(offer.floor->evidence));
 }
 
 std::string evidence_text(const std::vector<Offer>& found) {
   std::vector<std::pair<std::string, std::string>> texts;  // label, hardware
-  for (const Evidence evidence : all_evidence)
+  for (const Label of_row : all_labels)
     for (const Offer& o : found) {
-      if (o.lowering->evidence != evidence) continue;
+      if (label_of(*o.lowering) != of_row) continue;
       const std::string label = evidence_label(o);
       auto text = std::ranges::find(texts, label, &std::pair<std::string, std::string>::first);
       if (text == texts.end()) text = texts.insert(text, {label, label});

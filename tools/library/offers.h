@@ -2,6 +2,7 @@
 
 #include <warpmat/execute/instruction.h>
 #include <warpmat/tables/floor.h>
+#include <warpmat/tables/label.h>
 
 #include <optional>
 #include <string>
@@ -18,10 +19,10 @@ struct Offer {
 };
 
 /// From the strongest on.
-inline constexpr Evidence all_evidence[] = {Evidence::measured, Evidence::replayed, Evidence::published, Evidence::assumed};
+inline constexpr Label all_labels[] = {Label::measured, Label::specified, Label::replayed, Label::published, Label::assumed};
 
 /// "compared bit for bit with that hardware by this project".
-std::string_view meaning(Evidence evidence);
+std::string_view meaning(Label label);
 
 /// Where `form` exists: on `only`, or on every hardware if that is nullptr, oldest first.
 std::vector<Offer> offers(const Form& form, const Target* only = nullptr);

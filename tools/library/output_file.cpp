@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <random>
@@ -9,6 +10,8 @@
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "tools/library/standard_stream.h"
 
 namespace warpmat {
 namespace {
@@ -30,6 +33,7 @@ fs::path directory_of(const fs::path& path) {
 }  // namespace
 
 void check_output_place(const fs::path& path) {
+  if (path == standard_stream) return;
   std::error_code ignored;
   if (!path.has_filename()) fail(path, "the path must name a file");
   if (!fs::is_directory(directory_of(path), ignored)) fail(path, fmt::format("there is no directory {}", directory_of(path).string()));
@@ -38,6 +42,11 @@ void check_output_place(const fs::path& path) {
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   check_output_place(path);
+  if (path == standard_stream) {
+    file_ = std::tmpfile();
+    if (file_ == nullptr) fail(path, last_error());
+    return;
+  }
   place_ = fs::exists(path) ? fs::canonical(path) : path;
   temporary_ = place_;
   temporary_ += fmt::format(".{:08x}.tmp", std::random_device{}());
@@ -48,6 +57,7 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
 OutputFile::~OutputFile() {
   if (file_ == nullptr) return;
   std::fclose(file_);
+  if (path_ == standard_stream) return;
   std::error_code ignored;
   fs::remove(temporary_, ignored);
 }
@@ -60,6 +70,14 @@ void OutputFile::write(std::uint64_t offset, std::string_view bytes) {
 }
 
 void OutputFile::finish() {
+  if (path_ == standard_stream) {
+    std::rewind(file_);
+    std::array<char, 1 << 16> piece;
+    for (std::size_t size; (size = std::fread(piece.data(), 1, piece.size(), file_)) != 0;)
+      if (std::fwrite(piece.data(), 1, size, stdout) != size) fail("standard output", last_error());
+    std::fclose(std::exchange(file_, nullptr));
+    return;
+  }
   const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
   if (closed && std::rename(temporary_.c_str(), place_.c_str()) == 0) return;
   const std::string reason = last_error();

@@ -1,7 +1,9 @@
 #include "tools/library/ptx_file.h"
 
 #include <fmt/format.h>
+#include <warpmat/ptx/lexer.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -14,8 +16,16 @@ std::string read_ptx(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+bool has_functions(const std::string& text) {
+  return std::ranges::any_of(tokenize(text), [](const Token& token) { return token.text == ".entry" || token.text == ".func"; });
+}
+
 Program read_program(const std::filesystem::path& path, std::string_view target) {
   const std::string text = read_ptx(path);
+  if (has_functions(text))
+    throw std::runtime_error(fmt::format(
+        "{} holds a whole kernel, and this command takes a list of statements: 'warpmat launch {}' runs it, with grid, block and buffers",
+        path.string(), path.string()));
   try {
     return parse(text, target);
   } catch (const SyntaxError& e) {

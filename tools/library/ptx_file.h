@@ -11,7 +11,11 @@ namespace warpmat {
 /// The text of a PTX file. Throws std::runtime_error naming the file.
 std::string read_ptx(const std::filesystem::path& path);
 
-/// The program of a PTX file; `target` as in parse(). Throws std::runtime_error with the first error of the text.
+/// Whether the text is a module with functions, not a bare list of statements.
+bool has_functions(const std::string& text);
+
+/// The program of a PTX file; `target` as in parse(). Throws std::runtime_error with the first error of the text; for a whole kernel one
+/// that says which command takes it.
 Program read_program(const std::filesystem::path& path, std::string_view target);
 
 }  // namespace warpmat

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/tables/label.h>
 #include <warpmat/tables/lowering.h>
 
 #include <algorithm>
@@ -156,7 +157,7 @@ std::string upgrade_report(const Recording& recording, const std::vector<Replaye
                                  name(target->hardware), source_text(provenance), forms.size(), results.size(), outputs);
   text += "| machine instruction | forms | now | source | with these answers |\n|---|---|---|---|---|\n";
   for (const RowResult& row : rows)
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.lowering->machine, row.forms, name(row.lowering->evidence),
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.lowering->machine, row.forms, name(label_of(*row.lowering)),
                         row.lowering->source, verdict(row));
   return text + contradictions_text(recording, results) + layouts_text(recording, results) + not_compared_text(results) +
          not_recorded_text(rows);

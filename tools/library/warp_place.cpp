@@ -1,163 +1,170 @@
 #include "tools/library/warp_place.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/tables/metadata.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstring>
-#include <random>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "tools/library/element_source.h"
 #include "tools/library/split.h"
-#include "tools/library/table.h"
+#include "tools/library/standard_stream.h"
 
 namespace warpmat {
 namespace {
 
-constexpr std::size_t default_columns = 16;
-
-std::optional<std::size_t> whole_number(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-/// The dtype that holds every number of `format` exactly; without a format, the bits.
-DType dtype_of(std::optional<Format> format, int bits) {
-  if (!format) return bits <= 8 ? DType::uint8 : bits <= 16 ? DType::uint16 : bits <= 32 ? DType::uint32 : DType::uint64;
-  switch (*format) {
-    case Format::f64: return DType::float64;
-    case Format::f16: return DType::float16;
-    case Format::s32: return DType::int32;
-    case Format::s8:
-    case Format::s4: return DType::int8;
-    case Format::u8:
-    case Format::u4:
-    case Format::b1: return DType::uint8;
-    default: return DType::float32;
-  }
-}
-
-/// Number `index` of an array as a double.
-double number_at(const NpyArray& array, std::size_t index) {
-  const auto as_double = [](auto value) { return static_cast<double>(value); };
-  switch (array.dtype) {
-    case DType::uint8: return as_double(array.as<std::uint8_t>()[index]);
-    case DType::uint16: return as_double(array.as<std::uint16_t>()[index]);
-    case DType::uint32: return as_double(array.as<std::uint32_t>()[index]);
-    case DType::uint64: return as_double(array.as<std::uint64_t>()[index]);
-    case DType::int8: return as_double(array.as<std::int8_t>()[index]);
-    case DType::int16: return as_double(array.as<std::int16_t>()[index]);
-    case DType::int32: return as_double(array.as<std::int32_t>()[index]);
-    case DType::int64: return as_double(array.as<std::int64_t>()[index]);
-    case DType::float16: return to_double(Format::f16, array.as<std::uint16_t>()[index]);
-    case DType::float32: return as_double(array.as<float>()[index]);
-    case DType::float64: return array.as<double>()[index];
-  }
-  return 0;
-}
-
-void store_bits(NpyArray& array, std::size_t index, std::uint64_t bits) {
-  std::memcpy(array.bytes.data() + index * size_of(array.dtype), &bits, size_of(array.dtype));
-}
-
-/// The bits of a number as an element of `dtype`: numbers travel through the format that the dtype has.
-std::uint64_t bits_for(DType dtype, double value) {
-  switch (dtype) {
-    case DType::float16: return from_double(Format::f16, value);
-    case DType::float32: return from_double(Format::f32, value);
-    case DType::float64: return from_double(Format::f64, value);
-    case DType::int32: return from_double(Format::s32, value);
-    case DType::int8: return from_double(Format::s8, value);
-    default: return from_double(Format::u8, value);
-  }
-}
+constexpr std::string_view sparse_a_name = "sparse-a";
 
 std::uint64_t low_bits(std::uint64_t value, int bits) {
   return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
 
-std::uint64_t random_element(std::mt19937_64& generator, std::optional<Format> format, int bits) {
-  const std::uint64_t random = generator();
-  if (!format || is_integer(row(*format))) return low_bits(random >> (64 - bits), bits);
-  return from_double(*format, std::ldexp(static_cast<double>(random >> 11), -52) - 1);
+/// `width` bits of `bytes` from bit `at` on; of less than a byte they lie in one.
+std::uint64_t read_bits(std::span<const std::uint8_t> bytes, std::uint64_t at, int width) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < width; i += 8) value |= std::uint64_t{bytes[at / 8 + static_cast<std::size_t>(i / 8)]} << i;
+  return low_bits(value >> at % 8, width);
+}
+
+void write_bits(std::span<std::uint8_t> bytes, std::uint64_t at, int width, std::uint64_t value) {
+  for (int i = 0; i < width; i += 8) {
+    std::uint8_t& byte = bytes[at / 8 + static_cast<std::size_t>(i / 8)];
+    const std::uint64_t mask = low_bits(0xff, width) << at % 8;
+    byte = static_cast<std::uint8_t>((byte & ~mask) | (value >> i << at % 8 & mask));
+  }
+}
+
+std::vector<std::size_t> without_ones(std::vector<std::size_t> shape) {
+  std::erase(shape, 1u);
+  return shape;
+}
+
+std::size_t product(const std::vector<std::size_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+/// A message about the place as a whole.
+[[noreturn]] void fail(const std::string& place, const std::string& message) {
+  throw std::runtime_error(fmt::format("'{}': {}", place, message));
 }
 
 }  // namespace
 
-WarpPlace::WarpPlace(const Program& program, std::string_view text) : program_(program), text_(text) {
-  const auto fail = [&](const std::string& message) { throw std::runtime_error(fmt::format("'{}': {}", text, message)); };
-  const std::vector<std::string> parts = split(text, ':');
-  if (parts.size() > 3) fail("a place is NAME[:FORMAT[:COLUMNS]]");
-  if (parts.size() > 1) {
-    const FormatRow* found = find_format(parts[1]);
-    if (found == nullptr)
-      fail(fmt::format("unknown format '{}': there are f64, f32, tf32, bf16, f16, e4m3, e5m2, s32, s8, u8 and others", parts[1]));
-    format_ = found->format;
+Layouts parse_layouts(const Program& program, const std::vector<std::string>& texts) {
+  Layouts layouts;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) throw std::runtime_error(fmt::format("--layout takes NAME=LAYOUT, not '{}'", text));
+    const std::string name = text.substr(0, equals);
+    if (program.find_variable(name) == nullptr)
+      throw std::runtime_error(fmt::format("--layout: the program has no shared variable '{}'", name));
+    layouts[name] = MemoryLayout::parse(text.substr(equals + 1));
   }
-  if (parts.size() > 2) {
-    columns_ = whole_number(parts[2]).value_or(0);
-    if (columns_ == 0) fail(fmt::format("'{}' is not a number of columns", parts[2]));
-  }
-
-  const std::string& place = parts[0];
-  const std::size_t dot = place.find('.');
-  if (dot != std::string::npos) {
-    kind_ = Kind::operand;
-    const auto statement = whole_number(std::string_view(place).substr(0, dot));
-    const auto operand = find_operand_name(std::string_view(place).substr(dot + 1));
-    const auto statements = program.matrix_statements();
-    if (!statement || !operand)
-      fail("a matrix operand is written 0.a: the number of a matrix instruction, counted from 0, and an operand's name");
-    if (*statement >= statements.size()) fail(fmt::format("the program has {} matrix instructions, counted from 0", statements.size()));
-    statement_ = *statement;
-    const Form& form = statements[statement_]->matrix()->form();
-    operand_ = form.find_operand(*operand);
-    if (operand_ == nullptr || operand_->kind != OperandKind::fragment)
-      fail(fmt::format("{} has no matrix operand {}", form.opcode, name(*operand)));
-    if (!format_) format_ = operand_->format;
-    if (!format_) fail(fmt::format("{} moves bits without a format: write {}:f16, for example", form.opcode, place));
-    if (row(*format_).bits != operand_->fragment.payload_bits)
-      fail(fmt::format("the operand's elements have {} bits; {} has {}", operand_->fragment.payload_bits, name(*format_),
-                       row(*format_).bits));
-    return;
-  }
-  variable_ = program.find_variable(place);
-  if (variable_ != nullptr) {
-    kind_ = Kind::variable;
-    if (!format_)
-      if (const FormatRow* found = find_format(variable_->type->name)) format_ = found->format;
-    const int bits = element_bits();
-    if (bits % 8 != 0 || variable_->bytes() * 8 % bits != 0)
-      fail(fmt::format("elements of {} bits do not fill the variable's {} bytes", bits, variable_->bytes()));
-    return;
-  }
-  kind_ = Kind::registers;
-  for (const std::string& register_name : split(place, ',')) {
-    const NamedRegister* found = program.find_register(register_name);
-    if (found == nullptr) fail(fmt::format("the program has no register and no shared variable '{}'", register_name));
-    if (!registers_.empty() && found->type->bits != registers_.front()->type->bits) fail("registers of one list must have the same width");
-    registers_.push_back(found);
-  }
-  const int register_bits = std::max(32, registers_.front()->type->bits);
-  if (format_ && (row(*format_).bits > register_bits || register_bits % row(*format_).bits != 0))
-    fail(fmt::format("elements of {} bits do not fill a register of {}", row(*format_).bits, register_bits));
+  return layouts;
 }
 
-int WarpPlace::element_bits() const {
-  if (format_) return row(*format_).bits;
-  return kind_ == Kind::variable ? variable_->type->bits : std::max(32, registers_.front()->type->bits);
+WarpPlace::WarpPlace(const Program& program, std::string_view text, const Layouts& layouts) : text_(text), name_(PlaceName::parse(text)) {
+  variable_ = program.find_variable(name_.name);
+  if (variable_ != nullptr)
+    resolve_variable(layouts);
+  else if (name_.name.find('.') != std::string::npos && program.find_register(name_.name) == nullptr)
+    resolve_operand(program);
+  else
+    resolve_registers(program);
+}
+
+void WarpPlace::resolve_operand(const Program& program) {
+  kind_ = Kind::operand;
+  std::string place = name_.name;
+  if (place.ends_with(fmt::format(".{}", sparse_a_name))) {
+    kind_ = Kind::sparse_a;
+    place.replace(place.size() - sparse_a_name.size(), sparse_a_name.size(), "a");
+  }
+  try {
+    const OperandPlace found = find_operand_place(program, place);
+    statement_ = found.statement;
+    form_ = &program.matrix_statements()[statement_]->matrix()->form();
+    operand_ = form_->find_operand(found.operand);
+    if (operand_ == nullptr || operand_->kind != OperandKind::fragment)
+      throw std::invalid_argument(
+          fmt::format("{} has no matrix operand {}; {}", form_->opcode, name(found.operand), statements_with(program, found.operand)));
+  } catch (const std::invalid_argument& e) {
+    fail(text_, e.what());
+  }
+  if (kind_ == Kind::sparse_a && form_->sparsity == Sparsity::dense)
+    fail(text_, fmt::format("{} has no sparse A: that is for mma.sp", form_->opcode));
+  const std::optional<Format> own = operand_->name == OperandName::e ? std::optional(Format::u4) : operand_->format;
+  type_ = name_.type ? *name_.type : own ? ElementType::of(*own) : ElementType{std::nullopt, operand_->fragment.payload_bits};
+  if (name_.reading == Reading::values && !type_.format) fail(text_, "bits have no values: name a format, such as f16");
+  check_width(operand_->fragment.payload_bits);
+}
+
+void WarpPlace::check_width(int bits) const {
+  if (type_.bits != bits)
+    fail(text_, fmt::format("the operand's elements have {} bits; {} has {}", bits, warpmat::name(type_), type_.bits));
+}
+
+void WarpPlace::resolve_variable(const Layouts& layouts) {
+  kind_ = Kind::variable;
+  const FormatRow* own = find_format(variable_->type->name);
+  type_ = name_.type ? *name_.type : own != nullptr ? ElementType::of(own->format) : ElementType{std::nullopt, variable_->type->bits};
+  const auto bytes = static_cast<std::size_t>(variable_->bytes());
+  if (8 % type_.bits != 0 && (type_.bits % 8 != 0 || bytes * 8 % static_cast<std::size_t>(type_.bits) != 0))
+    fail(text_, fmt::format("elements of {} bits do not fill the variable's {} bytes", type_.bits, bytes));
+  columns_ = name_.columns;
+  if (const auto found = layouts.find(name_.name); found != layouts.end()) {
+    layout_ = found->second;
+    if (columns_ == 0)
+      fail(text_, fmt::format("a matrix with a layout needs its number of columns: {}:{}:64", name_.name, warpmat::name(type_)));
+  }
+  const auto last_byte_of_row = [&](std::size_t row) {
+    std::uint64_t last = 0;
+    for (std::size_t j = 0; j < columns_; ++j)
+      last = std::max(last, layout_.bit(static_cast<int>(row), static_cast<int>(j), static_cast<int>(columns_), type_.bits) / 8);
+    return last;
+  };
+  const std::size_t most_rows = columns_ == 0 ? 0 : bytes * 8 / (columns_ * static_cast<std::size_t>(type_.bits));
+  while (rows_ < most_rows && last_byte_of_row(rows_) < bytes) ++rows_;
+  if (columns_ != 0 && rows_ == 0)
+    fail(text_, fmt::format("not one row of {} elements fits into the variable's {} bytes", columns_, bytes));
+}
+
+void WarpPlace::resolve_registers(const Program& program) {
+  for (const std::string& register_name : split(name_.name, ',')) {
+    const NamedRegister* found = program.find_register(register_name);
+    if (found == nullptr) fail(text_, fmt::format("the program has no register and no shared variable '{}'", register_name));
+    if (!registers_.empty() && found->type->bits != registers_.front()->type->bits)
+      fail(text_, "registers of one list must have the same width");
+    registers_.push_back(found);
+  }
+  type_ = name_.type ? *name_.type : ElementType{std::nullopt, register_bits()};
+  if (type_.bits > register_bits() || register_bits() % type_.bits != 0)
+    fail(text_, fmt::format("elements of {} bits do not fill a register of {}", type_.bits, register_bits()));
+}
+
+int WarpPlace::register_bits() const {
+  return std::max(32, registers_.front()->type->bits);
 }
 
 std::vector<std::size_t> WarpPlace::shape() const {
   switch (kind_) {
-    case Kind::operand:
-      return {static_cast<std::size_t>(matrix_rows(operand_->fragment)), static_cast<std::size_t>(matrix_columns(operand_->fragment))};
-    case Kind::variable: return {static_cast<std::size_t>(variable_->bytes() * 8 / element_bits())};
+    case Kind::sparse_a: return {static_cast<std::size_t>(form_->shape.m), static_cast<std::size_t>(form_->shape.k)};
+    case Kind::operand: {
+      const Fragment& f = operand_->fragment;
+      const bool one_matrix =
+          operand_->name == OperandName::e || operand_->name == OperandName::scale_a || operand_->name == OperandName::scale_b;
+      return {static_cast<std::size_t>(one_matrix ? f.rows() : matrix_rows(f)), static_cast<std::size_t>(f.columns())};
+    }
+    case Kind::variable:
+      if (columns_ != 0) return {rows_, columns_};
+      return {static_cast<std::size_t>(variable_->bytes() * 8 / type_.bits)};
     case Kind::registers: {
-      const auto per_register = static_cast<std::size_t>(std::max(32, registers_.front()->type->bits) / element_bits());
+      const auto per_register = static_cast<std::size_t>(register_bits() / type_.bits);
       if (per_register == 1) return {registers_.size(), lanes};
       return {registers_.size(), lanes, per_register};
     }
@@ -166,159 +173,176 @@ std::vector<std::size_t> WarpPlace::shape() const {
 }
 
 std::size_t WarpPlace::count() const {
-  std::size_t product = 1;
-  for (const std::size_t extent : shape()) product *= extent;
-  return product;
+  return product(shape());
+}
+
+/// Element `index` of the operand's matrix, of the matrix that the statement uses where the fragment holds several to choose from.
+Element WarpPlace::element(const Warp& warp, std::size_t index) const {
+  const Fragment& f = operand_->fragment;
+  const auto columns = static_cast<std::size_t>(f.columns());
+  const int row = static_cast<int>(index / columns), column = static_cast<int>(index % columns);
+  if (const auto selected = selected_matrix(warp, statement_, operand_->name)) return {row, column, *selected};
+  return {row % f.rows(), column, row / f.rows()};
+}
+
+std::uint64_t WarpPlace::bit_in_variable(std::size_t index) const {
+  if (columns_ == 0) return index * static_cast<std::size_t>(type_.bits);
+  return layout_.bit(static_cast<int>(index / columns_), static_cast<int>(index % columns_), static_cast<int>(columns_), type_.bits);
+}
+
+/// The registers that filling the place writes.
+std::vector<int> WarpPlace::slots(const Program& program) const {
+  std::vector<int> slots;
+  for (const NamedRegister* r : registers_) slots.push_back(r->slot);
+  if (operand_ == nullptr) return slots;
+  const Statement& statement = *program.matrix_statements()[statement_];
+  const auto add = [&](const Operand& operand) {
+    for (const Item& item : statement.operands[static_cast<std::size_t>(&operand - form_->operands.data())].items)
+      if (item.kind == Item::Kind::named) slots.push_back(item.slot);
+  };
+  add(*operand_);
+  if (kind_ == Kind::sparse_a) add(form_->operand(OperandName::e));
+  return slots;
 }
 
 std::vector<std::uint64_t> WarpPlace::read(const Warp& warp) const {
   std::vector<std::uint64_t> elements;
   elements.reserve(count());
-  const int bits = element_bits();
-  if (kind_ == Kind::operand) {
-    const Eigen::MatrixXd matrix = get_operand(warp, statement_, operand_->name, format_);
-    for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-      for (Eigen::Index j = 0; j < matrix.cols(); ++j) elements.push_back(from_double(*format_, matrix(i, j)));
+  const Statement* const statement = operand_ == nullptr ? nullptr : warp.program().matrix_statements()[statement_];
+  if (kind_ == Kind::sparse_a) {
+    const numbers::Matrix a = numbers::get_sparse_a(warp, statement_);
+    for (int i = 0; i < a.rows(); ++i)
+      for (int j = 0; j < a.columns(); ++j) elements.push_back(from_double(*operand_->format, a(i, j)));
+  } else if (kind_ == Kind::operand) {
+    const auto words = warp.words(statement->operands[static_cast<std::size_t>(operand_ - form_->operands.data())]);
+    for (std::size_t i = 0; i < count(); ++i) elements.push_back(read_element(operand_->fragment, words, element(warp, i)));
   } else if (kind_ == Kind::variable) {
     const auto bytes = warp.shared().bytes().subspan(static_cast<std::size_t>(variable_->address));
-    for (std::size_t i = 0; i < count(); ++i) {
-      std::uint64_t element = 0;
-      std::memcpy(&element, bytes.data() + i * static_cast<std::size_t>(bits / 8), static_cast<std::size_t>(bits / 8));
-      elements.push_back(element);
-    }
+    for (std::size_t i = 0; i < count(); ++i) elements.push_back(read_bits(bytes, bit_in_variable(i), type_.bits));
   } else {
     for (const NamedRegister* r : registers_)
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         std::uint64_t word = warp.reg(r->name)[lane];
         if (r->type->bits == 64) word |= std::uint64_t{warp.reg(r->name, 1)[lane]} << 32;
-        for (int shift = 0; shift < std::max(32, r->type->bits); shift += bits) elements.push_back(low_bits(word >> shift, bits));
+        for (int shift = 0; shift < register_bits(); shift += type_.bits) elements.push_back(low_bits(word >> shift, type_.bits));
       }
   }
   return elements;
+}
+
+void WarpPlace::write_operand(Warp& warp, const std::vector<std::uint64_t>& elements) const {
+  if (kind_ == Kind::sparse_a) {
+    numbers::Matrix a(form_->shape.m, form_->shape.k);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      a(static_cast<int>(i) / form_->shape.k, static_cast<int>(i) % form_->shape.k) = to_double(*operand_->format, elements[i]);
+    return numbers::set_sparse_a(warp, statement_, a);
+  }
+  const OperandText& text =
+      warp.program().matrix_statements()[statement_]->operands[static_cast<std::size_t>(operand_ - form_->operands.data())];
+  if (std::ranges::any_of(text.items, [](const Item& item) { return item.kind != Item::Kind::named; }))
+    fail(text_, "the operand is not made of registers");
+  const auto words = warp.words(text);
+  for (std::size_t i = 0; i < elements.size(); ++i) write_element(operand_->fragment, words, element(warp, i), elements[i]);
 }
 
 void WarpPlace::write(Warp& warp, const std::vector<std::uint64_t>& elements) const {
-  const int bits = element_bits();
-  std::size_t next = 0;
-  if (kind_ == Kind::operand) {
-    const auto extents = shape();
-    Eigen::MatrixXd matrix(static_cast<Eigen::Index>(extents[0]), static_cast<Eigen::Index>(extents[1]));
-    for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-      for (Eigen::Index j = 0; j < matrix.cols(); ++j) matrix(i, j) = to_double(*format_, elements[next++]);
-    set_operand(warp, statement_, operand_->name, matrix, format_);
-  } else if (kind_ == Kind::variable) {
-    auto bytes = warp.shared().bytes().subspan(static_cast<std::size_t>(variable_->address));
-    const auto size = static_cast<std::size_t>(bits / 8);
-    for (const std::uint64_t element : elements) std::memcpy(bytes.data() + size * next++, &element, size);
-  } else {
-    for (const NamedRegister* r : registers_)
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        std::uint64_t word = 0;
-        for (int shift = 0; shift < std::max(32, r->type->bits); shift += bits) word |= elements[next++] << shift;
-        word = low_bits(word, r->type->bits);
-        warp.reg(r->name)[lane] = static_cast<std::uint32_t>(word);
-        if (r->type->bits == 64) warp.reg(r->name, 1)[lane] = static_cast<std::uint32_t>(word >> 32);
-      }
+  if (operand_ != nullptr) return write_operand(warp, elements);
+  if (kind_ == Kind::variable) {
+    const auto bytes = warp.shared().bytes().subspan(static_cast<std::size_t>(variable_->address));
+    for (std::size_t i = 0; i < elements.size(); ++i) write_bits(bytes, bit_in_variable(i), type_.bits, elements[i]);
+    if (columns_ != 0) warp.describe_variable(variable_->name, {static_cast<int>(rows_), static_cast<int>(columns_), type_.bits, layout_});
+    return;
   }
+  std::size_t next = 0;
+  for (const NamedRegister* r : registers_)
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      std::uint64_t word = 0;
+      for (int shift = 0; shift < register_bits(); shift += type_.bits) word |= elements[next++] << shift;
+      word = low_bits(word, r->type->bits);
+      warp.reg(r->name)[lane] = static_cast<std::uint32_t>(word);
+      if (r->type->bits == 64) warp.reg(r->name, 1)[lane] = static_cast<std::uint32_t>(word >> 32);
+    }
 }
 
-std::vector<std::uint64_t> WarpPlace::elements_of(const std::string& source) const {
-  std::vector<std::uint64_t> elements(count());
-  const int bits = element_bits();
-  if (source == "zeros") return elements;
-  if (source == "iota") {
-    for (std::size_t i = 0; i < elements.size(); ++i)
-      elements[i] = format_ ? from_double(*format_, static_cast<double>(i)) : low_bits(i, bits);
-    return elements;
+std::vector<std::uint64_t> WarpPlace::elements_of(const NpyArray& array, const std::string& file) const {
+  const auto wanted = shape();
+  const bool flat = array.shape.size() == 1 && wanted.size() == 1;
+  const bool any_shape = kind_ == Kind::variable && columns_ == 0;
+  const bool of_matrices =
+      operand_ != nullptr && array.shape.size() == 3 && array.shape[0] * array.shape[1] == wanted[0] && array.shape[2] == wanted[1];
+  const bool fits =
+      any_shape || flat || of_matrices ? product(array.shape) == product(wanted) : without_ones(array.shape) == without_ones(wanted);
+  if (!fits) {
+    const bool turned = wanted.size() == 2 && array.shape == std::vector{wanted[1], wanted[0]};
+    throw std::runtime_error(fmt::format("{} holds {}; {} needs [{}]{}", file, describe(array), text_, fmt::join(wanted, "]["),
+                                         turned ? ": it is transposed" : ""));
   }
-  if (source == "random" || source.starts_with("random:")) {
-    const auto seed = source == "random" ? std::optional<std::size_t>(0) : whole_number(std::string_view(source).substr(7));
-    if (!seed) throw std::runtime_error(fmt::format("'{}': a seed is a whole number: random:7", source));
-    std::mt19937_64 generator(*seed);
-    for (std::uint64_t& element : elements) element = random_element(generator, format_, bits);
-    return elements;
-  }
-  if (!source.ends_with(".npy"))
-    throw std::runtime_error(fmt::format("'{}' is no source: there are FILE.npy, iota, random, random:SEED and zeros", source));
-  const NpyArray file = read_npy(source);
-  std::size_t numbers = 1;
-  for (const std::size_t extent : file.shape) numbers *= extent;
-  const NpyHeader wanted{dtype_of(format_, bits), shape()};
-  const bool same_bits = file.bytes.size() * 8 == elements.size() * static_cast<std::size_t>(bits);
-  if (numbers != elements.size() || (!format_ && !same_bits))
-    throw std::runtime_error(fmt::format("{} holds {}; {} needs {}", source, describe(file), text_, describe(wanted)));
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (format_)
-      elements[i] = from_double(*format_, number_at(file, i));
-    else
-      std::memcpy(&elements[i], file.bytes.data() + i * static_cast<std::size_t>(bits / 8), static_cast<std::size_t>(bits / 8));
+  std::vector<std::uint64_t> elements(product(wanted));
+  try {
+    const ElementReader reader(array.dtype, type_, name_.reading,
+                               name_.type ? fmt::format("{}:{}", name_.name, warpmat::name(*name_.type)) : name_.name);
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = reader.bits(array.bytes, i);
+  } catch (const std::runtime_error& e) {
+    throw std::runtime_error(fmt::format("{}: {}", file, e.what()));
   }
   return elements;
 }
 
-void WarpPlace::fill(Warp& warp, const std::string& source) const {
-  write(warp, elements_of(source));
+bool WarpPlace::is_dense_a(const NpyHeader& header) const {
+  return kind_ == Kind::operand && operand_->name == OperandName::a && form_->sparsity != Sparsity::dense &&
+         header.shape == as_sparse_a().shape();
+}
+
+WarpPlace WarpPlace::as_sparse_a() const {
+  WarpPlace dense = *this;
+  dense.kind_ = Kind::sparse_a;
+  return dense;
+}
+
+std::vector<int> WarpPlace::fill_from(Warp& warp, const NpyArray& array, const std::string& file) const {
+  if (is_dense_a(array)) {
+    const WarpPlace dense = as_sparse_a();
+    dense.write(warp, dense.elements_of(array, file));
+    return dense.slots(warp.program());
+  }
+  write(warp, elements_of(array, file));
+  if (kind_ == Kind::variable && columns_ == 0 && array.shape.size() == 2)
+    warp.describe_variable(variable_->name, {static_cast<int>(array.shape[0]), static_cast<int>(array.shape[1]), type_.bits, {}});
+  return slots(warp.program());
+}
+
+std::vector<int> WarpPlace::fill(Warp& warp, const std::string& source) const {
+  std::optional<std::vector<std::uint64_t>> generated;
+  try {
+    generated = generated_elements(source, type_, count());
+  } catch (const std::runtime_error& e) {
+    fail(text_, e.what());
+  }
+  if (generated) {
+    write(warp, *generated);
+    return slots(warp.program());
+  }
+  if (source != standard_stream && !source.ends_with(".npy"))
+    throw std::runtime_error(
+        fmt::format("'{}' is no source: there are FILE.npy, - for standard input, iota, iota-bits, random, random:SEED and zeros", source));
+  return fill_from(warp, read_npy(source), source == standard_stream ? "standard input" : source);
 }
 
 NpyArray WarpPlace::array(const Warp& warp) const {
-  NpyArray array = NpyArray::zeros(dtype_of(format_, element_bits()), shape());
+  NpyArray array = NpyArray::zeros(written_dtype(type_, name_.reading), shape());
   const std::vector<std::uint64_t> elements = read(warp);
-  for (std::size_t i = 0; i < elements.size(); ++i)
-    store_bits(array, i, format_ ? bits_for(array.dtype, to_double(*format_, elements[i])) : elements[i]);
+  for (std::size_t i = 0; i < elements.size(); ++i) write_element(array.bytes, i, elements[i], type_, name_.reading);
   return array;
 }
 
-std::string WarpPlace::show_element(std::uint64_t bits) const {
-  if (!format_) return fmt::format("{:#0{}x}", bits, 2 + element_bits() / 4);
-  const double value = to_double(*format_, bits);
-  return *format_ == Format::f64 || is_integer(row(*format_)) ? fmt::format("{}", value)
-                                                              : fmt::format("{}", static_cast<float>(value));  // the shortest that is exact
-}
-
-std::string WarpPlace::show_registers(const std::vector<std::uint64_t>& elements) const {
-  std::vector<std::string> header{"lane"};
-  for (const NamedRegister* r : registers_) header.push_back(r->name);
-  Table table(header, Table::Align::right);
-  const std::size_t per_register = elements.size() / (registers_.size() * lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    std::vector<std::string> cells{std::to_string(lane)};
-    for (std::size_t r = 0; r < registers_.size(); ++r) {
-      std::string cell;
-      for (std::size_t i = 0; i < per_register; ++i)
-        cell += (i == 0 ? "" : " ") + show_element(elements[(r * lanes + lane) * per_register + i]);
-      cells.push_back(cell);
-    }
-    table.add(cells);
-  }
-  return table.text();
-}
-
-std::string WarpPlace::show_grid(const std::vector<std::uint64_t>& elements) const {
-  const std::size_t columns = columns_ != 0 ? columns_ : kind_ == Kind::operand ? shape()[1] : default_columns;
-  std::vector<std::string> header{""};
-  for (std::size_t j = 0; j < columns; ++j) header.push_back(std::to_string(j));
-  Table table(header, Table::Align::right);
-  for (std::size_t i = 0; i < elements.size(); i += columns) {
-    std::vector<std::string> cells{std::to_string(i / columns)};
-    for (std::size_t j = i; j < std::min(i + columns, elements.size()); ++j) cells.push_back(show_element(elements[j]));
-    table.add(cells);
-  }
-  return table.text();
-}
-
-std::string WarpPlace::show(const Warp& warp) const {
-  const std::vector<std::uint64_t> elements = read(warp);
-  return text_ + "\n" + (kind_ == Kind::registers ? show_registers(elements) : show_grid(elements));
-}
-
 std::vector<Assignment> assignments(const Program& program, const std::vector<std::string>& texts, std::string_view option,
-                                    std::string_view what) {
+                                    std::string_view what, const Layouts& layouts) {
   std::vector<Assignment> result;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals + 1 == text.size())
       throw std::runtime_error(fmt::format("--{} takes PLACE={}, not '{}'", option, what, text));
-    result.push_back({WarpPlace(program, text.substr(0, equals)), text.substr(equals + 1)});
+    result.push_back({WarpPlace(program, text.substr(0, equals), layouts), text.substr(equals + 1)});
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include <warpmat/tables/label.h>
 #include <warpmat/tables/lasting.h>
 #include <warpmat/tables/sass.h>
 
@@ -11,7 +12,7 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
       operands(warpmat::operand_words(instruction.form())),
       machine(machine_name(instruction.form(), instruction.lowering())),
       sass(sass_name(instruction.form(), instruction.lowering())),
-      evidence(name(instruction.lowering().evidence)),
+      evidence(name(label_of(instruction.lowering()))),
       source(instruction.lowering().source),
       target(instruction.target().name) {}
 

@@ -143,6 +143,9 @@ void Declarations::parse_variables() {
     if (tokens_.take_if('[')) {
       variable.count = parse_count(max_shared_bytes / (type.bits / 8), "a number of elements");
       tokens_.expect(']', "the number of elements");
+      if (tokens_.here().is('['))
+        fail(tokens_.here(),
+             fmt::format("a variable has one dimension here: write {}[ROWS * COLUMNS], and index it by row * COLUMNS + column", name.text));
     }
     variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
     if (variable.address + variable.bytes() > max_shared_bytes)

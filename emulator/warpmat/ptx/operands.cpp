@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include <warpmat/matrices/sparse.h>
+#include <warpmat/ptx/memory_origin.h>
 #include <warpmat/tables/scales.h>
 
-namespace warpmat::numbers {
+namespace warpmat {
+namespace numbers {
 namespace {
 
 /// An operand of a statement: what the form says of it, and the registers that the program names.
@@ -19,7 +21,7 @@ struct Found {
   const OperandText& text;
 };
 
-const Statement& find_statement(const Program& program, std::size_t index) {
+const Statement& numbered_statement(const Program& program, std::size_t index) {
   const auto statements = program.matrix_statements();
   if (index >= statements.size())
     throw std::invalid_argument(fmt::format("the program has {} matrix instructions; number {} does not exist", statements.size(), index));
@@ -27,12 +29,13 @@ const Statement& find_statement(const Program& program, std::size_t index) {
 }
 
 Found find(const Program& program, std::size_t index, OperandName operand_name, OperandKind kind = OperandKind::fragment) {
-  const Statement& statement = find_statement(program, index);
+  const Statement& statement = numbered_statement(program, index);
   const Form& form = statement.matrix()->form();
   const Operand* operand = form.find_operand(operand_name);
   if (operand == nullptr || operand->kind != kind)
-    throw std::invalid_argument(
-        fmt::format("{} has no {} operand {}", form.opcode, kind == OperandKind::fragment ? "matrix" : name(kind), name(operand_name)));
+    throw std::invalid_argument(fmt::format("{} has no {} operand {}; {}", form.opcode,
+                                            kind == OperandKind::fragment ? "matrix" : name(kind), name(operand_name),
+                                            statements_with(program, operand_name)));
   return {form, *operand, statement.operands[static_cast<std::size_t>(operand - form.operands.data())]};
 }
 
@@ -92,8 +95,24 @@ std::string compare_operand(const Warp& warp, std::size_t statement, OperandName
                             std::optional<Format> format) {
   const Found found = find(warp.program(), statement, operand);
   const Fragment& fragment = found.operand.fragment;
-  return describe(fragment, compare(fragment, format_of(found, format), warp.words(found.text), expected));
+  const Format as = format_of(found, format);
+  const std::vector<Mismatch> mismatches = compare(fragment, as, warp.words(found.text), expected);
+  if (mismatches.empty()) return "";
+  const std::string origin = describe_origin(warp, numbered_statement(warp.program(), statement), found.operand, as, expected);
+  if (origin.empty()) return describe(fragment, mismatches);
+  constexpr std::size_t elements_shown = 2;
+  return origin + describe(fragment, mismatches, elements_shown);
 }
+
+}  // namespace numbers
+
+std::optional<int> selected_matrix(const Warp& warp, std::size_t statement, OperandName operand) {
+  if (operand == OperandName::e) return numbers::selector_of(warp.program(), statement);
+  if (operand == OperandName::scale_a || operand == OperandName::scale_b) return numbers::selected_scales(warp, statement, operand);
+  return std::nullopt;
+}
+
+namespace numbers {
 
 void set_sparse_a(Warp& warp, std::size_t statement, const Matrix& a) {
   const Found stored = find(warp.program(), statement, OperandName::a);
@@ -124,4 +143,5 @@ Matrix get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
                              warp.words(found.text));
 }
 
-}  // namespace warpmat::numbers
+}  // namespace numbers
+}  // namespace warpmat

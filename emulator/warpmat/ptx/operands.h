@@ -2,16 +2,19 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <warpmat/export.h>
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/ptx/run.h>
+#include <warpmat/ptx/statement_name.h>
 
 namespace warpmat {
 
 // The operands of a program's matrix instructions as logical matrices of doubles. `statement` counts the program's matrix instructions
-// from 0. Elements are read in the operand's own format; where the instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format`
-// must say how. All throw std::invalid_argument that names what exists; what they write to is then unchanged.
+// from 0; or operand and instruction are named together, "mma.0.a" (statement_name.h). Elements are read in the operand's own format; where
+// the instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format` must say how. All throw std::invalid_argument that names what
+// exists; what they write to is then unchanged.
 
 /// Writes `matrix` into the registers of an operand, rounded to its format.
 void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format = {});
@@ -20,9 +23,29 @@ void set_operand(Warp& warp, std::size_t statement, OperandName operand, const E
 [[nodiscard]] Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
 
 /// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: the lane
-/// and register that hold it, what they hold, and where that value belongs.
+/// and register that hold it, what they hold, and where that value belongs. Where ldmatrix or ld.shared has brought the registers, a line
+/// for some of the wrong rows in memory before that: the address, what lies there, and where the expected values lie.
 [[nodiscard]] std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
                                           std::optional<Format> format = {});
+
+// The same for an operand by name: "mma.0.a", "ldmatrix.2.r".
+inline void set_operand(Warp& warp, std::string_view place, const Eigen::MatrixXd& matrix, std::optional<Format> format = {}) {
+  const OperandPlace found = find_operand_place(warp.program(), place);
+  set_operand(warp, found.statement, found.operand, matrix, format);
+}
+[[nodiscard]] inline Eigen::MatrixXd get_operand(const Warp& warp, std::string_view place, std::optional<Format> format = {}) {
+  const OperandPlace found = find_operand_place(warp.program(), place);
+  return get_operand(warp, found.statement, found.operand, format);
+}
+[[nodiscard]] inline std::string compare_operand(const Warp& warp, std::string_view place, const Eigen::MatrixXd& expected,
+                                                 std::optional<Format> format = {}) {
+  const OperandPlace found = find_operand_place(warp.program(), place);
+  return compare_operand(warp, found.statement, found.operand, expected, format);
+}
+
+/// The number of the matrix of an operand's fragment that the statement uses: of metadata what the selector chooses, of scale factors what
+/// the ids choose (those in registers by what they hold now). Nothing where all of the fragment counts.
+[[nodiscard]] WARPMAT_API std::optional<int> selected_matrix(const Warp& warp, std::size_t statement, OperandName operand);
 
 /// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the selector that the statement
 /// names. What e holds for other selectors stays.

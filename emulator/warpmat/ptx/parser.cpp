@@ -54,7 +54,8 @@ class Parser {
     const Token& token = tokens_.here();
     if (token.kind == Token::Kind::qualifier) return declarations_.parse_directive();
     if (token.is('@')) fail(token, "predicates are not supported: every lane executes every statement");
-    if (token.is('{') || token.is('}')) fail(token, "blocks and kernels are not supported: write the statements alone");
+    if (token.is('{') || token.is('}'))
+      fail(token, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels");
     if (token.kind != Token::Kind::word) fail(token, fmt::format("expected an instruction or a directive, found {}", spell(token)));
     if (tokens_.ahead().is(':')) fail(token, "labels and branches are not supported: a program runs from first to last");
     parse_statement();

@@ -21,6 +21,11 @@ struct Words {
   void add(Register& word) { pointers[count++] = word.data(); }
 };
 
+bool reads_memory(const Statement& statement) {
+  if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
+  return statement.scalar()->operation == ScalarOperation::load;
+}
+
 std::uint64_t sign_extend(std::uint64_t bits, int width) {
   const int unused = 64 - width;
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
@@ -39,6 +44,31 @@ Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t share
     words[0].fill(static_cast<std::uint32_t>(address));
     words[1].fill(static_cast<std::uint32_t>(address >> 32));
   }
+  if (std::ranges::any_of(program.statements, reads_memory)) {
+    read_.resize(program.statements.size());
+    has_read_.resize(program.statements.size());
+  }
+}
+
+void Warp::describe_variable(std::string_view name, const MemoryMatrix& matrix) {
+  matrices_[std::string(name)] = matrix;
+}
+
+const MemoryMatrix* Warp::described_variable(std::string_view name) const {
+  const auto found = matrices_.find(name);
+  return found == matrices_.end() ? nullptr : &found->second;
+}
+
+void Warp::note_addresses(const Statement& statement, const OperandText& address_operand) {
+  const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
+  for (std::size_t lane = 0; lane < lanes; ++lane) read_[number][lane] = address(address_operand, lane);
+  has_read_[number] = true;
+}
+
+const std::array<std::uint64_t, lanes>* Warp::addresses_read(const Statement& statement) const {
+  if (!reads_memory(statement)) return nullptr;
+  const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
+  return has_read_[number] ? &read_[number] : nullptr;
 }
 
 Register& Warp::reg(std::string_view name, int word) {
@@ -83,6 +113,7 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
     for (const Item& item : text.items)
       for (int i = 0; i < item.words; ++i) list.add(word(item, i));
     if (operand.kind == OperandKind::address) arguments.offset = text.offset;
+    if (operand.kind == OperandKind::address && reads_memory(statement)) note_addresses(statement, text);
     if (operand.written) {
       arguments.destination = {list.pointers.data(), list.count};
     } else {
@@ -133,6 +164,7 @@ void Warp::load(const Statement& statement, const ScalarInstruction& instruction
   const DataType& type = *instruction.result;
   const std::size_t element_bytes = static_cast<std::size_t>(type.bits) / 8;
   const std::size_t bytes = element_bytes * static_cast<std::size_t>(instruction.vector);
+  note_addresses(statement, statement.operands[1]);
   std::array<std::array<std::uint8_t, max_access_bytes>, lanes> loaded;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const auto source = std::as_const(shared_).at(static_cast<int>(lane), address(statement.operands[1], lane), bytes, "load");

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <warpmat/export.h>
+#include <warpmat/layout/memory_layout.h>
 #include <warpmat/ptx/program.h>
 
 namespace warpmat {
@@ -36,6 +40,15 @@ class WARPMAT_API Warp {
   std::vector<std::uint32_t*> words(const OperandText& operand);
   std::vector<const std::uint32_t*> words(const OperandText& operand) const;
 
+  /// The addresses from which the lanes read when the program's `statement` was executed last; nullptr for one that was not executed yet,
+  /// and where it is neither ldmatrix nor ld.shared.
+  const std::array<std::uint64_t, lanes>* addresses_read(const Statement& statement) const;
+
+  /// Says which matrix lies in the shared variable `name`, so that messages can say which of its elements lies at an address.
+  void describe_variable(std::string_view name, const MemoryMatrix& matrix);
+  /// What describe_variable said; nullptr where it said nothing.
+  const MemoryMatrix* described_variable(std::string_view name) const;
+
   /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws.
   void execute(const Statement& statement, const ExecutionOptions& options = {});
 
@@ -52,7 +65,12 @@ class WARPMAT_API Warp {
   int register_bits(const Item& item) const;
   std::uint64_t address(const OperandText& operand, std::size_t lane) const;
 
+  void note_addresses(const Statement& statement, const OperandText& address_operand);
+
   const Program* program_;
+  std::map<std::string, MemoryMatrix, std::less<>> matrices_;  ///< by the name of the variable
+  std::vector<std::array<std::uint64_t, lanes>> read_;         ///< by number of the statement; empty where none reads
+  std::vector<bool> has_read_;                                 ///< by number of the statement
   std::vector<Register> registers_;
   SharedMemory shared_;
 };

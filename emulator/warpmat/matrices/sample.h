@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace warpmat {
+
+/// At most `most` of the numbers below `count`, ascending, from the first to the last and evenly between: what a message shows of many
+/// lines.
+inline std::vector<std::size_t> sample(std::size_t count, std::size_t most = 8) {
+  std::vector<std::size_t> chosen;
+  const std::size_t shown = count < most ? count : most;
+  for (std::size_t i = 0; i < shown; ++i) chosen.push_back(shown < 2 ? 0 : i * (count - 1) / (shown - 1));
+  return chosen;
+}
+
+}  // namespace warpmat

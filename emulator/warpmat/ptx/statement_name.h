@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <warpmat/export.h>
+#include <warpmat/ptx/program.h>
+
+namespace warpmat {
+
+// How people name the matrix instructions of a program and their operands:
+//
+//     2             the third matrix instruction of the program
+//     mma.0         its first mma (wmma.load.1: the second wmma.load)
+//     mma.0.a       operand a of one
+//
+// All throw std::invalid_argument that names what exists.
+
+/// The number of the matrix instruction that `name` names, as Program::matrix_statements counts.
+[[nodiscard]] WARPMAT_API std::size_t find_statement(const Program& program, std::string_view name);
+
+/// An operand of a matrix instruction.
+struct OperandPlace {
+  std::size_t statement;
+  OperandName operand;
+  friend bool operator==(const OperandPlace&, const OperandPlace&) = default;
+};
+
+/// The operand that `name` names, "mma.0.a".
+[[nodiscard]] WARPMAT_API OperandPlace find_operand_place(const Program& program, std::string_view name);
+
+/// The name of matrix instruction number `statement`: "mma.0".
+[[nodiscard]] WARPMAT_API std::string statement_name(const Program& program, std::size_t statement);
+
+/// The matrix instructions that have an operand `operand`, for messages: "1 (mma.0) and 3 (mma.1) have it"; "no matrix instruction of the
+/// program has it".
+[[nodiscard]] WARPMAT_API std::string statements_with(const Program& program, OperandName operand);
+
+}  // namespace warpmat

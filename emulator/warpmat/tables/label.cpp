@@ -1,0 +1,44 @@
+#include <warpmat/tables/label.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warpmat {
+namespace {
+
+constexpr std::array<std::string_view, 5> names{"assumed", "published", "replayed", "specified", "measured"};
+
+/// Whether the ISA leaves no bit of the result open.
+bool fixed_by_the_isa(Semantics semantics) {
+  switch (semantics) {
+    case Semantics::ldmatrix:
+    case Semantics::stmatrix:
+    case Semantics::movmatrix:
+    case Semantics::integer_dot:
+    case Semantics::bit_dot: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::string_view name(Label label) {
+  return names[static_cast<std::size_t>(label)];
+}
+
+std::optional<Label> find_label(std::string_view name) {
+  const auto* const found = std::ranges::find(names, name);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<Label>(found - names.begin()));
+}
+
+Label label_of(const Lowering& lowering) {
+  switch (lowering.evidence) {
+    case Evidence::assumed: return Label::assumed;
+    case Evidence::published: return fixed_by_the_isa(lowering.semantics) ? Label::specified : Label::published;
+    case Evidence::replayed: return Label::replayed;
+    case Evidence::measured: return Label::measured;
+  }
+  return Label::assumed;
+}
+
+}  // namespace warpmat

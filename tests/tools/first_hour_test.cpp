@@ -1,0 +1,296 @@
+#include <warpmat/warpmat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "catch.h"
+#include "command.h"
+#include "paths.h"
+#include "tools/library/cards.h"
+#include "tools/library/evidence_line.h"
+#include "tools/library/npy.h"
+
+// Seven jobs of a new user, each as it should go and with the slip that people make: the tool must name it at once.
+
+namespace warpmat {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+NpyArray array_of(DType dtype, std::vector<std::size_t> shape, const std::vector<double>& values) {
+  NpyArray array = NpyArray::zeros(dtype, std::move(shape));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (dtype == DType::float32) array.as<float>()[i] = static_cast<float>(values[i]);
+    if (dtype == DType::uint32) array.as<std::uint32_t>()[i] = static_cast<std::uint32_t>(values[i]);
+    if (dtype == DType::uint8) array.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(values[i]);
+    if (dtype == DType::int64) array.as<std::int64_t>()[i] = static_cast<std::int64_t>(values[i]);
+  }
+  return array;
+}
+
+std::vector<double> constant(std::size_t count, double value) {
+  return std::vector<double>(count, value);
+}
+
+/// A directory with a program and arrays, and the command on them.
+struct Job {
+  explicit Job(const std::string& text) { write_text(directory.path("p.ptx"), text); }
+
+  std::string file(const std::string& name) const { return directory.path(name + ".npy"); }
+  void write(const std::string& name, DType dtype, std::vector<std::size_t> shape, const std::vector<double>& values) const {
+    write_npy(file(name), array_of(dtype, std::move(shape), values));
+  }
+  Outcome run(const std::string& target, std::vector<std::string> more) const {
+    more.insert(more.begin(), {"run", directory.path("p.ptx"), "--target", target});
+    return run_command(more);
+  }
+
+  TemporaryDirectory directory;
+};
+
+// ---- 1: a swizzled tile -------------------------------------------------------------------------------------------------------------
+
+constexpr const char* load_text = R"(
+    .shared .align 128 .b16 tile[512];
+    .reg .b32 p, r<4>;
+    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [p];
+)";
+
+double tile_element(int row, int column) {
+  return 64 * row + column;
+}
+
+/// Lane l addresses row l % 8 of matrix l / 8, the 16-byte chunks of a row swizzled or not.
+std::uint32_t row_address(int lane, bool swizzled) {
+  const int row = lane % 8, chunk = swizzled ? lane / 8 ^ row : lane / 8;
+  return static_cast<std::uint32_t>(128 * row + 16 * chunk);
+}
+
+TEST_CASE("job 1: a swizzled tile in a unit test; a forgotten swizzle is named", "[tools][first-hour]") {
+  const Program program = parse(load_text, "sm_80");
+  const Eigen::MatrixXd tile = Eigen::MatrixXd::NullaryExpr(8, 64, [](int i, int j) { return tile_element(i, j); });
+  const Eigen::MatrixXd expected = Eigen::MatrixXd::NullaryExpr(32, 8, [](int i, int j) { return tile_element(i % 8, 8 * (i / 8) + j); });
+  for (const bool swizzled : {true, false}) {
+    Warp warp(program);
+    set_variable(warp, "tile", tile, Format::f16, MemoryLayout::swizzled(3, 4, 3));
+    for (int lane = 0; lane < lanes; ++lane) warp.reg("p")[static_cast<std::size_t>(lane)] = row_address(lane, swizzled);
+    run(warp);
+    const std::string wrong = compare_operand(warp, "ldmatrix.0.r", expected, Format::f16);
+    CAPTURE(wrong);
+    CHECK(wrong.empty() == swizzled);
+    if (swizzled) continue;
+    CHECK(contains(wrong, "ldmatrix in line 4 read 28 wrong rows:\n"));
+    CHECK(contains(wrong, "  lane 1's address 0x80 is row 1, chunk 1 of tile; the expected values lie at 0x90, chunk 0\n"));
+    CHECK(contains(wrong, "whole chunks are exchanged: in row r, chunk c is read where chunk c ^ (r % 8) was meant"));
+    CHECK(compare_variable(warp, "tile", tile, Format::f16, MemoryLayout::swizzled(3, 4, 3)) == "");
+    CHECK(contains(compare_variable(warp, "tile", tile, Format::f16),
+                   "of tile (address 0x80) holds 72, expected 64; 72 belongs to row 1, column 8"));
+  }
+}
+
+TEST_CASE("job 1: the same on the command line", "[tools][first-hour]") {
+  const Job job(load_text);
+  std::vector<double> tile, expected;
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 64; ++j) tile.push_back(tile_element(i, j));
+  for (int i = 0; i < 32; ++i)
+    for (int j = 0; j < 8; ++j) expected.push_back(tile_element(i % 8, 8 * (i / 8) + j));
+  job.write("tile", DType::float32, {8, 64}, tile);
+  job.write("want", DType::float32, {32, 8}, expected);
+  for (const bool swizzled : {true, false}) {
+    std::vector<double> addresses;
+    for (int lane = 0; lane < lanes; ++lane) addresses.push_back(row_address(lane, swizzled));
+    job.write("p", DType::uint32, {32}, addresses);
+    const Outcome outcome = job.run("sm_80", {"--in", "p=" + job.file("p"), "--in", "tile:f16:64=" + job.file("tile"), "--layout",
+                                              "tile=swizzle<3,4,3>", "--expect", "ldmatrix.0.r:f16=" + job.file("want")});
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == (swizzled ? 0 : 1));
+    CHECK(contains(outcome.err, "sm_80: specified: "));
+    CHECK(contains(outcome.err, "lane 1's address 0x80 is row 1, chunk 1 of tile") != swizzled);
+  }
+}
+
+// ---- 2: sparse metadata -------------------------------------------------------------------------------------------------------------
+
+constexpr const char* sparse_text =
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {c0, c1, c2, c3}, e, 0;\n";
+
+TEST_CASE("job 2: a sparse product from a dense A; metadata that nobody set is named", "[tools][first-hour]") {
+  const Job job(sparse_text);
+  std::vector<double> a(16 * 32), d(16 * 8, 8 * 3);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = i % 4 == 1 ? 1 : i % 4 == 2 ? 2 : 0;
+  job.write("a", DType::float32, {16, 32}, a);
+  job.write("b", DType::float32, {32, 8}, constant(32 * 8, 1));
+  job.write("d", DType::float32, {16, 8}, d);
+  const std::string b = "mma.0.b=" + job.file("b"), expect = "mma.0.d=" + job.file("d");
+  for (const char* place : {"mma.0.sparse-a=", "mma.0.a="}) {
+    const Outcome good = job.run("sm_90a", {"--in", place + job.file("a"), "--in", b, "--expect", expect, "--print", "mma.0.e"});
+    CAPTURE(good.err);
+    CHECK(good.status == 0);
+    CHECK(contains(good.out, " 9  9  9"));  // places 1 and 2 of each group
+  }
+  job.write("half", DType::float32, {16, 16}, constant(16 * 16, 1));
+  const Outcome unset = job.run("sm_90a", {"--in", "mma.0.a=" + job.file("half"), "--in", b});
+  CHECK(unset.status == 1);
+  CHECK(contains(unset.err, "e of mma.0.e is read and never written or filled"));
+  CHECK(contains(unset.err, "metadata code 0x0"));
+  a[0] = 1;
+  job.write("a", DType::float32, {16, 32}, a);
+  const Outcome dense = job.run("sm_90a", {"--in", "mma.0.a=" + job.file("a"), "--in", b});
+  CHECK(dense.status == 1);
+  CHECK(
+      contains(dense.err, "row 0, group 0 of A (columns 0 to 3) has elements other than zero in columns 0, 1, 2; only two of four may be"));
+}
+
+// ---- 3: two GPUs --------------------------------------------------------------------------------------------------------------------
+
+constexpr const char* f16_text =
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};\n";
+
+TEST_CASE("job 3: sm_80 against sm_90", "[tools][first-hour]") {
+  const Job job(f16_text);
+  const Outcome outcome = job.run("sm_90a", {"--in", "0.a=random:1", "--in", "0.b=random:2", "--in", "0.c=random:3", "--versus", "sm_80"});
+  CAPTURE(outcome.out, outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "mma.0.d: sm_90a and sm_80 differ in "));
+  CHECK(contains(outcome.out, " units in the last place at most\n"));
+  CHECK(contains(outcome.err, "sm_90a: measured: "));
+  CHECK(contains(outcome.err, "sm_80: replayed: "));
+  const Outcome same = job.run("sm_90a", {"--in", "0.a=iota", "--versus", "sm_80"});
+  CHECK(contains(same.out, "mma.0.d: sm_90a and sm_80 agree in all 128 elements\n"));
+}
+
+// ---- 4: scale factors ---------------------------------------------------------------------------------------------------------------
+
+std::string scaled_text(const std::string& ids) {
+  return "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 "
+         "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3}, sa, " +
+         ids + ", sb, {0, 0};\n";
+}
+
+TEST_CASE("job 4: mxfp8 with scale factors; codes as numbers, unset factors and a wrong id are named", "[tools][first-hour]") {
+  const Job job(scaled_text("{0, 1}"));
+  job.write("a", DType::uint8, {16, 32}, constant(16 * 32, 0x38));
+  job.write("b", DType::uint8, {32, 8}, constant(32 * 8, 0x38));
+  job.write("sa", DType::uint8, {16, 1}, constant(16, 128));
+  job.write("sb", DType::uint8, {1, 8}, constant(8, 127));
+  job.write("d", DType::float32, {16, 8}, constant(16 * 8, 64));
+  const std::vector<std::string> operands{"--in", "0.a=" + job.file("a"), "--in", "0.b=" + job.file("b")};
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), operands.begin(), operands.end());
+    return more;
+  };
+  const std::string sb = "0.scale-b=" + job.file("sb");
+  const Outcome good = job.run("sm_120a", with({"--in", "0.scale-a=" + job.file("sa"), "--in", sb, "--expect", "0.d=" + job.file("d")}));
+  CAPTURE(good.err);
+  CHECK(good.status == 0);
+
+  job.write("numbers", DType::int64, {16, 1}, constant(16, 127));
+  const Outcome codes = job.run("sm_120a", with({"--in", "0.scale-a=" + job.file("numbers"), "--in", sb}));
+  CHECK(codes.status == 1);
+  CHECK(contains(codes.err, "int64 could be numbers or bit patterns of ue8m0: write 0.scale-a:values or 0.scale-a:bits"));
+
+  const Outcome unset = job.run("sm_120a", with({"--in", sb}));
+  CHECK(contains(unset.err, "sa of mma.0.scale-a is read and never written or filled: scale factors of zero bits are 2^-127 as ue8m0"));
+
+  const Job wrong(scaled_text("{0, 2}"));
+  const Outcome checked = run_command({"check", wrong.directory.path("p.ptx"), "--target", "sm_120a"});
+  CHECK(contains(checked.err, "line 1: warning: thread-id of ids-a is 2; it must be below 2: the statement will trap"));
+}
+
+// ---- 5: a compiled kernel -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("job 5: a compiled kernel; the tool for statements says which takes it", "[tools][first-hour]") {
+  const std::string ptx = source_path("examples/kernels/gemm_f16.ptx");
+  const Outcome wrong = run_command({"run", ptx});
+  CHECK(wrong.status == 1);
+  CHECK(contains(wrong.err, "holds a whole kernel, and this command takes a list of statements: 'warpmat launch "));
+  const Outcome checked = run_command({"check", ptx, "--target", "sm_90a"});
+  CAPTURE(checked.err);
+  CHECK(checked.status == 0);
+  CHECK(contains(checked.err, "sm_90a: measured"));
+}
+
+// ---- 6: many products ---------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("job 6: 10,000 products of matrices as NumPy has them", "[tools][first-hour]") {
+  constexpr std::size_t cases = 10'000;
+  const TemporaryDirectory directory;
+  NpyArray a = NpyArray::zeros(DType::uint16, {cases, 16, 16}), b = NpyArray::zeros(DType::float32, {cases, 16, 8});
+  for (std::uint16_t& element : a.as<std::uint16_t>()) element = 0x3c00;
+  for (std::size_t i = 0; i < b.as<float>().size(); ++i) b.as<float>()[i] = static_cast<float>(i / 128 % 7);
+  write_npy(directory.path("a.npy"), a);
+  write_npy(directory.path("b.npy"), b);
+  const Outcome outcome =
+      run_command({"exec", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--target", "sm_90a", "--a", directory.path("a.npy"), "--b",
+                   directory.path("b.npy"), "--c", "zeros", "--d", directory.path("d.npy"), "--as", "matrix"});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const NpyArray d = read_npy(directory.path("d.npy"));
+  CHECK(describe(d) == "float32 [10000][16][8]");
+  bool right = true;
+  for (std::size_t i = 0; i < d.as<float>().size(); ++i) right = right && d.as<float>()[i] == static_cast<float>(16 * (i / 128 % 7));
+  CHECK(right);
+}
+
+// ---- 7: trust -----------------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("job 7: can I trust this on my card? A misspelt register", "[tools][first-hour]") {
+  const Job job(f16_text);
+  CHECK(job.run("sm_90a", {"--require", "measured"}).status == 0);
+  const Outcome refused = job.run("sm_80", {"--require", "measured"});
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err,
+                 "error: --require measured: sm_80: replayed: compared bit for bit with outputs of that hardware that others published"));
+  CHECK(job.run("sm_80", {"--require", "replayed", "--quiet"}).err == job.run("sm_80", {"--quiet"}).err);
+
+  const Job misspelt(R"(
+      .shared .align 128 .b16 tile[512];
+      ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [tile];
+      mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {r0, r1, r2, rr3}, {b0, b1}, {c0, c1, c2, c3};
+  )");
+  const Outcome warned = run_command({"check", misspelt.directory.path("p.ptx"), "--target", "sm_90a"});
+  CHECK(warned.status == 0);
+  CHECK(contains(warned.err, "line 4: warning: rr3 of mma.0.a is read and never written: the bits are zero"));
+  const Outcome overwritten = misspelt.run("sm_90a", {"--in", "r0=zeros"});
+  CHECK(contains(overwritten.err, "line 3: warning: the statement overwrites what --in has filled as r0"));
+  const Outcome no_operand = misspelt.run("sm_90a", {"--print", "0.a"});
+  CHECK(contains(no_operand.err, "has no matrix operand a; 1 (mma.0) has it"));
+}
+
+TEST_CASE("README's table of cards is that of the tables, and the count behind `measured` that of docs/evidence.md",
+          "[tools][first-hour]") {
+  CHECK(contains(read_text(source_path("README.md")), card_table()));
+  std::uint64_t compared = 0;
+  std::istringstream page(read_text(source_path("docs/evidence.md")));
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| NVIDIA H200 | sm_90a |")) continue;
+    std::vector<std::string> cells;
+    std::istringstream text(line);
+    for (std::string cell; std::getline(text, cell, '|');) cells.push_back(cell);
+    compared += std::stoull(cells.at(7));
+  }
+  CHECK(compared == compared_on_h200);
+}
+
+TEST_CASE("warpmat new writes a project, and not over another", "[tools][first-hour]") {
+  const TemporaryDirectory directory;
+  const std::string project = directory.path("tests");
+  CHECK(run_command({"new", project}).status == 0);
+  CHECK(read_text(project + "/readme_example.cpp") == read_text(source_path("tests/readme_example.cpp")));
+  CHECK(read_text(project + "/.github/workflows/test.yml") == read_text(source_path("examples/unit_test/test.yml")));
+  const Outcome again = run_command({"new", project});
+  CHECK(again.status == 1);
+  CHECK(contains(again.err, "is there and not empty"));
+}
+
+}  // namespace
+}  // namespace warpmat
