@@ -4,6 +4,7 @@
 
 #include <warpmat/execute/instruction.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/tables/label.h>
 #include <warpmat/tables/sass.h>
 
 #include <algorithm>
@@ -136,7 +137,7 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
       CHECK(info.target == target_name);
       const Lowering& lowering = *find_lowering(form, target.hardware);
       CHECK(info.machine == machine_name(form, lowering));
-      CHECK(info.evidence == name(lowering.evidence));
+      CHECK(info.evidence == name(label_of(lowering)));
       CHECK(info.operands == static_cast<int>(form.operands.size()));
       if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix)
         CHECK(info.checked_lanes == (lowering.particulars.checks_all_addresses ? 32 : info.rows));

@@ -54,6 +54,7 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
   if (lowering_ == nullptr)
     throw std::logic_error(fmt::format("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
   fast_ = find_fast_path(*form_, *lowering_);
+  (void)operand_words(*form_);  // the table is made here, so that executing allocates nothing
 }
 
 void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
