@@ -98,9 +98,10 @@ void add_other_rows(std::vector<Row>& rows) {
       {"fence(.sc|.acq_rel|.acquire|.release)?(.sync_restrict::shared::cta|.sync_restrict::shared::cluster)?(.cta|.cluster|.gpu|.sys)", "",
        nullptr, Semantics::fence});
   rows.push_back({"fence.proxy.alias", "", nullptr, Semantics::nothing});
-  rows.push_back({"membar.proxy(.alias|.async)", "", nullptr, Semantics::nothing});
-  rows.push_back({"fence.proxy.async::generic(.acquire.sync_restrict::shared::cluster|.release.sync_restrict::shared::cta).cluster", "",
-                  nullptr, Semantics::nothing, since(90, {8, 6})});
+  rows.push_back({"membar.proxy.alias", "", nullptr, Semantics::nothing});
+  for (const char* fence : {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+                            "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster"})
+    rows.push_back({fence, "", nullptr, Semantics::nothing, since(90, {8, 6})});
   rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});
   for (const char* hint : {"prefetch(.global|.local|.const|.param)?(.L1|.L2|.L2::evict_last|.L2::evict_normal|.tensormap)", "prefetchu.L1",
                            "applypriority(.global)?.L2::evict_normal", "discard(.global)?.L2", "griddepcontrol(.launch_dependents|.wait)",
