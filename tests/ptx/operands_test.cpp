@@ -94,12 +94,17 @@ TEST_CASE("operands: what does not exist or does not fit is named") {
     int rows, columns;
     const char* message;
   };
-  const char* const mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 has no matrix operand r";
+  const char* const mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 has no matrix operand r; 0 (ldmatrix.0) has it";
   const char* const formatless = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 moves bits without a format: say how to read operand r";
   const Case cases[] = {
       {3, OperandName::a, {}, 16, 16, "the program has 3 matrix instructions; number 3 does not exist"},
       {product, OperandName::r, {}, 16, 16, mma},
-      {load, OperandName::p, {}, 8, 8, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 has no matrix operand p"},
+      {load,
+       OperandName::p,
+       {},
+       8,
+       8,
+       "ldmatrix.sync.aligned.m8n8.x4.shared.b16 has no matrix operand p; no matrix instruction of the program has it"},
       {load, OperandName::r, {}, 32, 8, formatless},
       {load, OperandName::r, Format::e4m3, 32, 8, "the fragment's elements have 16 bits; e4m3 has 8"},
       {product, OperandName::a, {}, 16, 8, "the fragment holds a 16x16 matrix; 16x8 given"},
@@ -206,11 +211,13 @@ TEST_CASE("operands: what no sparse A and no scale factors can be set for is nam
   CHECK_THROWS_WITH(set_sparse_a(warp, 2, two_of_four(4)), "operand e of statement 2 is not made of registers");
   CHECK_THROWS_WITH(set_sparse_a(warp, 3, two_of_four(4)), "the fragment's matrices are 0 to 1; 2 given");
   CHECK_THROWS_WITH(set_sparse_a(warp, 4, a), "movmatrix.sync.aligned.m8n8.trans.b16 has no sparse A: that is for mma.sp");
-  CHECK_THROWS_WITH(get_sparse_a(warp, 4), "movmatrix.sync.aligned.m8n8.trans.b16 has no matrix operand e");
+  CHECK_THROWS_WITH(get_sparse_a(warp, 4),
+                    "movmatrix.sync.aligned.m8n8.trans.b16 has no matrix operand e; 0 (mma.0), 1 (mma.1), 2 (mma.2), 3 (mma.3) have it");
   CHECK_THROWS_WITH(set_sparse_a(warp, 1, Eigen::MatrixXd::Ones(16, 32)),
                     "row 0, group 0 of A (columns 0 to 3) has elements other than zero in columns 0, 1, 2, 3; only two of four may be");
   CHECK(get_sparse_a(warp, 1) == a);  // nothing of all that was written
-  CHECK_THROWS_WITH(set_scales(warp, 1, OperandName::scale_a, a), k32 + " has no matrix operand scale-a");
+  CHECK_THROWS_WITH(set_scales(warp, 1, OperandName::scale_a, a),
+                    k32 + " has no matrix operand scale-a; no matrix instruction of the program has it");
   CHECK_THROWS_WITH(set_scales(scaled_warp, 0, OperandName::a, a), "operand a holds no scale factors: scale-a and scale-b do");
   CHECK_THROWS_WITH(set_scales(scaled_warp, 0, OperandName::scale_a, a), "one of the fragment's matrices is 16x2; 16x32 given");
   CHECK_THROWS_WITH(set_sparse_a(scaled_warp, 0, a), mxf4 + " has no sparse A: that is for mma.sp");

@@ -64,9 +64,10 @@ std::string statement_name(const Program& program, std::size_t statement) {
 std::string statements_with(const Program& program, OperandName operand) {
   const auto statements = program.matrix_statements();
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < statements.size(); ++i)
-    if (statements[i]->matrix()->form().find_operand(operand) != nullptr)
-      names.push_back(fmt::format("{} ({})", i, statement_name(program, i)));
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Operand* const found = statements[i]->matrix()->form().find_operand(operand);
+    if (found != nullptr && found->kind == OperandKind::fragment) names.push_back(fmt::format("{} ({})", i, statement_name(program, i)));
+  }
   if (names.empty()) return "no matrix instruction of the program has it";
   return fmt::format("{} {} it", fmt::join(names, ", "), names.size() == 1 ? "has" : "have");
 }

@@ -33,8 +33,8 @@ struct OperandPlace {
 /// The name of matrix instruction number `statement`: "mma.0".
 [[nodiscard]] WARPMAT_API std::string statement_name(const Program& program, std::size_t statement);
 
-/// The matrix instructions that have an operand `operand`, for messages: "1 (mma.0) and 3 (mma.1) have it"; "no matrix instruction of the
-/// program has it".
+/// The matrix instructions that have a matrix operand `operand`, for messages: "1 (mma.0) and 3 (mma.1) have it"; "no matrix instruction of
+/// the program has it".
 [[nodiscard]] WARPMAT_API std::string statements_with(const Program& program, OperandName operand);
 
 }  // namespace warpmat
