@@ -46,7 +46,8 @@ LaunchDescription description_of(const Options& options) {
     for (const std::string& text : options.outs) parse_output(text, description.buffers);
     return description;
   }
-  if (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() || !options.cluster.empty() || !options.buffers.empty() || !options.params.empty())
+  if (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() || !options.cluster.empty() || !options.buffers.empty() ||
+      !options.params.empty())
     throw std::runtime_error(
         "a launch description has kernel, grid, block, buffers and parameters of its own: those options are for a .ptx file");
   LaunchDescription description = read_launch(options.file);

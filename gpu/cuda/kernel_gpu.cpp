@@ -195,8 +195,7 @@ class Gpu : public KernelRunner {
     } else {
       if (Driver::get().launch_kernel_ex == nullptr) throw std::runtime_error("the installed CUDA driver launches no clusters");
       CUlaunchAttribute attribute{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {cluster.x, cluster.y, cluster.z, {}}};
-      const CUlaunchConfig config{grid.x,  grid.y,  grid.z,     block.x, block.y, block.z, launch.config.shared_bytes,
-                                  nullptr, &attribute, 1};
+      const CUlaunchConfig config{grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.config.shared_bytes, nullptr, &attribute, 1};
       if (cluster.count() > portable_cluster)
         check(Driver::get().function_set_attribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "cuFuncSetAttribute");
       check(Driver::get().launch_kernel_ex(&config, function, parameters.data(), nullptr), "cuLaunchKernelEx");

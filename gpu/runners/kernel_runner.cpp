@@ -6,7 +6,7 @@
 namespace warpmat {
 
 std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_t>& addresses, const Encode& encode,
-                                                 const Place& place) const {
+                                                  const Place& place) const {
   std::vector<std::uint8_t> out = bytes;
   for (const Pointer& pointer : pointers) {
     const std::uint64_t address = addresses.at(pointer.buffer) + static_cast<std::uint64_t>(pointer.offset);

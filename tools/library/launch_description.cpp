@@ -126,8 +126,7 @@ KernelParameter kernel_parameter(const LaunchDescription& description, const Lau
   };
   KernelParameter placed{.bytes = parameter.bytes, .pointers = {}};
   for (const LaunchPointer& pointer : parameter.pointers) placed.pointers.push_back({pointer.at, place_of(pointer.buffer), pointer.offset});
-  for (const LaunchMap& map : parameter.maps)
-    placed.maps.push_back({map.at, map.map, place_of(map.buffer), map.offset, map.by_pointer});
+  for (const LaunchMap& map : parameter.maps) placed.maps.push_back({map.at, map.map, place_of(map.buffer), map.offset, map.by_pointer});
   return placed;
 }
 

@@ -87,10 +87,9 @@ LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buff
 template <typename T, std::size_t n>
 std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& values, const Where& where) {
   const Json list = json.value(key, Json::array());
-  const bool right =
-      list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const Json& item) {
-        return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<T>::max();
-      });
+  const bool right = list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const Json& item) {
+                       return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+                     });
   if (!right) where.fail(fmt::format("\"{}\" must be a list of at most {} numbers", key, n));
   for (std::size_t i = 0; i < list.size(); ++i) values[i] = list[i].get<T>();
   return list.size();

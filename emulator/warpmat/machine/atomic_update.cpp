@@ -65,7 +65,8 @@ std::uint64_t update_integer(AtomicOperation operation, const catalogue::ValueTy
   }
 }
 
-std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a, std::uint64_t b) {
+std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a,
+                              std::uint64_t b) {
   alignas(64) std::uint64_t left[lanes] = {}, right[lanes] = {}, result[lanes] = {};
   const auto put = [&](std::uint64_t* to, std::uint64_t value) {
     const auto narrow = static_cast<std::uint32_t>(value);

@@ -92,8 +92,7 @@ Block::Status Block::run() {
     slice_ = 0;
     idle_ = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle_ + 1;
     if (idle_ > 2 * warps_.size() && finished_ < warps_.size() && alone) report_deadlock({});
-    if (!alone && next_warp_ == 0 && finished_ < warps_.size())
-      return stuck || idle_ >= warps_.size() ? Status::waits : Status::yielded;
+    if (!alone && next_warp_ == 0 && finished_ < warps_.size()) return stuck || idle_ >= warps_.size() ? Status::waits : Status::yielded;
   }
   end();
   return Status::finished;

@@ -39,7 +39,8 @@ void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
 
 /// Calls visit(begin, count, at) for the parts of [begin, end) of a row that swizzling keeps together; `at` is their offset.
 template <typename Visit>
-void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end, Visit visit) {
+void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
+                    Visit visit) {
   constexpr std::uint32_t chunk = 16;
   while (begin < end) {
     const std::uint32_t address = shared_base + row + begin, count = std::min(end - begin, chunk - address % chunk);
@@ -105,7 +106,8 @@ void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint
 bool BulkCopies::adds_floats(const SharedPlace& issuer, int warp, int lane) const {
   return std::ranges::any_of(pending_, [&](const BulkTransfer& transfer) {
     return transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane && !transfer.copy->reductions.empty() &&
-           transfer.copy->kind == BulkCopy::Kind::store && reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
+           transfer.copy->kind == BulkCopy::Kind::store &&
+           reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
   });
 }
 

@@ -28,10 +28,10 @@ struct BulkTransfer {
   std::uint32_t statement = 0;  ///< of Program::statements
   SharedPlace issuer;           ///< the block; its offset is not used
   int warp = 0, lane = 0;
-  SharedPlace shared;                ///< load: destination; else: source
-  std::uint64_t global = 0;          ///< of a copy without a tensor
-  SharedPlace to{};                  ///< between blocks: destination
-  std::uint64_t bytes = 0;           ///< in shared memory
+  SharedPlace shared;        ///< load: destination; else: source
+  std::uint64_t global = 0;  ///< of a copy without a tensor
+  SharedPlace to{};          ///< between blocks: destination
+  std::uint64_t bytes = 0;   ///< in shared memory
   std::optional<TensorMap> map{};
   TensorBox::Coordinates coordinates{};
   std::optional<SharedPlace> barrier{};  ///< which the bytes are counted at

@@ -15,7 +15,9 @@ namespace {
 class Grid {
  public:
   Grid(const LaunchState& launch, int jobs)
-      : launch_(launch), size_(launch.config.grid.count() / launch.config.cluster.count()), most_begun_(static_cast<std::size_t>(4 * jobs)) {}
+      : launch_(launch),
+        size_(launch.config.grid.count() / launch.config.cluster.count()),
+        most_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
   /// A thread's work: block after block until all have ended.
   void work() {
@@ -155,7 +157,8 @@ class Grid {
 LaunchResult run_grid(const LaunchState& launch) {
   int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (launch.options.observer != nullptr) jobs = 1;
-  jobs = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
+  jobs = static_cast<int>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
   Grid grid(launch, jobs);
   std::vector<std::thread> threads;
   for (int i = 1; i < jobs; ++i) threads.emplace_back([&] { grid.work(); });

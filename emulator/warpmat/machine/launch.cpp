@@ -54,7 +54,8 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
   const std::int64_t* const required = program.limits.required_cluster;
   Dim3 cluster = config.cluster;
   if (required[0] > 0) {
-    const Dim3 wanted{static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]), static_cast<std::uint32_t>(required[2])};
+    const Dim3 wanted{static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]),
+                      static_cast<std::uint32_t>(required[2])};
     if (cluster.count() != 1 && cluster != wanted)
       throw std::invalid_argument(fmt::format("'{}' is compiled for clusters of {}x{}x{} blocks (.reqnctapercluster), not {}x{}x{}",
                                               program.entry, wanted.x, wanted.y, wanted.z, cluster.x, cluster.y, cluster.z));
@@ -68,8 +69,8 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
     throw std::invalid_argument(fmt::format("clusters of blocks need sm_90 or later; the target is {}", program.target->name));
   const Dim3 grid = config.grid;
   if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
-    throw std::invalid_argument(fmt::format("a grid of {}x{}x{} blocks is not made of clusters of {}x{}x{}", grid.x, grid.y, grid.z, cluster.x,
-                                            cluster.y, cluster.z));
+    throw std::invalid_argument(fmt::format("a grid of {}x{}x{} blocks is not made of clusters of {}x{}x{}", grid.x, grid.y, grid.z,
+                                            cluster.x, cluster.y, cluster.z));
   return cluster;
 }
 

@@ -16,9 +16,9 @@ struct LaunchState {
   DeviceMemory& memory;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses in them
   std::vector<std::uint8_t> parameters;
-  std::uint32_t shared_bytes = 0;  ///< static and dynamic
-  std::uint32_t frame_bytes = 0;   ///< registers of a warp, called functions included
-  std::uint32_t local_bytes = 0;   ///< local memory of a lane, called functions included
+  std::uint32_t shared_bytes = 0;            ///< static and dynamic
+  std::uint32_t frame_bytes = 0;             ///< registers of a warp, called functions included
+  std::uint32_t local_bytes = 0;             ///< local memory of a lane, called functions included
   bool explicit_cluster = false;             ///< the launch has clusters
   bool reads_shared_asynchronously = false;  ///< the program has bulk copies from shared memory
 };

@@ -5,7 +5,9 @@
 namespace warpmat::machine {
 
 TensorBox::TensorBox(const TensorMap& map, const Coordinates& coordinates)
-    : map_(map), coordinates_(coordinates), row_bytes_(static_cast<std::uint32_t>(map.box[0] * map.element_bytes())),
+    : map_(map),
+      coordinates_(coordinates),
+      row_bytes_(static_cast<std::uint32_t>(map.box[0] * map.element_bytes())),
       pitch_(static_cast<std::uint32_t>(map.row_pitch())) {
   for (std::size_t i = 1; i < map.rank; ++i) rows_ *= map.extent(i);
 }

@@ -16,9 +16,9 @@ struct TypeRow {
 };
 
 /// In the order of TensorMap::Type.
-constexpr std::array types{TypeRow{"u8", 1, false},      TypeRow{"u16", 2, false},  TypeRow{"u32", 4, false}, TypeRow{"s32", 4, false},
-                           TypeRow{"u64", 8, false},     TypeRow{"s64", 8, false},  TypeRow{"f16", 2, true},  TypeRow{"f32", 4, true},
-                           TypeRow{"f64", 8, true},      TypeRow{"bf16", 2, true},  TypeRow{"f32_ftz", 4, true}, TypeRow{"tf32", 4, true},
+constexpr std::array types{TypeRow{"u8", 1, false},     TypeRow{"u16", 2, false}, TypeRow{"u32", 4, false},    TypeRow{"s32", 4, false},
+                           TypeRow{"u64", 8, false},    TypeRow{"s64", 8, false}, TypeRow{"f16", 2, true},     TypeRow{"f32", 4, true},
+                           TypeRow{"f64", 8, true},     TypeRow{"bf16", 2, true}, TypeRow{"f32_ftz", 4, true}, TypeRow{"tf32", 4, true},
                            TypeRow{"tf32_ftz", 4, true}};
 
 const TypeRow& row(TensorMap::Type type) {
@@ -52,7 +52,8 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
   constexpr std::uint64_t most_elements = std::uint64_t{1} << 32, most_stride = std::uint64_t{1} << 40;
   if (map.dims[i] == 0 || map.dims[i] > most_elements)
     return fmt::format("dimension {} has {} elements: there are from 1 to 2^32", i, map.dims[i]);
-  if (map.box[i] == 0 || map.box[i] > 256) return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
+  if (map.box[i] == 0 || map.box[i] > 256)
+    return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
   if (map.element_strides[i] == 0 || map.element_strides[i] > 8)
     return fmt::format("element stride {} of dimension {}: it is from 1 to 8", map.element_strides[i], i);
   if (i == 0) return std::nullopt;

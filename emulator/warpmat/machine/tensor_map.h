@@ -21,16 +21,16 @@ struct WARPMAT_API TensorMap {
   enum class L2Promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };
   enum class Fill : std::uint8_t { zeros, nan };
   static constexpr std::size_t most_dimensions = 5;
-  static constexpr std::size_t bytes = 128;      ///< of an encoded map
+  static constexpr std::size_t bytes = 128;     ///< of an encoded map
   static constexpr std::size_t alignment = 64;  ///< of its place
   using Encoded = std::array<std::uint8_t, bytes>;
 
   Type type = Type::u8;
-  std::uint32_t rank = 1;     ///< dimensions, the innermost first
-  std::uint64_t address = 0;  ///< generic address of element (0, 0, ...)
-  std::array<std::uint64_t, most_dimensions> dims{};        ///< elements
+  std::uint32_t rank = 1;                                    ///< dimensions, the innermost first
+  std::uint64_t address = 0;                                 ///< generic address of element (0, 0, ...)
+  std::array<std::uint64_t, most_dimensions> dims{};         ///< elements
   std::array<std::uint64_t, most_dimensions - 1> strides{};  ///< bytes, of dimensions 1, 2, ...
-  std::array<std::uint32_t, most_dimensions> box{};         ///< elements that a copy traverses
+  std::array<std::uint32_t, most_dimensions> box{};          ///< elements that a copy traverses
   std::array<std::uint32_t, most_dimensions> element_strides{1, 1, 1, 1, 1};
   Interleave interleave = Interleave::none;
   Swizzle swizzle = Swizzle::none;

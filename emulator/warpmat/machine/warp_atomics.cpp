@@ -50,7 +50,8 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
       }
       if (access.arithmetic != nullptr) {
         std::memcpy(&old, place, access.bytes);
-        std::uint64_t sum = combine_numbers(access.arithmetic, access.modifiers, wide, flush ? flush_f32(old) : old, flush ? flush_f32(b) : b);
+        std::uint64_t sum =
+            combine_numbers(access.arithmetic, access.modifiers, wide, flush ? flush_f32(old) : old, flush ? flush_f32(b) : b);
         if (flush) sum = flush_f32(sum);
         std::memcpy(place, &sum, access.bytes);
         changed = true;

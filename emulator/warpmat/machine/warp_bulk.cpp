@@ -53,7 +53,8 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
   if (prefetches) return;
   const std::uint64_t alignment = copy.rank == 0 ? linear_unit : tensor_alignment;
   const bool to_shared = copy.kind != Kind::store;
-  const SharedPlace here = shared_place(lane, to_shared ? first : second, transfer.bytes, alignment, Space::shared, to_shared && copy.remote);
+  const SharedPlace here =
+      shared_place(lane, to_shared ? first : second, transfer.bytes, alignment, Space::shared, to_shared && copy.remote);
   if (copy.kind == Kind::between_blocks) {
     transfer.to = here;
     transfer.shared = shared_place(lane, second, transfer.bytes, alignment, Space::shared, false);
@@ -66,7 +67,8 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
   if (!copy.multicast) return add_copy(lane, std::move(transfer));
   const std::uint32_t blocks = source_word(operation, next, lane) & 0xffff;
   if (blocks >> block_.cluster().size() != 0)
-    trap(lane, std::nullopt, fmt::format("the mask {:#x} names blocks that a cluster of {} does not have", blocks, block_.cluster().size()));
+    trap(lane, std::nullopt,
+         fmt::format("the mask {:#x} names blocks that a cluster of {} does not have", blocks, block_.cluster().size()));
   for (int rank = 0; rank < block_.cluster().size(); ++rank) {
     if ((blocks >> rank & 1) == 0) continue;
     BulkTransfer one = transfer;
@@ -113,7 +115,8 @@ void WarpState::check_global(const BulkCopy& copy, int lane, const BulkTransfer&
   }
   const TensorBox box(*transfer.map, transfer.coordinates);
   for (std::uint32_t i = 0; i < box.rows(); ++i)
-    if (const TensorRow row = writes ? box.stored_row(i) : box.row(i); row.end > row.begin) locate_bytes(lane, row.address, row.end - row.begin, writes);
+    if (const TensorRow row = writes ? box.stored_row(i) : box.row(i); row.end > row.begin)
+      locate_bytes(lane, row.address, row.end - row.begin, writes);
 }
 
 /// The place of these bytes of global memory, or a trap.

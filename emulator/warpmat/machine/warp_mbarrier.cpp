@@ -36,7 +36,8 @@ SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64
   const std::uint64_t offset = (address & ((1u << Cluster::rank_at) - 1)) - program_.shared_base;
   if (offset > launch_.shared_bytes || bytes > launch_.shared_bytes - offset)
     trap(lane, given,
-         fmt::format("{} bytes outside of shared memory, which has {} bytes from {:#x} on", bytes, launch_.shared_bytes, program_.shared_base));
+         fmt::format("{} bytes outside of shared memory, which has {} bytes from {:#x} on", bytes, launch_.shared_bytes,
+                     program_.shared_base));
   return {rank, static_cast<std::uint32_t>(offset)};
 }
 
@@ -70,8 +71,8 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
 /// Whether the phase that the lane waits for is over; copies that it waits for arrive now.
 bool WarpState::mbarrier_done(const Operation& operation, const Mbarrier& what, int lane, const SharedPlace& place) {
   must_be_mbarrier(lane, place);
-  const std::uint64_t phase = what.parity ? source_word(operation, 1, lane) & 1
-                                          : MbarrierWord(at<std::uint64_t>(source_slot(operation, 1))[lane]).phase();
+  const std::uint64_t phase =
+      what.parity ? source_word(operation, 1, lane) & 1 : MbarrierWord(at<std::uint64_t>(source_slot(operation, 1))[lane]).phase();
   const auto over = [&] {
     std::uint64_t bits;
     std::memcpy(&bits, host_of(place), 8);
@@ -171,8 +172,8 @@ std::string WarpState::describe_mbarrier() const {
   std::uint64_t bits;
   std::memcpy(&bits, host_of(*waits_for_), 8);
   const MbarrierWord word(bits);
-  std::string text = fmt::format("mbarrier at {:#x} ({}): its phase of parity {} misses {} of {} arrivals", address, describe_shared(address),
-                                 word.phase(), word.missing(), word.expected());
+  std::string text = fmt::format("mbarrier at {:#x} ({}): its phase of parity {} misses {} of {} arrivals", address,
+                                 describe_shared(address), word.phase(), word.missing(), word.expected());
   if (word.bytes() > 0) text += fmt::format(" and {} bytes that never arrive", word.bytes());
   if (word.bytes() < 0) text += fmt::format(" and has {} bytes that nobody expects", -word.bytes());
   return text;

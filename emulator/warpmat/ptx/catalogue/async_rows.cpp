@@ -90,8 +90,8 @@ void add_reduction_rows(std::vector<Row>& rows) {
   to_block("(.min|.max)(.u32|.s32)");
   to_block("(.inc|.dec).u32");
   to_block("(.and|.or|.xor).b32");
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.tile)?.bulk_group{}", dimensions,
-                  hint));
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.tile)?.bulk_group{}",
+                  dimensions, hint));
 }
 
 void add_cluster_rows(std::vector<Row>& rows) {
@@ -102,7 +102,10 @@ void add_cluster_rows(std::vector<Row>& rows) {
   rows.push_back({"getctarank(.shared::cluster)?(.u32|.u64)", "d:u32 = a:T", nullptr, Semantics::cluster_rank, sm_90_cluster});
   rows.push_back({"fence.mbarrier_init.release.cluster", "", nullptr, Semantics::nothing, sm_90});
   rows.push_back({"fence.proxy.async(.global|.shared::cta|.shared::cluster)?", "", nullptr, Semantics::proxy_fence, sm_90});
-  rows.push_back({"fence.proxy.tensormap::generic(.acquire|.release)(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::nothing,
+  rows.push_back({"fence.proxy.tensormap::generic(.acquire|.release)(.cta|.cluster|.gpu|.sys)",
+                  "",
+                  nullptr,
+                  Semantics::nothing,
                   {.baseline = 90, .ptx = {8, 3}}});
 }
 
@@ -116,8 +119,11 @@ void add_tensor_map_rows(std::vector<Row>& rows) {
   rows.back().opcode += ".b64";
   replace("(.rank|.box_dim|.global_dim|.element_stride|.elemtype|.interleave_layout|.swizzle_mode|.fill_mode)");
   rows.back().opcode += ".b32";
-  rows.push_back({"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release(.cta|.cluster|.gpu|.sys).sync.aligned", "", nullptr,
-                  Semantics::tensor_map, {.baseline = 90, .ptx = {8, 3}}});
+  rows.push_back({"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release(.cta|.cluster|.gpu|.sys).sync.aligned",
+                  "",
+                  nullptr,
+                  Semantics::tensor_map,
+                  {.baseline = 90, .ptx = {8, 3}}});
 }
 
 }  // namespace

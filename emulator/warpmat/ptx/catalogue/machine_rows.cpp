@@ -45,7 +45,8 @@ void add_memory_rows(std::vector<Row>& rows) {
   rows.push_back({"cp.async.wait_all", "", nullptr, Semantics::cp_async_wait});
   rows.push_back({"cvta(.to)?(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)(.u64|.s64|.b64)", "",
                   nullptr, Semantics::address_space});
-  rows.push_back({"isspacep(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)", "", nullptr, Semantics::address_space});
+  rows.push_back({"isspacep(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)", "", nullptr,
+                  Semantics::address_space});
 }
 
 void add_control_rows(std::vector<Row>& rows) {

@@ -25,13 +25,13 @@ bool names_shared(const Match& match) {
 }
 
 constexpr std::array<std::pair<std::string_view, AtomicOperation>, 8> reduction_names{{{".add", AtomicOperation::add},
-                                                                                      {".min", AtomicOperation::min},
-                                                                                      {".max", AtomicOperation::max},
-                                                                                      {".inc", AtomicOperation::increase},
-                                                                                      {".dec", AtomicOperation::decrease},
-                                                                                      {".and", AtomicOperation::bit_and},
-                                                                                      {".or", AtomicOperation::bit_or},
-                                                                                      {".xor", AtomicOperation::bit_xor}}};
+                                                                                       {".min", AtomicOperation::min},
+                                                                                       {".max", AtomicOperation::max},
+                                                                                       {".inc", AtomicOperation::increase},
+                                                                                       {".dec", AtomicOperation::decrease},
+                                                                                       {".and", AtomicOperation::bit_and},
+                                                                                       {".or", AtomicOperation::bit_or},
+                                                                                       {".xor", AtomicOperation::bit_xor}}};
 
 }  // namespace
 
@@ -83,8 +83,8 @@ void FunctionResolver::mbarrier(const Match& match) {
     if (waits || !ignored) operation.results = {result(written, type_named(waits ? "pred" : "b64"))};
   }
   operation.sources = {address(operand(next++), what.space)};
-  const bool needs_count = what.action == Action::init || what.action == Action::expect || what.action == Action::complete || what.expects ||
-                           (arrives && !what.completes);
+  const bool needs_count = what.action == Action::init || what.action == Action::expect || what.action == Action::complete ||
+                           what.expects || (arrives && !what.completes);
   if (needs_count || (arrives && next < statement_->operands.size())) {
     const Requirement counts_arrivals{.baseline = 90, .ptx = {7, 8}};
     if (!needs_count)
@@ -134,10 +134,10 @@ std::vector<std::string_view> reducible_types(AtomicOperation operation) {
 }  // namespace
 
 void FunctionResolver::bulk_copy(const Match& match) {
-  BulkCopy copy{.kind = match.has(".prefetch")                                      ? BulkCopy::Kind::prefetch
-                        : match.has(".bulk_group")                                  ? BulkCopy::Kind::store
-                        : match.has(".global")                                      ? BulkCopy::Kind::load
-                                                                                    : BulkCopy::Kind::between_blocks,
+  BulkCopy copy{.kind = match.has(".prefetch")     ? BulkCopy::Kind::prefetch
+                        : match.has(".bulk_group") ? BulkCopy::Kind::store
+                        : match.has(".global")     ? BulkCopy::Kind::load
+                                                   : BulkCopy::Kind::between_blocks,
                 .multicast = match.has(".multicast::cluster"),
                 .remote = match.has(".shared::cluster")};
   if (match.has(".tensor"))
@@ -206,7 +206,8 @@ void FunctionResolver::cluster_rank(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_rank;
   operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (match.has(".shared::cluster") ? 0u : 2u);
-  if ((operation.operation.detail & 2) != 0 && match.has(".u32")) fail(fmt::format("{}: generic addresses have 64 bits", statement_->opcode));
+  if ((operation.operation.detail & 2) != 0 && match.has(".u32"))
+    fail(fmt::format("{}: generic addresses have 64 bits", statement_->opcode));
   read_operands(match, operation);
   add(std::move(operation));
 }

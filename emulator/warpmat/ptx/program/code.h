@@ -78,13 +78,13 @@ struct Mbarrier {
   enum class Action : std::uint8_t { init, invalidate, expect, complete, arrive, arrive_and_drop, wait, copies_arrive };
   Action action = Action::arrive;
   Space space = Space::generic;
-  bool remote = false;        ///< .shared::cluster: it may be another block's
-  bool expects = false;       ///< arrive.expect_tx: the count is one of bytes
-  bool has_count = false;     ///< the second source is a count
-  bool parity = false;        ///< a wait for a phase's parity, not for a state
-  bool completes = true;      ///< not .noComplete
-  bool counted = false;       ///< cp.async.mbarrier.arrive.noinc: the arrival is one of those that are expected anyway
-  bool may_suspend = false;   ///< try_wait
+  bool remote = false;       ///< .shared::cluster: it may be another block's
+  bool expects = false;      ///< arrive.expect_tx: the count is one of bytes
+  bool has_count = false;    ///< the second source is a count
+  bool parity = false;       ///< a wait for a phase's parity, not for a state
+  bool completes = true;     ///< not .noComplete
+  bool counted = false;      ///< cp.async.mbarrier.arrive.noinc: the arrival is one of those that are expected anyway
+  bool may_suspend = false;  ///< try_wait
 };
 
 /// What a reduction in memory does with elements of one type.
@@ -102,8 +102,8 @@ struct BulkCopy {
   Kind kind = Kind::load;
   int rank = 0;  ///< dimensions of the tensor; 0: no tensor
   bool multicast = false;
-  bool remote = false;                    ///< the destination may be another block's
-  std::vector<Reduction> reductions{};    ///< empty: a copy. Of a tensor one for each type that has the operation
+  bool remote = false;                  ///< the destination may be another block's
+  std::vector<Reduction> reductions{};  ///< empty: a copy. Of a tensor one for each type that has the operation
 };
 
 /// A field of a tensor map that tensormap.replace writes. Sources: the map's address, the ordinal of the dimension, the value.
