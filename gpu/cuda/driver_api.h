@@ -19,7 +19,7 @@ using CUlinkState = struct CUlinkState_st*;
 using CUarray = struct CUarray_st*;
 
 /// A tensor map as the driver makes it.
-struct alignas(64) CUtensorMap {
+struct alignas(128) CUtensorMap {
   unsigned long long opaque[16];
 };
 
