@@ -12,6 +12,7 @@
 #include <warpmat/ptx/run.h>
 
 #include "eigen_product.h"
+#include "thread_major.h"
 #include "workload.h"
 
 namespace warpmat {
@@ -27,6 +28,9 @@ std::string statement_name(std::string_view set) {
 }
 std::string single_name(std::string_view set) {
   return fmt::format("instruction on one warp/{}", set);
+}
+std::string call_name(const Selected& s, std::string_view set) {
+  return fmt::format("{}/{}/one warp a call, thread-major/{}", s.form->opcode, s.target->name, set);
 }
 std::string eigen_name(std::string_view set) {
   return fmt::format("Eigen multiply-add/{}", set);
@@ -45,6 +49,14 @@ void time_batch(benchmark::State& state, const Workload& workload, std::string_v
   WarpStates states = workload.states();
   const Batch batch = workload.batch(states);
   while (state.KeepRunningBatch(Workload::warps)) workload.instruction().execute(batch, Workload::warps);
+}
+
+/// The C interface: one warp a call.
+void time_calls(benchmark::State& state, const Workload& workload, std::string_view set) {
+  choose(state, set);
+  ThreadMajorWarps warps(workload);
+  while (state.KeepRunningBatch(Workload::warps))
+    for (std::size_t i = 0; i < Workload::warps; ++i) warps.execute(i % ThreadMajorWarps::warps);
 }
 
 Program repeated(Program program) {
@@ -122,6 +134,10 @@ void add_instructions(const MeasurementPlan& plan, std::deque<Workload>& workloa
       for (const std::string_view set : plan.sets)
         add(name_of(selected, *c, set), plan.repetitions, thread_counts(usual ? std::vector{1, plan.threads} : std::vector{1}),
             [&workload, set](benchmark::State& state) { time_batch(state, workload, set); });
+      if (!usual) continue;
+      for (const std::string_view set : plan.sets)
+        add(call_name(selected, set), plan.repetitions, {1},
+            [&workload, set](benchmark::State& state) { time_calls(state, workload, set); });
     }
 }
 
@@ -202,6 +218,9 @@ double Times::statement(std::string_view set, int threads) const {
 }
 double Times::single(std::string_view set) const {
   return at(single_name(set), 1);
+}
+double Times::call(const Selected& selected, std::string_view set) const {
+  return at(call_name(selected, set), 1);
 }
 double Times::eigen(std::string_view set) const {
   return at(eigen_name(set), 1);

@@ -42,6 +42,8 @@ class Times {
   double statement(std::string_view set, int threads = 1) const;
   /// Of the same instruction on one warp, outside of a program.
   double single(std::string_view set) const;
+  /// Of one call of the C interface that executes one warp, of the usual class, whose registers are thread-major.
+  double call(const Selected& selected, std::string_view set) const;
   /// Of one multiply-add in Eigen's product.
   double eigen(std::string_view set) const;
 

@@ -9,6 +9,7 @@
 
 #include "eigen_product.h"
 #include "gpu/cases/cases.h"
+#include "thread_major.h"
 #include "tools/library/table.h"
 #include "workload.h"
 
@@ -40,7 +41,7 @@ Cells header(const MeasurementPlan& plan) {
   for (const OperandClass* c : measured_classes()) cells.push_back(fmt::format("{}, ns", c->name));
   cells.push_back("random/finite");
   if (plan.threads > 1) cells.push_back(fmt::format("{} threads, ns", plan.threads));
-  cells.insert(cells.end(), {"G multiply-adds/s", "times Eigen"});
+  cells.insert(cells.end(), {"a C call, ns", "G multiply-adds/s", "times Eigen"});
   return cells;
 }
 
@@ -57,6 +58,7 @@ Cells row_of(const Selected& selected, const MeasurementPlan& plan, const Times&
   cells.push_back(ratio_of_classes(selected, times, set));
   const OperandClass& usual = usual_class(*selected.form);
   if (plan.threads > 1) cells.push_back(fmt::format("{:.1f}", times.instruction(selected, usual, set, plan.threads)));
+  cells.push_back(fmt::format("{:.1f}", times.call(selected, set)));
   const double ns = times.instruction(selected, usual, set), count = multiply_adds(*selected.form);
   if (count == 0) {
     cells.insert(cells.end(), {nothing, nothing});
@@ -128,6 +130,9 @@ of {} warps whose registers stay in the second cache, on one thread; in the colu
 that of all together: halved where two threads execute twice as much. Every figure is the least of {} repetitions of some milliseconds each. The
 repetitions of everything, Eigen's product too, take turns in random order: what disturbs the machine hits a few of each.
 
+**A C call** executes one warp by `warpmat_execute` of [c.h](../emulator/warpmat/c.h), the operands of the first class: {} warps take turns, whose
+registers are an array of {} words for each thread, those of an operand side by side.
+
 **The operands** are drawn as in the comparisons with GPUs: *close* to 1, the usual case; *finite*, random bits without NaNs and infinities; *random*
 bits with them. Integers, and bits that only move, are random. Speed, ratio and threads are those of the first class that a form has.
 
@@ -145,7 +150,8 @@ std::string report_text(const MeasurementPlan& plan, const Times& times) {
 }
 
 std::string report_page(const MeasurementPlan& plan, const Times& times) {
-  return fmt::format(introduction, machine_text(), Workload::warps, plan.repetitions, product_size, product_size) +
+  return fmt::format(introduction, machine_text(), Workload::warps, plan.repetitions, ThreadMajorWarps::warps,
+                     ThreadMajorWarps::thread_words, product_size, product_size) +
          tables(plan, times, as_markdown);
 }
 

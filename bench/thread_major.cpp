@@ -1,0 +1,60 @@
+#include "thread_major.h"
+
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace warpmat {
+
+constexpr std::size_t warp_words = ThreadMajorWarps::thread_words * lanes;
+
+ThreadMajorWarps::ThreadMajorWarps(const Workload& workload)
+    : instruction_(
+          warpmat_find(workload.instruction().form().opcode.c_str(), std::string(workload.instruction().target().name).c_str(), nullptr)),
+      states_(workload.states()),
+      registers_(warps * warp_words) {
+  std::iota(numbers_.begin(), numbers_.end(), std::uint16_t{0});
+  const Batch batch = workload.batch(states_);
+  for (const Operand& operand : workload.instruction().form().operands) {
+    const BatchDestination& d = batch.destination;
+    place(operand, operand.written ? BatchOperand{d.words, d.stride} : batch.source(operand.name));
+  }
+}
+
+void ThreadMajorWarps::place(const Operand& operand, const BatchOperand& from) {
+  if (from.stride == 0) {
+    operands_.push_back(WARPMAT_IMMEDIATE(const_cast<std::uint32_t*>(from.words)));
+    strides_.push_back(0);
+    return;
+  }
+  const auto words = static_cast<std::size_t>(operand.words());
+  for (std::size_t warp = 0; warp < warps; ++warp)
+    for (std::size_t i = 0; i < words; ++i)
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        registers_.at(warp * warp_words + lane * thread_words + next_ + i) = from.words[warp * from.stride + i * lanes + lane];
+  operands_.push_back(WARPMAT_THREAD_MAJOR(registers_.data(), thread_words, numbers_.data() + next_, words));
+  strides_.push_back(warp_words);
+  next_ += words;
+}
+
+void ThreadMajorWarps::execute(std::size_t warp) {
+  std::array<warpmat_registers, operand_names> operands;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    operands[i] = operands_[i];
+    operands[i].words += warp * strides_[i];
+  }
+  warpmat_memory memory{};
+  memory.size = sizeof memory;
+  memory.bytes = states_.shared_of(warp).data();
+  memory.byte_count = states_.shared_bytes;
+  warpmat_call call{};
+  call.size = sizeof call;
+  call.operands = operands.data();
+  call.operand_count = operands_.size();
+  call.memory = &memory;
+  warpmat_error error;
+  error.size = sizeof error;
+  if (warpmat_execute(instruction_, &call, 1, &error) != WARPMAT_OK) throw std::runtime_error(error.message);
+}
+
+}  // namespace warpmat
