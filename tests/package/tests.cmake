@@ -5,6 +5,14 @@ set(here ${CMAKE_CURRENT_LIST_DIR})
 add_test(NAME "package: install" COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DPREFIX=${package}/prefix -P ${here}/install.cmake)
 set_tests_properties("package: install" PROPERTIES FIXTURES_SETUP package_installed)
 
+# Each public header compiles alone.
+foreach(library warpmat_core warpmat)
+  set_target_properties(${library} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  add_test(NAME "package: each header of ${library} alone"
+           COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${library}_verify_interface_header_sets)
+  set_tests_properties("package: each header of ${library} alone" PROPERTIES RUN_SERIAL ON)  # a second build of this folder at once would wait or fail
+endforeach()
+
 foreach(project core whole)
   add_test(NAME "package: build ${project}"
            COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${here}/${project} ${package}/${project} --build-generator ${CMAKE_GENERATOR} --build-options
