@@ -202,7 +202,7 @@ std::string program_of(const OperandFacts& o) {
   return statement_of(opcode, {{"d", 4}, {"a", 4}, {"b", 2}, {"c", 4}});
 }
 
-TEST_CASE("--in of run takes or refuses every dtype for an operand of every format", "[tools]") {
+TEST_CASE("run: --in takes or refuses every dtype for an operand of every format", "[tools]") {
   std::set<std::string> seen;
   for (const OperandFacts& o : operands()) {
     const TemporaryDirectory directory;
