@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <span>
 
 #include <warpmat/execute/batch.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
@@ -80,7 +81,7 @@ std::vector<ScalarCase> scalar_rows() {
 }
 
 StatementLoop::StatementLoop(const ScalarCase& shown) : kernel_(loop_of(shown), "scalar_0") {
-  const ScalarOperands operands = draw_scalar_operands(ScalarClass::ordinary, lanes);
+  const ScalarOperands operands = draw_scalar_operands(std::span(&shown, 1), ScalarClass::ordinary, 0, lanes);
   for (const ScalarOperand& result : shown.results) arguments_.emplace_back(memory_.allocate(lanes * (result.is_wide() ? 8 : 4)));
   for (std::size_t i = 0; i < shown.sources.size(); ++i) {
     const ScalarOperand& source = shown.sources[i];
