@@ -143,10 +143,12 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::matrix: return matrix(operation, mask);
     case Semantics::wgmma: return wgmma(operation, mask);
     case Semantics::wgmma_fence:
-    case Semantics::wgmma_commit:
     case Semantics::wgmma_wait:
-      if (wgmma_ != nullptr) return wgmma_order(operation, mask);
+      if (wgmma_ != nullptr) return meet_warpgroup(operation, mask);
       break;  // nothing to order
+    case Semantics::wgmma_commit:
+      if (wgmma_ != nullptr) return wgmma_commit(operation, mask);
+      break;
     case Semantics::nothing:
     case Semantics::compute:
     case Semantics::select:
