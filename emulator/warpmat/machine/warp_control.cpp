@@ -146,10 +146,12 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::matrix: return matrix(operation, mask);
     case Semantics::wgmma: return wgmma(operation, mask);
     case Semantics::wgmma_fence:
-    case Semantics::wgmma_commit:
     case Semantics::wgmma_wait:
-      if (wgmma_ != nullptr) return wgmma_order(operation, mask);
+      if (wgmma_ != nullptr) return meet_warpgroup(operation, mask);
       break;  // nothing to order
+    case Semantics::wgmma_commit:
+      if (wgmma_ != nullptr) return wgmma_commit(operation, mask);
+      break;
     case Semantics::mbarrier: return mbarrier(operation, mask);
     case Semantics::bulk_copy: bulk_copy(operation, mask); break;
     case Semantics::bulk_commit: bulk_commit(mask); break;

@@ -249,7 +249,9 @@ class WarpState {
   // Warpgroups: warp_wgmma.cpp
   void follow_wgmma(const code::Operation& operation);
   Step wgmma(const code::Operation& operation, LaneMask mask);
-  Step wgmma_order(const code::Operation& operation, LaneMask mask);
+  Step meet_warpgroup(const code::Operation& operation, LaneMask mask);
+  void go_on_from(const code::Operation& operation, int meeting);
+  Step wgmma_commit(const code::Operation& operation, LaneMask mask);
   void wait_for_products(std::uint32_t groups);
   void perform_product(const PendingProduct& product);
   std::uint64_t uniform_descriptor(const code::Operation& operation, int source, const char* what) const;

@@ -22,6 +22,7 @@ using code::WarpgroupProduct;
 namespace {
 
 constexpr int warps = WgmmaForm::warps;
+constexpr int first_meeting = 16;  // where the first warpgroup meets, among barriers: those of the ISA are 0 to 15
 
 /// Calls visit(place) for each of `count` registers from `slots` on that are no constants.
 template <typename Visit>
@@ -187,15 +188,57 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-/// wgmma.fence, wgmma.commit_group, wgmma.wait_group: of all lanes.
-WarpState::Step WarpState::wgmma_order(const Operation& operation, LaneMask mask) {
+/// The four warps meet at wgmma.fence and at wgmma.wait_group, as `.sync.aligned` wants it and an H200 does it: what they did before the
+/// fence is there for the products of all, and none goes on while another one's products may still read. CuTe's wgmma_sm90 rests on both:
+/// nothing else stands between a warp's cp.async.wait_all and the products, or between the products and the copies that overwrite what they
+/// read.
+WarpState::Step WarpState::meet_warpgroup(const Operation& operation, LaneMask mask) {
   if (!gather(operation, live_, mask, false)) return Step::leave_strand;
-  if (operation.semantics == Semantics::wgmma_fence) wgmma_->fenced_at = operations_;
-  if (operation.semantics == Semantics::wgmma_commit) {
-    for (PendingProduct& product : wgmma_->pending) product.committed = true;
-    ++wgmma_->committed;
+  const int first = index_ / warps * warps;
+  if (mask != all_lanes || static_cast<std::size_t>(first + warps) > block_.warps().size())
+    trap(first_lane(mask), std::nullopt,
+         fmt::format("{} needs all 128 threads of the warpgroup; some have exited or do not exist",
+                     program_.statements[operation.statement]->opcode));
+  const int meeting = first_meeting + index_ / warps;
+  const std::int32_t pc = strand().pc;
+  const std::uint32_t frame = strand().frame;
+  for (Strand& s : strands_) {
+    const bool gathered = s.state == Strand::State::gathering && s.pc == pc && s.frame == frame;
+    if (&s != &strand() && !gathered) continue;
+    if (&s == &strand()) s.executing = mask;
+    s.state = Strand::State::at_barrier;
+    s.barrier = meeting;
   }
-  if (operation.semantics == Semantics::wgmma_wait) wait_for_products(operation.detail);
+  WarpgroupIssues& group = block_.warpgroup(index_ / warps);
+  if (group.waiting != 0 && group.meeting != operation.statement)
+    trap(-1, std::nullopt, fmt::format("the warps of a warpgroup part: others wait at {}", statement_name(group.meeting)));
+  group.meeting = operation.statement;
+  group.waiting |= 1u << index_ % warps;
+  if (block_.races() != nullptr) block_.races()->arrive(index_, meeting);
+  if (group.waiting != (1u << warps) - 1) return Step::leave_strand;
+  group.waiting = 0;
+  block_.make_progress();
+  for (int warp = first; warp < first + warps; ++warp) block_.warps()[static_cast<std::size_t>(warp)]->go_on_from(operation, meeting);
+  if (block_.races() != nullptr) block_.races()->complete(meeting);
+  return Step::leave_strand;
+}
+
+/// What a warp does when all four have met.
+void WarpState::go_on_from(const Operation& operation, int meeting) {
+  if (operation.semantics == Semantics::wgmma_wait)
+    wait_for_products(operation.detail);
+  else
+    wgmma_->fenced_at = operations_;
+  if (block_.shadow() != nullptr) block_.shadow()->publish(index_);
+  if (block_.races() != nullptr) block_.races()->leave(index_, meeting);
+  release(meeting, 0, 0);
+}
+
+/// wgmma.commit_group: what the warp has issued since the last one is a group.
+WarpState::Step WarpState::wgmma_commit(const Operation& operation, LaneMask mask) {
+  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  for (PendingProduct& product : wgmma_->pending) product.committed = true;
+  ++wgmma_->committed;
   advance_gathered(operation, false);
   return Step::next;
 }

@@ -56,6 +56,8 @@ struct WarpgroupIssues {
   std::deque<Issue> issues;                            ///< those that some warp has yet to come to
   std::uint64_t first = 0;                             ///< the number of issues.front(), counted from the kernel's start
   std::array<std::uint64_t, WgmmaForm::warps> next{};  ///< by warp: the number of its next statement
+  std::uint32_t waiting = 0;                           ///< warps that wait at wgmma.fence or wgmma.wait_group for the others: a bit each
+  std::uint32_t meeting = 0;                           ///< the statement where they wait
 };
 
 }  // namespace warpmat::machine
