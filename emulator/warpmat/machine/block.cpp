@@ -100,12 +100,9 @@ Block::Status Block::run() {
   return Status::finished;
 }
 
+/// A load that nobody has waited for ends with its block: pipelines fetch stages beyond the last tile, and an H200 takes that.
 void Block::end() {
   check_warpgroups();
-  if (const BulkTransfer* copy = cluster_.copies().writing_to(rank_); copy != nullptr && launch_.options.checks.copies)
-    warps_.front()->trap(-1, std::nullopt,
-                         fmt::format("the block ends while the bulk copy of warp {} at {} still writes its shared memory", copy->warp,
-                                     warps_.front()->statement_name(copy->statement)));
   if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
 }
 

@@ -123,14 +123,6 @@ const BulkTransfer* BulkCopies::overlapping(const SharedPlace& place, std::uint6
   return nullptr;
 }
 
-const BulkTransfer* BulkCopies::writing_to(int rank) const {
-  const auto found = std::ranges::find_if(pending_, [&](const BulkTransfer& transfer) {
-    return (transfer.loads() && transfer.shared.rank == rank) ||
-           (transfer.copy->kind == BulkCopy::Kind::between_blocks && transfer.to.rank == rank);
-  });
-  return found == pending_.end() ? nullptr : &*found;
-}
-
 void BulkCopies::perform(BulkTransfer& transfer) {
   if (transfer.loads()) {
     load(transfer);

@@ -64,8 +64,6 @@ class BulkCopies {
 
   /// The transfer that still writes one of these bytes of shared memory, or with `also_reads` reads one; else nullptr.
   const BulkTransfer* overlapping(const SharedPlace& place, std::uint64_t bytes, bool also_reads) const;
-  /// One that still writes the shared memory of a block, or nullptr.
-  const BulkTransfer* writing_to(int rank) const;
 
  private:
   void perform(BulkTransfer& transfer);
