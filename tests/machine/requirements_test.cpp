@@ -22,15 +22,15 @@ TEST_CASE("redux of f32 exists on the family of sm_100, of integers from sm_80 o
   CHECK(refusal("redux.sync.add.u32 %r0, %r1, -1;", "sm_75").find("needs sm_80") != std::string::npos);
 }
 
-TEST_CASE("fences of what is not executed do nothing where they exist", "[machine]") {
-  for (const char* fence : {"fence.mbarrier_init.release.cluster;", "fence.proxy.async;", "fence.proxy.async.shared::cta;",
-                            "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"}) {
+TEST_CASE("fences of proxies are taken where they exist", "[machine]") {
+  for (const char* fence :
+       {"fence.mbarrier_init.release.cluster;", "fence.proxy.async;", "fence.proxy.async.shared::cta;",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;", "fence.proxy.tensormap::generic.release.gpu;"}) {
     INFO(fence);
     CHECK(refusal(fence, "sm_90") == "nothing");
     CHECK(refusal(fence, "sm_80").find("needs sm_90") != std::string::npos);
   }
   CHECK(refusal("fence.proxy.alias;", "sm_75") == "nothing");
-  CHECK(refusal("fence.proxy.tensormap::generic.release.gpu;", "sm_90") != "nothing");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_CASE("wgmma statements that cannot be are refused with what would be right"
   CHECK_THAT(trap_of(operands + of + "%l1, %l2, 1, 1, 1, 0;\n"), Catch::Contains("takes 8 operands here, 7 are given"));
   CHECK_THAT(trap_of(operands + of + "{%r1, %r2, %r3}, %l2, 1, 1, 1, 0;\n"), Catch::Contains("takes 4 registers here, 3 are given"));
   CHECK_THAT(trap_of(operands + "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f0}, %l1, %l2, 1, 1, 1, 0, 0;\n"),
-             Catch::Contains("m64n8k16"));
+             Catch::Contains("m64n16k16"));
   CHECK_THAT(message_of([] { words_of(word_kernel(operands + fence + product, "sm_90", variables), {1}, {128}); }),
              Catch::Contains("needs sm_90a; the target is sm_90"));
 }
