@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <warpmat/tables/form.h>
+
+#include "gpu/runners/scalar_case.h"
+
+namespace warpmat {
+
+// What random kernels (kernel_program.h) are made of: registers, and the statements that may be drawn.
+
+inline constexpr PtxVersion kernel_version{9, 0};  ///< the newest that CUDA 13.0 knows
+
+/// Registers of one width that start with numbers of one kind. There are few, so that statements meet each other's results.
+struct Pool {
+  const char* prefix;
+  int bits;
+  ValueKind kind;
+  std::size_t size;
+};
+
+inline constexpr std::array<Pool, 10> pools{{{"%p", 1, ValueKind::predicate, 5},
+                                             {"%b", 8, ValueKind::i8, 3},
+                                             {"%h", 16, ValueKind::i16, 4},
+                                             {"%e", 16, ValueKind::f16, 5},
+                                             {"%g", 16, ValueKind::bf16, 3},
+                                             {"%r", 32, ValueKind::i32, 10},
+                                             {"%f", 32, ValueKind::f32, 8},
+                                             {"%x", 32, ValueKind::f16, 6},
+                                             {"%l", 64, ValueKind::i64, 6},
+                                             {"%d", 64, ValueKind::f64, 8}}};
+
+/// Registers of all pools.
+std::size_t slots();
+
+/// The pool whose registers begin with %letter.
+const Pool& pool_named(char letter);
+
+/// What all kernels of a target draw from.
+struct Choices {
+  std::map<std::string, std::vector<ScalarCase>> scalar;  ///< by mnemonic, so that those with few spellings are drawn as often as others
+  std::vector<std::string> mnemonics;
+  std::vector<const Form*> forms;
+
+  explicit Choices(const Target& target);
+
+  static std::string mnemonic(const ScalarCase& shown);
+
+  /// Behind set to 16 bits of floating point, ptxas 13.0 takes the upper half of the register for zero, which it is not. NaNs of different
+  /// payloads do not go to f64: which of two stays depends on the order that ptxas gives the operands of a sum.
+  static bool is_left_out(const ScalarCase& shown);
+
+  /// Of set, testp and video instructions under a guard, ptxas 13.0 executes a part in the lanes whose guard does not hold; and it makes of
+  /// neg and abs of floating point one or the other instruction, which differ for NaN.
+  static bool may_be_guarded(const ScalarCase& shown);
+
+  /// Of neg in a loop that goes round twice, ptxas 13.0 makes a move, which keeps a NaN's payload.
+  static bool is_sign_of_half(const ScalarCase& shown);
+
+  static bool is_extremum(const ScalarCase& shown);
+
+  /// Dense mma without scale factors, and ldmatrix and stmatrix of rows of 16 bytes.
+  static bool is_drawn(const Form& form, const Target& target);
+};
+
+/// Those of `target`, made once.
+const Choices& choices(const Target& target);
+
+}  // namespace warpmat
