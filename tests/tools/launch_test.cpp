@@ -190,7 +190,7 @@ TEST_CASE("A launch description has tensor maps and clusters", "[tools][launch]"
   const auto launch = [&](const std::string& swizzle) {
     write_text(directory.path("launch.json"),
                R"({"ptx": "k.ptx", "kernel": "k", "grid": [2, 1, 1], "block": [1, 1, 1], "cluster": [2, 1, 1],
-      "buffers": [{"name": "in", "random": "u32:32:3", "out": "in.npy"}, {"name": "out", "bytes": 64, "fill": 1, "out": "out.npy"}],
+      "buffers": [{"name": "in", "random": "128:3", "out": "in.npy"}, {"name": "out", "bytes": 64, "fill": 1, "out": "out.npy"}],
       "params": [{"tensormap_pointer": {"buffer": "in", "offset": 16, "type": "u32", "dims": [6, 2], "strides": [48], "box": [4, 2],
                                         "element_strides": [1, 1], "swizzle": ")" +
                    swizzle + R"("}}, {"buffer": "out"}]})");
