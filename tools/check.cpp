@@ -33,7 +33,7 @@ void print_errors(const std::vector<Diagnostic>& errors, const Options& options)
   if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
 }
 
-void report_labels(const Options& options, std::string_view target, const std::vector<Instruction>& instructions) {
+void report_labels(const Options& options, std::string_view target, const std::vector<Labelled>& instructions) {
   require_labels(options.labels, target, instructions);
   print_evidence(options.labels, target, instructions);
 }
@@ -42,13 +42,13 @@ void report_labels(const Options& options, std::string_view target, const std::v
 std::size_t check_module(const std::string& text, const Options& options) {
   const Module module(text);
   std::string target;
-  std::vector<Instruction> instructions;  // of all entries
+  std::vector<Labelled> instructions;  // of all entries
   std::vector<Diagnostic> errors;
   std::set<std::tuple<int, int, std::string>> seen;
   for (const std::string& entry : module.entries()) try {
       const Kernel kernel(module, entry, {.target = options.target});
       target = kernel.program().target->name;
-      for (const Instruction& instruction : labelled_instructions(kernel)) instructions.push_back(instruction);
+      for (Labelled& instruction : labelled(kernel)) instructions.push_back(std::move(instruction));
     } catch (const SyntaxError& e) {
       for (const Diagnostic& error : e.errors)
         if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
@@ -69,7 +69,7 @@ void check(const Options& options) {
     }
     const Program program = parse(text, options.target);
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
-    report_labels(options, program.target->name, labelled_instructions(program));
+    report_labels(options, program.target->name, labelled(program));
     fmt::print("{}: {} statements, no errors for {}\n", options.file, program.statements.size(), program.target->name);
   } catch (const SyntaxError& e) {
     print_errors(e.errors, options);

@@ -348,12 +348,12 @@ void exec(const Options& options) {
   const Instruction instruction(options.opcode, options.target);
   const std::vector<FileRole> roles = checked_roles(instruction.form(), options);
   const FileRole& output_role = *std::ranges::find(roles, true, &FileRole::written);
-  require_labels(options.labels, instruction.target().name, {instruction});
+  require_labels(options.labels, instruction.target().name, {labelled(instruction)});
   Inputs inputs(instruction.form(), roles, options);
   NpyWriter output(options.file(output_role), output_header(output_role, inputs, options));
   run_all({instruction, options, inputs, output_role, output});
   output.finish();
-  print_evidence(options.labels, instruction.target().name, {instruction});
+  print_evidence(options.labels, instruction.target().name, {labelled(instruction)});
 }
 
 constexpr const char* introduction =

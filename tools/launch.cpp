@@ -73,7 +73,7 @@ void run_launch(const Options& options) {
   const Module module(read_ptx(description.ptx));
   const std::string entry = description.kernel.empty() ? only_entry(module, description.ptx) : description.kernel;
   const Kernel kernel(module, entry, {.target = options.target, .contract = options.contract});
-  const auto instructions = labelled_instructions(kernel);
+  const auto instructions = labelled(kernel);
   require_labels(options.labels, kernel.program().target->name, instructions);
   add_scratch(description, kernel.program().parameters.size());
   PreparedLaunch prepared = prepare(description);

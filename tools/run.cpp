@@ -84,12 +84,12 @@ void run_versus(const Options& options, const Session& session) {
   for (std::size_t i = 0; i < places.size(); ++i)
     fmt::print("{}", versus_text({session.warp, places[i], session.program.target->name},
                                  {other.warp, other_places[i], other.program.target->name}));
-  print_evidence(options.labels, other.program.target->name, labelled_instructions(other.program));
+  print_evidence(options.labels, other.program.target->name, labelled(other.program));
 }
 
 void run_program(const Options& options) {
   Session session(options, options.target);
-  const auto instructions = labelled_instructions(session.program);
+  const auto instructions = labelled(session.program);
   const std::vector<Assignment> outputs = assignments(session.program, options.out, "out", "FILE.npy", session.layouts);
   const std::vector<WarpPlace> shown = session.places(options.print);
   std::vector<Expectation> expectations;

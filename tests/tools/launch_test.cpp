@@ -209,6 +209,25 @@ TEST_CASE("A launch description has tensor maps and clusters", "[tools][launch]"
   CHECK(launch("48B").err.find("there is no '48B', but none, 32B, 64B, 128B") != std::string::npos);
 }
 
+TEST_CASE("wgmma has a label, and results behind it of its own", "[tools][launch]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("w.ptx");
+  write_text(file, R"(.version 8.4
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+  .reg .b64 %l<2>; .reg .f32 %f<4>;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %l0, %l1, 1, 1, 1, 0, 0;
+  ret;
+}
+)");
+  const Outcome outcome = run_command({"check", file});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.find("sm_90a: measured") != std::string::npos);
+  CHECK(outcome.err.find("(577,536 results on that hardware, none differs); wgmma.mma_async.") != std::string::npos);
+}
+
 TEST_CASE("check takes whole modules and reports the errors of all entries, each once", "[tools][launch]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("m.ptx");

@@ -16,21 +16,34 @@ struct LabelOptions {
   std::string require;  ///< a label's name, or empty
 };
 
-/// The matrix instructions of a program or a kernel: what has labels.
-std::vector<Instruction> labelled_instructions(const Program& program);
-std::vector<Instruction> labelled_instructions(const Kernel& kernel);
+/// A matrix instruction that ran, and how its bits are known.
+struct Labelled {
+  std::string opcode;
+  const Lowering* lowering = nullptr;
+  std::string remark;          ///< of operands about which less is known: "; terms far below the largest: published"
+  std::uint64_t compared = 0;  ///< results of this hardware that were compared, where the label is `measured`
+};
+
+Labelled labelled(const Instruction& instruction);
+
+/// The matrix instructions of a program or a kernel, wgmma among them.
+std::vector<Labelled> labelled(const Program& program);
+std::vector<Labelled> labelled(const Kernel& kernel);
 
 /// One line about the bits of what ran: the hardware, the weakest label of `instructions`, its reason, and how many results stand behind
 /// it. "sm_80: replayed: mma... as A100, arXiv 2512.07004; ...". Without instructions what the ISA fixes alone has run.
-std::string evidence_line(std::string_view target, const std::vector<Instruction>& instructions);
+std::string evidence_line(std::string_view target, const std::vector<Labelled>& instructions);
 
 /// Throws std::runtime_error where the weakest label of `instructions` is weaker than `options` require, with the line.
-void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Instruction>& instructions);
+void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& instructions);
 
 /// Prints the line to standard error, unless `options` are quiet.
-void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Instruction>& instructions);
+void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& instructions);
 
 /// How many results of an H200 this project has compared: the sum of the page docs/evidence.md.
 inline constexpr std::uint64_t compared_on_h200 = 25'198'767'104;
+
+/// The same of wgmma: those of tests/vectors/wgmma_sm_90.tsv.gz.
+inline constexpr std::uint64_t compared_of_wgmma = 577'536;
 
 }  // namespace warpmat
