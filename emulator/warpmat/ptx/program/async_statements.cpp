@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/program/address_windows.h>
+#include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::code {
@@ -23,15 +24,6 @@ const ValueType& type_named(std::string_view name) {
 bool names_shared(const Match& match) {
   return match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster");
 }
-
-constexpr std::array<std::pair<std::string_view, AtomicOperation>, 8> reduction_names{{{".add", AtomicOperation::add},
-                                                                                       {".min", AtomicOperation::min},
-                                                                                       {".max", AtomicOperation::max},
-                                                                                       {".inc", AtomicOperation::increase},
-                                                                                       {".dec", AtomicOperation::decrease},
-                                                                                       {".and", AtomicOperation::bit_and},
-                                                                                       {".or", AtomicOperation::bit_or},
-                                                                                       {".xor", AtomicOperation::bit_xor}}};
 
 }  // namespace
 
@@ -105,7 +97,7 @@ void FunctionResolver::mbarrier(const Match& match) {
 Reduction FunctionResolver::reduction(const Match& match, const ValueType& type) {
   Reduction reduction{.operation = AtomicOperation::add, .type = &type};
   std::string_view name;
-  for (const auto& [qualifier, operation] : reduction_names)
+  for (const auto& [qualifier, operation] : atomic_names)
     if (match.has(qualifier)) {
       reduction.operation = operation;
       name = qualifier.substr(1);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::code {
@@ -37,17 +38,7 @@ bool is_ordered(const Match& match) {
 }
 
 AtomicOperation atomic_operation(const Match& match) {
-  constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> names{{{".add", AtomicOperation::add},
-                                                                                {".min", AtomicOperation::min},
-                                                                                {".max", AtomicOperation::max},
-                                                                                {".inc", AtomicOperation::increase},
-                                                                                {".dec", AtomicOperation::decrease},
-                                                                                {".and", AtomicOperation::bit_and},
-                                                                                {".or", AtomicOperation::bit_or},
-                                                                                {".xor", AtomicOperation::bit_xor},
-                                                                                {".exch", AtomicOperation::exchange},
-                                                                                {".cas", AtomicOperation::compare_and_swap}}};
-  for (const auto& [name, operation] : names)
+  for (const auto& [name, operation] : atomic_names)
     if (match.has(name)) return operation;
   return AtomicOperation::exchange;
 }
