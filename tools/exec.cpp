@@ -70,23 +70,32 @@ std::vector<std::string> file_options() {
   return options;
 }
 
-/// "read by stmatrix, written by ldmatrix: registers, uint32 [cases][registers][32]"
-std::string description(const std::string& option) {
-  if (option == sparse_a_option) return "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed";
+/// Who uses the files of one option, and what these hold.
+struct FileUse {
   std::set<std::string> readers, writers, layouts;
   std::string content;
+};
+
+/// Of all forms, by option.
+std::map<std::string, FileUse> file_uses() {
+  std::map<std::string, FileUse> uses;
   for (const Form& form : forms())
     for (const FileRole& file : file_roles(form)) {
-      if (file.option != option) continue;
-      (file.written ? writers : readers).emplace(name(form.mnemonic));
-      layouts.insert(layout_text(file, false));
-      content = file.content;
+      FileUse& use = uses[file.option];
+      (file.written ? use.writers : use.readers).emplace(name(form.mnemonic));
+      use.layouts.insert(layout_text(file, false));
+      use.content = file.content;
     }
+  return uses;
+}
+
+/// "read by stmatrix, written by ldmatrix: registers, uint32 [cases][registers][32]"
+std::string description(const FileUse& use) {
   std::vector<std::string> users;
-  if (!readers.empty()) users.push_back(fmt::format("read by {}", fmt::join(readers, ", ")));
-  if (!writers.empty()) users.push_back(fmt::format("written by {}", fmt::join(writers, ", ")));
-  const std::string or_matrix = content == "registers" ? "; or [cases][rows][columns]" : "";
-  return fmt::format("{}: {}, {}{}", fmt::join(users, "; "), content, fmt::join(layouts, " or "), or_matrix);
+  if (!use.readers.empty()) users.push_back(fmt::format("read by {}", fmt::join(use.readers, ", ")));
+  if (!use.writers.empty()) users.push_back(fmt::format("written by {}", fmt::join(use.writers, ", ")));
+  const std::string or_matrix = use.content == "registers" ? "; or [cases][rows][columns]" : "";
+  return fmt::format("{}: {}, {}{}", fmt::join(users, "; "), use.content, fmt::join(use.layouts, " or "), or_matrix);
 }
 
 /// The options of `form`, for messages.
@@ -382,8 +391,13 @@ void add_exec(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   command->add_option("OPCODE", options->opcode, "The instruction with its qualifiers; 'warpmat list' shows all")->required();
   command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
-  for (const std::string& option : file_options())
-    command->add_option("--" + option, options->paths[option], description(option))->type_name("FILE.npy");
+  std::map<std::string, FileUse> uses = file_uses();
+  for (const std::string& option : file_options()) {
+    const std::string text = option == sparse_a_option
+                                 ? "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed"
+                                 : description(uses[option]);
+    command->add_option("--" + option, options->paths[option], text)->type_name("FILE.npy");
+  }
   for (const NumberRole& number : number_roles())
     command
         ->add_option("--" + number.option, options->numbers[number.option],

@@ -251,6 +251,7 @@ std::vector<const Form*> mma_forms() {
 }  // namespace
 
 TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit for bit") {
+  constexpr std::size_t wide_cases = 8, narrow_cases = 4;
   std::mt19937_64 random(40);
   Tally tally;
   std::size_t compared = 0, wide_pairs = 0, narrow_pairs = 0;
@@ -261,7 +262,7 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
     (wide ? wide_pairs : narrow_pairs) += all.size();
     if (all.empty()) continue;
     for (const OperandClass operand_class : operand_classes)
-      for (std::size_t i = 0; i < case_count(wide ? 20 : 10); ++i) {
+      for (std::size_t i = 0; i < case_count(wide ? wide_cases : narrow_cases); ++i) {
         const Inputs in = float_inputs(*form, operand_class, random);
         std::map<oracle::Unit, Matrix> expected;  // hardware with the same unit has the same results
         for (const Hardware hardware : all) {
@@ -277,7 +278,7 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
   // 2 forms from sm_75 on and 6 from sm_80 on; 16 of fp8 on sm_89, sm_120 and sm_121, and 58 of kind::f8f6f4 on the latter.
   CHECK(wide_pairs == 2 * 12 + 6 * 11);
   CHECK(narrow_pairs == 16 * 3 + 58 * 2);
-  CHECK(compared == (wide_pairs * case_count(20) + narrow_pairs * case_count(10)) * std::size(operand_classes));
+  CHECK(compared == (wide_pairs * case_count(wide_cases) + narrow_pairs * case_count(narrow_cases)) * std::size(operand_classes));
 }
 
 TEST_CASE("every integer mma on every hardware agrees with the oracle, wrapping or clamped") {

@@ -59,7 +59,7 @@ TEST_CASE("dot products of every model and format agree with the oracle bit for 
   CHECK(step == unit.step_bytes * 8 / row(in.a).bits);
   std::mt19937_64 random(9);
   Tally tally;
-  const std::size_t cases = case_count(5'000);
+  const std::size_t cases = case_count(2'000);
   for (const OperandClass operand_class : operand_classes)
     for (std::size_t i = 0; i < cases; ++i) {
       // One step mostly, sometimes two, a half, or a single product.

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::array<std::string_view, 12> scalar_types{"b8",  "b16", "b32", "b64",   "u16",    "u32",
                                                         "u64", "s16", "s64", "f16x2", "bf16x2", "pred"};
+
+constexpr std::string_view type_class = "~type";
 
 std::vector<std::string> split(std::string_view opcode) {
   std::vector<std::string> parts;
@@ -29,29 +31,12 @@ std::vector<std::string> split(std::string_view opcode) {
 /// Qualifiers of one class keep their order; classes mix freely. Types are a class, and so are layouts, the operations of .b1, and the
 /// formats of a decompressing load; the rest are alone in theirs.
 std::string_view qualifier_class(const std::string& qualifier) {
-  if (find_format(qualifier) != nullptr || std::ranges::find(scalar_types, qualifier) != scalar_types.end()) return "~type";
+  if (find_format(qualifier) != nullptr || std::ranges::find(scalar_types, qualifier) != scalar_types.end()) return type_class;
   if (qualifier == "row" || qualifier == "col") return "~layout";
   if (qualifier == "xor" || qualifier == "and" || qualifier == "popc") return "~reduction";
   if (qualifier == "b8x16" || qualifier == "b6x16_p32" || qualifier == "b4x16_p64") return "~load format";
   return qualifier;
 }
-
-/// What `from` has and `without` lacks, both sorted; a qualifier that occurs twice counts twice.
-std::vector<std::string> difference(const OpcodeKey& from, const OpcodeKey& without) {
-  std::vector<std::string> rest;
-  std::ranges::set_difference(from, without, std::back_inserter(rest));
-  return rest;
-}
-
-std::string dotted(const std::vector<std::string>& qualifiers) {
-  std::string text;
-  for (const std::string& q : qualifiers) text += (text.empty() ? "." : " .") + q;
-  return text;
-}
-
-}  // namespace
-
-namespace {
 
 /// wmma.load.a, wmma.store.d and wmma.mma are mnemonics with dots: their first parts stay together and come first.
 void join_wmma(OpcodeKey& parts) {
@@ -68,56 +53,64 @@ OpcodeKey opcode_key(std::string_view opcode) {
   join_wmma(parts);
   for (std::string& part : parts)
     if (part == "shared::cta") part = "shared";
-  std::stable_sort(parts.begin() + 1, parts.end(),
-                   [](const std::string& a, const std::string& b) { return qualifier_class(a) < qualifier_class(b); });
+  using Classed = std::pair<std::string_view, std::string>;
+  std::vector<Classed> qualifiers;
+  for (std::size_t i = 1; i < parts.size(); ++i) qualifiers.emplace_back(qualifier_class(parts[i]), parts[i]);
+  // The classes may be views of `parts`, which are overwritten only after the sort.
+  std::ranges::stable_sort(qualifiers, {}, &Classed::first);
+  for (std::size_t i = 1; i < parts.size(); ++i) parts[i] = std::move(qualifiers[i - 1].second);
   return parts;
 }
 
 namespace {
 
-/// A qualifier in pieces: "m16n8k32" is the letters "m n k" and the numbers 16, 8, 32.
-struct Pieces {
-  std::string letters;
-  std::vector<double> numbers;
+using Parts = std::vector<const OpcodePart*>;
 
-  explicit Pieces(std::string_view qualifier) {
-    constexpr double largest = 1e9;  // a larger number is this one
-    for (std::size_t at = 0; at < qualifier.size();) {
-      if (qualifier[at] < '0' || qualifier[at] > '9') {
-        letters += qualifier[at++];
-        continue;
-      }
-      numbers.push_back(0);
-      letters += ' ';
-      for (; at < qualifier.size() && qualifier[at] >= '0' && qualifier[at] <= '9'; ++at)
-        numbers.back() = std::min(numbers.back() * 10 + (qualifier[at] - '0'), largest);
-    }
+bool by_text(const OpcodePart& a, const OpcodePart& b) {
+  return a.text < b.text;
+}
+
+/// What `from` has and `without` lacks, both sorted; a part that occurs twice counts twice.
+Parts difference(const std::vector<OpcodePart>& from, const std::vector<OpcodePart>& without) {
+  Parts rest;
+  auto other = without.begin();
+  for (const OpcodePart& part : from) {
+    int order = 1;  // of the other part's text against this one's
+    while (other != without.end() && (order = other->text.compare(part.text)) < 0) ++other;
+    if (order == 0)
+      ++other;
+    else
+      rest.push_back(&part);
   }
-};
+  return rest;
+}
 
-/// What it costs to leave a qualifier out, or to add it. Another shape is another instruction, so it counts double.
-double weight(const std::string& qualifier) {
-  return qualifier.size() > 1 && qualifier[0] == 'm' && qualifier[1] >= '0' && qualifier[1] <= '9' ? 2 : 1;
+std::string dotted(const Parts& parts) {
+  std::string text;
+  for (const OpcodePart* part : parts) text += (text.empty() ? "." : " .") + part->text;
+  return text;
+}
+
+/// Another shape is another instruction, so it counts double.
+double weight_of(std::string_view part) {
+  return part.size() > 1 && part[0] == 'm' && part[1] >= '0' && part[1] <= '9' ? 2 : 1;
 }
 
 /// What it costs to write `b` for `a`: twice the weight where they have nothing in common; less for types of one width, and least where
 /// only numbers differ, by how many doublings these are apart.
-double replacement(const std::string& a, const std::string& b) {
+double replacement(const OpcodePart& a, const OpcodePart& b) {
   constexpr double one_width = 1.5, one_doubling = 0.125, most_doublings = 4;
-  const Pieces from(a), to(b);
-  const double w = std::max(weight(a), weight(b));
-  if (from.letters == to.letters) {
+  if (a.letters == b.letters) {
     double doublings = 0;
-    for (std::size_t i = 0; i < from.numbers.size(); ++i)
-      doublings += std::min(std::abs(std::log2((from.numbers[i] + 1e-3) / (to.numbers[i] + 1e-3))), most_doublings);
-    return w * (1 + one_doubling * doublings);
+    for (std::size_t i = 0; i < a.numbers.size(); ++i)
+      doublings += std::min(std::abs(std::log2((a.numbers[i] + 1e-3) / (b.numbers[i] + 1e-3))), most_doublings);
+    return std::max(a.weight, b.weight) * (1 + one_doubling * doublings);
   }
-  const bool types = qualifier_class(a) == "~type" && qualifier_class(b) == "~type";
-  return types && from.numbers == to.numbers ? one_width : weight(a) + weight(b);
+  return a.is_type && b.is_type && a.numbers == b.numbers ? one_width : a.weight + b.weight;
 }
 
-/// How far an opcode with the qualifiers `extra` is from one that has `missing` in their place: what is most alike replaces each other.
-double distance(const std::vector<std::string>& extra, const std::vector<std::string>& missing) {
+/// How far an opcode with the parts `extra` is from one that has `missing` in their place: what is most alike replaces each other.
+double distance(const Parts& extra, const Parts& missing) {
   constexpr std::size_t most = 16;  // beyond, nothing is alike, and pairing takes time
   struct Pair {
     double cost;
@@ -126,7 +119,7 @@ double distance(const std::vector<std::string>& extra, const std::vector<std::st
   std::vector<Pair> pairs;
   if (extra.size() <= most)
     for (std::size_t i = 0; i < extra.size(); ++i)
-      for (std::size_t j = 0; j < missing.size(); ++j) pairs.push_back({replacement(extra[i], missing[j]), i, j});
+      for (std::size_t j = 0; j < missing.size(); ++j) pairs.push_back({replacement(*extra[i], *missing[j]), i, j});
   std::ranges::stable_sort(pairs, {}, &Pair::cost);
   std::vector<bool> extra_paired(extra.size()), missing_paired(missing.size());
   double sum = 0;
@@ -135,8 +128,8 @@ double distance(const std::vector<std::string>& extra, const std::vector<std::st
     extra_paired[pair.extra] = missing_paired[pair.missing] = true;
     sum += pair.cost;
   }
-  for (std::size_t i = 0; i < extra.size(); ++i) sum += extra_paired[i] ? 0 : weight(extra[i]);
-  for (std::size_t j = 0; j < missing.size(); ++j) sum += missing_paired[j] ? 0 : weight(missing[j]);
+  for (std::size_t i = 0; i < extra.size(); ++i) sum += extra_paired[i] ? 0 : extra[i]->weight;
+  for (std::size_t j = 0; j < missing.size(); ++j) sum += missing_paired[j] ? 0 : missing[j]->weight;
   return sum;
 }
 
@@ -147,20 +140,37 @@ std::string_view first_part(std::string_view mnemonic) {
 
 }  // namespace
 
-KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling), sorted(opcode_key(spelling)) {
-  mnemonic = sorted.front();
-  std::ranges::sort(sorted);
+OpcodePart::OpcodePart(std::string_view spelling)
+    : text(spelling), weight(weight_of(spelling)), is_type(qualifier_class(text) == type_class) {
+  constexpr double largest = 1e9;  // a larger number is this one
+  const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_digit(at)) {
+      letters += text[at++];
+      continue;
+    }
+    numbers.push_back(0);
+    letters += ' ';
+    for (; is_digit(at); ++at) numbers.back() = std::min(numbers.back() * 10 + (text[at] - '0'), largest);
+  }
+}
+
+KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling) {
+  const OpcodeKey key = opcode_key(spelling);
+  mnemonic = key.front();
+  for (const std::string& part : key) sorted.emplace_back(part);
+  std::ranges::sort(sorted, by_text);
 }
 
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known) {
   const KnownOpcode wanted(opcode);
   const KnownOpcode* nearest = nullptr;
-  std::vector<std::string> missing, extra;
+  Parts missing, extra;
   double least = 0;
   const bool known_mnemonic = std::ranges::find(known, wanted.mnemonic, &KnownOpcode::mnemonic) != known.end();
   for (const KnownOpcode& candidate : known) {
     if (known_mnemonic ? candidate.mnemonic != wanted.mnemonic : first_part(candidate.mnemonic) != first_part(wanted.mnemonic)) continue;
-    std::vector<std::string> m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
+    Parts m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
     // Each qualifier that is left out, added or replaced costs 1 at least: what cannot be nearer is not looked at.
     if (nearest != nullptr && static_cast<double>(std::max(e.size(), m.size())) >= least) continue;
     const double far = distance(e, m);

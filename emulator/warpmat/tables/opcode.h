@@ -17,13 +17,24 @@ using OpcodeKey = std::vector<std::string>;
 
 OpcodeKey opcode_key(std::string_view opcode);
 
-/// An opcode that exists, with its key sorted for comparisons.
+/// One part of an opcode, and what of it counts when opcodes are compared. "m16n8k32" is the letters "m n k " and the numbers 16, 8, 32.
+struct OpcodePart {
+  explicit OpcodePart(std::string_view spelling);
+
+  std::string text;
+  std::string letters;
+  std::vector<double> numbers;
+  double weight;  ///< what it costs to leave the part out, or to add it
+  bool is_type;
+};
+
+/// An opcode that exists, with its parts sorted by their text for comparisons.
 struct KnownOpcode {
   explicit KnownOpcode(std::string_view spelling);
 
   std::string opcode;
   std::string mnemonic;  ///< "mma", "wmma.load.a"
-  OpcodeKey sorted;
+  std::vector<OpcodePart> sorted;
 };
 
 /// Why `opcode` is none of `known`, and which of them is nearest: one sentence. Qualifiers that differ only in numbers are nearer the
