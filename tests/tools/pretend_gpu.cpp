@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
+#include "gpu/cuda/unary_gpu.h"
 #include "gpu/runners/emulator_runner.h"
 
 namespace warpmat {
@@ -30,13 +32,41 @@ void send_signal() {
     if (is_set("WARPMAT_PRETEND_SIGNAL", fmt::format("{} {}", name, number))) kill(getpid(), signal);
 }
 
-/// An sm_90a whose every 100th warp, the 43rd first, has the lowest bit of its first register in lane 17 wrong; stmatrix stops it. With
+/// Lane number with its lowest and its highest bit exchanged.
+std::size_t exchanged(std::size_t lane) {
+  return (lane & 0b01110) | (lane & 1) << 4 | lane >> 4;
+}
+
+/// With WARPMAT_PRETEND_LAYOUT=lanes the registers of wmma.load lie in other lanes: bits 0 and 4 of the lane change places.
+void change_layout(const Program& program, WarpStates& states) {
+  if (!is_set("WARPMAT_PRETEND_LAYOUT", "lanes")) return;
+  const Statement& load = program.statements.front();
+  if (load.matrix() == nullptr || load.matrix()->form().mnemonic != Mnemonic::wmma_load) return;
+  for (std::size_t warp = 0; warp < states.warps; ++warp)
+    for (const Item& item : load.operands.front().items)
+      for (int word = 0; word < item.words; ++word) {
+        Register& changed = states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)];
+        const Register loaded = changed;
+        for (std::size_t lane = 0; lane < lanes; ++lane) changed[exchanged(lane)] = loaded[lane];
+      }
+}
+
+/// What it pretends to be: sm_90a, or what WARPMAT_PRETEND_TARGET names.
+const Target& pretended_target() {
+  const char* name = std::getenv("WARPMAT_PRETEND_TARGET");
+  return target(name != nullptr ? name : "sm_90a");
+}
+
+/// A GPU whose every 100th warp, the 43rd first, has the lowest bit of its first register in lane 17 wrong; stmatrix stops it. With
 /// WARPMAT_PRETEND_FAULTS=none it is as the emulator.
 class PretendGpu : public GpuRunner {
  public:
   void run(const Program& program, WarpStates& states) override {
     send_signal();
-    if (is_set("WARPMAT_PRETEND_FAULTS", "none")) return emulator_.run(program, states);
+    if (is_set("WARPMAT_PRETEND_FAULTS", "none")) {
+      emulator_.run(program, states);
+      return change_layout(program, states);
+    }
     for (const Statement* statement : program.matrix_statements())
       if (statement->matrix()->form().mnemonic == Mnemonic::stmatrix)
         throw GpuLost(fmt::format("stopped at '{}'", print(program, *statement)));
@@ -47,7 +77,7 @@ class PretendGpu : public GpuRunner {
   std::uint32_t shared_base() const override { return emulator_.shared_base(); }
   std::string description() const override { return "pretended GPU"; }
   const std::vector<GpuInfo>& gpus() const override { return infos_; }
-  const Target& target() const override { return warpmat::target("sm_90a"); }
+  const Target& target() const override { return pretended_target(); }
 
  private:
   EmulatorRunner emulator_{1024};
@@ -69,15 +99,43 @@ class PretendKernelGpu : public KernelRunner {
   EmulatorKernelRunner emulator_{warpmat::target("sm_90a")};
 };
 
+/// The same for functions of one operand: the lowest bit of the answer to 0x3f800001 is wrong. With WARPMAT_PRETEND_ANSWERS=zeros, which
+/// takes no time, all answers are 0.
+class PretendUnaryGpu : public UnaryFunction {
+ public:
+  explicit PretendUnaryGpu(const std::string& opcode) : emulated_(emulated_function(opcode)) {}
+
+  std::span<const std::uint32_t> answers(std::uint32_t first, std::size_t count) override {
+    constexpr std::uint32_t wrong = 0x3f800001;
+    if (is_set("WARPMAT_PRETEND_ANSWERS", "zeros")) {
+      words_.resize(count);
+      return words_;
+    }
+    const std::span<const std::uint32_t> right = emulated_->answers(first, count);
+    words_.assign(right.begin(), right.end());
+    if (wrong - first < count && !is_set("WARPMAT_PRETEND_FAULTS", "none")) words_[wrong - first] ^= 1;
+    return words_;
+  }
+
+ private:
+  std::unique_ptr<UnaryFunction> emulated_;
+  std::vector<std::uint32_t> words_;
+};
+
 }  // namespace
+
+std::unique_ptr<UnaryFunction> open_unary_gpu(const std::string& opcode, const Target&) {
+  return std::make_unique<PretendUnaryGpu>(opcode);
+}
 
 std::unique_ptr<KernelRunner> open_kernel_gpu(std::chrono::seconds) {
   return std::make_unique<PretendKernelGpu>();
 }
 
 std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options) {
-  if (options.target != nullptr && options.target->hardware != Hardware::sm_90)
-    throw NoGpu(fmt::format("no GPU for the target {}: this machine pretends to have an sm_90", options.target->name));
+  const Hardware hardware = pretended_target().hardware;
+  if (options.target != nullptr && options.target->hardware != hardware)
+    throw NoGpu(fmt::format("no GPU for the target {}: this machine pretends to have an {}", options.target->name, name(hardware)));
   return std::make_unique<PretendGpu>();
 }
 

@@ -7,7 +7,9 @@
 #include "catch.h"
 #include "command.h"
 #include "gpu/compare/sweep.h"
+#include "gpu/recordings/all_operands.h"
 #include "gpu/recordings/vectors.h"
+#include "paths.h"
 
 namespace warpmat {
 namespace {
@@ -155,6 +157,69 @@ TEST_CASE("evidence reads a directory of one card's files, and nothing together 
   CHECK(contains(evidence.out, "5 forms, 5 classes, "));
   write_text(directory.path("a.json"), "{}");
   CHECK(contains(run_command({"evidence", directory.path("answers"), directory.path("a.json")}).err, "name only files of one kind"));
+}
+
+TEST_CASE("record finds out where a card's wmma.load puts elements", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("card.jsonl.gz");
+  const Outcome outcome = run_pretending({"record", "--forms", "wmma.load.*sync", "--cases", "4", "--out", file},
+                                         {no_faults, "WARPMAT_PRETEND_TARGET=sm_75", "WARPMAT_PRETEND_LAYOUT=lanes"});
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "the emulator gives other answers"));
+  const Outcome evidence = run_command({"evidence", file});
+  CHECK(evidence.status == 0);
+  CHECK(contains(evidence.out, "| assumed | registers as on sm_90 | contradicted"));
+  // Bits 0 and 4 of the lane have changed places. A of f16, C of 32 bits, A of bytes and of 4 bits, B of single bits.
+  CHECK(contains(evidence.out, "- k0 | m2 k2 m0 m1 k1 | m3 k3 copy; the emulator has k0 | k1 k2 m0 m1 m2 | m3 k3 copy\n"));
+  CHECK(contains(evidence.out, "- - | m2 n2 m0 m1 n1 | n0 m3 n3; the emulator has - | n1 n2 m0 m1 m2 | n0 m3 n3\n"));
+  CHECK(contains(evidence.out, "- k0 k1 | m2 k3 m0 m1 k2 | m3; the emulator has k0 k1 | k2 k3 m0 m1 m2 | m3\n"));
+  CHECK(contains(evidence.out, "- k0 k1 k2 | m2 k4 m0 m1 k3; the emulator has k0 k1 k2 | k3 k4 m0 m1 m2\n"));
+  CHECK(contains(evidence.out, "- k0 k1 k2 k3 k4 | n2 k6 n0 n1 k5; the emulator has k0 k1 k2 k3 k4 | k5 k6 n0 n1 n2\n"));
+  CHECK(!contains(evidence.out, "no permutation"));
+}
+
+TEST_CASE("record finds a card's layout measured where it is the emulator's", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("card.jsonl.gz");
+  CHECK(run_pretending({"record", "--forms", "wmma.load.*sync", "--cases", "4", "--out", file}, {no_faults, "WARPMAT_PRETEND_TARGET=sm_75"})
+            .status == 0);
+  const Outcome evidence = run_command({"evidence", file});
+  CHECK(contains(evidence.out, "| assumed | registers as on sm_90 | measured |"));
+  CHECK(!contains(evidence.out, "puts elements"));
+}
+
+TEST_CASE("record --approximate writes digests of all operands, which exhaust compares", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string place = directory.path("answers");
+  const Outcome recorded = run_pretending({"record", "--approximate", "--forms", "^ex2.approx.ftz.f32", "--out", place},
+                                          {no_faults, "WARPMAT_PRETEND_ANSWERS=zeros"});
+  CHECK(recorded.status == 0);
+  CHECK(contains(recorded.out, "1 instructions, all 2^32 operands of each"));
+  CHECK(contains(read_text(place + "/source.txt"), "pretended GPU; sm_90a; "));
+  CHECK(read_text(place + "/ex2.approx.ftz.f32.digests").size() == 4 * block_count);
+  // Of these 16 blocks the last three, from -2^33 on, have zeros alone.
+  const Outcome exhausted = run_command({"exhaust", place, "--every", "256"});
+  CHECK(exhausted.status == 1);
+  CHECK(contains(exhausted.out, " 13, the first from operand 0x00000000 on"));
+  CHECK(contains(exhausted.out, "recorded: pretended GPU; sm_90a"));
+}
+
+TEST_CASE("exhaust names the first operand in which a card differs from the recorded one", "[tools]") {
+  const std::string place = source_path("tests/vectors/sm_90/all_operands");
+  const std::vector<std::string> arguments{"exhaust", place, "--gpu", "--every", "508", "--opcode", "rcp.approx.f32"};
+  const Outcome outcome = run_pretending(arguments);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.out, "1, the first at 0x3f800001: recorded 0x3f7ffffe, here 0x3f7fffff"));
+  CHECK(contains(outcome.out, "compared with it: pretended GPU"));
+  CHECK(run_pretending(arguments, {no_faults}).status == 0);
+}
+
+TEST_CASE("record --approximate needs a directory and functions of that name", "[tools]") {
+  CHECK(contains(run_command({"record", "--approximate"}).err, "--out"));
+  CHECK(run_command({"record", "--approximate", "--all"}).status > 1);
+  const TemporaryDirectory directory;
+  CHECK(contains(run_pretending({"record", "--approximate", "--forms", "mma", "--out", directory.path("a")}).err,
+                 "'mma' is found in no approximate function of one operand of sm_90a"));
 }
 
 }  // namespace
