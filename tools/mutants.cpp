@@ -48,7 +48,8 @@ void refute(const Options& options) {
 
 constexpr const char* footer =
     R"(Mutants are made from the table of unit models and the list of deviations ('warpmat distinguish --help'): one for each constant one and two
-more and less, each floor left out, each rule turned, for each form that it concerns. A mutant is killed by the first recorded answer that
+more and less, each floor left out, each rule turned, for each form that it concerns; and every two index bits of every operand's layout
+exchanged. A mutant is killed by the first recorded answer that
 is not its own. The exit status is 0 if every survivor has a known reason, and 1 otherwise.
 
 Examples:

@@ -25,14 +25,14 @@ class Maker {
       change_floor();
     }
     for (const DeviationRow& deviation : deviation_rows())
-      if (deviation.concerns(form_, row_)) mutants_.push_back({std::string(deviation.name), {nullptr, {}, {deviation.deviation}}});
+      if (deviation.concerns(form_, row_)) mutants_.push_back({std::string(deviation.name), {nullptr, {}, {deviation.deviation}}, {}});
     return std::move(mutants_);
   }
 
  private:
   void add(std::string change, const ModelColumn& column, int value) {
     if (value == no_floor || (value >= column.least && value <= column.most))
-      mutants_.push_back({std::move(change), {nullptr, {{&column, value}}, {}}});
+      mutants_.push_back({std::move(change), {nullptr, {{&column, value}}, {}}, {}});
   }
 
   bool gives_f32() const { return form_.format(OperandName::d) == Format::f32; }
@@ -85,6 +85,12 @@ class Maker {
 
 std::vector<Mutant> mutants_of(const Form& form, const Lowering& row) {
   return Maker(form, row).all();
+}
+
+std::vector<Mutant> layout_mutants_of(const Form& form) {
+  std::vector<Mutant> mutants;
+  for (const Exchange& exchange : exchanges_of(form)) mutants.push_back({text(form, exchange), {}, exchange});
+  return mutants;
 }
 
 }  // namespace warpmat

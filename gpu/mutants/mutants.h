@@ -1,21 +1,28 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "gpu/mutants/exchange.h"
 #include "gpu/mutants/variant.h"
 
 namespace warpmat {
 
-/// What is changed in a mutant, for whatever form: "fraction_bits+1", "floor none", "step halved", "products_normalised".
+/// What is changed in a mutant: "fraction_bits+1", "floor none", "step halved", "products_normalised", "layout of a: lane 0 and register
+/// 1".
 struct Mutant {
   std::string change;
-  ModelVariant variant;  ///< of `table`
+  ModelVariant variant;              ///< of `table`
+  std::optional<Exchange> exchange;  ///< of the form's layout
 };
 
 /// The mutants that concern `form`, executed as `row` says, made from the columns of the model and from the deviations: every constant one
 /// and two more and less, every floor none too, steps halved and doubled, every deviation. A mutant concerns a form if some operands, by
 /// the ranges of the formats, can tell it from the row.
 std::vector<Mutant> mutants_of(const Form& form, const Lowering& row);
+
+/// The mutants of the form's layouts: every two index bits of every operand exchanged.
+std::vector<Mutant> layout_mutants_of(const Form& form);
 
 }  // namespace warpmat

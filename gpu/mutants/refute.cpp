@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -44,18 +46,33 @@ struct KnownClass {
   WarpStates initial, answers;
 };
 
-/// The first `most_warps` warps of every class.
-std::vector<KnownClass> known_answers(const Recording& recording, std::size_t most_warps) {
-  std::vector<KnownClass> known;
-  for (const Answers& answers : recording.answers) {
-    KeepingRunner emulator;
-    const Replayed replayed = replay(emulator, recording.provenance, answers, most_warps);
-    if (replayed.outcome != Replayed::Outcome::agrees)
-      throw std::runtime_error(fmt::format("{}, class {}: {}", answers.opcode, answers.operand_class, replayed.detail));
-    known.push_back({answers.operand_class, emulator.program(), emulator.initial(), emulator.answers()});
-  }
-  return known;
+/// The first `most_warps` warps of a class.
+KnownClass known_answers(const Recording& recording, const Answers& answers, std::size_t most_warps) {
+  KeepingRunner emulator;
+  const Replayed replayed = replay(emulator, recording.provenance, answers, most_warps);
+  if (replayed.outcome != Replayed::Outcome::agrees)
+    throw std::runtime_error(fmt::format("{}, class {}: {}", answers.opcode, answers.operand_class, replayed.detail));
+  return {answers.operand_class, emulator.program(), emulator.initial(), emulator.answers()};
 }
+
+/// Known answers of every class, each looked up when it is first asked for: many mutants die in the first.
+class KnownAnswers {
+ public:
+  KnownAnswers(const Recording& recording, std::size_t most_warps)
+      : recording_(recording), most_warps_(most_warps), known_(recording.answers.size()) {}
+
+  std::size_t classes() const { return known_.size(); }
+  std::size_t warps(std::size_t c) const { return std::min(most_warps_, recording_.answers[c].warps); }
+  const KnownClass& operator[](std::size_t c) {
+    if (!known_[c]) known_[c] = known_answers(recording_, recording_.answers[c], most_warps_);
+    return *known_[c];
+  }
+
+ private:
+  const Recording& recording_;
+  std::size_t most_warps_;
+  std::vector<std::optional<KnownClass>> known_;
+};
 
 /// Compares mutants with the recorded answers of one form.
 class Refuter {
@@ -65,9 +82,11 @@ class Refuter {
         form_(*find_form(recording.answers.front().opcode)),
         row_(*find_lowering(form_, target(recording.provenance.target).hardware)) {}
 
-  std::vector<Verdict> verdicts() {
+  std::vector<Verdict> verdicts(bool arithmetic) {
     std::vector<Verdict> all;
-    for (const Mutant& mutant : mutants_of(form_, row_)) all.push_back(verdict(mutant));
+    if (arithmetic)
+      for (const Mutant& mutant : mutants_of(form_, row_)) all.push_back(verdict(mutant));
+    for (const Mutant& mutant : layout_mutants_of(form_)) all.push_back(verdict(mutant));
     return all;
   }
 
@@ -77,26 +96,24 @@ class Refuter {
 
   /// Few warps of every class, and all of them for what survives those.
   Verdict verdict(const Mutant& mutant) {
-    const VariedLowering varied(form_, row_, mutant.variant);
+    const Form form = mutant.exchange ? exchanged(form_, *mutant.exchange) : form_;
+    const VariedLowering varied(form, row_, mutant.variant);
     Verdict verdict{&form_, mutant.change, false, {}, 0};
     VariantRunner runner(varied);
-    if (first_.empty()) first_ = known_answers(recording_, few);
-    if (find_difference(runner, first_, 0, verdict)) return verdict;
-    if (all_.empty()) all_ = known_answers(recording_, ~std::size_t{0});
-    find_difference(runner, all_, few, verdict);
+    if (!find_difference(runner, first_, 0, verdict)) find_difference(runner, all_, few, verdict);
     return verdict;
   }
 
   /// From warp `begin` on, a few warps of every class in turn.
-  bool find_difference(VariantRunner& runner, const std::vector<KnownClass>& known, std::size_t begin, Verdict& verdict) const {
+  static bool find_difference(VariantRunner& runner, KnownAnswers& known, std::size_t begin, Verdict& verdict) {
     std::size_t end = 0;
-    for (const KnownClass& c : known) end = std::max(end, c.initial.warps);
+    for (std::size_t c = 0; c < known.classes(); ++c) end = std::max(end, known.warps(c));
     for (std::size_t first = begin; first < end; first += chunk)
-      for (const KnownClass& c : known)
-        for (std::size_t warp = first; warp < std::min(first + chunk, c.initial.warps); ++warp) {
-          if (answers_alike(runner, c, warp)) continue;
+      for (std::size_t c = 0; c < known.classes(); ++c)
+        for (std::size_t warp = first; warp < std::min(first + chunk, known.warps(c)); ++warp) {
+          if (answers_alike(runner, known[c], warp)) continue;
           verdict.killed = true;
-          verdict.operand_class = c.name;
+          verdict.operand_class = known[c].name;
           verdict.warp = warp;
           return true;
         }
@@ -108,23 +125,54 @@ class Refuter {
     std::ranges::copy(c.initial.registers_of(warp), one.registers.begin());
     std::ranges::copy(c.initial.shared_of(warp), one.shared.begin());
     runner.run(c.program, one);
-    return std::ranges::equal(one.registers, c.answers.registers_of(warp));
+    return std::ranges::equal(one.registers, c.answers.registers_of(warp)) && std::ranges::equal(one.shared, c.answers.shared_of(warp));
   }
 
   const Recording& recording_;
   const Form& form_;
   const Lowering& row_;
-  std::vector<KnownClass> first_, all_;
+  KnownAnswers first_{recording_, few}, all_{recording_, ~std::size_t{0}};
 };
+
+/// One form's part of a recording.
+struct OfForm {
+  Recording recording;
+  bool arithmetic = true;
+};
+
+/// An opcode of wmma.mma without the layouts of A and B; others as they are.
+std::string without_layouts(const Form& form) {
+  std::string opcode = form.opcode;
+  if (form.mnemonic != Mnemonic::wmma_mma) return opcode;
+  for (const std::string_view layout : {".row", ".col"})
+    for (std::size_t at; (at = opcode.find(layout)) != std::string::npos;) opcode.erase(at, layout.size());
+  return opcode;
+}
+
+std::vector<OfForm> by_form(const std::vector<Recording>& recordings) {
+  std::vector<OfForm> parts;
+  std::set<std::string> seen;
+  for (const Recording& recording : recordings)
+    for (const Answers& answers : recording.answers) {
+      if (parts.empty() || parts.back().recording.answers.front().opcode != answers.opcode) {
+        const Form* form = find_form(answers.opcode);
+        if (form == nullptr) throw std::runtime_error(fmt::format("this build has no form {}", answers.opcode));
+        parts.push_back({{recording.provenance, {}}, seen.insert(without_layouts(*form)).second});
+      }
+      parts.back().recording.answers.push_back(answers);
+    }
+  return parts;
+}
 
 }  // namespace
 
-std::vector<Verdict> refute_mutants(const Recording& recording) {
-  return Refuter(recording).verdicts();
+std::vector<Verdict> refute_mutants(const Recording& recording, bool arithmetic) {
+  return Refuter(recording).verdicts(arithmetic);
 }
 
 std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, unsigned threads) {
-  std::vector<std::vector<Verdict>> found(recordings.size());
+  const std::vector<OfForm> parts = by_form(recordings);
+  std::vector<std::vector<Verdict>> found(parts.size());
   std::vector<std::exception_ptr> failures(threads);
   std::atomic<std::size_t> next{0};
   {
@@ -132,7 +180,7 @@ std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, un
     for (unsigned thread = 0; thread < threads; ++thread)
       pool.emplace_back([&, thread] {
         try {
-          for (std::size_t i = next++; i < recordings.size(); i = next++) found[i] = refute_mutants(recordings[i]);
+          for (std::size_t i = next++; i < parts.size(); i = next++) found[i] = refute_mutants(parts[i].recording, parts[i].arithmetic);
         } catch (...) {
           failures[thread] = std::current_exception();
         }

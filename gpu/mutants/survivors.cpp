@@ -23,7 +23,8 @@ struct Survivor {
 constexpr std::array<Survivor, 0> survivors{};
 
 struct Count {
-  std::size_t forms = 0, killed = 0;
+  std::set<const Form*> forms;
+  std::size_t mutants = 0, killed = 0;
 };
 
 std::string plural(std::size_t count, std::string_view noun) {
@@ -44,13 +45,16 @@ std::string summary(const std::vector<Verdict>& verdicts) {
 std::string table_of_changes(const std::vector<Verdict>& verdicts) {
   std::vector<std::pair<std::string, Count>> changes;
   for (const Verdict& verdict : verdicts) {
-    auto found = std::ranges::find(changes, verdict.change, &std::pair<std::string, Count>::first);
-    if (found == changes.end()) found = changes.insert(changes.end(), {verdict.change, {}});
-    ++found->second.forms;
+    const std::string change = verdict.change.substr(0, verdict.change.find(':'));  // of layouts without the two bits
+    auto found = std::ranges::find(changes, change, &std::pair<std::string, Count>::first);
+    if (found == changes.end()) found = changes.insert(changes.end(), {change, {}});
+    found->second.forms.insert(verdict.form);
+    ++found->second.mutants;
     found->second.killed += verdict.killed;
   }
-  std::string text = "| mutant | forms that it concerns | killed |\n|---|---|---|\n";
-  for (const auto& [change, count] : changes) text += fmt::format("| {} | {} | {} |\n", change, count.forms, count.killed);
+  std::string text = "| mutant | forms that it concerns | mutants | killed |\n|---|---|---|---|\n";
+  for (const auto& [change, count] : changes)
+    text += fmt::format("| {} | {} | {} | {} |\n", change, count.forms.size(), count.mutants, count.killed);
   return text;
 }
 
@@ -74,7 +78,7 @@ std::string hardware_without_answers() {
     if (target.hardware == Hardware::sm_90) continue;
     for (const Form* form : forms_of(target))
       if (forms[target.hardware].insert(form).second)
-        mutants[target.hardware] += mutants_of(*form, *find_lowering(*form, target.hardware)).size();
+        mutants[target.hardware] += mutants_of(*form, *find_lowering(*form, target.hardware)).size() + layout_mutants_of(*form).size();
   }
   std::string text;
   for (const auto& [hardware, count] : mutants) text += fmt::format("| {} | {} | {} |\n", name(hardware), forms[hardware].size(), count);
@@ -91,7 +95,11 @@ std::optional<std::string_view> reason_to_survive(const Form& form, std::string_
 
 std::string known_limits_markdown() {
   std::string text =
-      "Of `wmma`, which is made of the same models, no mutants are tried. Recorded answers of an H200 kill every mutant of `mma` on sm_90";
+      "Mutants are constants and rules of the arithmetic, and layouts: in every operand every two index bits (element inside the register, "
+      "lane, register) exchanged. Forms of `wmma.mma` that differ in the layouts of A and B in memory alone have the same registers, so of "
+      "those one has the mutants of the arithmetic and all have those of the layouts. That the second half of a `wmma.mma` reads what the "
+      "first has written no recorded answer shows, since their operands lie apart; random programs do (docs/numerics.md). Recorded answers "
+      "of an H200 kill every mutant on sm_90";
   if (survivors.empty()) {
     text += ".";
   } else {

@@ -33,10 +33,11 @@ TEST_CASE("mutants counts what recorded answers kill", "[tools]") {
   write_text(directory.path("a.jsonl.gz"), encode(recorded(128)));
   const Outcome outcome = run_command({"mutants", directory.path("a.jsonl.gz"), "--json", directory.path("verdicts.json")});
   CHECK(outcome.status == 0);
-  CHECK(contains(outcome.out, "6 mutants of 1 form: 6 killed by recorded answers alone, 0 survive.\n"));
-  CHECK(contains(outcome.out, "| clamp_left_out | 1 | 1 |\n"));
+  CHECK(contains(outcome.out, "78 mutants of 1 form: 78 killed by recorded answers alone, 0 survive.\n"));
+  CHECK(contains(outcome.out, "| clamp_left_out | 1 | 1 | 1 |\n"));
+  CHECK(contains(outcome.out, "| layout of a | 1 | 21 | 21 |\n"));
   const Json verdicts = Json::parse(read_text(directory.path("verdicts.json")));
-  CHECK(verdicts.size() == 6);
+  CHECK(verdicts.size() == 78);
   CHECK(verdicts.at(0).at("killed") == true);
 }
 

@@ -103,6 +103,11 @@ bool rounds_to_zero(const Form& f, const Lowering& l) {
   return gives_f16(f) ? lowest_product_bit(f) <= smallest - 1 : lowest_product_bit(f) < smallest;
 }
 
+/// Whether one of C and D is f16 and the other f32, and the unit adds in f32.
+bool converts(const Form& f, const Lowering& l) {
+  return l.semantics == Semantics::dot && f.format(OperandName::c) != f.format(OperandName::d);
+}
+
 /// Whether K takes more than one step of the model.
 bool has_steps(const Form& f, const Lowering& l) {
   if (l.semantics != Semantics::dot) return false;
@@ -170,6 +175,10 @@ constexpr DeviationRow rows[] = {
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && has_infinite_multiplicands(f); }},
     {opposite_infinities_positive, "opposite_infinities_positive", "infinities of both signs give +infinity",
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && has_infinite_multiplicands(f); }},
+
+    {accumulated_in_f16, "accumulated_in_f16", "where one of C and D is f16 and the other f32, the unit adds in f16", converts},
+    {narrowed_toward_zero, "narrowed_toward_zero", "an f32 sum becomes f16 toward zero, not to nearest",
+     [](const Form& f, const Lowering& l) { return converts(f, l) && f.format(OperandName::d) == Format::f16; }},
 
     {fp8_exponents_kept, "fp8_exponents_kept", "fp8 products are aligned by fp8's exponents, not by those of f16",
      [](const Form& f, const Lowering& l) { return split(f, l) && fp8_subnormals_align(f, l); }},

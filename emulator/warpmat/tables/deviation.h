@@ -48,6 +48,9 @@ enum class Deviation : std::uint8_t {
   nan_positive,
   infinity_times_zero_ignored,
   opposite_infinities_positive,
+  // C and D of different types
+  accumulated_in_f16,
+  narrowed_toward_zero,
   // fp8 in two halves
   fp8_exponents_kept,
   fp8_in_one_unit,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -30,8 +31,28 @@ std::uint64_t to_f32(std::uint64_t f16_bits) {
   return encode(Format::f32, decode(Format::f16, f16_bits));
 }
 
+/// The format that sums have in the unit.
+Format sum_format(const Form& form, Deviations deviations) {
+  return deviations.has(accumulated_in_f16) ? Format::f16 : form.accumulator();
+}
+
 DeviatingUnit unit_of(const Form& form, const Lowering& lowering, Deviations deviations) {
-  return {*lowering.model, deviations, form.accumulator()};
+  return {*lowering.model, deviations, sum_format(form, deviations)};
+}
+
+std::uint64_t converted(Format from, Format to, std::uint64_t bits) {
+  return from == to ? bits : encode(to, decode(from, bits));
+}
+
+/// A sum as D becomes it.
+std::uint64_t result_of_sum(const Form& form, Deviations deviations, std::uint64_t sum) {
+  const Format from = sum_format(form, deviations), to = form.format(OperandName::d);
+  const std::uint64_t nearest = converted(from, to, sum);
+  if (!deviations.has(narrowed_toward_zero)) return nearest;
+  const auto magnitude = [](Format format, std::uint64_t bits) {
+    return std::fabs(std::bit_cast<float>(static_cast<std::uint32_t>(converted(format, Format::f32, bits))));
+  };
+  return magnitude(to, nearest) > magnitude(from, sum) ? nearest - 1 : nearest;
 }
 
 int step_length(const Form& form, const Lowering& lowering) {
@@ -83,7 +104,8 @@ void dot(const Form& form, const Lowering& lowering, Deviations deviations, cons
   Values multiplicands(form, lowering, arguments, ExecutionOptions{},
                        [&](Format format, std::uint64_t bits) { return unit.multiplicand(format, bits); });
   for_each_sum(form, lowering, deviations, arguments, multiplicands, [&](auto a, auto b, std::uint64_t c) {
-    return narrowed_result(form, unit.dot(step_length(form, lowering), a, b, widened_accumulator(form, c)));
+    const std::uint64_t addend = converted(form.format(OperandName::c), sum_format(form, deviations), c);
+    return result_of_sum(form, deviations, unit.dot(step_length(form, lowering), a, b, addend));
   });
 }
 
