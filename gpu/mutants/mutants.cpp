@@ -35,13 +35,13 @@ class Maker {
       mutants_.push_back({std::move(change), {nullptr, {{&column, value}}, {}}, {}});
   }
 
-  bool gives_f32() const { return form_.format(OperandName::d) == Format::f32; }
+  bool sums_in_f32() const { return form_.accumulator() == Format::f32; }
 
   void change_fraction_bits() {
     for (const int delta : deltas) {
       const ModelColumn &kept = column("fraction_bits"), &result = column("result_fraction_bits");
       add(fmt::format("fraction_bits{:+}", delta), kept, row_.model->fraction_bits + delta);
-      if (gives_f32()) add(fmt::format("result_fraction_bits{:+}", delta), result, row_.model->result_fraction_bits + delta);
+      if (sums_in_f32()) add(fmt::format("result_fraction_bits{:+}", delta), result, row_.model->result_fraction_bits + delta);
     }
   }
 
@@ -60,7 +60,7 @@ class Maker {
 
   /// Where the higher of the two floors cuts the lowest bit of some product.
   void change_floor() {
-    const ModelColumn& floor = column(gives_f32() ? "floor_f32" : "floor_f16");
+    const ModelColumn& floor = column(sums_in_f32() ? "floor_f32" : "floor_f16");
     const int value = row_.model->*floor.member;
     if (value == no_floor) return;
     for (const int delta : deltas)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -82,11 +83,9 @@ class Refuter {
         form_(*find_form(recording.answers.front().opcode)),
         row_(*find_lowering(form_, target(recording.provenance.target).hardware)) {}
 
-  std::vector<Verdict> verdicts(bool arithmetic) {
+  std::vector<Verdict> verdicts(const std::vector<Mutant>& mutants) {
     std::vector<Verdict> all;
-    if (arithmetic)
-      for (const Mutant& mutant : mutants_of(form_, row_)) all.push_back(verdict(mutant));
-    for (const Mutant& mutant : layout_mutants_of(form_)) all.push_back(verdict(mutant));
+    for (const Mutant& mutant : mutants) all.push_back(verdict(mutant));
     return all;
   }
 
@@ -124,7 +123,11 @@ class Refuter {
     WarpStates one(c.program, 1, c.initial.shared_bytes);
     std::ranges::copy(c.initial.registers_of(warp), one.registers.begin());
     std::ranges::copy(c.initial.shared_of(warp), one.shared.begin());
-    runner.run(c.program, one);
+    try {
+      runner.run(c.program, one);
+    } catch (const std::runtime_error&) {  // a trap where the card has an answer: a layout with wider accesses wants a larger alignment
+      return false;
+    }
     return std::ranges::equal(one.registers, c.answers.registers_of(warp)) && std::ranges::equal(one.shared, c.answers.shared_of(warp));
   }
 
@@ -134,40 +137,79 @@ class Refuter {
   KnownAnswers first_{recording_, few}, all_{recording_, ~std::size_t{0}};
 };
 
-/// One form's part of a recording.
-struct OfForm {
-  Recording recording;
-  bool arithmetic = true;
+std::vector<Mutant> all_mutants_of(const Recording& recording) {
+  const Form& form = *find_form(recording.answers.front().opcode);
+  std::vector<Mutant> all = mutants_of(form, *find_lowering(form, target(recording.provenance.target).hardware));
+  std::ranges::move(layout_mutants_of(form), std::back_inserter(all));
+  return all;
+}
+
+/// Leaves out of the mutants of forms what an earlier form has had.
+class Once {
+ public:
+  std::vector<Mutant> rest(const Form& form, std::vector<Mutant> mutants) {
+    const bool arithmetic = arithmetic_.insert(without_layouts(form)).second;
+    std::vector<OperandName> layouts;
+    for (const Operand& operand : form.operands) {
+      const Layout layout{form.mnemonic, operand.name, operand.fragment};
+      if (std::ranges::find(layouts_, layout) != layouts_.end()) continue;
+      layouts_.push_back(layout);
+      layouts.push_back(operand.name);
+    }
+    std::erase_if(mutants, [&](const Mutant& mutant) {
+      return mutant.exchange ? std::ranges::find(layouts, mutant.exchange->operand) == layouts.end() : !arithmetic;
+    });
+    return mutants;
+  }
+
+ private:
+  struct Layout {
+    Mnemonic mnemonic;
+    OperandName operand;
+    Fragment fragment;
+
+    bool operator==(const Layout&) const = default;
+  };
+
+  /// An opcode of wmma.mma without the layouts of A and B in memory, which no register shows; others as they are.
+  static std::string without_layouts(const Form& form) {
+    std::string opcode = form.opcode;
+    if (form.mnemonic != Mnemonic::wmma_mma) return opcode;
+    for (const std::string_view layout : {".row", ".col"})
+      for (std::size_t at; (at = opcode.find(layout)) != std::string::npos;) opcode.erase(at, layout.size());
+    return opcode;
+  }
+
+  std::set<std::string> arithmetic_;
+  std::vector<Layout> layouts_;
 };
 
-/// An opcode of wmma.mma without the layouts of A and B; others as they are.
-std::string without_layouts(const Form& form) {
-  std::string opcode = form.opcode;
-  if (form.mnemonic != Mnemonic::wmma_mma) return opcode;
-  for (const std::string_view layout : {".row", ".col"})
-    for (std::size_t at; (at = opcode.find(layout)) != std::string::npos;) opcode.erase(at, layout.size());
-  return opcode;
-}
+/// One form's part of a recording, and the mutants that meet it.
+struct OfForm {
+  Recording recording;
+  std::vector<Mutant> mutants;
+};
 
 std::vector<OfForm> by_form(const std::vector<Recording>& recordings) {
   std::vector<OfForm> parts;
-  std::set<std::string> seen;
   for (const Recording& recording : recordings)
     for (const Answers& answers : recording.answers) {
       if (parts.empty() || parts.back().recording.answers.front().opcode != answers.opcode) {
         const Form* form = find_form(answers.opcode);
         if (form == nullptr) throw std::runtime_error(fmt::format("this build has no form {}", answers.opcode));
-        parts.push_back({{recording.provenance, {}}, seen.insert(without_layouts(*form)).second});
+        parts.push_back({{recording.provenance, {}}, {}});
       }
       parts.back().recording.answers.push_back(answers);
     }
+  Once once;
+  for (OfForm& part : parts) part.mutants = once.rest(*find_form(part.recording.answers.front().opcode), all_mutants_of(part.recording));
   return parts;
 }
 
 }  // namespace
 
-std::vector<Verdict> refute_mutants(const Recording& recording, bool arithmetic) {
-  return Refuter(recording).verdicts(arithmetic);
+std::vector<Verdict> refute_mutants(const Recording& recording) {
+  return Refuter(recording).verdicts(all_mutants_of(recording));
 }
 
 std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, unsigned threads) {
@@ -180,7 +222,7 @@ std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, un
     for (unsigned thread = 0; thread < threads; ++thread)
       pool.emplace_back([&, thread] {
         try {
-          for (std::size_t i = next++; i < parts.size(); i = next++) found[i] = refute_mutants(parts[i].recording, parts[i].arithmetic);
+          for (std::size_t i = next++; i < parts.size(); i = next++) found[i] = Refuter(parts[i].recording).verdicts(parts[i].mutants);
         } catch (...) {
           failures[thread] = std::current_exception();
         }

@@ -19,14 +19,14 @@ struct Verdict {
   std::size_t warp = 0;       ///< and its warp
 };
 
-/// Compares mutants of the form of `recording`, which holds answers to one form, with the recorded answers, each until the first that
-/// differs: layout_mutants_of, and with `arithmetic` mutants_of. The answers are known in full although most are stored as digests: where
-/// the emulator's have the recorded digests, they are the card's. Throws std::runtime_error where they have not: then nothing can be said
-/// about mutants.
-std::vector<Verdict> refute_mutants(const Recording& recording, bool arithmetic = true);
+/// Compares the mutants of the form of `recording`, which holds answers to one form, with the recorded answers, each until the first that
+/// differs: mutants_of and layout_mutants_of. The answers are known in full although most are stored as digests: where the emulator's have
+/// the recorded digests, they are the card's. Throws std::runtime_error where they have not: then nothing can be said about mutants.
+std::vector<Verdict> refute_mutants(const Recording& recording);
 
-/// The same for many recordings, in their order, on `threads` threads. A recording of many forms is taken apart. Of forms of wmma.mma that
-/// differ in the layouts of A and B in memory alone, which no register shows, the first one has the mutants of the arithmetic.
+/// The same for many recordings, in their order, on `threads` threads. A recording of many forms is taken apart. A layout that several
+/// forms of an instruction have is mutated in the first of them; so is the arithmetic of forms of wmma.mma that differ in the layouts of A
+/// and B in memory alone, which no register shows.
 std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, unsigned threads);
 
 /// Why recorded answers cannot refute, or do not refute yet, that mutant of that form; nothing where they should.

@@ -96,8 +96,9 @@ std::optional<std::string_view> reason_to_survive(const Form& form, std::string_
 std::string known_limits_markdown() {
   std::string text =
       "Mutants are constants and rules of the arithmetic, and layouts: in every operand every two index bits (element inside the register, "
-      "lane, register) exchanged. Forms of `wmma.mma` that differ in the layouts of A and B in memory alone have the same registers, so of "
-      "those one has the mutants of the arithmetic and all have those of the layouts. That the second half of a `wmma.mma` reads what the "
+      "lane, register) exchanged. A layout that several forms of an instruction share is mutated once, and so is the arithmetic of forms "
+      "of "
+      "`wmma.mma` that differ in the layouts of A and B in memory alone. That the second half of a `wmma.mma` reads what the "
       "first has written no recorded answer shows, since their operands lie apart; random programs do (docs/numerics.md). Recorded answers "
       "of an H200 kill every mutant on sm_90";
   if (survivors.empty()) {

@@ -95,17 +95,27 @@ bool multiplies_subnormals(const Form& f, const Lowering& l) {
          min_exponent(row_of(f, OperandName::b)) == min_exponent(row(Format::f16));
 }
 
-/// Whether a sum other than zero can round to a zero of the result's format.
+/// Whether a sum other than zero can round to a zero of the format that sums have in the unit.
 bool rounds_to_zero(const Form& f, const Lowering& l) {
   if (!sums_in_unit(f, l)) return false;
-  const FormatRow& d = row_of(f, OperandName::d);
-  const int smallest = min_exponent(d) - d.fraction_bits;
+  const FormatRow& sum = row(f.accumulator());
+  const int smallest = min_exponent(sum) - sum.fraction_bits;
   return gives_f16(f) ? lowest_product_bit(f) <= smallest - 1 : lowest_product_bit(f) < smallest;
 }
 
 /// Whether one of C and D is f16 and the other f32, and the unit adds in f32.
 bool converts(const Form& f, const Lowering& l) {
   return l.semantics == Semantics::dot && f.format(OperandName::c) != f.format(OperandName::d);
+}
+
+/// The same with an f16 C: as f32 it is never subnormal, and its NaN is the canonical one.
+bool widens(const Form& f, const Lowering& l) {
+  return converts(f, l) && f.format(OperandName::c) == Format::f16;
+}
+
+/// The same with an f16 D: it does not show which NaN the sum was.
+bool narrows(const Form& f, const Lowering& l) {
+  return converts(f, l) && f.format(OperandName::d) == Format::f16;
 }
 
 /// Whether K takes more than one step of the model.
@@ -125,7 +135,8 @@ using enum Deviation;
 constexpr DeviationRow rows[] = {
     {multiplicand_subnormals_flushed, "multiplicand_subnormals_flushed", "subnormal numbers of A and B count as zero",
      [](const Form& f, const Lowering& l) { return chain(f, l) || (sums_in_unit(f, l) && multiplies_subnormals(f, l)); }},
-    {accumulator_subnormals_flushed, "accumulator_subnormals_flushed", "subnormal numbers of C count as zero", floating},
+    {accumulator_subnormals_flushed, "accumulator_subnormals_flushed", "subnormal numbers of C count as zero",
+     [](const Form& f, const Lowering& l) { return floating(f, l) && !widens(f, l); }},
     {subnormals_normalised, "subnormals_normalised", "a subnormal number of A or B is aligned by its leading bit",
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && subnormals_align(f, l); }},
     {tf32_low_bits_kept, "tf32_low_bits_kept", "the low 13 bits of a tf32 register count",
@@ -135,7 +146,7 @@ constexpr DeviationRow rows[] = {
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && f.sparsity != Sparsity::dense; }},
 
     {zero_terms_aligned, "zero_terms_aligned", "a zero has the exponent -126 and takes part in E, alone or in a product (MMA-Sim)",
-     [](const Form& f, const Lowering& l) { return aligns_accumulator(f, l) && !gives_f16(f); }},
+     [](const Form& f, const Lowering& l) { return aligns_accumulator(f, l) && f.format(OperandName::c) == Format::f32; }},
     {zero_groups_aligned, "zero_groups_aligned", "a group of 4-bit products that adds up to zero takes part in E by its scales (MMA-Sim)",
      grouped},
     {cut_down, "cut_down", "terms are cut toward minus infinity, not toward zero", sums_in_unit},
@@ -166,8 +177,9 @@ constexpr DeviationRow rows[] = {
     {sign_of_zero_kept, "sign_of_zero_kept", "a negative sum that rounds to zero becomes -0", rounds_to_zero},
 
     {nan_payload_kept, "nan_payload_kept", "where C is NaN, the result is that NaN",
-     [](const Form& f, const Lowering& l) { return floating(f, l) && !f64_chain(f, l); }},
-    {nan_quiet, "nan_quiet", "NaN results have the highest fraction bit alone: 0x7fc00000, 0x7e00, 0x7ff8000000000000", floating},
+     [](const Form& f, const Lowering& l) { return floating(f, l) && !f64_chain(f, l) && !converts(f, l); }},
+    {nan_quiet, "nan_quiet", "NaN results have the highest fraction bit alone: 0x7fc00000, 0x7e00, 0x7ff8000000000000",
+     [](const Form& f, const Lowering& l) { return floating(f, l) && !narrows(f, l); }},
     {nan_of_a_first, "nan_of_a_first", "the NaN of A goes before those of B and C", f64_chain},
     {nan_of_accumulator_first, "nan_of_accumulator_first", "the NaN of C goes before those of A and B", f64_chain},
     {nan_positive, "nan_positive", "an invalid operation gives a positive NaN", f64_chain},
@@ -178,7 +190,7 @@ constexpr DeviationRow rows[] = {
 
     {accumulated_in_f16, "accumulated_in_f16", "where one of C and D is f16 and the other f32, the unit adds in f16", converts},
     {narrowed_toward_zero, "narrowed_toward_zero", "an f32 sum becomes f16 toward zero, not to nearest",
-     [](const Form& f, const Lowering& l) { return converts(f, l) && f.format(OperandName::d) == Format::f16; }},
+     narrows},
 
     {fp8_exponents_kept, "fp8_exponents_kept", "fp8 products are aligned by fp8's exponents, not by those of f16",
      [](const Form& f, const Lowering& l) { return split(f, l) && fp8_subnormals_align(f, l); }},
