@@ -77,6 +77,32 @@ MEET:
   CHECK(found[31] == 1);
 }
 
+// As cooperative groups' tiles of 8 and 16 lanes do it: one statement, a mask for each tile.
+TEST_CASE("groups of lanes that name different lanes do the same statement apart", "[machine][exchange]") {
+  const std::string tile = "and.b32 %r1, %i, 24; shl.b32 %r2, 255, %r1; ";
+  for (int i = 0; i < 32; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::uint32_t first = static_cast<std::uint32_t>(i) / 8 * 8;
+    CHECK(lanes_after(tile + "redux.sync.add.u32 %d, %i, %r2;")[at] == 8 * first + 28);
+    CHECK(lanes_after(tile + "setp.ne.u32 %p1, %i, 9; vote.sync.ballot.b32 %d, %p1, %r2;")[at] == (0xffu << first & ~0x200u));
+    CHECK(lanes_after(tile + "and.b32 %r3, %i, 1; match.any.sync.b32 %d, %r3, %r2;")[at] == (i % 2 == 0 ? 0x55u : 0xaau) << first);
+    CHECK(lanes_after(tile + "elect.sync %d|%p1, %r2;")[at] == first);
+    CHECK(lanes_after(tile + "shfl.sync.bfly.b32 %d, %i, 5, 0x181f, %r2;")[at] == static_cast<std::uint32_t>(i ^ 5));
+  }
+}
+
+// Lane 0 comes by a way of its own, so that of the four tiles in one strand only three are whole.
+TEST_CASE("a group waits for its own lanes, and the others do not wait for it", "[machine][exchange]") {
+  const auto found = lanes_after(
+      "and.b32 %r1, %i, 24; shl.b32 %r2, 255, %r1; setp.eq.u32 %p1, %i, 0; mov.u32 %r5, 1; @%p1 bra FIRST; bra MEET; "
+      "FIRST: mov.u32 %r5, 100; MEET: redux.sync.add.u32 %d, %r5, %r2; bar.warp.sync -1; redux.sync.add.u32 %r6, 1, -1; "
+      "add.u32 %d, %d, %r6;");
+  for (std::size_t i = 0; i < 32; ++i) CHECK(found[i] == (i < 8 ? 107u : 8u) + 32);
+  CHECK_THROWS_WITH(lanes_after("and.b32 %r1, %i, 24; shl.b32 %r2, 255, %r1; setp.eq.u32 %p1, %i, 3; @%p1 bra END; "
+                                "redux.sync.add.u32 %d, 5, %r2; bra END; END: bar.warp.sync 8;"),
+                    Catch::Contains("is executed by lanes 0x000000f7 only; lanes 0x00000008, which must take part"));
+}
+
 TEST_CASE("masks that do not name the executing lane, and lanes that never come", "[machine][exchange]") {
   CHECK(trap_of(word_kernel("vote.sync.ballot.b32 %d, 1, 0xfffffffe;"), {32}).find("lane 0") != std::string::npos);
   const std::string trap = trap_of(word_kernel("setp.lt.u32 %p1, %i, 4; @%p1 shfl.sync.idx.b32 %d, %i, 0, 31, -1; exit;"), {32});

@@ -24,14 +24,14 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     arrived_at_cluster_ |= mask;
     publish_copies();
     block_.cluster().arrive(static_cast<std::uint32_t>(std::popcount(mask)));
-    advance_gathered(operation, false);
+    advance_gathered(operation, mask, false);
     block_.cluster().check_barrier();
     return Step::next;
   }
   if ((mask & arrived_at_cluster_) == 0) {
     passed_cluster_ &= ~mask;
     if (block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
-    advance_gathered(operation, false);
+    advance_gathered(operation, mask, false);
     return Step::next;
   }
   const std::int32_t pc = strand().pc;
@@ -141,7 +141,7 @@ WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask)
     std::memcpy(map_bytes, encoded.data(), encoded.size());
   }
   block_.make_progress();
-  advance_gathered(operation, false);
+  advance_gathered(operation, mask, false);
   return Step::next;
 }
 

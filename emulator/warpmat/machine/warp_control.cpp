@@ -432,6 +432,7 @@ bool WarpState::gather(const Operation& operation, LaneMask needed, LaneMask& ma
   if ((needed & ~here) != 0)
     for (const Strand& other : strands_) {
       if (other.state != Strand::State::gathering) continue;
+      if ((other.executing & ~needed) != 0) continue;  // it waits for lanes of its own
       const bool same = other.pc == strand().pc && other.frame == strand().frame;
       if (same || (any_place && program_.operations[static_cast<std::size_t>(other.pc)].semantics == operation.semantics))
         here |= other.executing;
@@ -442,15 +443,16 @@ bool WarpState::gather(const Operation& operation, LaneMask needed, LaneMask& ma
   }
   strand().state = Strand::State::gathering;
   strand().executing = mask;
+  strand().needed = needed;
   return false;
 }
 
-/// Those who waited for this operation, and this strand, are behind it.
-void WarpState::advance_gathered(const Operation& operation, bool any_place) {
+/// Those lanes of `mask` who waited for this operation, and this strand, are behind it.
+void WarpState::advance_gathered(const Operation& operation, LaneMask mask, bool any_place) {
   const std::int32_t pc = strand().pc;
   const std::uint32_t frame = strand().frame;
   for (Strand& other : strands_) {
-    if (other.state != Strand::State::gathering) continue;
+    if (other.state != Strand::State::gathering || (other.executing & ~mask) != 0) continue;
     const bool same = other.pc == pc && other.frame == frame;
     if (!same && !(any_place && program_.operations[static_cast<std::size_t>(other.pc)].semantics == operation.semantics)) continue;
     other.state = Strand::State::ready;
@@ -470,8 +472,8 @@ void WarpState::check_gathering() const {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
     LaneMask here = 0;
     for (const Strand& other : strands_)
-      if (other.state == Strand::State::gathering && other.pc == s.pc) here |= other.executing;
-    const LaneMask absent = live_ & ~here;
+      if (other.state == Strand::State::gathering && other.pc == s.pc) here |= other.executing & s.needed;
+    const LaneMask absent = s.needed & live_ & ~here;
     const_cast<WarpState*>(this)->current_ = static_cast<std::size_t>(&s - strands_.data());
     trap(first_lane(s.executing), std::nullopt,
          fmt::format("{} is executed by lanes {:#010x} only; lanes {:#010x}, which must take part, are elsewhere and do not come",

@@ -17,18 +17,65 @@ using code::WarpOperation;
 
 WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = program_.exchanges[operation.detail];
-  const LaneMask own = mask;
-  if (exchange.has_mask) {
-    const LaneMask named = source_word(operation, operation.sources - 1, first_lane(mask));
-    if ((named & own) != own)
-      trap(first_lane(own & ~named), std::nullopt,
-           fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", own, named));
-    if (!gather(operation, named & live_, mask, false)) return Step::leave_strand;
-  }
-  if (taint_.any() && exchange.operation >= WarpOperation::vote_all) taint_exchanged(operation, mask);
-  perform_exchange(operation, mask, exchange);
-  advance_gathered(operation, false);
+  const auto perform = [&](LaneMask group) {
+    if (taint_.any() && exchange.operation >= WarpOperation::vote_all) taint_exchanged(operation, group);
+    perform_exchange(operation, group, exchange);
+  };
+  if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, false, perform);
+  perform(mask);
+  advance_gathered(operation, mask, false);
   return Step::next;
+}
+
+/// The lanes of `mask` that name the same lanes, in source `source`, as the first of them does: they are among those.
+LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMask mask) const {
+  const std::uint32_t* const words = at<std::uint32_t>(source_slot(operation, source));
+  const LaneMask named = words[first_lane(mask)];
+  LaneMask alike = 0;
+  for (int lane = 0; lane < lanes; ++lane) alike |= LaneMask{words[lane] == named} << lane;
+  alike &= mask;
+  if ((alike & ~named) != 0)
+    trap(first_lane(alike & ~named), std::nullopt,
+         fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", alike, named));
+  return alike;
+}
+
+/// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
+/// one turn; otherwise each goes on as a strand of its own and waits for its lanes.
+template <typename Perform>
+WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
+  const LaneMask named = source_word(operation, source, first_lane(mask)) & live_;
+  if (naming_alike(operation, source, mask) == mask) {
+    if (!gather(operation, named, mask, any_place)) return Step::leave_strand;
+    perform(mask);
+    advance_gathered(operation, mask, any_place);
+    return Step::next;
+  }
+  std::vector<LaneMask> groups;
+  bool whole = true;
+  for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
+    groups.push_back(naming_alike(operation, source, rest));
+    whole &= (source_word(operation, source, first_lane(rest)) & live_) == groups.back();
+  }
+  if (!whole) {
+    split_strand(groups);
+    return Step::next;
+  }
+  for (const LaneMask group : groups) perform(group);
+  ++strand().pc;
+  return Step::next;
+}
+
+/// Each group becomes a strand at the same place; lanes in no group, whose guard does not hold, stay with the first.
+void WarpState::split_strand(const std::vector<LaneMask>& groups) {
+  const Strand whole = strand();
+  LaneMask away = 0;
+  for (std::size_t i = 1; i < groups.size(); ++i) {
+    Strand& part = strands_.emplace_back(whole);
+    part.lanes = groups[i];
+    away |= groups[i];
+  }
+  strand().lanes &= ~away;
 }
 
 namespace {
@@ -165,30 +212,19 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, const WarpExc
 }
 
 WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {
-  const LaneMask named = source_word(operation, 0, first_lane(mask));
-  if ((named & mask) != mask)
-    trap(first_lane(mask & ~named), std::nullopt,
-         fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", mask, named));
-  if (!gather(operation, named & live_, mask, true)) return Step::leave_strand;
-  advance_gathered(operation, true);
-  return Step::next;
+  return meet_named(operation, 0, mask, true, [](LaneMask) {});
 }
 
 /// The lowest lane of the mask is elected.
 WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
-  const LaneMask named = source_word(operation, 0, first_lane(mask));
-  if ((named & mask) != mask)
-    trap(first_lane(mask & ~named), std::nullopt,
-         fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", mask, named));
-  if (!gather(operation, named & live_, mask, false)) return Step::leave_strand;
-  const int leader = first_lane(mask);
-  for (int lane = 0; lane < lanes; ++lane) {
-    if ((mask & lane_bit(lane)) == 0) continue;
-    write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
-    write_word(operation, 1, lane, lane == leader);
-  }
-  advance_gathered(operation, false);
-  return Step::next;
+  return meet_named(operation, 0, mask, false, [&](LaneMask group) {
+    const int leader = first_lane(group);
+    for (int lane = 0; lane < lanes; ++lane) {
+      if ((group & lane_bit(lane)) == 0) continue;
+      write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
+      write_word(operation, 1, lane, lane == leader);
+    }
+  });
 }
 
 void WarpState::arrive(BarrierState& state, std::uint32_t id) {
@@ -222,7 +258,7 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
     if (mask != live_)
       trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
     arrive(state, id);
-    advance_gathered(operation, false);
+    advance_gathered(operation, mask, false);
     block_.check_barrier(static_cast<int>(id));
     return Step::next;
   }

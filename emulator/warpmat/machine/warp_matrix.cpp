@@ -54,7 +54,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) {
     move_matrix(operation, matrix);
-    advance_gathered(operation, false);
+    advance_gathered(operation, mask, false);
     return Step::next;
   }
   Lists lists;
@@ -111,7 +111,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
         to[lane] = arguments.destination[half][lane] | std::uint64_t{arguments.destination[half + 1][lane]} << 32;
     }
   if (taint_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
-  advance_gathered(operation, false);
+  advance_gathered(operation, mask, false);
   return Step::next;
 }
 

@@ -37,6 +37,7 @@ struct Strand {
   std::int32_t pc = 0;
   LaneMask lanes = 0;
   LaneMask executing = 0;   ///< gathering, at_barrier: the lanes whose guard holds
+  LaneMask needed = 0;      ///< gathering: the lanes that act together
   std::int32_t join = -1;   ///< where the lanes meet others again: of WarpState::joins_
   std::uint32_t frame = 0;  ///< byte offset of the function's registers
   std::uint32_t local = 0;  ///< byte offset of its local memory, in each lane
@@ -132,7 +133,11 @@ class WarpState {
   Step call(const code::Operation& operation);
   Step return_from_call();
   bool gather(const code::Operation& operation, LaneMask needed, LaneMask& mask, bool any_place);
-  void advance_gathered(const code::Operation& operation, bool any_place);
+  void advance_gathered(const code::Operation& operation, LaneMask mask, bool any_place);
+  LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
+  template <typename Perform>
+  Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
+  void split_strand(const std::vector<LaneMask>& groups);
   void wake_gathering();
   bool release_joined_lanes();
 

@@ -184,7 +184,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   check_operands(operation, pending);
   for (const std::size_t place : pending.places) ++wgmma_->users[place];
   wgmma_->pending.push_back(std::move(pending));
-  advance_gathered(operation, false);
+  advance_gathered(operation, mask, false);
   return Step::next;
 }
 
@@ -239,7 +239,7 @@ WarpState::Step WarpState::wgmma_commit(const Operation& operation, LaneMask mas
   if (!gather(operation, live_, mask, false)) return Step::leave_strand;
   for (PendingProduct& product : wgmma_->pending) product.committed = true;
   ++wgmma_->committed;
-  advance_gathered(operation, false);
+  advance_gathered(operation, mask, false);
   return Step::next;
 }
 
