@@ -8,6 +8,7 @@
 
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/staged_warp.h>
 
 /// What the C interface hands out: an instruction and what a call needs to know about it, made once and kept for ever.
 struct warpmat_instruction {
@@ -15,6 +16,7 @@ struct warpmat_instruction {
 
   const warpmat::Instruction instruction;
   const std::span<const warpmat::OperandWords> operands;
+  const warpmat::MovePlan* const moves;  ///< of ldmatrix, stmatrix and movmatrix, else nullptr
   const std::string machine;
   const std::optional<std::string> sass;
   const std::string evidence, source, target;
