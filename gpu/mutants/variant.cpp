@@ -19,19 +19,19 @@ constexpr std::string_view none = "none";
 bool any_form(const Form&) {
   return true;
 }
-bool gives_f32(const Form& form) {
-  return form.format(OperandName::d) == Format::f32;
+bool sums_in_f32(const Form& form) {
+  return form.accumulator() == Format::f32;
 }
-bool gives_f16(const Form& form) {
-  return form.format(OperandName::d) == Format::f16;
+bool sums_in_f16(const Form& form) {
+  return form.accumulator() == Format::f16;
 }
 
 constexpr ModelColumn columns[] = {
     {"step_bytes", &DotModel::step_bytes, 4, 256, any_form},
     {"fraction_bits", &DotModel::fraction_bits, 1, 50, any_form},
-    {"result_fraction_bits", &DotModel::result_fraction_bits, 1, 23, gives_f32},
-    {"floor_f32", &DotModel::floor_f32, -400, 127, gives_f32},
-    {"floor_f16", &DotModel::floor_f16, -400, 127, gives_f16},
+    {"result_fraction_bits", &DotModel::result_fraction_bits, 1, 23, sums_in_f32},
+    {"floor_f32", &DotModel::floor_f32, -400, 127, sums_in_f32},
+    {"floor_f16", &DotModel::floor_f16, -400, 127, sums_in_f16},
 };
 
 bool is_floor(const ModelColumn& column) {
