@@ -57,6 +57,12 @@ class AnyFloatDot {
     return hn::Combine(F32(), hn::DemoteTo(half, v.upper), hn::DemoteTo(half, v.lower));
   }
 
+  /// No f16 is the sum of wide products.
+  HWY_INLINE bool f16_accumulator() const {
+    if constexpr (wide) return false;
+    return plan_.f16_accumulator;
+  }
+
   template <int blocks, int begin, int end>
   HWY_INLINE void add_step(int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
     constexpr int slots = blocks * Operands::block;
@@ -90,7 +96,7 @@ class AnyFloatDot {
 
   HWY_INLINE Accumulator decode(Word c) const {
     const I32 d;
-    const int fraction_bits = plan_.f16_accumulator ? 10 : 23, exponent_bits = plan_.f16_accumulator ? 5 : 8;
+    const int fraction_bits = f16_accumulator() ? 10 : 23, exponent_bits = f16_accumulator() ? 5 : 8;
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const auto all = hn::BitCast(d, c);
     const auto fraction = hn::And(all, hn::Set(d, (1 << fraction_bits) - 1));
@@ -100,7 +106,7 @@ class AnyFloatDot {
     Accumulator out{hn::IfThenElse(hn::Eq(significand, hn::Zero(d)), hn::Set(d, bounds::no_exponent), exponent),
                     hn::ShiftLeftSame(significand, 30 - fraction_bits),
                     hn::BroadcastSignBit(hn::ShiftLeftSame(all, 31 - fraction_bits - exponent_bits)), hn::BitCast(F32(), all)};
-    if (plan_.f16_accumulator) {
+    if (f16_accumulator()) {
       const auto sign = hn::And(out.sign, hn::Set(d, INT32_MIN));
       const auto as_f32 = hn::Or(hn::Or(sign, hn::Set(d, 0x7f800000)), hn::ShiftLeft<13>(fraction));
       out.special = hn::BitCast(F32(), hn::IfThenElseZero(hn::Eq(field, hn::Set(d, 31)), as_f32));
@@ -130,7 +136,7 @@ class AnyFloatDot {
     const auto to_units = hn::Add(hn::Sub(hn::Set(d, plan_.fraction_bits), exponent), factor_exponent);
     const auto bounded = hn::Max(hn::Min(to_units, hn::Set(d, bounds::largest_narrow_factor)), hn::Set(d, bounds::least_narrow_factor));
     const auto factor = power_of_two(hn::Add(bounded, hn::Set(d, o_.missing_exponent())));
-    Doubles sum = units_of(c, exponent);
+    Doubles sum = promote(units_of(c, exponent));
     constexpr int group = HWY_MIN(bounds::general_group * 4 / (end - begin), slots);
     for (int first = 0; first < slots; first += group) {
       auto total = hn::Zero(d);
@@ -173,9 +179,12 @@ class AnyFloatDot {
       special = hn::Add(special, product);
       total = hn::Add(total, truncate(hn::Mul(product, factor)));
     }
-    Doubles sum = units_of(c, exponent);
-    add(sum, promote(total));
-    return with_specials(round(sum, exponent), special);
+    const auto c_units = units_of(c, exponent), sum = hn::Add(total, c_units);
+    if (HWY_LIKELY(hn::AllFalse(d, hn::Lt(overflow_of(total, c_units, sum), hn::Zero(d)))))
+      return with_specials(round(sum, exponent), special);
+    Doubles long_sum = promote(c_units);
+    add(long_sum, promote(total));
+    return with_specials(round(long_sum, exponent), special);
   }
 
   /// What the unit aligns with: the largest exponent of the products, of C, and the floor.
@@ -184,11 +193,11 @@ class AnyFloatDot {
   }
 
   /// C in units of 2^(exponent − fraction_bits), truncated.
-  HWY_INLINE Doubles units_of(const Accumulator& c, hn::Vec<I32> exponent) const {
+  HWY_INLINE hn::Vec<I32> units_of(const Accumulator& c, hn::Vec<I32> exponent) const {
     const I32 d;
     const auto shift = hn::Min(hn::Add(hn::Sub(exponent, c.exponent), hn::Set(d, 30 - plan_.fraction_bits)), hn::Set(d, 31));
     const auto magnitude = hn::BitCast(d, hn::Shr(hn::BitCast(U32(), c.significand), hn::BitCast(U32(), shift)));
-    return promote(hn::Sub(hn::Xor(magnitude, c.sign), c.sign));
+    return hn::Sub(hn::Xor(magnitude, c.sign), c.sign);
   }
 
   /// Elements of A and B become significands of magnitude 0, or 1 to 2, or less if they are subnormal, and exponents; infinities and NaNs
@@ -214,13 +223,28 @@ class AnyFloatDot {
     }
   }
 
-  /// sum · 2^(exponent − fraction_bits) in the accumulator's format.
+  /// sum · 2^(exponent − fraction_bits) in f32. The unit may be no float: it is the product of two.
+  HWY_INLINE Word round(hn::Vec<I32> sum, hn::Vec<I32> exponent) const {
+    const I32 d;
+    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(d, plan_.fraction_bits)), hn::Set(d, bounds::least_split_unit));
+    const auto half = hn::ShiftRight<1>(unit);
+    const auto truncated = hn::ConvertTo(F32(), sum);
+    const auto result = hn::Mul(hn::Mul(truncated, power_of_two(half)), power_of_two(hn::Sub(unit, half)));
+    // Toward zero, the product stops at the largest number.
+    const auto field = hn::Add(hn::ShiftRight<bounds::f32_fraction_bits>(hn::BitCast(d, hn::Abs(truncated))), unit);
+    const auto bits32 = hn::BitCast(d, result);
+    const auto infinity = hn::Or(hn::And(bits32, hn::Set(d, INT32_MIN)), hn::Set(d, 0x7f800000));
+    const auto rounded = hn::IfThenElse(hn::Gt(field, hn::Set(d, bounds::f32_bias + bounds::largest_f32_exponent)), infinity, bits32);
+    return hn::BitCast(U32(), hn::IfThenZeroElse(hn::Eq(hn::ShiftLeft<1>(rounded), hn::Zero(d)), rounded));
+  }
+
+  /// The same in the accumulator's format.
   HWY_INLINE Word round(const Doubles& sum, hn::Vec<I32> exponent) const {
     const U32 d;
     const auto unit = hn::Max(hn::Sub(exponent, hn::Set(I32(), plan_.fraction_bits)), hn::Set(I32(), bounds::least_unit));
     const Doubles exact = multiply(sum, power_of_two_f64(unit));
     const auto truncated = demote(exact);
-    if (plan_.f16_accumulator) {
+    if (f16_accumulator()) {
       const Doubles back = promote(truncated);
       const auto one = hn::Set(F64(), 1.0);
       const Doubles inexact{hn::IfThenElseZero(hn::Ne(exact.lower, back.lower), one),
@@ -244,10 +268,10 @@ class AnyFloatDot {
     const U32 d;
     const Word all = hn::BitCast(d, special);
     const Word magnitude = hn::And(all, hn::Set(d, 0x7fffffffu)), sign = hn::And(all, hn::Set(d, 0x80000000u));
-    const Word infinity = hn::Set(d, plan_.f16_accumulator ? 0x7c00u : 0x7f800000u),
-               nan = hn::Set(d, plan_.f16_accumulator ? 0x7fffu : 0x7fffffffu);
+    const Word infinity = hn::Set(d, f16_accumulator() ? 0x7c00u : 0x7f800000u),
+               nan = hn::Set(d, f16_accumulator() ? 0x7fffu : 0x7fffffffu);
     const Word limit = hn::Set(d, 0x7f800000u);
-    result = hn::IfThenElse(hn::Eq(magnitude, limit), hn::Or(infinity, hn::ShiftRightSame(sign, plan_.f16_accumulator ? 16 : 0)), result);
+    result = hn::IfThenElse(hn::Eq(magnitude, limit), hn::Or(infinity, hn::ShiftRightSame(sign, f16_accumulator() ? 16 : 0)), result);
     return hn::IfThenElse(hn::Gt(magnitude, limit), nan, result);
   }
 

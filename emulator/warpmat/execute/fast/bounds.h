@@ -126,4 +126,8 @@ inline constexpr int least_unit = -400;
 static_assert(2 * (least_byte_exponent - largest_scale_exponent) - most_fraction_bits > least_unit);
 static_assert(2 * least_f32_exponent - most_fraction_bits > least_unit);
 
+/// Two floats are a result's unit: where it is less, a sum that is an int32 is less than f32's smallest number, with this unit too.
+inline constexpr int least_split_unit = 2 * least_f32_exponent;
+static_assert(least_split_unit + 31 < least_f32_exponent - f32_fraction_bits);
+
 }  // namespace warpmat::bounds
