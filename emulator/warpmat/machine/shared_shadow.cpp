@@ -91,42 +91,40 @@ void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   });
 }
 
+SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
+  const auto state = (word & pending_bit) != 0 ? Copy::State::pending : (word & landed_bit) != 0 ? Copy::State::landed : Copy::State::none;
+  return {state, static_cast<int>((word & warp_bits) >> warp_shift), word & statement_bits};
+}
+
 void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement) {
   if (copies_.empty()) copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
   undefine(offset, bytes);
-  const auto own = static_cast<std::uint32_t>(warp);
-  for (std::size_t i = offset / copy_bytes; i < (offset + bytes) / copy_bytes; ++i) {
-    Copy& copy = copies_[i];
-    copy.state = Copy::State::pending;
-    if (copy.warp != own) copy.listed = 0;
-    copy.warp = own & (lane_count - 1);
-    copy.statement = statement & 0xffffff;
-  }
+  const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift, fresh = pending_bit | own | (statement & statement_bits);
+  std::uint32_t* const first = copies_.data() + offset / copy_bytes;
+  for (std::size_t i = 0; i < bytes / copy_bytes; ++i) first[i] = fresh | ((first[i] & warp_bits) == own ? first[i] & listed_bit : 0);
 }
 
 void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
   const std::size_t first = offset / copy_bytes, number = bytes / copy_bytes;
-  bool listed = true;
+  std::uint32_t listed = listed_bit;
   for (std::size_t i = first; i < first + number; ++i) {
-    Copy& copy = copies_[i];
-    copy.state = Copy::State::landed;
-    listed &= copy.listed != 0;
-    copy.listed = 1;
+    listed &= copies_[i];
+    copies_[i] = (copies_[i] & ~pending_bit) | landed_bit | listed_bit;
   }
-  if (!listed) landed_[static_cast<std::size_t>(warp)].push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(number)});
+  if (listed == 0)
+    landed_[static_cast<std::size_t>(warp)].push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(number)});
 }
 
 void SharedShadow::publish(int warp) {
   auto& landed = landed_[static_cast<std::size_t>(warp)];
+  const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift;
   for (const auto [first, number] : landed) {
     unsigned bits = 0;
     for (std::uint32_t i = first; i < first + number; ++i) {
-      Copy& copy = copies_[i];
-      if (static_cast<int>(copy.warp) != warp) continue;
-      copy.listed = 0;
-      if (copy.state != Copy::State::landed) continue;
-      copy.state = Copy::State::none;
-      bits |= ((1u << copy_bytes) - 1) << i * copy_bytes % cell_bytes;
+      const std::uint32_t copy = copies_[i];
+      if ((copy & warp_bits) != own) continue;
+      copies_[i] = copy & ~(listed_bit | landed_bit);
+      if ((copy & landed_bit) != 0) bits |= ((1u << copy_bytes) - 1) << i * copy_bytes % cell_bytes;
     }
     define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits));
   }
@@ -136,9 +134,9 @@ void SharedShadow::publish(int warp) {
 SharedShadow::Copy SharedShadow::conflict(std::size_t offset, std::size_t bytes, int warp, bool writes) const {
   if (copies_.empty()) return {};
   for (std::size_t i = offset / copy_bytes; i <= (offset + bytes - 1) / copy_bytes; ++i) {
-    const Copy& copy = copies_[i];
+    const Copy copy = unpack(copies_[i]);
     if (copy.state == Copy::State::pending) return copy;
-    if (copy.state == Copy::State::landed && static_cast<int>(copy.warp) != warp && !writes) return copy;
+    if (copy.state == Copy::State::landed && copy.warp != warp && !writes) return copy;
   }
   return {};
 }
@@ -146,8 +144,8 @@ SharedShadow::Copy SharedShadow::conflict(std::size_t offset, std::size_t bytes,
 bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) const {
   if (copies_.empty()) return false;
   for (std::size_t at = offset; at < offset + bytes; ++at) {
-    const Copy& copy = copies_[at / copy_bytes];
-    if (undefined(at, 1) && (copy.state != Copy::State::landed || static_cast<int>(copy.warp) != warp)) return false;
+    const Copy copy = unpack(copies_[at / copy_bytes]);
+    if (undefined(at, 1) && (copy.state != Copy::State::landed || copy.warp != warp)) return false;
   }
   return true;
 }

@@ -40,11 +40,10 @@ class SharedShadow {
 
   /// What cp.async has to do with a byte: it still has to arrive (pending), or has arrived, but only its own warp knows (landed).
   struct Copy {
-    enum class State : std::uint32_t { none, pending, landed };
-    State state : 2;
-    std::uint32_t warp : 5;
-    std::uint32_t listed : 1;      ///< in landed_ of its warp, perhaps among others
-    std::uint32_t statement : 24;  ///< of Program::statements
+    enum class State : std::uint8_t { none, pending, landed };
+    State state = State::none;
+    int warp = 0;
+    std::uint32_t statement = 0;  ///< of Program::statements
   };
   /// `bytes` are 4, 8 or 16, from a multiple of that on.
   void begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement);
@@ -67,6 +66,12 @@ class SharedShadow {
   static constexpr std::size_t cell_bytes = 16, copy_bytes = 4;
   using Cell = std::uint16_t;  // a bit for each byte
 
+  /// What copies_ knows of 4 bytes, in one word, so that four of them are one vector: the statement from bit 0 on, the warp from bit 24 on.
+  static constexpr std::uint32_t statement_bits = 0xffffff, warp_shift = 24, warp_bits = 0x1f << warp_shift;
+  static constexpr std::uint32_t listed_bit = 1u << 29;  ///< in landed_ of its warp, perhaps among others
+  static constexpr std::uint32_t pending_bit = 1u << 30, landed_bit = 1u << 31;
+  static Copy unpack(std::uint32_t word);
+
   /// Some of copies_, all of one cell.
   struct Landed {
     std::uint32_t first, count;
@@ -84,8 +89,8 @@ class SharedShadow {
   std::size_t bytes_;
   std::size_t missing_;  ///< bytes that are not defined
   std::vector<Cell> defined_;
-  std::vector<Cell> starts_;  ///< empty where all variables begin at multiples of cell_bytes: no access reaches across those
-  std::vector<Copy> copies_;  ///< for each 4 bytes; empty before the first copy
+  std::vector<Cell> starts_;           ///< empty where all variables begin at multiples of cell_bytes: no access reaches across those
+  std::vector<std::uint32_t> copies_;  ///< for each 4 bytes; empty before the first copy
   std::array<std::vector<Landed>, lane_count> landed_;  ///< by warp
 };
 

@@ -53,6 +53,7 @@ bool WarpState::choose_strand() {
 WarpState::Status WarpState::run(int& budget) {
   if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
   for (; budget > 0; --budget) {
+    compute_in_a_row(budget);
     switch (step()) {
       case Step::next: break;
       case Step::leave_strand:
@@ -73,6 +74,23 @@ WarpState::Status WarpState::run(int& budget) {
     choose_strand();
   }
   return Status::yielded;
+}
+
+/// Executes operations that step() would only compute, up to another one; the last of the budget and of the strand's slice is left to
+/// step().
+void WarpState::compute_in_a_row(int& budget) {
+  if (taint_.any() || wgmma_ != nullptr || launch_.options.observer != nullptr) return;
+  Strand& s = strand();
+  const Operation* const first = &program_.operations[static_cast<std::size_t>(s.pc)];
+  const Operation* const end = first + std::min(budget, strand_slice - strand_slice_) - 1;
+  const Operation* operation = first;
+  while (operation < end && catalogue::computes(operation->semantics) && !operation->guarded && !operation->joins)
+    compute(*operation++, s.lanes);
+  const auto done = static_cast<int>(operation - first);
+  s.pc += done;
+  operations_ += static_cast<std::uint64_t>(done);
+  budget -= done;
+  strand_slice_ += done;
 }
 
 WarpState::Step WarpState::step() {

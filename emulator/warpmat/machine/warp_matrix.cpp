@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/execute/operand_words.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
+#include <warpmat/tables/capacity.h>
 
 namespace warpmat::machine {
 
@@ -15,15 +17,9 @@ using code::Operation;
 
 namespace {
 
-constexpr std::size_t most_registers = 64;
-
-/// Registers of one statement: those of the warp, or copies of the halves of 64-bit ones.
-struct Lists {
-  std::array<std::uint32_t*, most_registers> pointers;
-  std::size_t count = 0;
-  std::array<Register, most_registers> halves;
-  std::size_t used = 0;
-};
+bool is_wide(const Operand& operand) {
+  return operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
+}
 
 void split(const std::uint64_t* from, Register& low, Register& high) {
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -44,6 +40,15 @@ KernelTrap::Kind kind_of(const OperandTrap& trap) {
 
 }  // namespace
 
+/// Registers of one statement: those of the warp, or copies of the halves of 64-bit ones; and the memory that it addresses.
+struct WarpState::MatrixRegisters {
+  std::array<std::uint32_t*, capacity::form_words> pointers;
+  std::size_t count = 0;
+  std::array<Register, capacity::form_words> halves;
+  std::size_t used = 0;
+  std::optional<SharedMemory> memory;
+};
+
 WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   const code::Matrix& matrix = program_.matrices[operation.detail];
   if (!gather(operation, live_, mask, false)) return Step::leave_strand;
@@ -57,62 +62,67 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
     advance_gathered(operation, mask, false);
     return Step::next;
   }
-  Lists lists;
+  MatrixRegisters lists;
   Arguments arguments;
-  SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
-  arguments.shared = &memory;
-  const Register* rows = nullptr;  // addresses of ldmatrix and stmatrix
-  int next_result = 0, next_source = 0;
-  const bool wide_results = form.operands.front().written && form.operands.front().fragment.register_bits == 64;
-  for (const Operand& operand : form.operands) {
-    const std::size_t first = lists.count;
-    const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
-    const int registers = operand.registers();
-    if (!wide && operand.kind != OperandKind::address) {  // most operands: the warp's own registers
-      int& next = operand.written ? next_result : next_source;
-      const code::Slot* const first_slot = slots(operation) + (operand.written ? 0 : operation.results) + next;
-      place_registers(first_slot, registers, lists.pointers.data() + lists.count);
-      next += registers;
-      lists.count += static_cast<std::size_t>(registers);
-    }
-    for (int i = lists.count == first ? 0 : registers; i < registers; ++i) {
-      const code::Slot slot = operand.written ? result_slot(operation, next_result++) : source_slot(operation, next_source++);
-      if (operand.kind == OperandKind::address) {
-        Register& addresses = lists.halves[lists.used++];
-        shared_addresses(operation, matrix, slot, addresses);
-        rows = &addresses;
-        lists.pointers[lists.count++] = addresses.data();
-      } else if (wide) {
-        Register* const low = &lists.halves[lists.used++];
-        Register* const high = &lists.halves[lists.used++];
-        if (!operand.written) split(at<std::uint64_t>(slot), *low, *high);
-        lists.pointers[lists.count++] = low->data();
-        lists.pointers[lists.count++] = high->data();
-      } else {
-        lists.pointers[lists.count++] = at<std::uint32_t>(slot);
-      }
-    }
-    if (operand.written) {
-      arguments.destination = {lists.pointers.data() + first, lists.count - first};
-    } else {
-      arguments.source(operand.name) = ConstRegisterList(lists.pointers.data() + first, lists.count - first);
-    }
+  const bool addresses = form.find_operand(OperandName::p) != nullptr;
+  if (addresses) {
+    lists.memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
+    arguments.shared = &*lists.memory;
   }
+  place_operands(operation, matrix, lists, arguments);
   try {
     matrix.instruction.execute(arguments, launch_.options.execution);
   } catch (const OperandTrap& error) {  // all that an instruction traps with
     trap(error.lane, error.address, error.reason, kind_of(error));
   }
-  if (wide_results)
-    for (int i = 0; i < operation.results; ++i) {
-      auto* const to = at<std::uint64_t>(result_slot(operation, i));
-      const auto half = static_cast<std::size_t>(2 * i);
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        to[lane] = arguments.destination[half][lane] | std::uint64_t{arguments.destination[half + 1][lane]} << 32;
-    }
+  if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
+  const Register* const rows = addresses ? &lists.halves.front() : nullptr;
   if (taint_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
   advance_gathered(operation, mask, false);
   return Step::next;
+}
+
+/// Where the operands' registers are. The rows' addresses of ldmatrix and stmatrix are the first of lists.halves.
+void WarpState::place_operands(const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
+  const Form& form = matrix.instruction.form();
+  const code::Slot* result = slots(operation);
+  const code::Slot* source = result + operation.results;
+  const Operand* full = form.operands.data();
+  for (const OperandWords& operand : operand_words(form)) {
+    std::uint32_t** const first = lists.pointers.data() + lists.count;
+    const code::Slot*& slot = operand.written ? result : source;
+    if (operand.kind == OperandKind::address) {
+      Register& addresses = lists.halves[lists.used++];
+      shared_addresses(operation, matrix, *slot++, addresses);
+      first[0] = addresses.data();
+    } else if (is_wide(*full)) {
+      for (int i = 0; i < operand.words; i += 2, ++slot) {
+        Register& low = lists.halves[lists.used++];
+        Register& high = lists.halves[lists.used++];
+        if (!operand.written) split(at<std::uint64_t>(*slot), low, high);
+        first[i] = low.data();
+        first[i + 1] = high.data();
+      }
+    } else {  // most operands: the warp's own registers
+      place_registers(slot, operand.words, first);
+      slot += operand.words;
+    }
+    lists.count += operand.words;
+    if (operand.written)
+      arguments.destination = {first, operand.words};
+    else
+      arguments.source(operand.name) = ConstRegisterList(first, operand.words);
+    ++full;
+  }
+}
+
+/// Results of 64 bits from their halves.
+void WarpState::join_results(const Operation& operation, RegisterList halves) {
+  for (int i = 0; i < operation.results; ++i) {
+    auto* const to = at<std::uint64_t>(result_slot(operation, i));
+    const auto half = static_cast<std::size_t>(2 * i);
+    for (std::size_t lane = 0; lane < lanes; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
+  }
 }
 
 /// Where the registers of these slots lie.

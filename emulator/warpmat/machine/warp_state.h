@@ -123,6 +123,7 @@ class WarpState {
   // Control: warp_control.cpp
   bool choose_strand();
   Step step();
+  void compute_in_a_row(int& budget);
   Step execute(const code::Operation& operation, LaneMask mask);
   bool arrive_at_join(std::int32_t pc);
   void complete_join(std::int32_t join);
@@ -248,7 +249,10 @@ class WarpState {
 
   // Matrix instructions: warp_matrix.cpp
   Step matrix(const code::Operation& operation, LaneMask mask);
+  struct MatrixRegisters;
+  void place_operands(const code::Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments);
   void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
+  void join_results(const code::Operation& operation, RegisterList halves);
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
 
   // Warpgroups: warp_wgmma.cpp
