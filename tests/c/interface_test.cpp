@@ -17,58 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "c/calls.h"
 #include "catch.h"
-#include "execute/warp_arrays.h"
 
 using namespace warpmat;
 
 namespace {
 
-template <typename Struct>
-Struct sized() {
-  Struct out{};
-  out.size = sizeof out;
-  return out;
-}
-
 constexpr const char* f16_mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
-
-const warpmat_instruction* found(const char* opcode, const char* target) {
-  auto error = sized<warpmat_error>();
-  const warpmat_instruction* instruction = warpmat_find(opcode, target, &error);
-  INFO(error.message);
-  REQUIRE(instruction != nullptr);
-  return instruction;
-}
-
-/// A form's operands for C where WarpArrays has them.
-std::vector<warpmat_registers> registers_of(const Form& form, WarpArrays& warps) {
-  const Batch batch = warps.batch();
-  std::vector<warpmat_registers> out;
-  for (const Operand& operand : form.operands) {
-    const auto stride = static_cast<std::ptrdiff_t>(operand.written ? batch.destination.stride : batch.source(operand.name).stride);
-    out.push_back(WARPMAT_REGISTER_MAJOR(warps.word(operand.name, 0, 0), stride));
-  }
-  return out;
-}
-
-warpmat_memory memory_of(WarpArrays& warps) {
-  const Batch batch = warps.batch();
-  auto memory = sized<warpmat_memory>();
-  memory.bytes = batch.shared;
-  memory.byte_count = batch.shared_bytes;
-  memory.warp_stride = static_cast<std::ptrdiff_t>(batch.shared_stride);
-  memory.base = batch.shared_base;
-  return memory;
-}
-
-warpmat_call call_of(const std::vector<warpmat_registers>& registers, const warpmat_memory& memory) {
-  auto call = sized<warpmat_call>();
-  call.operands = registers.data();
-  call.operand_count = registers.size();
-  call.memory = &memory;
-  return call;
-}
 
 }  // namespace
 

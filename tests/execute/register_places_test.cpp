@@ -203,3 +203,75 @@ TEST_CASE("C and D may share words at any distance: every form and target, both 
     }
   CHECK(drawn > 100);
 }
+
+namespace {
+
+/// The registers of a warp's threads, of which statements of wmma.mma name some, mostly more than once.
+struct RegisterFile {
+  static constexpr std::size_t registers = 24;
+
+  explicit RegisterFile(std::mt19937_64& random) : words(registers) {
+    for (Register& reg : words)
+      for (std::uint32_t& word : reg) word = static_cast<std::uint32_t>(random());
+  }
+
+  /// Word `number` of lane l is words[l * registers + number].
+  std::vector<std::uint32_t> by_threads() const {
+    std::vector<std::uint32_t> out;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      for (const Register& reg : words) out.push_back(reg[lane]);
+    return out;
+  }
+
+  std::vector<Register> words;
+};
+
+}  // namespace
+
+// Where the register lists lie plainly, the reference reads and writes each register where it is, in the order that was measured.
+TEST_CASE("wmma.mma whose D meets its sources: thread by thread as register by register, both paths") {
+  std::mt19937_64 random(73);
+  std::size_t shown = 0;
+  for (const Form& form : forms()) {
+    if (form.mnemonic != Mnemonic::wmma_mma || form.opcode.find(".row.col.") == std::string::npos) continue;
+    const Instruction instruction(form, target_with(form));
+    for (int i = 0; i < 3; ++i) {
+      const RegisterFile file(random);
+      std::array<std::vector<std::uint16_t>, operand_names> numbers;
+      RegisterFile expected = file, apart = file;
+      FormRegisters copies(form);
+      Arguments arguments;
+      std::array<std::vector<std::uint32_t*>, operand_names> pointers;
+      for (const Operand& operand : form.operands) {
+        const auto name = static_cast<std::size_t>(operand.name);
+        numbers[name] = distinct_numbers(static_cast<std::size_t>(operand.words()), RegisterFile::registers / (i == 0 ? 2 : 1), random);
+        for (std::size_t word = 0; word < numbers[name].size(); ++word) {
+          pointers[name].push_back(expected.words[numbers[name][word]].data());
+          copies[operand.name][word] = file.words[numbers[name][word]];
+        }
+        operand.written ? arguments.destination = pointers[name] : arguments.source(operand.name) = pointers[name];
+      }
+      instruction.execute(arguments, {.path = Path::reference});
+      instruction.execute(copies.arguments(), {.path = Path::reference});
+      const auto d = static_cast<std::size_t>(OperandName::d);
+      for (std::size_t word = 0; word < numbers[d].size(); ++word) apart.words[numbers[d][word]] = copies[OperandName::d][word];
+      shown += apart.words != expected.words;
+      for (const Path path : paths) {
+        CAPTURE(form.opcode, i, path == Path::fast);
+        std::vector<std::uint32_t> threads = file.by_threads();
+        const auto places = [&](OperandName name) {
+          return BatchDestination{threads.data(), 0, 1, RegisterFile::registers, numbers[static_cast<std::size_t>(name)].data()};
+        };
+        Batch batch;
+        batch.destination = places(OperandName::d);
+        for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
+          const BatchDestination at = places(name);
+          batch.source(name) = {at.words, at.stride, at.word_stride, at.lane_stride, at.numbers};
+        }
+        instruction.execute(batch, 1, {.path = path});
+        CHECK(threads == expected.by_threads());
+      }
+    }
+  }
+  CHECK(shown > 20);  // else no order has shown
+}

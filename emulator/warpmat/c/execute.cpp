@@ -6,6 +6,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/staged_warp.h>
 
 using namespace warpmat;
@@ -101,11 +102,21 @@ warpmat_status check_operands(const warpmat_instruction& handle, const warpmat_c
   handle.instruction.execute(batch, warps, options);
 }
 
+/// The warps from `first` on.
 [[gnu::noinline]] void execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
-                                      std::size_t warps, const ExecutionOptions& options) {
-  StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), memory, options.path);
+                                      std::size_t first, std::size_t warps, const ExecutionOptions& options) {
+  StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), memory, options.path, first);
   for (std::size_t i = 0; i < handle.operands.size(); ++i) staged.add(handle.operands[i], places(call.operands[i]));
   handle.instruction.execute(staged, warps, options);
+}
+
+/// ldmatrix and stmatrix where the registers lie, as far as fast_thread_moves does it. Returns how many warps are done.
+std::size_t move_by_threads(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
+                            const ExecutionOptions& options) {
+  if (handle.moves == nullptr || options.path != Path::fast || !lies_plainly(memory)) return 0;
+  const bool r_is_first = handle.operands[0].name == OperandName::r;
+  return fast_thread_moves(*handle.moves, places(call.operands[r_is_first ? 0 : 1]), places(call.operands[r_is_first ? 1 : 0]), memory,
+                           warps);
 }
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
@@ -123,8 +134,12 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
     if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
-  needs.staged || !lies_plainly(memory) ? execute_staged(handle, call, memory, warps, options)
-                                        : execute_plain(handle, call, memory, warps, options);
+  if (!needs.staged && lies_plainly(memory)) {
+    execute_plain(handle, call, memory, warps, options);
+    return WARPMAT_OK;
+  }
+  const std::size_t moved = move_by_threads(handle, call, memory, warps, options);
+  if (moved < warps) execute_staged(handle, call, memory, moved, warps, options);
   return WARPMAT_OK;
 }
 

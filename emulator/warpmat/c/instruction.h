@@ -6,6 +6,7 @@
 
 #include <warpmat/c.h>
 
+#include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
 
@@ -15,6 +16,7 @@ struct warpmat_instruction {
 
   const warpmat::Instruction instruction;
   const std::span<const warpmat::OperandWords> operands;
+  const warpmat::MovePlan* const moves;  ///< of ldmatrix, stmatrix and movmatrix, else nullptr
   const std::string machine;
   const std::optional<std::string> sass;
   const std::string evidence, source, target;

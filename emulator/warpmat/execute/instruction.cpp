@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/reference/execute.h>
@@ -135,10 +136,19 @@ OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
   return named;
 }
 
+std::size_t move_by_threads(const MovePlan& plan, const Batch& batch, std::size_t warps) {
+  const auto source = [&](OperandName name) {
+    const BatchOperand& of = batch.source(name);
+    return BatchDestination{const_cast<std::uint32_t*>(of.words), of.stride, of.word_stride, of.lane_stride, of.numbers};
+  };
+  const BatchDestination r = plan.kind == MovePlan::Kind::store ? source(OperandName::r) : batch.destination;
+  return fast_thread_moves(plan, r, source(OperandName::p), batch, warps);
+}
+
 /// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
-[[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t warps,
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
-  StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path);
+  StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path, first);
   for (const OperandWords& operand : operand_words(instruction.form())) {
     if (operand.written)
       staged.add(operand, batch.destination);
@@ -153,7 +163,9 @@ OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
 void Instruction::execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(batch, warps); });
   if (lies_plainly(*form_, batch)) return execute_plain(batch, warps, options);
-  if (warps != 0) execute_staged(*this, batch, warps, options);
+  const MovePlan* const moves = options.path == Path::fast && fast_ != nullptr ? fast_->moves() : nullptr;
+  const std::size_t moved = moves == nullptr || !lies_plainly(batch) ? 0 : move_by_threads(*moves, batch, warps);
+  if (moved < warps) execute_staged(*this, batch, moved, warps, options);
 }
 
 void Instruction::execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
@@ -185,9 +197,8 @@ void execute_sequence(StagedWarp& staged, Execute execute) {
 }  // namespace
 
 void Instruction::execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const {
-  for (std::size_t warp = 0; warp < warps; ++warp) {
+  for (std::size_t warp = staged.begin(); warp < warps; ++warp) {
     try {
-      if (staged.move_directly(warp)) continue;
       const Arguments& arguments = staged.read(warp);
       if (lowering_->semantics == Semantics::split_dot && staged.c_meets_earlier_d()) {
         execute_sequence(staged, [&] { execute_one(arguments, options); });

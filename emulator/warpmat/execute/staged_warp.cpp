@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -38,42 +39,17 @@ bool lies_plainly(const Form& form, const Batch& batch) {
   return true;
 }
 
-StagedWarp::StagedWarp(const Form& form, const Lowering& lowering, const BatchMemory& memory, Path path)
-    : form_(form),
-      lowering_(lowering),
-      batch_(memory),
-      vectors_(path == Path::fast),
-      own_rows_((form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)),
-      thread_move_(vectors_ && !own_rows_ ? thread_move(form, lowering) : ThreadMove()),
-      memory_base_(memory.rows != nullptr ? memory.rows->base : memory.shared_base),
-      memory_bytes_(memory.rows != nullptr ? memory.rows->bytes : memory.shared_bytes),
-      memory_(own_rows_ ? SharedMemory::borrowing(rows_) : memory_of(memory, 0)) {
-  const bool whole_matrix = form.mnemonic == Mnemonic::wmma_load || form.mnemonic == Mnemonic::wmma_store;
-  if (whole_matrix && (memory.rows != nullptr || memory.shared_base > UINT32_MAX))
-    throw std::invalid_argument(fmt::format("{}: its memory must be bytes that addresses of 32 bits reach", form.opcode));
-  arguments_.shared = &memory_;
-  if (!own_rows_) arguments_.offset = memory.offset;
-}
-
-void StagedWarp::add(const OperandWords& operand, const BatchDestination& registers) {
-  if (operand.kind == OperandKind::stride && registers.words == nullptr) return;  // left out
-  const int words = operand.kind == OperandKind::address && batch_.wide_addresses ? 2 : operand.words;
-  Register* const staged = &registers_[static_cast<std::size_t>(words_)];
-  std::uint32_t** const pointers = &pointers_[static_cast<std::size_t>(words_)];
-  for (int i = 0; i < words; ++i) pointers[i] = staged[i].data();
-  words_ += words;
-  const LaneRegisters entry{registers.words, registers.word_stride, registers.lane_stride, registers.numbers, staged, words};
-  if (operand.written) {
-    destination_ = entry;
-    destination_stride_ = registers.stride;
-    arguments_.destination = {pointers, static_cast<std::size_t>(words)};
-    return;
-  }
-  if (operand.kind == OperandKind::address) p_registers_ = staged;
-  if (operand.name == OperandName::c) c_ = &sources_[source_count_];
-  arguments_.source(operand.name) = {pointers, static_cast<std::size_t>(words)};
-  source_strides_[source_count_] = registers.stride;
-  sources_[source_count_++] = entry;
+void StagedWarp::use_memory(LaneRegisters& p) {
+  const bool whole_matrix = form_.mnemonic == Mnemonic::wmma_load || form_.mnemonic == Mnemonic::wmma_store;
+  if (whole_matrix && (batch_.rows != nullptr || batch_.shared_base > UINT32_MAX))
+    throw std::invalid_argument(fmt::format("{}: its memory must be bytes that addresses of 32 bits reach", form_.opcode));
+  if (batch_.wide_addresses) p.count = 2;
+  p_registers_ = p.staged;
+  memory_base_ = batch_.rows != nullptr ? batch_.rows->base : batch_.shared_base;
+  memory_bytes_ = batch_.rows != nullptr ? batch_.rows->bytes : batch_.shared_bytes;
+  memory_ = own_rows_ ? SharedMemory::borrowing(rows_) : memory_of(batch_, 0);
+  arguments_.shared = &*memory_;
+  if (!own_rows_) arguments_.offset = batch_.offset;
 }
 
 void StagedWarp::go_to(std::size_t warp) {
@@ -81,23 +57,33 @@ void StagedWarp::go_to(std::size_t warp) {
   if (moved == 0) return;
   for (std::size_t i = 0; i < source_count_; ++i) sources_[i].words += moved * source_strides_[i];
   destination_.words += moved * destination_stride_;
-  if (!own_rows_ && batch_.shared_stride != 0) memory_ = memory_of(batch_, warp);
+  if (memory_ && !own_rows_ && batch_.shared_stride != 0) *memory_ = memory_of(batch_, warp);
   warp_ = warp;
-}
-
-bool StagedWarp::move_directly(std::size_t warp) {
-  go_to(warp);
-  if (thread_move_.matrices == 0) return false;
-  // stmatrix has p and r, in this order, ldmatrix p alone.
-  const LaneRegisters& r = thread_move_.store ? sources_[1] : destination_;
-  return fast_thread_move(thread_move_, r, sources_[0], memory_.bytes(), memory_.base(), static_cast<std::uint64_t>(batch_.offset));
 }
 
 const Arguments& StagedWarp::read(std::size_t warp) {
   go_to(warp);
   gather(sources());
+  if (shares_registers_) share_registers();
   if (own_rows_) find_rows();
   return arguments_;
+}
+
+void StagedWarp::share_registers() {
+  std::array<const std::uint32_t*, capacity::operand_words> written;
+  const auto count = static_cast<std::size_t>(destination_.count);
+  for (std::size_t i = 0; i < count; ++i) written[i] = destination_.word(static_cast<int>(i));
+  const auto [least, largest] = std::minmax_element(written.begin(), written.begin() + count, std::less<>());
+  for (const LaneRegisters& source : sources())
+    for (int i = 0; i < source.count; ++i) {
+      Register* place = source.staged + i;
+      const std::uint32_t* const word = source.word(i);
+      const bool near = !std::less<>()(word, *least) && !std::less<>()(*largest, word) && source.lane_stride == destination_.lane_stride;
+      for (std::size_t j = 0; near && j < count; ++j)
+        if (word == written[j]) place = destination_.staged + j;
+      if (place != source.staged + i) *place = source.staged[i];
+      pointers_[static_cast<std::size_t>(source.staged + i - registers_.data())] = place->data();
+    }
 }
 
 void StagedWarp::write() {

@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/batch.h>
 #include <warpmat/execute/fast/lane_registers.h>
-#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/lowering.h>
@@ -22,25 +22,55 @@ inline bool lies_plainly(const BatchMemory& memory) {
 bool lies_plainly(const Form& form, const Batch& batch);
 
 /// One warp of a batch after another, in registers and rows of memory of its own: sources are copied here before an instruction executes,
-/// results copied back after it. So all is read before anything is written, wherever it lies; of a wmma.mma in two halves too, whose second
-/// half reads what the first wrote where registers lie plainly.
+/// results copied back after it. So all is read before anything is written, wherever it lies. Registers of wmma.mma that are registers of D
+/// too have one copy: its second half reads what the first wrote (docs/numerics.md).
 class StagedWarp {
  public:
-  /// Copies by vectors for Path::fast, else lane by lane. `memory` must outlive it.
-  StagedWarp(const Form& form, const Lowering& lowering, const BatchMemory& memory, Path path);
+  /// Begins with warp `first`. Copies by vectors for Path::fast, else lane by lane. `memory` must outlive it.
+  StagedWarp(const Form& form, const Lowering& lowering, const BatchMemory& memory, Path path, std::size_t first = 0)
+      : form_(form),
+        lowering_(lowering),
+        batch_(memory),
+        first_(first),
+        vectors_(path == Path::fast),
+        shares_registers_(form.mnemonic == Mnemonic::wmma_mma),
+        own_rows_((form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)) {}
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
-  /// Where an operand of the form lies: told once for each, before the first warp.
-  void add(const OperandWords& operand, const BatchDestination& registers);
+  /// Where an operand of the form lies: told once for each, before begin().
+  void add(const OperandWords& operand, const BatchDestination& registers) {
+    if (operand.kind == OperandKind::stride && registers.words == nullptr) return;  // left out
+    LaneRegisters& entry = operand.written ? destination_ : sources_[source_count_];
+    entry.words = registers.words;
+    entry.word_stride = registers.word_stride;
+    entry.lane_stride = registers.lane_stride;
+    entry.numbers = registers.numbers;
+    entry.staged = &registers_[words_];
+    entry.count = operand.words;
+    if (operand.kind == OperandKind::address) use_memory(entry);
+    const std::span<std::uint32_t*> pointers(&pointers_[words_], static_cast<std::size_t>(entry.count));
+    words_ += pointers.size();
+    if (operand.written) {
+      destination_stride_ = registers.stride;
+      arguments_.destination = pointers;
+      return;
+    }
+    if (operand.name == OperandName::c) c_ = &entry;
+    arguments_.source(operand.name) = pointers;
+    source_strides_[source_count_++] = registers.stride;
+  }
   /// Sources are only read: their pointers are not const because sources and destinations share one type.
   void add(const OperandWords& operand, const BatchOperand& registers) {
     add(operand, BatchDestination{const_cast<std::uint32_t*>(registers.words), registers.stride, registers.word_stride,
                                   registers.lane_stride, registers.numbers});
   }
 
-  /// Goes to warp `warp`, and executes ldmatrix or stmatrix on it without copying registers. Declines by false, having changed nothing.
-  bool move_directly(std::size_t warp);
+  /// The first warp, when all operands have been added.
+  std::size_t begin() {
+    for (std::size_t i = 0; i < words_; ++i) pointers_[i] = registers_[i].data();
+    return first_;
+  }
   /// The registers and memory of warp `warp`, copied. Throws OperandTrap where an address is wrong or the memory refuses a row.
   const Arguments& read(std::size_t warp);
   /// Copies what was written back; of memory too. Throws OperandTrap where the memory refuses a row.
@@ -60,6 +90,10 @@ class StagedWarp {
   std::span<const LaneRegisters> sources() const { return {sources_.data(), source_count_}; }
   void go_to(std::size_t warp);
 
+  /// Of an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
+  void use_memory(LaneRegisters& p);
+  /// Has registers of A, B and C that are registers of D too read where D is written, and others where they were copied to.
+  void share_registers();
   /// Checks the lanes' addresses, keeps them in addresses_, and has p address the rows of rows_.
   void find_rows();
   void check(int lane, std::uint64_t address) const;
@@ -68,10 +102,10 @@ class StagedWarp {
   const Form& form_;
   const Lowering& lowering_;
   const BatchMemory& batch_;
-  const bool vectors_;   ///< copy by vectors
-  const bool own_rows_;  ///< rows of memory are copied too
-  const ThreadMove thread_move_;
-  std::uint64_t memory_base_, memory_bytes_;  ///< where addresses may lie, if rows are copied
+  const std::size_t first_;
+  const bool vectors_;           ///< copy by vectors
+  const bool shares_registers_;  ///< a sequence that may write some of D before it has read all sources
+  const bool own_rows_;          ///< rows of memory are copied too
   std::size_t warp_ = 0;
 
   // Of warp warp_; strides from warp to warp.
@@ -81,12 +115,15 @@ class StagedWarp {
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;
   const LaneRegisters* c_ = nullptr;  ///< of sources_
-  int words_ = 0;                     ///< of all operands that were added
-  Register* p_registers_ = nullptr;
+  std::size_t words_ = 0;             ///< of all operands that were added
   std::array<Register, capacity::form_words + 1> registers_;
-  std::array<std::uint32_t*, capacity::form_words + 1> pointers_;
+  std::array<std::uint32_t*, capacity::form_words + 1> pointers_;  ///< by words of the operands, as registers_
   Arguments arguments_;
-  SharedMemory memory_;
+
+  // Of an instruction that addresses memory.
+  std::optional<SharedMemory> memory_;
+  Register* p_registers_ = nullptr;
+  std::uint64_t memory_base_ = 0, memory_bytes_ = 0;  ///< where addresses may lie, if rows are copied
   std::array<std::uint64_t, lanes> addresses_;
   alignas(64) std::array<std::uint8_t, static_cast<std::size_t>(lanes) * Form::row_bytes> rows_;
 };

@@ -156,6 +156,9 @@ struct TilePlan {
   int a_words = 0, b_words = 0;  ///< 32-bit registers of A and of B of a tile
   int a_next = 0, b_next = 0;    ///< registers from one tile's A or B to the next tile's; 0: all tiles have the same
   int c_words = 0;               ///< registers of C and of D of a tile
+  // Where the statement's C or D is f16 and the tile's f32:
+  bool widens_c = false;
+  bool narrows_d = false;
 };
 
 /// Semantics::ldmatrix, Semantics::stmatrix, Semantics::movmatrix.
@@ -199,6 +202,9 @@ class FastPath {
 
   /// Executes warps as the kernels do. Declines also where destination registers overlap: the order of writing would show.
   std::size_t execute(const Warps& warps) const;
+
+  /// The plan of ldmatrix, stmatrix and movmatrix, else nullptr.
+  const MovePlan* moves() const { return std::get_if<MovePlan>(&plan_); }
 
  private:
   const Form& form_;

@@ -90,6 +90,52 @@ HWY_INLINE void transpose_blocks(Word* rows) {
   rows[3] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_high, odd_high));
 }
 
+#if HWY_TARGET <= HWY_AVX3
+
+/// As load_every_fourth: masked loads of 128 bits to each place need no shuffle.
+HWY_INLINE Word load_four_words(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
+  const auto piece = [&](int i) HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 4 * i * lane_stride)); };
+  __m512i pieces = _mm512_castsi128_si512(piece(0));
+  pieces = _mm512_mask_broadcast_i32x4(pieces, 0x00f0, piece(1));
+  pieces = _mm512_mask_broadcast_i32x4(pieces, 0x0f00, piece(2));
+  return Word{_mm512_mask_broadcast_i32x4(pieces, 0xf000, piece(3))};
+}
+
+/// The two words of each of eight lanes beside each other.
+HWY_INLINE __m512i load_pairs(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
+  const auto pair = [&](int lane) HWY_ATTR { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + lane * lane_stride)); };
+  __m512i pairs = _mm512_castsi128_si512(pair(0));
+  WARPMAT_UNROLL(8)
+  for (int lane = 1; lane < 8; ++lane) pairs = _mm512_mask_broadcastq_epi64(pairs, static_cast<__mmask8>(1u << lane), pair(lane));
+  return pairs;
+}
+
+template <int words>
+HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stride, Register* to) {
+  for (int lane = 0; lane < lanes; lane += vector_rows, from += vector_rows * lane_stride) {
+    if constexpr (words == 4) {
+      Word vectors[4];
+      for (int i = 0; i < 4; ++i) vectors[i] = load_four_words(from + i * lane_stride, lane_stride);
+      transpose_blocks(vectors);
+      for (int i = 0; i < 4; ++i) hn::Store(vectors[i], U32(), to[i].data() + lane);
+    } else if constexpr (words == 2) {
+      const __m512i lower = load_pairs(from, lane_stride), upper = load_pairs(from + 8 * lane_stride, lane_stride);
+      HWY_ALIGN static constexpr std::uint32_t even[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+      const __m512i first = _mm512_load_si512(even), second = _mm512_or_si512(first, _mm512_set1_epi32(1));
+      hn::Store(Word{_mm512_permutex2var_epi32(lower, first, upper)}, U32(), to[0].data() + lane);
+      hn::Store(Word{_mm512_permutex2var_epi32(lower, second, upper)}, U32(), to[1].data() + lane);
+    } else {
+      const auto word = [&](int i) HWY_ATTR { return _mm_cvtsi32_si128(static_cast<int>(from[i * lane_stride])); };
+      __m512i all = _mm512_castsi128_si512(word(0));
+      WARPMAT_UNROLL(16)
+      for (int i = 1; i < 16; ++i) all = _mm512_mask_broadcastd_epi32(all, static_cast<__mmask16>(1u << i), word(i));
+      hn::Store(Word{all}, U32(), to[0].data() + lane);
+    }
+  }
+}
+
+#else
+
 template <int words>
 HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stride, Register* to) {
   for (int lane = 0; lane < lanes; lane += vector_rows) {
@@ -99,6 +145,8 @@ HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stri
     for (int i = 0; i < words; ++i) hn::Store(vectors[i], U32(), to[i].data() + lane);
   }
 }
+
+#endif  // HWY_TARGET <= HWY_AVX3
 
 template <int words>
 HWY_INLINE void scatter_block(const Register* from, std::uint32_t* to, std::ptrdiff_t lane_stride) {

@@ -211,11 +211,25 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
   return plan;
 }
 
-std::size_t FastPath::execute(const Warps& warps) const {
-  const RegisterList destination = warps.first.destination;
-  for (std::size_t i = 1; i < destination.size(); ++i)
+namespace {
+
+/// Whether some of the registers share a word. Mostly they lie in their order, which is seen at once.
+bool share_words(RegisterList registers) {
+  const auto lies_behind = [](const std::uint32_t* before, const std::uint32_t* reg) {
+    return reinterpret_cast<std::uintptr_t>(reg) >= reinterpret_cast<std::uintptr_t>(before) + sizeof(std::uint32_t) * lanes;
+  };
+  std::size_t ordered = 1;
+  while (ordered < registers.size() && lies_behind(registers[ordered - 1], registers[ordered])) ++ordered;
+  for (std::size_t i = ordered; i < registers.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (overlap(destination[i], destination[j])) return 0;
+      if (overlap(registers[i], registers[j])) return true;
+  return false;
+}
+
+}  // namespace
+
+std::size_t FastPath::execute(const Warps& warps) const {
+  if (share_words(warps.first.destination)) return 0;
   struct Run {
     const Form& form;
     const Warps& warps;

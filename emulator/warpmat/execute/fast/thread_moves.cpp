@@ -1,6 +1,7 @@
 // ldmatrix and stmatrix on registers that lie thread by thread. Compiled once for each instruction set.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,13 +20,34 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-bool thread_move_rows(const ThreadMove&, const LaneRegisters&, std::uint8_t* const*) {
+bool thread_move(const MovePlan&, const ThreadMove&) {
   return false;
 }
 
 #else
 
 constexpr int row_lanes = 4;  // lanes that hold a row of a matrix
+
+using Addresses = hn::CappedTag<std::uint32_t, matrix_rows>;
+
+/// Where the rows that the lanes address lie in the memory; false where an address is wrong.
+HWY_INLINE bool find_rows(const ThreadMove& move, int count, std::uint32_t* positions) {
+  HWY_ALIGN std::uint32_t words[lanes];
+  const std::uint32_t* word = move.addresses;
+  for (int lane = 0; lane < count; ++lane, word += move.address_stride) words[lane] = *word;
+  const Addresses d;
+  const auto offset = hn::Set(d, move.offset), base = hn::Set(d, move.base), last = hn::Set(d, move.last_position);
+  const auto within_row = hn::Set(d, std::uint32_t{Form::row_bytes - 1});
+  auto wrong = hn::Zero(d);
+  for (int lane = 0; lane < count; lane += static_cast<int>(hn::MaxLanes(d))) {
+    const auto address = hn::Add(hn::Load(d, words + lane), offset);  // modulo 2^32, as the hardware adds
+    const auto position = hn::Sub(address, base);                     // of an address below the base: larger than the address
+    const auto largest = hn::Min(address, last);
+    wrong = hn::Or(wrong, hn::Or(hn::Xor(hn::Max(position, largest), largest), hn::And(address, within_row)));
+    hn::Store(position, d, positions + lane);
+  }
+  return hn::AllTrue(d, hn::Eq(wrong, hn::Zero(d)));
+}
 
 /// A 4x4 matrix of words.
 HWY_INLINE void transpose_words(hn::Vec<D32>* m) {
@@ -56,41 +78,51 @@ HWY_INLINE void store_words(hn::Vec<D32> words, std::uint32_t* to) {
 }
 
 template <int matrices>
-HWY_INLINE void load(const ThreadMove& move, std::uint32_t* lane_0, std::ptrdiff_t lane_stride, std::uint8_t* const* rows) {
+HWY_INLINE void load(const ThreadMove& move, bool transposed, const std::uint32_t* positions) {
   Row m[matrices][matrix_rows];
   for (int matrix = 0; matrix < matrices; ++matrix) {
-    for (int i = 0; i < matrix_rows; ++i) m[matrix][i] = load_row(rows[matrix * matrix_rows + i]);
-    if (move.transposed) transpose(m[matrix]);
+    for (int i = 0; i < matrix_rows; ++i) m[matrix][i] = load_row(move.memory + positions[matrix * matrix_rows + i]);
+    if (transposed) transpose(m[matrix]);
   }
   for (int i = 0; i < matrix_rows; ++i) {
     hn::Vec<D32> words[4];
     for (int t = 0; t < 4; ++t) words[t] = hn::BitCast(D32(), m[t < matrices ? t : 0][i]);
     transpose_words(words);
-    for (int t = 0; t < row_lanes; ++t) store_words<matrices>(words[t], lane_0 + (i * row_lanes + t) * lane_stride);
+    for (int t = 0; t < row_lanes; ++t) store_words<matrices>(words[t], move.lane_0 + (i * row_lanes + t) * move.lane_stride);
   }
 }
 
 template <int matrices>
-HWY_INLINE void store(const ThreadMove& move, const std::uint32_t* lane_0, std::ptrdiff_t lane_stride, std::uint8_t* const* rows) {
+HWY_INLINE void store(const ThreadMove& move, bool transposed, const std::uint32_t* positions) {
   Row m[4][matrix_rows];
   for (int i = 0; i < matrix_rows; ++i) {
     hn::Vec<D32> words[4];
-    for (int t = 0; t < row_lanes; ++t) words[t] = load_words<matrices>(lane_0 + (i * row_lanes + t) * lane_stride);
+    for (int t = 0; t < row_lanes; ++t) words[t] = load_words<matrices>(move.lane_0 + (i * row_lanes + t) * move.lane_stride);
     transpose_words(words);
     for (int t = 0; t < 4; ++t) m[t][i] = hn::BitCast(D16(), words[t]);
   }
   for (int matrix = 0; matrix < matrices; ++matrix) {  // lane 0's row first: of two lanes with one address the later wins
-    if (move.transposed) transpose(m[matrix]);
-    for (int i = 0; i < matrix_rows; ++i) store_row(m[matrix][i], rows[matrix * matrix_rows + i]);
+    if (transposed) transpose(m[matrix]);
+    for (int i = 0; i < matrix_rows; ++i) store_row(m[matrix][i], move.memory + positions[matrix * matrix_rows + i]);
   }
 }
 
-bool thread_move_rows(const ThreadMove& move, const LaneRegisters& r, std::uint8_t* const* rows) {
-  std::uint32_t* const lane_0 = r.word(0);
-  switch (move.matrices) {
-    case 1: move.store ? store<1>(move, lane_0, r.lane_stride, rows) : load<1>(move, lane_0, r.lane_stride, rows); return true;
-    case 2: move.store ? store<2>(move, lane_0, r.lane_stride, rows) : load<2>(move, lane_0, r.lane_stride, rows); return true;
-    case 4: move.store ? store<4>(move, lane_0, r.lane_stride, rows) : load<4>(move, lane_0, r.lane_stride, rows); return true;
+template <int matrices>
+HWY_INLINE bool move_matrices(const MovePlan& plan, const ThreadMove& move) {
+  HWY_ALIGN std::uint32_t positions[lanes];
+  if (!find_rows(move, plan.address_lanes, positions)) return false;
+  if (plan.kind == MovePlan::Kind::store)
+    store<matrices>(move, plan.transposed, positions);
+  else
+    load<matrices>(move, plan.transposed, positions);
+  return true;
+}
+
+bool thread_move(const MovePlan& plan, const ThreadMove& move) {
+  switch (plan.matrices) {
+    case 1: return move_matrices<1>(plan, move);
+    case 2: return move_matrices<2>(plan, move);
+    case 4: return move_matrices<4>(plan, move);
   }
   return false;
 }
@@ -104,57 +136,49 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace warpmat {
 
-ThreadMove thread_move(const Form& form, const Lowering& lowering) {
-  const bool store = form.mnemonic == Mnemonic::stmatrix;
-  if (!store && form.mnemonic != Mnemonic::ldmatrix) return {};
-  if (form.operand(OperandName::r).fragment.element_bits != 16) return {};
-  return {.store = store,
-          .transposed = form.transposed,
-          .matrices = form.number,
-          .address_lanes = lowering.particulars.checks_all_addresses ? lanes : form.rows_in_memory()};
-}
+HWY_EXPORT(thread_move);
 
 namespace {
 
-/// Whether the registers of each lane lie side by side, apart from those of other lanes and from `memory`.
-bool lie_by_threads(const LaneRegisters& r, std::span<const std::uint8_t> memory) {
-  if (r.word_stride != 1 || std::abs(r.lane_stride) < r.count) return false;
-  for (int i = 1; r.numbers != nullptr && i < r.count; ++i)
+/// Whether the registers of each lane lie side by side, apart from those of other lanes.
+bool lie_by_threads(const BatchDestination& r, int words) {
+  if (r.word_stride != 1 || std::abs(r.lane_stride) < words) return false;
+  for (int i = 1; r.numbers != nullptr && i < words; ++i)
     if (r.numbers[i] != r.numbers[0] + i) return false;
-  const auto first = reinterpret_cast<std::uintptr_t>(r.word(0)),
-             last = reinterpret_cast<std::uintptr_t>(r.word(0) + (lanes - 1) * r.lane_stride);
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-  const std::size_t bytes = static_cast<std::size_t>(r.count) * sizeof(std::uint32_t);
-  return std::max(first, last) + bytes <= begin || begin + memory.size() <= std::min(first, last);
+  return true;
 }
 
-/// Enters the rows that the lanes address; false where an address is wrong.
-bool find_rows(int count, const LaneRegisters& p, std::span<std::uint8_t> memory, std::uint64_t base, std::uint64_t offset,
-               std::uint8_t** rows) {
-  constexpr std::uint64_t row_bytes = Form::row_bytes;
-  if (memory.size() < row_bytes) return false;
-  const std::uint64_t last_position = memory.size() - row_bytes;
-  const std::uint32_t* word = p.word(0);
-  bool wrong = false;
-  for (int lane = 0; lane < count; ++lane, word += p.lane_stride) {
-    const auto address = static_cast<std::uint32_t>(*word + offset);  // modulo 2^32, as the hardware adds
-    const std::uint64_t position = address - base;                    // below the base: beyond every size
-    const bool right = position <= last_position && address % row_bytes == 0;
-    wrong |= !right;
-    rows[lane] = memory.data() + (right ? position : 0);
-  }
-  return !wrong;
+/// Whether the `words` registers of all lanes lie apart from `bytes` bytes of memory.
+bool lie_apart(const ThreadMove& move, int words, std::size_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(move.lane_0),
+             last = reinterpret_cast<std::uintptr_t>(move.lane_0 + (lanes - 1) * move.lane_stride);
+  const auto begin = reinterpret_cast<std::uintptr_t>(move.memory);
+  const std::size_t lane_bytes = static_cast<std::size_t>(words) * sizeof(std::uint32_t);
+  return std::max(first, last) + lane_bytes <= begin || begin + bytes <= std::min(first, last);
 }
 
 }  // namespace
 
-HWY_EXPORT(thread_move_rows);
-
-bool fast_thread_move(const ThreadMove& move, const LaneRegisters& r, const LaneRegisters& p, std::span<std::uint8_t> memory,
-                      std::uint64_t base, std::uint64_t offset) {
-  std::uint8_t* rows[lanes];
-  return lie_by_threads(r, memory) && find_rows(move.address_lanes, p, memory, base, offset, rows) &&
-         WARPMAT_KERNEL(thread_move_rows)(move, r, rows);
+std::size_t fast_thread_moves(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
+                              std::size_t warps) {
+  if (plan.kind == MovePlan::Kind::move || !plan.table.empty() || !lie_by_threads(r, plan.matrices)) return 0;
+  if (memory.shared_bytes < Form::row_bytes) return 0;
+  const std::size_t last = std::min<std::size_t>(memory.shared_bytes - Form::row_bytes, UINT32_MAX);
+  ThreadMove move{.lane_0 = r.word(0),
+                  .lane_stride = r.lane_stride,
+                  .addresses = p.word(0),
+                  .address_stride = p.lane_stride,
+                  .memory = memory.shared,
+                  .base = static_cast<std::uint32_t>(memory.shared_base),
+                  .offset = static_cast<std::uint32_t>(memory.offset),
+                  .last_position = static_cast<std::uint32_t>(last)};
+  for (std::size_t warp = 0; warp < warps; ++warp) {
+    if (!lie_apart(move, plan.matrices, memory.shared_bytes) || !WARPMAT_KERNEL(thread_move)(plan, move)) return warp;
+    move.lane_0 += r.stride;
+    move.addresses += p.stride;
+    move.memory += memory.shared_stride;
+  }
+  return warps;
 }
 
 }  // namespace warpmat

@@ -1,6 +1,7 @@
 // wmma.mma: one product of mma after the other, as the hardware does it. A 16x16 product is two of 16x8, and so is a 32x8 one; an 8x32
 // product is two of 16x8 of the transposed matrices. Registers of a fragment lie as those of mma, one tile behind the other
-// (layout/fragment.h).
+// (layout/fragment.h). Where one of C and D is f16 and the other f32, the products are those of f32: C is widened before, D narrowed after
+// them.
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 #include <initializer_list>
 #include <span>
 
+#include <warpmat/execute/fast/accumulators.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/tables/capacity.h>
 
@@ -15,14 +17,14 @@ namespace warpmat {
 namespace {
 
 /// Whether `mma` multiplies a tile of `wmma`: with the same types and qualifiers, 16 or 8 rows as the wider side of the product has, and
-/// the same K.
+/// the same K. C and D of a tile have the format that sums have in the unit.
 bool is_tile(const Form& mma, const Form& wmma) {
   const int rows = std::min(std::max(wmma.shape.m, wmma.shape.n), 16);
   if (mma.mnemonic != Mnemonic::mma || mma.sparsity != Sparsity::dense || mma.kind != Kind::plain) return false;
   if (mma.shape != Shape{rows, 8, wmma.shape.k}) return false;
   if (mma.satfinite != wmma.satfinite || mma.bit_operation != wmma.bit_operation || mma.rounding != wmma.rounding) return false;
-  constexpr OperandName operands[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c};
-  return std::ranges::all_of(operands, [&](OperandName name) { return mma.format(name) == wmma.format(name); });
+  return mma.format(OperandName::a) == wmma.format(OperandName::a) && mma.format(OperandName::b) == wmma.format(OperandName::b) &&
+         mma.format(OperandName::c) == wmma.accumulator() && mma.format(OperandName::d) == wmma.accumulator();
 }
 
 template <typename Word>
@@ -36,7 +38,7 @@ class TiledDot {
   /// one has written.
   std::size_t run() {
     if (plan_.tiles == 1) return run_tile(0, 0, warps_.count, {});
-    const std::size_t most = are_apart() ? kept_.size() / static_cast<std::size_t>(plan_.c_words) : 1;
+    const std::size_t most = are_apart() ? kept_.size() / kept_words() : 1;
     for (std::size_t first = 0; first < warps_.count;) {
       const std::size_t wanted = std::min(most, warps_.count - first), done = run_both(first, wanted);
       first += done;
@@ -55,18 +57,51 @@ class TiledDot {
   Source b_of(int tile) const { return {plan_.transposed ? OperandName::a : OperandName::b, tile * plan_.b_next, plan_.b_words}; }
   Source c_of(int tile) const { return {OperandName::c, tile * plan_.c_words, plan_.c_words}; }
 
-  /// Both tiles of `count` warps from `first` on, until one is declined. Results of the first tiles are kept until the second ones are
-  /// done: they may lie where C was, which the reference reads for a warp whose second tile is declined.
+  /// Registers of the statement's D, of one warp, in the tiles' format.
+  std::size_t d_words() const { return static_cast<std::size_t>(plan_.tiles * plan_.c_words); }
+  /// Registers of one warp that are kept: D of the first tile, or C or D of all tiles where they are converted.
+  std::size_t kept_words() const { return plan_.widens_c || plan_.narrows_d ? d_words() : static_cast<std::size_t>(plan_.c_words); }
+
+  /// Both tiles of `count` warps from `first` on, until one is declined.
   std::size_t run_both(std::size_t first, std::size_t count) {
     std::size_t free = 0;
     while (free < count && !reads_written(first + free)) ++free;
-    const std::size_t begun = free == 0 ? 0 : run_tile(0, first, free, kept_);
-    const std::size_t done = begun == 0 ? 0 : run_tile(1, first, begun, {});
+    if (free == 0) return 0;
+    if (plan_.narrows_d) return run_narrowed(first, free);
+    if (plan_.widens_c) widen(first, free);
+    return run_in_turn(first, free);
+  }
+
+  /// Results of the first tiles are kept until the second ones are done: they may lie where C was, which the reference reads for a warp
+  /// whose second tile is declined.
+  std::size_t run_in_turn(std::size_t first, std::size_t count) {
     const auto words = static_cast<std::size_t>(plan_.c_words);
+    const std::size_t begun = run_tile(0, first, count, {kept_.data(), words});
+    const std::size_t done = begun == 0 ? 0 : run_tile(1, first, begun, {});
     for (std::size_t warp = 0; warp < done; ++warp)
       for (std::size_t word = 0; word < words; ++word)
         std::ranges::copy(kept_[warp * words + word], warps_.destination(static_cast<int>(word), first + warp));
     return done;
+  }
+
+  /// D is written when both tiles are done.
+  std::size_t run_narrowed(std::size_t first, std::size_t count) {
+    const std::size_t begun = run_tile(0, first, count, {kept_.data(), d_words()});
+    const std::size_t done = begun == 0 ? 0 : run_tile(1, first, begun, {kept_.data() + plan_.c_words, d_words()});
+    Pointers<std::uint32_t> d;
+    for (std::size_t warp = 0; warp < done; ++warp) {
+      for (std::size_t i = 0; i < d_words() / 2; ++i) d[i] = warps_.destination(static_cast<int>(i), first + warp);
+      fast_narrow(std::span(kept_).subspan(warp * d_words(), d_words()), {d.data(), d_words() / 2});
+    }
+    return done;
+  }
+
+  void widen(std::size_t first, std::size_t count) {
+    Pointers<const std::uint32_t> c;
+    for (std::size_t warp = 0; warp < count; ++warp) {
+      for (std::size_t i = 0; i < d_words() / 2; ++i) c[i] = warps_.source(OperandName::c, static_cast<int>(i), first + warp);
+      fast_widen({c.data(), d_words() / 2}, std::span(widened_).subspan(warp * d_words(), d_words()));
+    }
   }
 
   /// Whether no warp has registers of another one: all of the first lie within the stride that leads to the second, for every operand.
@@ -86,8 +121,11 @@ class TiledDot {
   }
 
   /// Whether a machine instruction may read what an earlier one has written: the second tile's from D of the first; where K takes several
-  /// steps, which may be instructions that add to D, A and B from all of D.
+  /// steps, which may be instructions that add to D, A and B from all of D. A C that is widened is read before, and a D that is narrowed
+  /// is written last.
   bool reads_written(std::size_t warp) const {
+    if (plan_.narrows_d) return false;
+    if (plan_.widens_c) return meets(warp, plan_.c_words, {a_of(1), b_of(1)});
     if (meets(warp, plan_.c_words, {a_of(1), b_of(1), c_of(1)})) return true;
     const FloatPlan* const product = std::get_if<FloatPlan>(&plan_.product);
     const bool has_steps = product != nullptr && product->a_words > product->step_words;
@@ -111,8 +149,14 @@ class TiledDot {
     return false;
   }
 
-  /// One tile of `count` warps from `first` on, to the registers of D or to `kept`. Returns how many it did not decline.
-  std::size_t run_tile(int tile, std::size_t first, std::size_t count, std::span<Register> kept) {
+  /// Where a tile's D goes, instead of to the registers of the statement's D: `words` registers from warp to warp.
+  struct Kept {
+    Register* first = nullptr;
+    std::size_t words = 0;
+  };
+
+  /// One tile of `count` warps from `first` on. Returns how many it did not decline.
+  std::size_t run_tile(int tile, std::size_t first, std::size_t count, const Kept& kept) {
     Pointers<const std::uint32_t> a, b, c;
     Pointers<std::uint32_t> d;
     Arguments arguments;
@@ -125,12 +169,19 @@ class TiledDot {
     };
     set(OperandName::a, a, a_of(tile));
     set(OperandName::b, b, b_of(tile));
-    set(OperandName::c, c, c_of(tile));
+    if (plan_.widens_c) {
+      const auto words = static_cast<std::size_t>(plan_.c_words);
+      for (std::size_t i = 0; i < words; ++i) c[i] = widened_[static_cast<std::size_t>(tile) * words + i].data();
+      arguments.source(OperandName::c) = ConstRegisterList(c.data(), words);
+      tiles.strides[static_cast<std::size_t>(OperandName::c)] = d_words() * lanes;
+    } else {
+      set(OperandName::c, c, c_of(tile));
+    }
     for (int i = 0; i < plan_.c_words; ++i)
       d[static_cast<std::size_t>(i)] =
-          kept.empty() ? warps_.destination(tile * plan_.c_words + i, first) : kept[static_cast<std::size_t>(i)].data();
+          kept.first == nullptr ? warps_.destination(tile * plan_.c_words + i, first) : kept.first[static_cast<std::size_t>(i)].data();
     arguments.destination = {d.data(), static_cast<std::size_t>(plan_.c_words)};
-    tiles.destination_stride = kept.empty() ? warps_.destination_stride : static_cast<std::size_t>(plan_.c_words * lanes);
+    tiles.destination_stride = kept.first == nullptr ? warps_.destination_stride : kept.words * lanes;
     return std::visit([&](const auto& product) { return execute_product(product, tiles); }, plan_.product);
   }
 
@@ -142,7 +193,8 @@ class TiledDot {
 
   const TilePlan& plan_;
   const Warps& warps_;
-  std::array<Register, 4 * capacity::operand_words> kept_;  ///< D of the first tiles of some warps
+  std::array<Register, 4 * capacity::operand_words> kept_;     ///< D of some warps: of the first tiles, or of all
+  std::array<Register, 4 * capacity::operand_words> widened_;  ///< C of some warps
 };
 
 }  // namespace
@@ -150,7 +202,7 @@ class TiledDot {
 std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
   if (form.mnemonic != Mnemonic::wmma_mma) return std::nullopt;
   const auto tile = std::ranges::find_if(forms(), [&](const Form& mma) { return is_tile(mma, form); });
-  if (tile == forms().end()) return std::nullopt;  // C and D of different types
+  if (tile == forms().end()) return std::nullopt;
   if (lowering.model != nullptr && lowering.model->step_bytes < dot_models::ampere.step_bytes)
     return std::nullopt;  // shorter steps than kernels take
   TilePlan plan;
@@ -168,7 +220,10 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
   plan.a_words = tile->operand(OperandName::a).words();
   plan.b_words = tile->operand(OperandName::b).words();
   plan.c_words = tile->operand(OperandName::c).words();
-  plan.tiles = form.operand(OperandName::d).words() / plan.c_words;
+  plan.widens_c = form.format(OperandName::c) != form.accumulator();
+  plan.narrows_d = form.format(OperandName::d) != form.accumulator();
+  plan.tiles = (plan.narrows_d ? 2 : 1) * form.operand(OperandName::d).words() / plan.c_words;  // f16 has two elements a register
+  if (plan.tiles == 1 && (plan.widens_c || plan.narrows_d)) return std::nullopt;
   const bool wide = std::max(form.shape.m, form.shape.n) > 16;  // the tiles have different rows of A; else different columns of B
   plan.a_next = wide ? plan.a_words : 0;
   plan.b_next = wide ? 0 : plan.b_words;
