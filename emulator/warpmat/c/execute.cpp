@@ -6,7 +6,6 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
-#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/staged_warp.h>
 
 using namespace warpmat;
@@ -110,13 +109,13 @@ warpmat_status check_operands(const warpmat_instruction& handle, const warpmat_c
   handle.instruction.execute(staged, warps, options);
 }
 
-/// ldmatrix and stmatrix where the registers lie, as far as fast_thread_moves does it. Returns how many warps are done.
-std::size_t move_by_threads(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
-                            const ExecutionOptions& options) {
+/// ldmatrix and stmatrix where the registers lie, as far as kernels do it. Returns how many warps are done.
+std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
+                          const ExecutionOptions& options) {
   if (handle.moves == nullptr || options.path != Path::fast || !lies_plainly(memory)) return 0;
   const bool r_is_first = handle.operands[0].name == OperandName::r;
-  return fast_thread_moves(*handle.moves, places(call.operands[r_is_first ? 0 : 1]), places(call.operands[r_is_first ? 1 : 0]), memory,
-                           warps);
+  return move_by_threads(*handle.moves, places(call.operands[r_is_first ? 0 : 1]), places(call.operands[r_is_first ? 1 : 0]), memory,
+                         warps);
 }
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
@@ -138,7 +137,7 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
     execute_plain(handle, call, memory, warps, options);
     return WARPMAT_OK;
   }
-  const std::size_t moved = move_by_threads(handle, call, memory, warps, options);
+  const std::size_t moved = move_directly(handle, call, memory, warps, options);
   if (moved < warps) execute_staged(handle, call, memory, moved, warps, options);
   return WARPMAT_OK;
 }

@@ -7,19 +7,10 @@
 #include <warpmat/tables/lasting.h>
 #include <warpmat/tables/sass.h>
 
-namespace {
-
-const warpmat::MovePlan* find_moves(const warpmat::Instruction& instruction) {
-  const warpmat::FastPath* const fast = warpmat::find_fast_path(instruction.form(), instruction.lowering());
-  return fast == nullptr ? nullptr : fast->moves();
-}
-
-}  // namespace
-
 warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target_)
     : instruction(form, target_),
       operands(warpmat::operand_words(instruction.form())),
-      moves(find_moves(instruction)),
+      moves(warpmat::find_moves(instruction)),
       machine(machine_name(instruction.form(), instruction.lowering())),
       sass(sass_name(instruction.form(), instruction.lowering())),
       evidence(name(label_of(instruction.lowering()))),

@@ -6,9 +6,9 @@
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/staged_warp.h>
 
 /// What the C interface hands out: an instruction and what a call needs to know about it, made once and kept for ever.
 struct warpmat_instruction {

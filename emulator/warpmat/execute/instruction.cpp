@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/reference/execute.h>
@@ -136,13 +135,13 @@ OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
   return named;
 }
 
-std::size_t move_by_threads(const MovePlan& plan, const Batch& batch, std::size_t warps) {
+std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t warps) {
   const auto source = [&](OperandName name) {
     const BatchOperand& of = batch.source(name);
     return BatchDestination{const_cast<std::uint32_t*>(of.words), of.stride, of.word_stride, of.lane_stride, of.numbers};
   };
   const BatchDestination r = plan.kind == MovePlan::Kind::store ? source(OperandName::r) : batch.destination;
-  return fast_thread_moves(plan, r, source(OperandName::p), batch, warps);
+  return move_by_threads(plan, r, source(OperandName::p), batch, warps);
 }
 
 /// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
@@ -164,7 +163,7 @@ void Instruction::execute(const Batch& batch, std::size_t warps, const Execution
   assert_no_problem([&] { return problem(batch, warps); });
   if (lies_plainly(*form_, batch)) return execute_plain(batch, warps, options);
   const MovePlan* const moves = options.path == Path::fast && fast_ != nullptr ? fast_->moves() : nullptr;
-  const std::size_t moved = moves == nullptr || !lies_plainly(batch) ? 0 : move_by_threads(*moves, batch, warps);
+  const std::size_t moved = moves == nullptr || !lies_plainly(batch) ? 0 : move_directly(*moves, batch, warps);
   if (moved < warps) execute_staged(*this, batch, moved, warps, options);
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_trap.h>
 
 namespace warpmat {
@@ -30,6 +31,16 @@ bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::ui
 }
 
 }  // namespace
+
+const MovePlan* find_moves(const Instruction& instruction) {
+  const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
+  return fast == nullptr ? nullptr : fast->moves();
+}
+
+std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
+                            std::size_t warps) {
+  return fast_thread_moves(plan, r, p, memory, warps);
+}
 
 bool lies_plainly(const Form& form, const Batch& batch) {
   for (const Operand& operand : form.operands) {

@@ -8,11 +8,14 @@
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/batch.h>
 #include <warpmat/execute/fast/lane_registers.h>
+#include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/lowering.h>
 
 namespace warpmat {
+
+struct MovePlan;
 
 /// Whether the reference and the kernels can use the memory where it lies: bytes that addresses of 32 bits reach.
 inline bool lies_plainly(const BatchMemory& memory) {
@@ -20,6 +23,13 @@ inline bool lies_plainly(const BatchMemory& memory) {
 }
 /// Whether they can read and write the registers and memory of `batch` where they lie. All other batches are executed by StagedWarp.
 bool lies_plainly(const Form& form, const Batch& batch);
+
+/// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr of other instructions and where there is none.
+const MovePlan* find_moves(const Instruction& instruction);
+/// ldmatrix and stmatrix on registers that lie thread by thread, where they lie: see fast_thread_moves. Returns how many warps, from the
+/// first on, are done. `memory` must lie plainly.
+std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
+                            std::size_t warps);
 
 /// One warp of a batch after another, in registers and rows of memory of its own: sources are copied here before an instruction executes,
 /// results copied back after it. So all is read before anything is written, wherever it lies. Registers of wmma.mma that are registers of D
