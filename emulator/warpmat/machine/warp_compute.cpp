@@ -39,29 +39,43 @@ void blend(RegisterClass register_class, void* to, const void* from, LaneMask ma
   }
 }
 
+/// Calls the row's function.
+void execute_row(const code::Program& program, const Operation& operation, void* const* results, const void* const* sources) {
+  if (operation.kernel != nullptr)
+    operation.kernel(results, sources, program.modifiers[operation.detail]);
+  else
+    operation.function(results, sources);
+}
+
+/// The same for the lanes of `mask`; the others keep their results. A function of its own: the usual call needs no stack for fresh results.
+[[gnu::noinline]] void call_masked(const code::Program& program, const Operation& operation, void* const* results,
+                                   const void* const* sources, LaneMask mask) {
+  Scratch scratch[most_results];
+  void* fresh[most_results];
+  for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
+  fresh[operation.results] = nullptr;
+  execute_row(program, operation, fresh, sources);
+  for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
+}
+
 }  // namespace
 
-/// Calls the row's function. Lanes that do not execute but still live keep their results; those that have exited need none.
+/// Computes an operation. Lanes that do not execute but still live keep their results; those that have exited need none.
 void WarpState::compute(const Operation& operation, LaneMask mask) {
   void* results[most_results];
   const void* sources[most_operands];
   const code::Slot* slot = slots(operation);
   std::uint8_t* const frame = registers_ + strand().frame;
   const std::uint8_t* const constants = launch_.constants;
-  for (int i = 0; i < operation.results; ++i) results[i] = frame + *slot++;  // no constant is a result
+  if (operation.results > 0) results[0] = frame + *slot++;  // no constant is a result
+  for (int i = 1; i < operation.results; ++i) results[i] = frame + *slot++;
   for (int i = 0; i < operation.sources; ++i, ++slot) sources[i] = *slot >= 0 ? frame + *slot : constants + ~*slot;
   results[operation.results] = nullptr;  // kernels ask for a second result or a last source that the row may not have
   sources[operation.sources] = nullptr;
-  const auto run = [&](void* const* to) {
-    operation.kernel != nullptr ? operation.kernel(to, sources, program_.modifiers[operation.detail]) : operation.function(to, sources);
-  };
-  if ((live_ & ~mask) == 0) return run(results);
-  Scratch scratch[most_results];
-  void* fresh[most_results];
-  for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
-  fresh[operation.results] = nullptr;
-  run(fresh);
-  for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
+  if ((live_ & ~mask) == 0)
+    execute_row(program_, operation, results, sources);
+  else
+    call_masked(program_, operation, results, sources, mask);
 }
 
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {
