@@ -80,6 +80,8 @@ Block::Status Block::run() {
     if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
       warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations),
                 KernelTrap::Kind::limit);
+    if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed))
+      warp.trap(-1, std::nullopt, "the launch was stopped from outside", KernelTrap::Kind::limit);
     if (status == WarpState::Status::needs_turn) return Status::needs_turn;
     if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
     const bool stuck = warp.polls() && all_wait();

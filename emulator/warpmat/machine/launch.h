@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -109,7 +110,8 @@ struct LaunchOptions {
   ExecutionOptions execution = {};    ///< of the matrix instructions
   std::uint64_t most_operations = 0;  ///< 0: no limit; else a trap for a block that executes more
   Checks checks = {};
-  machine::Observer* observer = nullptr;  ///< sees every operation and access; then one thread runs all blocks
+  const std::atomic<bool>* stop = nullptr;  ///< once true, the launch soon ends with a trap of kind `limit`; from any thread
+  machine::Observer* observer = nullptr;    ///< sees every operation and access; then one thread runs all blocks
 };
 
 struct LaunchResult {
