@@ -54,6 +54,8 @@ const std::vector<Room> rooms = {
     {"tools/library", {"emulator", "gpu"}},
     {"tools", {"emulator", "gpu", "tools/library"}},
     {"bench", {"emulator", "gpu", "tools/library"}},
+    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/library"}},
+    {"python/tests", {"emulator", "gpu"}},
 };
 
 /// What a build of the library is called and exports: headers without a room, for all of them.
@@ -85,7 +87,7 @@ bool allowed(const Room& from, const std::string& included) {
 
 /// The files of this project that `text` includes, relative to the root.
 std::vector<std::string> included_by(const std::string& text) {
-  static const std::regex include(R"re(#include [<"]((warpmat|gpu|tools|bench)/[^>"]+)[>"])re");
+  static const std::regex include(R"re(#include [<"]((warpmat|gpu|tools|bench|python)/[^>"]+)[>"])re");
   std::vector<std::string> found;
   for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
     found.push_back((*match)[2] == "warpmat" ? "emulator/" + (*match)[1].str() : (*match)[1].str());
@@ -106,7 +108,7 @@ std::vector<std::string> wrong_arrows(const std::string& path, const std::string
 
 std::map<std::string, std::string> source_files() {
   std::map<std::string, std::string> files;
-  for (const char* top : {"emulator", "gpu", "tools", "bench"})
+  for (const char* top : {"emulator", "gpu", "tools", "bench", "python"})
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_dir / top)) {
       const std::string extension = entry.path().extension();
       if (extension != ".h" && extension != ".cpp") continue;

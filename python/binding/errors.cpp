@@ -1,0 +1,73 @@
+#include <pybind11/stl.h>
+#include <warpmat/execute/operand_trap.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/ptx/diagnostic.h>
+
+#include <exception>
+
+#include "gpu/cuda/gpu_runner.h"
+#include "python/binding/module.h"
+
+namespace warpmat::python {
+
+namespace py = pybind11;
+
+namespace {
+
+/// Python's exception `name` of warpmat.errors, made with the message and the fields.
+void raise(const char* name, const char* message, const py::dict& fields) {
+  const py::object type = py::module_::import("warpmat.errors").attr(name);
+  const py::object error = type(py::str(message), **fields);
+  PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+void raise_trap(const Trap& trap) {
+  using namespace py::literals;
+  py::object operand = py::none();
+  if (const auto* located = dynamic_cast<const OperandTrap*>(&trap)) operand = py::cast(name(located->operand));
+  raise("Trap", trap.what(),
+        py::dict("lane"_a = trap.lane, "address"_a = trap.address, "reason"_a = trap.reason, "case"_a = trap.warp, "operand"_a = operand));
+}
+
+const char* kind_name(KernelTrap::Kind kind) {
+  static constexpr const char* names[] = {"misuse",    "undefined", "misaligned", "out_of_range", "unwritten",
+                                          "unordered", "deadlock",  "limit",      "stopped"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void raise_kernel_trap(const KernelTrap& trap) {
+  using namespace py::literals;
+  const KernelTrap::Site& site = trap.site;
+  raise("KernelTrap", trap.what(),
+        py::dict("kind"_a = kind_name(trap.kind), "kernel"_a = site.kernel,
+                 "block"_a = py::make_tuple(site.block.x, site.block.y, site.block.z), "warp"_a = site.warp,
+                 "lane"_a = site.lane < 0 ? py::object(py::none()) : py::object(py::int_(site.lane)), "line"_a = site.line,
+                 "statement"_a = site.statement, "source"_a = site.source, "address"_a = trap.address, "reason"_a = trap.reason));
+}
+
+void raise_syntax_error(const SyntaxError& error) {
+  using namespace py::literals;
+  py::list errors;
+  for (const Diagnostic& d : error.errors) errors.append(py::make_tuple(d.location.line, d.location.column, d.message, d.excerpt));
+  raise("PtxError", error.what(), py::dict("errors"_a = errors));
+}
+
+}  // namespace
+
+void bind_errors() {
+  py::register_exception_translator([](std::exception_ptr failure) {
+    try {
+      if (failure != nullptr) std::rethrow_exception(failure);
+    } catch (const KernelTrap& trap) {
+      raise_kernel_trap(trap);
+    } catch (const Trap& trap) {
+      raise_trap(trap);
+    } catch (const SyntaxError& error) {
+      raise_syntax_error(error);
+    } catch (const NoGpu& none) {
+      raise("NoGpu", none.what(), py::dict());
+    }
+  });
+}
+
+}  // namespace warpmat::python

@@ -1,0 +1,214 @@
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/machine/tensor_map.h>
+#include <warpmat/ptx/program/code.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <future>
+#include <stdexcept>
+
+#include "gpu/cuda/driver.h"
+#include "gpu/cuda/kernel_gpu.h"
+#include "gpu/runners/kernel_runner.h"
+#include "python/binding/bound_instruction.h"
+#include "python/binding/module.h"
+#include "tools/library/evidence_line.h"
+
+namespace warpmat::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Sizes = std::array<std::uint32_t, 3>;
+using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
+using Buffers = std::vector<std::pair<std::string, Bytes>>;  ///< name and contents
+/// The arguments of cuTensorMapEncodeTiled: type, dims, strides, box, element strides, interleave, swizzle, L2 promotion, fill.
+using MapFields = std::tuple<std::string, std::vector<std::uint64_t>, std::vector<std::uint64_t>, std::vector<std::uint32_t>,
+                             std::vector<std::uint32_t>, int, int, int, int>;
+using Pointers = std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>>;         ///< byte of the parameter, buffer, offset
+using Maps = std::vector<std::tuple<std::size_t, MapFields, std::size_t, std::int64_t>>;  ///< byte of the parameter, map, buffer, offset
+using Parameters = std::vector<std::tuple<py::bytes, Pointers, Maps>>;
+
+Dim3 dim3(const Sizes& sizes) {
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+template <typename T, std::size_t most>
+void copy_into(const std::vector<T>& from, std::array<T, most>& to, std::size_t count, const char* what) {
+  if (from.size() != count || count > most) throw std::invalid_argument(std::string("tensor map: wrong number of ") + what);
+  std::ranges::copy(from, to.begin());
+}
+
+TensorMap tensor_map(const MapFields& fields) {
+  const auto& [type, dims, strides, box, element_strides, interleave, swizzle, promotion, fill] = fields;
+  TensorMap map;
+  const auto found = find_tensor_type(type);
+  if (!found) throw std::invalid_argument("a tensor map has no type '" + type + "'");
+  map.type = *found;
+  map.rank = static_cast<std::uint32_t>(dims.size());
+  copy_into(dims, map.dims, dims.size(), "dims");
+  copy_into(strides, map.strides, dims.size() - 1, "strides: one less than dims");
+  copy_into(box, map.box, dims.size(), "box: as many as dims");
+  if (!element_strides.empty()) copy_into(element_strides, map.element_strides, dims.size(), "element_strides: as many as dims");
+  map.interleave = static_cast<TensorMap::Interleave>(interleave);
+  map.swizzle = static_cast<TensorMap::Swizzle>(swizzle);
+  map.l2_promotion = static_cast<TensorMap::L2Promotion>(promotion);
+  map.fill = static_cast<TensorMap::Fill>(fill);
+  if (const auto problem = map.problem()) throw std::invalid_argument("tensor map: " + *problem);
+  return map;
+}
+
+std::vector<KernelParameter> kernel_parameters(const Parameters& parameters) {
+  std::vector<KernelParameter> out;
+  for (const auto& [bytes, pointers, maps] : parameters) {
+    const auto text = static_cast<std::string_view>(bytes);
+    KernelParameter& parameter = out.emplace_back();
+    parameter.bytes.assign(text.begin(), text.end());
+    for (const auto& [at, buffer, offset] : pointers) parameter.pointers.push_back({at, buffer, offset});
+    for (const auto& [at, fields, buffer, offset] : maps) parameter.maps.push_back({at, tensor_map(fields), buffer, offset, false});
+  }
+  return out;
+}
+
+// ---- The emulator -------------------------------------------------------------------------------------------------------------------
+
+/// Runs `work` on a thread of its own and asks Python for signals meanwhile: Ctrl-C sets `stop`, waits for the end of the work, and becomes
+/// Python's exception.
+template <typename Work>
+auto run_interruptibly(std::atomic<bool>& stop, Work work) {
+  const py::gil_scoped_release unlocked;
+  auto result = std::async(std::launch::async, work);
+  while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() == 0) continue;
+    stop = true;
+    const py::error_already_set interruption;
+    const py::gil_scoped_release unlocked_again;
+    result.wait();
+    throw interruption;
+  }
+  return result.get();
+}
+
+LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& stop) {
+  LaunchOptions out;
+  out.jobs = options["jobs"].cast<int>();
+  out.schedule = options["schedule"].cast<std::uint64_t>();
+  out.most_operations = options["most_operations"].cast<std::uint64_t>();
+  out.execution = execution_options(options["undefined"].cast<std::string>(), options["path"].cast<std::string>());
+  out.checks.uninitialised = options["check_uninitialised"].cast<bool>();
+  out.checks.copies = options["check_copies"].cast<bool>();
+  out.checks.races = options["check_races"].cast<bool>();
+  out.stop = &stop;
+  return out;
+}
+
+/// Launches on the emulator. The buffers' arrays get what the kernel wrote, also where it trapped.
+py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
+                        const py::dict& options) {
+  DeviceMemory memory;
+  std::vector<std::uint64_t> addresses;
+  for (const auto& [name, bytes] : buffers) {
+    const auto count = static_cast<std::uint64_t>(bytes.size());
+    addresses.push_back(memory.allocate(count, name));
+    if (count != 0) std::memcpy(memory.bytes(addresses.back(), count).data(), bytes.data(), count);
+  }
+  std::vector<Argument> arguments;
+  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
+  for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.emplace_back(parameter.placed(addresses, encode, place));
+  const auto copy_back = [&] {
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      if (const auto count = static_cast<std::uint64_t>(buffers[i].second.size()); count != 0 && buffers[i].second.writeable())
+        std::memcpy(buffers[i].second.mutable_data(), memory.bytes(addresses[i], count).data(), count);
+  };
+  std::atomic<bool> stop{false};
+  const LaunchOptions run_options = launch_options(options, stop);
+  try {
+    const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
+    copy_back();
+    return py::make_tuple(py::bytes(result.printed), result.operations);
+  } catch (const KernelTrap&) {
+    copy_back();
+    throw;
+  }
+}
+
+/// Launches on this machine's first GPU; the same buffers get what it wrote there. Throws NoGpu.
+py::bytes launch_on_gpu(const std::string& ptx, const std::string& entry, const Sizes& grid, const Sizes& block, const Sizes& cluster,
+                        std::uint32_t shared_bytes, Buffers buffers, const Parameters& parameters) {
+  KernelLaunch launch{ptx, entry, {dim3(grid), dim3(block), shared_bytes, dim3(cluster)}, {}, kernel_parameters(parameters)};
+  for (const auto& [name, bytes] : buffers)
+    launch.buffers.push_back({name, std::vector<std::uint8_t>(bytes.data(), bytes.data() + bytes.size())});
+  KernelAnswer answer;
+  {
+    const py::gil_scoped_release unlocked;
+    answer = open_kernel_gpu()->run(launch);
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].second.writeable()) std::ranges::copy(answer.buffers[i], buffers[i].second.mutable_data());
+  return py::bytes(answer.printed);
+}
+
+/// "sm_90": the hardware of the GPU that launch_on_gpu uses. Throws NoGpu.
+std::string gpu_hardware() {
+  const Driver& driver = Driver::get();
+  int count = 0, major = 0, minor = 0;
+  CUdevice device{};
+  check(driver.device_get_count(&count), "cuDeviceGetCount");
+  if (count == 0) throw NoGpu("no GPU: the CUDA driver finds none in this machine");
+  check(driver.device_get(&device, 0), "cuDeviceGet");
+  check(driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "cuDeviceGetAttribute");
+  check(driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "cuDeviceGetAttribute");
+  return "sm_" + std::to_string(10 * major + minor);
+}
+
+/// name, bytes, type and whether it is an address, of each parameter.
+py::list parameters_of(const Kernel& kernel) {
+  py::list out;
+  for (const code::Parameter& p : kernel.program().parameters) out.append(py::make_tuple(p.name, p.bytes, p.type, p.pointer));
+  return out;
+}
+
+/// opcode and label of each matrix instruction.
+py::list instructions_of(const Kernel& kernel) {
+  py::list out;
+  for (const Labelled& instruction : labelled(kernel))
+    out.append(py::make_tuple(instruction.opcode, name(label_of(*instruction.lowering))));
+  return out;
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& module) {
+  py::class_<Module>(module, "Module").def(py::init<std::string>(), py::arg("text")).def_property_readonly("entries", &Module::entries);
+  py::class_<Kernel>(module, "Kernel")
+      .def(py::init([](const Module& parsed, std::string_view entry, std::string_view target, bool contract) {
+             return Kernel(parsed, entry, {.target = target, .contract = contract});
+           }),
+           py::arg("module"), py::arg("entry"), py::arg("target"), py::arg("contract"))
+      .def_property_readonly("name", [](const Kernel& kernel) { return kernel.program().entry; })
+      .def_property_readonly("target", [](const Kernel& kernel) { return kernel.program().target->name; })
+      .def_property_readonly("hardware", [](const Kernel& kernel) { return warpmat::name(kernel.program().target->hardware); })
+      .def_property_readonly("parameters", &parameters_of)
+      .def_property_readonly("instructions", &instructions_of)
+      .def_property_readonly("evidence_line",
+                             [](const Kernel& kernel) { return evidence_line(kernel.program().target->name, labelled(kernel)); })
+      .def(
+          "launch",
+          [](const Kernel& kernel, const Sizes& grid, const Sizes& block, const Sizes& cluster, std::uint32_t shared_bytes, Buffers buffers,
+             const Parameters& parameters, const py::dict& options) {
+            return launch_kernel(kernel, {dim3(grid), dim3(block), shared_bytes, dim3(cluster)}, buffers, parameters, options);
+          },
+          py::arg("grid"), py::arg("block"), py::arg("cluster"), py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"),
+          py::arg("options"));
+  module.def("gpu_hardware", &gpu_hardware);
+  module.def("launch_on_gpu", &launch_on_gpu, py::arg("ptx"), py::arg("entry"), py::arg("grid"), py::arg("block"), py::arg("cluster"),
+             py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"));
+}
+
+}  // namespace warpmat::python

@@ -1,0 +1,12 @@
+#include "python/binding/module.h"
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "What the package warpmat stands on; not to be used by itself.";
+  // Called at each import of the package: this module itself is made once for all interpreters of a process.
+  module.def("in_main_interpreter", [] { return PyInterpreterState_Get() == PyInterpreterState_Main(); });
+  warpmat::python::bind_errors();
+  warpmat::python::bind_tables(module);
+  warpmat::python::bind_instruction(module);
+  warpmat::python::bind_program(module);
+  warpmat::python::bind_kernel(module);
+}

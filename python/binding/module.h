@@ -1,0 +1,21 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+// The module warpmat._core: what the package's Python files stand on. Its functions take arrays that these have checked and brought into
+// shape; python/warpmat/_core.pyi has their types.
+
+namespace warpmat::python {
+
+/// C++ exceptions become those of python/warpmat/errors.py.
+void bind_errors();
+/// Forms, targets, evidence, formats, layouts, metadata.
+void bind_tables(pybind11::module_& module);
+/// One instruction on many cases: registers, matrices, products of any size.
+void bind_instruction(pybind11::module_& module);
+/// A list of statements on one warp.
+void bind_program(pybind11::module_& module);
+/// Whole kernels.
+void bind_kernel(pybind11::module_& module);
+
+}  // namespace warpmat::python

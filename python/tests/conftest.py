@@ -1,0 +1,61 @@
+"""What the tests share."""
+
+import json
+import os
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _is_installed() -> bool:
+    try:
+        metadata.distribution("warpmat")
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+# An installed package brings its plugin by its entry point; one in a build folder has none.
+pytest_plugins = ["pytester"] if _is_installed() else ["pytester", "warpmat.pytest_plugin"]
+
+
+class Drawn:
+    """The operands of one form and class, and what the C++ library made of them."""
+
+    def __init__(self, line, operands, memory, result):
+        self.opcode, self.drawn, self.cases = line["opcode"], line["class"], line["warps"]
+        self.offset = line.get("offset", 0)
+        self.operands, self.memory, self.result = operands, memory, result
+
+
+def draw_cases(target, seed, warps):
+    """All forms of a target and classes of operands, one after another."""
+    command = os.environ.get("WARPMAT_DRAW_CASES")
+    if not command:
+        pytest.skip("WARPMAT_DRAW_CASES does not name the program draw_cases of the build folder")
+    process = subprocess.Popen([command, target, str(seed), str(warps)], stdout=subprocess.PIPE)
+    out = process.stdout
+    while header := out.readline():
+        line = json.loads(header)
+
+        def words(count):
+            data = np.frombuffer(out.read(4 * warps * count * 32), np.uint32)
+            return data.reshape(warps, count, 32)
+
+        operands = {o["name"]: words(o["words"]) for o in line["operands"]}
+        memory = np.frombuffer(out.read(warps * line["shared_bytes"]), np.uint8).reshape(warps, -1)
+        stores = line["result_words"] == 0
+        result = np.frombuffer(out.read(memory.size), np.uint8).reshape(memory.shape) if stores else words(line["result_words"])
+        yield Drawn(line, operands, memory, result)
+    assert process.wait() == 0
+
+
+@pytest.fixture(scope="session")
+def answers_of_sm_90():
+    """draw_cases for the target, seed and number of warps of the recorded examples."""
+    return list(draw_cases("sm_90a", 1, 2))

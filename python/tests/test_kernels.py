@@ -1,0 +1,212 @@
+"""Programs and whole kernels: arguments, results, reports, Triton's files."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import warpmat
+
+SCALE = warpmat.Module(
+    """
+.version 9.0
+.target sm_90
+.address_size 64
+.entry scale(.param .u64 x, .param .f32 factor) {
+  .reg .b32 %r<4>; .reg .b64 %d<3>; .reg .f32 %f<3>;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %tid.x;
+  mad.lo.s32 %r3, %r1, 32, %r2;
+  ld.param.u64 %d1, [x];
+  mul.wide.s32 %d2, %r3, 4;
+  add.s64 %d1, %d1, %d2;
+  ld.param.f32 %f1, [factor];
+  ld.global.f32 %f2, [%d1];
+  mul.f32 %f2, %f2, %f1;
+  st.global.f32 [%d1], %f2;
+  ret;
+}
+"""
+)
+ENDLESS = """
+.version 9.0
+.target sm_90
+.address_size 64
+.entry endless() {
+  .reg .b32 %r<2>;
+  mov.u32 %r1, 0;
+again:
+  add.u32 %r1, %r1, 1;
+  bra again;
+}
+"""
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};"
+
+
+def test_a_kernel_changes_the_arrays_that_it_is_given():
+    x = np.arange(64, dtype=np.float32)
+    result = SCALE.launch("scale", 2, 32, x, 2.0)
+    assert np.array_equal(x, 2 * np.arange(64)) and result.operations == 26 and result.printed == "" and result.label is None
+    assert [p.name for p in SCALE.kernel().parameters] == ["x", "factor"] and SCALE.entries == ["scale"]
+    assert SCALE.kernel().hardware == "sm_90" and SCALE.kernel(target="sm_90a").target == "sm_90a"
+
+
+def test_what_a_kernel_does_wrong_is_an_exception_with_fields():
+    x = np.full(64, 1.5, np.float32)
+    with pytest.raises(warpmat.KernelTrap, match="0 bytes beyond the end of buffer 'x' of 256 bytes") as trap:
+        SCALE.launch("scale", (3, 1), [32], x, 2.0)
+    error = trap.value
+    assert (error.kind, error.kernel, error.block, error.warp, error.lane) == ("out_of_range", "scale", (2, 0, 0), 0, 0)
+    assert error.statement == "ld.global.f32" and error.line == 14 and error.address % 256 == 0
+    assert np.all(x == 3)  # what it had written until then
+
+
+@pytest.mark.parametrize(
+    "arguments, error, text",
+    [
+        ((1,), ValueError, r"has 2 parameters: x \(u64\), factor \(f32\); 1 given"),
+        ((np.zeros(4, np.float32)[::2], 1.0), ValueError, "is not contiguous"),
+        ((np.zeros(4, np.float32), np.zeros(4)), ValueError, "factor is f32 of 4 bytes; an array's address has 8"),
+        ((1.5, 1.0), ValueError, "x is u64; 1.5 is no whole number"),
+        ((-(1 << 64), 1.0), ValueError, "does not hold"),
+        ((0, np.float64(1)), ValueError, "factor is f32 of 4 bytes; float64 has 8"),
+        ((0, b"123"), ValueError, "factor has 4 bytes; 3 given"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments, error, text):
+    with pytest.raises(error, match=text):
+        SCALE.launch("scale", 1, 32, *arguments)
+
+
+def test_sizes_targets_and_names_that_are_wrong():
+    x = np.zeros(32, np.float32)
+    for grid, text in ((0, "no size"), ((1, 1, 1, 1), "no size"), ((1 << 32), "no size")):
+        with pytest.raises(ValueError, match=text):
+            SCALE.launch("scale", grid, 32, x, 1.0)
+    with pytest.raises(ValueError):
+        SCALE.launch("stale", 1, 32, x, 1.0)
+    with pytest.raises(ValueError):
+        SCALE.kernel(target="sm_1")
+    with pytest.raises(ValueError, match="overlap"):
+        _Two.launch(None, 1, 1, x[:20], x[10:])
+
+
+_Two = warpmat.Module(".version 9.0\n.target sm_90\n.address_size 64\n.entry two(.param .u64 a, .param .u64 b) { ret; }")
+
+
+def test_the_same_array_twice_is_one_buffer_and_none_is_null():
+    x = np.zeros(32, np.float32)
+    _Two.launch("two", 1, 32, x, x)
+    _Two.launch("two", 1, 32, x, None)
+
+
+def test_text_that_is_no_ptx_names_every_place():
+    with pytest.raises(warpmat.PtxError) as error:
+        warpmat.Module(".version 9.0\n.target sm_90\n.entry f() { add.s32 %r1 }\n")
+    assert error.value.errors[0].line == 3 and "^" in error.value.errors[0].excerpt
+    with pytest.raises(warpmat.PtxError) as error:
+        warpmat.run("foo;\nbar;", "sm_90")
+    assert [e.line for e in error.value.errors] == [1, 2]
+
+
+def test_printed_text_comes_back():
+    module = warpmat.Module(
+        """
+.version 9.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[9] = {98, 108, 111, 99, 107, 32, 37, 100, 0};
+.entry say() {
+  .local .align 8 .b8 buffer[8];
+  .reg .b32 %r<3>; .reg .b64 %d<4>;
+  mov.u32 %r1, %ctaid.x;
+  mov.u64 %d1, buffer;
+  cvta.local.u64 %d2, %d1;
+  st.local.u32 [%d1], %r1;
+  mov.u64 %d3, text;
+  cvta.global.u64 %d3, %d3;
+  { .param .b64 p0; .param .b64 p1; .param .b32 q;
+    st.param.b64 [p0], %d3; st.param.b64 [p1], %d2;
+    call.uni (q), vprintf, (p0, p1); }
+  ret;
+}
+"""
+    )
+    assert module.launch("say", 3, 1).printed == "block 0block 1block 2"
+
+
+def test_triton_files_launch_as_triton_would(tmp_path):
+    text = SCALE.text.replace(".param .f32 factor)", ".param .f32 factor, .param .u64 scratch, .param .u64 profile)")
+    (tmp_path / "scale.ptx").write_text(text)
+    (tmp_path / "scale.json").write_text(json.dumps({"name": "scale", "num_warps": 1, "shared": 0, "num_ctas": 1}))
+    x = np.ones(64, np.float32)
+    kernel = warpmat.TritonKernel(tmp_path / "scale.ptx", target="sm_90a")
+    kernel.launch(2, x, 3.0)
+    assert np.all(x == 3) and kernel.block == 32
+    (tmp_path / "scale.json").write_text("{}")
+    with pytest.raises(ValueError, match="not of Triton"):
+        warpmat.TritonKernel(tmp_path / "scale.ptx")
+
+
+def test_ctrl_c_ends_a_launch_and_a_product():
+    def interrupted(call):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        before = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - before < 60
+
+    interrupted(lambda: warpmat.Module(ENDLESS).launch("endless", 4, 64))
+    big = np.zeros((8192, 8192), np.float16)
+    interrupted(lambda: warpmat.matmul(big, big, opcode=MMA.split()[0], target="sm_90", path="reference"))
+
+
+def test_a_limit_ends_a_launch():
+    with pytest.raises(warpmat.KernelTrap) as trap:
+        warpmat.Module(ENDLESS).launch("endless", 1, 32, most_operations=1000)
+    assert trap.value.kind == "limit"
+
+
+def test_programs_run_on_one_warp():
+    rng = np.random.default_rng(1)
+    a, b, c = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16), np.ones((16, 8), np.float32)
+    result = warpmat.run(MMA, "sm_90a", {"mma.0.a": a, "mma.0.b": b, "mma.0.c": c})
+    warpmat.assert_bits_equal(result.operand("mma.0.d"), warpmat.mma(MMA.split()[0], "sm_90a", a, b, c))
+    assert np.array_equal(result.register("d0"), warpmat.scatter(MMA.split()[0], "d", result.operand("mma.0.d"))[0])
+    assert result.target == "sm_90a" and "measured" in result.evidence and "mma.0" in result._repr_html_()
+
+
+def test_programs_take_registers_and_variables():
+    text = """
+.shared .align 16 .b8 tile[128];
+mov.u32 p, tile;
+shl.b32 o, lane, 4;
+add.u32 p, p, o;
+ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [p];
+"""
+    rows = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    result = warpmat.run(text, "sm_90", {"tile": rows, "lane": np.arange(32, dtype=np.uint32) % 8})
+    assert np.array_equal(result.operand("ldmatrix.0.r"), rows)
+    assert np.array_equal(result.operand("ldmatrix.0.r", format="f16"), rows.view(np.float16))
+    assert np.array_equal(result.variable("tile"), rows.view(np.uint8).ravel()) and "tile" in result.variables
+    with pytest.raises(warpmat.Trap, match="line 6"):
+        warpmat.run(text, "sm_90", {"lane": 100})
+    with pytest.raises(ValueError, match="no register"):
+        result.register("q")
+
+
+def test_no_gpu_is_an_exception_of_its_own():
+    try:
+        warpmat._core.gpu_hardware()
+    except warpmat.NoGpu:
+        with pytest.raises(warpmat.NoGpu, match="no GPU"):
+            SCALE.kernel().launch_on_gpu(1, 32, np.zeros(32, np.float32), 1.0)
+    else:
+        x = np.ones(32, np.float32)
+        SCALE.kernel().launch_on_gpu(1, 32, x, 2.0)
+        assert np.all(x == 2)

@@ -1,0 +1,255 @@
+"""Matrices, dtypes and shapes; products where NumPy's own arithmetic must agree."""
+
+import numpy as np
+import pytest
+
+import warpmat
+from warpmat import _core
+
+F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+S8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"
+F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
+E4M3 = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"
+SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("opcode", [o for o in warpmat.opcodes("sm_90a") if ".s32" in o and "satfinite" not in o and o.startswith("mma.sync") and "b1" not in o])
+def test_integer_products_are_numpys(opcode, rng):
+    form = _core.find_form(opcode)
+    (m, n, k), formats = form.shape, {o.name: warpmat.formats[o.format] for o in form.operands}
+    low = {name: -(1 << (f.bits - 1)) if f.signed else 0 for name, f in formats.items()}
+    a, b = (rng.integers(low[x], low[x] + (1 << formats[x].bits), shape) for x, shape in (("a", (5, m, k)), ("b", (5, k, n))))
+    c = rng.integers(-(1 << 31), 1 << 31, (5, m, n))
+    assert np.array_equal(warpmat.mma(opcode, "sm_90a", a, b, c), (a @ b + c).astype(np.int32))
+
+
+def test_f64_is_a_chain_of_fused_operations_and_numpys_where_nothing_rounds(rng):
+    a, b, c = (rng.integers(-1000, 1000, shape).astype(np.float64) for shape in ((7, 8, 4), (7, 4, 8), (7, 8, 8)))
+    assert np.array_equal(warpmat.mma(F64, "sm_90", a, b, c), a @ b + c)
+
+
+def test_matmul_of_integers_is_numpys_for_any_size(rng):
+    for m, n, k in ((16, 8, 32), (1, 1, 1), (17, 9, 33), (100, 50, 70), (5, 3, 0)):
+        a, b, c = rng.integers(-128, 128, (m, k)), rng.integers(-128, 128, (k, n)), rng.integers(-1000, 1000, (m, n))
+        assert np.array_equal(warpmat.matmul(a, b, c, opcode=S8, target="sm_80"), a @ b + c), (m, n, k)
+
+
+def test_matmul_chains_the_instruction_along_k(rng):
+    a, b = rng.standard_normal((16, 64)).astype(np.float16), rng.standard_normal((64, 8)).astype(np.float16)
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        c = np.zeros((16, 8), np.float32)
+        for step in order:
+            c = warpmat.mma(F16, "sm_90", a[:, 16 * step : 16 * step + 16], b[16 * step : 16 * step + 16], c)
+        warpmat.assert_bits_equal(warpmat.matmul(a, b, opcode=F16, target="sm_90", order=order), c)
+
+
+def test_promotion_adds_partial_sums_in_f32(rng):
+    a, b = (warpmat.encode(rng.standard_normal(shape), "e4m3") for shape in ((16, 128), (128, 8)))
+    c = rng.standard_normal((16, 8)).astype(np.float32)
+    expected = c
+    for first in (0, 64):
+        partial = np.zeros((16, 8), np.float32)
+        for k in (first, first + 32):
+            partial = warpmat.mma(E4M3, "sm_90", a[:, k : k + 32], b[k : k + 32], partial)
+        expected = expected + partial
+    promoted = warpmat.matmul(a, b, c, opcode=E4M3, target="sm_90", promote_every=2)
+    warpmat.assert_bits_equal(promoted, expected)
+    assert not np.array_equal(promoted, warpmat.matmul(a, b, c, opcode=E4M3, target="sm_90"))
+
+
+def test_strides_need_no_copy_and_change_nothing(rng):
+    a, b = rng.standard_normal((40, 48)).astype(np.float16), rng.standard_normal((48, 24)).astype(np.float16)
+    expected = warpmat.matmul(a, b, opcode=F16, target="sm_90")
+    warpmat.assert_bits_equal(warpmat.matmul(np.asfortranarray(a), b.T.copy().T, opcode=F16, target="sm_90"), expected)
+    wide = np.zeros((80, 96), np.float16)
+    wide[::2, ::2] = a
+    warpmat.assert_bits_equal(warpmat.matmul(wide[::2, ::2], b, opcode=F16, target="sm_90", jobs=1), expected)
+
+
+def test_leading_dimensions_are_cases_and_are_broadcast(rng):
+    a, b, c = (rng.standard_normal(s).astype(d) for s, d in (((3, 1, 16, 16), np.float16), ((4, 16, 8), np.float16), ((16, 8), np.float32)))
+    d = warpmat.mma(F16, "sm_90", a, b, c)
+    assert d.shape == (3, 4, 16, 8)
+    warpmat.assert_bits_equal(d[2, 3], warpmat.mma(F16, "sm_90", a[2, 0], b[3], c))
+    products = warpmat.matmul(a, b, opcode=F16, target="sm_90")
+    warpmat.assert_bits_equal(products[1, 2], warpmat.mma(F16, "sm_90", a[1, 0], b[2]))
+
+
+def test_many_cases_on_many_threads_are_the_same_as_on_one(rng):
+    a = rng.standard_normal((1000, 16, 16)).astype(np.float16)
+    b = rng.standard_normal((1000, 16, 8)).astype(np.float16)
+    one = warpmat.mma(F16, "sm_90", a, b, jobs=1)
+    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", a, b, jobs=3), one)
+    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", a, b, path="reference"), one)
+
+
+def test_four_products_of_m8n8k4_are_a_dimension(rng):
+    opcode = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
+    a, b = rng.integers(-8, 8, (4, 8, 4)).astype(np.float16), rng.integers(-8, 8, (4, 4, 8)).astype(np.float16)
+    assert np.array_equal(warpmat.mma(opcode, "sm_70", a, b), a.astype(np.float32) @ b.astype(np.float32))
+
+
+def test_a_dense_a_is_compressed_and_expands_again(rng):
+    a = rng.integers(1, 9, (2, 16, 32)).astype(np.float16)
+    keep = np.argsort(rng.random((2, 16, 8, 4)), axis=3)[..., :2]
+    mask = np.zeros((2, 16, 8, 4), bool)
+    np.put_along_axis(mask, keep, True, 3)
+    a = np.where(mask.reshape(a.shape), a, np.float16(0))
+    stored, metadata = warpmat.compress(SPARSE, a)
+    assert stored.shape == (2, 16, 16) and metadata.shape == (2, 16, 8) and metadata.dtype == np.uint8
+    assert np.array_equal(warpmat.expand(SPARSE, stored, metadata), a)
+    b = rng.integers(-8, 9, (32, 8)).astype(np.float16)
+    expected = a.astype(np.float32) @ b.astype(np.float32)
+    assert np.array_equal(warpmat.mma(SPARSE, "sm_90", a, b), expected)
+    assert np.array_equal(warpmat.mma(SPARSE, "sm_90", stored, b, metadata=metadata, selector=0), expected)
+    with pytest.raises(ValueError, match="row 0, group 0"):
+        warpmat.compress(SPARSE, np.ones((16, 32), np.float16))
+
+
+def test_elements_without_a_dtype_are_bits_with_a_format(rng):
+    numbers = rng.integers(-8, 9, (16, 16)).astype(np.float64)
+    bits = warpmat.encode(numbers, "bf16")
+    assert bits.codes.dtype == np.uint16 and np.array_equal(bits.values(), numbers) and np.array_equal(np.asarray(bits), numbers)
+    b = warpmat.encode(rng.integers(-8, 9, (16, 8)), "bf16")
+    expected = (numbers @ b.values()).astype(np.float32)
+    assert np.array_equal(warpmat.mma(BF16, "sm_90", bits, b), expected)
+    assert np.array_equal(warpmat.mma(BF16, "sm_90", bits.codes, b.codes), expected)  # unsigned integers of the width are bit patterns
+    assert np.array_equal(warpmat.mma(BF16, "sm_90", numbers, b.values()), expected)  # numbers that the format holds
+    back = warpmat.gather(BF16, "a", warpmat.scatter(BF16, "a", bits))
+    assert isinstance(back, warpmat.Bits) and back.format == "bf16" and np.array_equal(back.codes, bits.codes)
+
+
+def test_ml_dtypes_arrays_are_taken_as_they_are(rng):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a, b = (rng.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((16, 16), (16, 8)))
+    codes = [warpmat.Bits(x.view(np.uint16), "bf16") for x in (a, b)]
+    warpmat.assert_bits_equal(warpmat.mma(BF16, "sm_90", a, b), warpmat.mma(BF16, "sm_90", *codes))
+    with pytest.raises(TypeError, match="a holds bf16; it must be f16"):
+        warpmat.mma(F16, "sm_90", a, b)
+
+
+def test_torch_tensors_are_taken_as_they_are(rng):
+    torch = pytest.importorskip("torch")
+    a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
+    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", torch.from_numpy(a), torch.from_numpy(b)), warpmat.mma(F16, "sm_90", a, b))
+    tensor = torch.arange(256).reshape(16, 16).to(torch.bfloat16)
+    b = warpmat.encode(np.eye(16, 8), "bf16")
+    assert np.array_equal(warpmat.mma(BF16, "sm_90", tensor, b), np.arange(256, dtype=np.float32).reshape(16, 16)[:, :8])
+
+
+class OnlyDlpack:
+    """An array of somebody else: it has __dlpack__ and nothing else."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack_is_enough(rng):
+    a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
+    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", OnlyDlpack(a), OnlyDlpack(b)), warpmat.mma(F16, "sm_90", a, b))
+
+
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        (lambda a, b: warpmat.mma(F16, "sm_90", a[:3], b), ValueError, r"a has the shape \(3, 16\); it must end with \(16, 16\)"),
+        (lambda a, b: warpmat.mma(F16, "sm_75", a, b), ValueError, "needs sm_80 or later; the target is sm_75"),
+        (lambda a, b: warpmat.mma(F16, "sm_91", a, b), ValueError, "sm_91"),
+        (lambda a, b: warpmat.mma(F16.replace("k16", "k15"), "sm_90", a, b), ValueError, "the nearest is"),
+        (lambda a, b: warpmat.mma(F16, "sm_90", a.astype(np.float64) + 1e-9, b), ValueError, r"which f16 does not hold: warpmat.encode"),
+        (lambda a, b: warpmat.mma(F16, "sm_90", a.astype(np.int16), b), TypeError, "a is int16, which is neither f16 nor its bit patterns"),
+        (lambda a, b: warpmat.mma(F16, "sm_90", a, b, metadata=a), ValueError, "takes no metadata"),
+        (lambda a, b: warpmat.mma(F16, "sm_90", a, b, path="quick"), ValueError, "there are 'fast' and 'reference'"),
+        (lambda a, b: warpmat.mma(F16, "sm_90", a, b, jobs=0), ValueError, "jobs is 0"),
+        (lambda a, b: warpmat.mma(F16, "sm_90", np.ones((2, 16, 16), np.float16), np.ones((3, 16, 8), np.float16)), ValueError, "do not fit together"),
+        (lambda a, b: warpmat.mma(SPARSE, "sm_90", a, np.ones((32, 8), np.float16), metadata=np.zeros((16, 8), np.uint8), selector=2), ValueError, "selector is 2"),
+        (lambda a, b: warpmat.mma("movmatrix.sync.aligned.m8n8.trans.b16", "sm_90", a, b), ValueError, "multiplies no matrices"),
+        (lambda a, b: warpmat.mma(S8, "sm_90", np.full((16, 32), 128), np.ones((32, 8), np.int8)), ValueError, r"a\[0, 0\] is 128; s8 holds -128 to 127"),
+        (lambda a, b: warpmat.matmul(a, a, opcode=F16, target="sm_90", order=[1]), ValueError, "order must hold"),
+        (lambda a, b: warpmat.matmul(a, b[:5], opcode=F16, target="sm_90"), ValueError, "cannot be multiplied"),
+        (lambda a, b: warpmat.matmul(a, b, opcode=S8, target="sm_90", promote_every=1), ValueError, "needs sums of f32"),
+        (lambda a, b: warpmat.execute(F16, "sm_90", {"a": 0, "b": 0}), ValueError, r"needs c: uint32, \(cases, 4, 32\)"),
+        (lambda a, b: warpmat.execute(F16, "sm_90", {"a": 0, "b": 0, "c": 0, "e": 0}), ValueError, "reads no e; it reads a, b, c"),
+        (lambda a, b: warpmat.scatter(F16, "e", a), ValueError, "has no matrix 'e': there are d, a, b, c"),
+        (lambda a, b: warpmat.encode(float("nan"), "e2m1"), ValueError, "e2m1 has no NaN"),
+        (lambda a, b: warpmat.encode(1, "fp8"), ValueError, "unknown format 'fp8': there are f64"),
+    ],
+)
+def test_wrong_arguments_say_what_would_be_right(call, error, text):
+    with pytest.raises(error, match=text):
+        call(np.zeros((16, 16), np.float16), np.zeros((16, 8), np.float16))
+
+
+def test_registers_may_be_numbers_and_leave_out_cases():
+    ones = np.uint32(0x3C003C00)
+    d = warpmat.execute(F16, "sm_90", {"a": int(ones), "b": int(ones), "c": 0})
+    assert d.shape == (4, 32) and d.dtype == np.uint32 and np.all(d.view(np.float32) == 16)
+
+
+def test_memory_instructions_read_and_write_rows():
+    load, store = "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "stmatrix.sync.aligned.m8n8.x1.shared.b16"
+    rows = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    addresses = np.zeros((1, 32), np.uint32)
+    addresses[0, :8] = 16 * np.arange(8)
+    r = warpmat.execute(load, "sm_90", {"p": addresses}, memory=rows.view(np.uint8).reshape(-1))
+    assert np.array_equal(warpmat.gather(load, "r", r), rows)
+    memory = warpmat.execute(store, "sm_90", {"p": addresses, "r": r}, memory=np.zeros(128, np.uint8))
+    assert np.array_equal(memory.view(np.uint16).reshape(8, 8), rows)
+    with pytest.raises(warpmat.Trap) as trap:
+        warpmat.execute(load, "sm_90", {"p": np.broadcast_to(addresses + 8, (3, 1, 32))}, memory=np.zeros((3, 256), np.uint8))
+    assert (trap.value.lane, trap.value.address, trap.value.case, trap.value.operand) == (0, 8, 0, "p")
+
+
+def test_packed_rows_are_what_ldmatrix_reads(rng):
+    matrix = warpmat.Bits(rng.integers(0, 64, (3, 32)), "e3m2")
+    rows = warpmat.pack(matrix, "b6x16_p32", "e3m2")
+    assert rows.shape == (3, 32) and not rows.reshape(3, 2, 16)[:, :, 12:].any()
+    assert np.array_equal(warpmat.unpack(rows, "b6x16_p32", "e3m2").codes, matrix.codes)
+
+
+def test_layouts_are_the_places_that_scatter_uses():
+    for opcode, operand in ((F16, "a"), (F16, "d"), (S8, "b"), (F64, "c"), (SPARSE, "e"), ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "r")):
+        layout = warpmat.layout(opcode, operand)
+        assert layout.lane.shape == layout.register.shape == layout.bit.shape
+        lanes, registers, bits = (x.reshape((-1,) + x.shape[-2:]) for x in (layout.lane, layout.register, layout.bit))
+        for matrix, row, column in ((0, 0, 0), (0, lanes.shape[1] - 1, lanes.shape[2] - 1), (len(lanes) - 1, 1, 2)):
+            place = registers[matrix, row, column], lanes[matrix, row, column], bits[matrix, row, column] // layout.element_bits
+            assert (layout.matrix[place], layout.row[place], layout.column[place]) == (matrix, row, column)
+        assert f"title=\"lane {lanes[0, 0, 0]}, register" in layout._repr_html_()
+    layout = warpmat.layout(F16, "a")
+    registers = warpmat.scatter(F16, "a", np.arange(256, dtype=np.uint16).reshape(16, 16))
+    held = registers[layout.register, layout.lane] >> layout.bit.astype(np.uint32) & 0xFFFF
+    assert np.array_equal(held, np.arange(256).reshape(16, 16))
+
+
+def test_swizzles_and_descriptors():
+    assert np.array_equal(warpmat.swizzle([0, 128, 144, 1024]), [0, 144, 128, 1024])
+    rows = warpmat.memory_layout("swizzle<3,4,3>", 8, 64, 16)
+    assert np.array_equal(rows, 8 * warpmat.swizzle(warpmat.memory_layout("rows", 8, 64, 16) // 8))
+    descriptor = warpmat.MatrixDescriptor(start=1024, leading=16, stride=1024, swizzle=128)
+    assert warpmat.MatrixDescriptor.decode(descriptor.encode()) == descriptor
+    assert np.array_equal(descriptor.address(np.arange(16)[:, None], np.arange(0, 128, 16)),
+                          1024 + warpmat.swizzle(128 * np.arange(16)[:, None] + np.arange(0, 128, 16)))
+    with pytest.raises(ValueError):
+        warpmat.MatrixDescriptor(start=1 << 18).encode()
+
+
+def test_evidence_says_how_bits_are_known():
+    found = warpmat.evidence(F16, "sm_90a")
+    assert (found.label, found.hardware, found.machine) == ("measured", "sm_90", "HMMA.16816")
+    assert found.at_least("replayed") and not warpmat.evidence(F16, "sm_121").at_least("replayed")
+    assert "HMMA.16816" in found._repr_html_() and str(found) == found.line
+    assert warpmat.labels == ["assumed", "published", "replayed", "specified", "measured"]
+    assert set(warpmat.opcodes("sm_75")) < set(warpmat.opcodes()) and "sm_90a" in warpmat.targets()

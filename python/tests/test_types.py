@@ -1,0 +1,42 @@
+"""Types: mypy --strict on the package, its stub and the examples; the stub against the module."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import warpmat
+from conftest import ROOT
+from warpmat import _core
+
+
+def test_mypy_is_strict_and_silent():
+    mypy = shutil.which("mypy")
+    if mypy is None:
+        pytest.skip("mypy is not installed")
+    files = [ROOT / "python/warpmat", *sorted((ROOT / "examples/python").glob("*.py"))]
+    command = [mypy, "--strict", "--cache-dir", "/dev/null", "--python-executable", sys.executable, "--config-file", ROOT / "pyproject.toml", *files]
+    run = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_stub_names_what_the_module_has():
+    stub = (ROOT / "python/warpmat/_core.pyi").read_text()
+    for name in dir(_core):
+        if name.startswith("__"):
+            continue
+        thing = getattr(_core, name)
+        assert f"def {name}(" in stub or f"class {name}:" in stub or f"{name}: " in stub, name
+        for member in dir(thing) if isinstance(thing, type) else []:
+            assert member.startswith("_") or f"def {member}(" in stub, (name, member)
+
+
+def test_everything_public_has_a_docstring():
+    for name in warpmat.__all__:
+        thing = getattr(warpmat, name)
+        if not isinstance(thing, (str, list, dict)):
+            assert thing.__doc__ and len(thing.__doc__) > 20, name
+            for member, value in vars(thing).items() if isinstance(thing, type) else ():
+                if callable(value) and not member.startswith("_"):
+                    assert value.__doc__, (name, member)

@@ -1,0 +1,65 @@
+"""NVIDIA's warp matrix instructions and PTX kernels on a CPU, bit for bit as a named GPU executes them.
+
+>>> import numpy as np, warpmat
+>>> a, b = np.eye(16, dtype=np.float16), np.ones((16, 8), np.float16)
+>>> warpmat.mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90", a, b)[0]
+array([1., 1., 1., 1., 1., 1., 1., 1.], dtype=float32)
+"""
+
+from ._interpreter import refuse_subinterpreter
+
+refuse_subinterpreter()
+
+from ._core import version as __version__  # noqa: E402
+from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap  # noqa: E402
+from .evidence import Evidence, evidence, labels, opcodes, targets  # noqa: E402
+from .formats import Bits, Format, decode, encode, formats  # noqa: E402
+from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
+from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
+from .matrices import compress, execute, expand, gather, matmul, mma, pack, scales, scatter, unpack  # noqa: E402
+from .programs import ProgramResult, run  # noqa: E402
+from .testing import assert_bits_equal, assert_matches  # noqa: E402
+
+__all__ = [
+    "Bits",
+    "Diagnostic",
+    "Evidence",
+    "Format",
+    "Kernel",
+    "KernelTrap",
+    "LaunchResult",
+    "Layout",
+    "MatrixDescriptor",
+    "Module",
+    "NoGpu",
+    "Parameter",
+    "ProgramResult",
+    "PtxError",
+    "TensorMap",
+    "Trap",
+    "TritonKernel",
+    "__version__",
+    "assert_bits_equal",
+    "assert_matches",
+    "compress",
+    "decode",
+    "encode",
+    "evidence",
+    "execute",
+    "expand",
+    "formats",
+    "gather",
+    "labels",
+    "layout",
+    "matmul",
+    "memory_layout",
+    "mma",
+    "opcodes",
+    "pack",
+    "run",
+    "scales",
+    "scatter",
+    "swizzle",
+    "targets",
+    "unpack",
+]

@@ -1,0 +1,87 @@
+"""What goes wrong, as exceptions with fields. Wrong arguments are ValueError or TypeError with a sentence that says what would be right."""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional, Tuple
+
+
+class Trap(RuntimeError):
+    """An instruction found an operand that it traps on; it has changed nothing.
+
+    lane: 0 to 31, who is to blame. address: the shared-memory address where one is wrong, else None. case: the number of the case in a
+    batch. operand: its name where one is to blame. reason: what is wrong and what would be right.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        lane: int = 0,
+        address: Optional[int] = None,
+        reason: str = "",
+        case: int = 0,
+        operand: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        self.lane = lane
+        self.address = address
+        self.reason = reason
+        self.case = case
+        self.operand = operand
+
+
+class KernelTrap(RuntimeError):
+    """What a kernel did wrong; it ended there, and the arrays hold what it had written until then.
+
+    kind: "misuse", "undefined", "misaligned", "out_of_range", "unwritten", "unordered", "deadlock", "limit" or "stopped" (docs/launch.md).
+    kernel: its name. block: x, y, z. warp, lane: who; lane is None where no single lane is to blame. line: of the PTX. statement: the
+    opcode. source: "file.cu:12" where .loc tells. address: where one is wrong, else None. reason: the sentence without the place.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "misuse",
+        kernel: str = "",
+        block: Tuple[int, int, int] = (0, 0, 0),
+        warp: int = 0,
+        lane: Optional[int] = None,
+        line: int = 0,
+        statement: str = "",
+        source: str = "",
+        address: Optional[int] = None,
+        reason: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.kernel = kernel
+        self.block = block
+        self.warp = warp
+        self.lane = lane
+        self.line = line
+        self.statement = statement
+        self.source = source
+        self.address = address
+        self.reason = reason
+
+
+class Diagnostic(NamedTuple):
+    """One error of a PTX text: line and column from 1, the sentence, and the source line with a caret below it."""
+
+    line: int
+    column: int
+    message: str
+    excerpt: str
+
+
+class PtxError(ValueError):
+    """A text that is not PTX as warpmat executes it. errors: every wrong statement, in the order of the text, never empty."""
+
+    def __init__(self, message: str, *, errors: Optional[List[Tuple[int, int, str, str]]] = None) -> None:
+        super().__init__(message)
+        self.errors = [Diagnostic(*error) for error in errors or []]
+
+
+class NoGpu(RuntimeError):
+    """There is no GPU that could run the kernel, and why."""

@@ -1,0 +1,68 @@
+"""How the bits of an instruction on a GPU are known."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Iterable, List, Optional
+
+from . import _core
+
+labels: List[str] = _core.labels()
+"""From weak to strong: "assumed", "published", "replayed", "specified", "measured"."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How the bits of `opcode` on `target` are known: the label and its meaning, the hardware, the machine instructions that the opcode
+    becomes there, who says so, and the line that the tools print."""
+
+    opcode: str
+    target: str
+    hardware: str
+    label: str
+    meaning: str
+    machine: str
+    source: str
+    line: str
+
+    def at_least(self, label: str) -> bool:
+        """Whether the label is as strong as `label`."""
+        return at_least(self.label, label)
+
+    def __str__(self) -> str:
+        return self.line
+
+    def _repr_html_(self) -> str:
+        rows = [("instruction", self.opcode), ("target", self.target), ("machine instructions", self.machine)]
+        rows += [("label", f"{self.label}: {self.meaning}"), ("source", self.source)]
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows)
+        return f"<table>{cells}</table>"
+
+
+def evidence(opcode: str, target: str) -> Evidence:
+    """The evidence for `opcode` on `target`. ValueError where that target has no such form."""
+    return Evidence(**_core.evidence(opcode, target))
+
+
+def at_least(label: str, required: str) -> bool:
+    """Whether `label` is as strong as `required`."""
+    if required not in labels:
+        raise ValueError(f"unknown label '{required}': there are {', '.join(labels)}")
+    return labels.index(label) >= labels.index(required)
+
+
+def weakest(of: Iterable[str]) -> Optional[str]:
+    """The weakest of some labels; None of none."""
+    found = set(of)
+    return next((label for label in labels if label in found), None)
+
+
+def opcodes(target: Optional[str] = None) -> List[str]:
+    """The opcodes of all matrix instructions, or of those that `target` has."""
+    return _core.opcodes(target)
+
+
+def targets() -> List[str]:
+    """The names of all targets, oldest first."""
+    return _core.targets()

@@ -1,0 +1,309 @@
+"""Whole kernels: PTX modules as nvcc, Triton and others write them, launched on the CPU."""
+
+from __future__ import annotations
+
+import html
+import json
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .evidence import weakest
+from .formats import Array, Bits, encode, formats, to_numpy
+
+Size = Union[int, Sequence[int]]
+
+
+class Parameter(NamedTuple):
+    """A parameter of a kernel: its name, its bytes, PTX's type ("u64"; "b8" of a struct), and whether PTX says that it is an address."""
+
+    name: str
+    bytes: int
+    type: str
+    pointer: bool
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor map of an array, an argument as cuTensorMapEncodeTiled makes it.
+
+    array: the tensor's memory. type: "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz".
+    dims: elements, the innermost first. strides: bytes of the other dimensions. box: elements that a copy traverses. swizzle: 0, 32, 64 or
+    128 bytes. fill: "zeros" or "nan" outside of the tensor.
+    """
+
+    array: Any
+    type: str
+    dims: Sequence[int]
+    strides: Sequence[int]
+    box: Sequence[int]
+    element_strides: Sequence[int] = ()
+    swizzle: int = 0
+    fill: str = "zeros"
+
+    def _fields(self) -> _core.MapFields:
+        if self.swizzle not in (0, 32, 64, 128):
+            raise ValueError(f"a tensor map has no swizzle of {self.swizzle} bytes: 0, 32, 64 and 128")
+        if self.fill not in ("zeros", "nan"):
+            raise ValueError(f"a tensor map's fill is 'zeros' or 'nan', not '{self.fill}'")
+        swizzle = (0, 32, 64, 128).index(self.swizzle)
+        lists = [list(map(int, numbers)) for numbers in (self.dims, self.strides, self.box, self.element_strides)]
+        return (self.type, lists[0], lists[1], lists[2], lists[3], 0, swizzle, 0, ("zeros", "nan").index(self.fill))
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What a launch left besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
+    operations that were executed. target: the GPU that it was. label: the weakest of its matrix instructions, or None of none. evidence:
+    the line about how their bits are known."""
+
+    printed: str
+    operations: int
+    target: str
+    label: Optional[str]
+    evidence: str
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.evidence)}</p><p>{self.operations:,} operations</p><pre>{html.escape(self.printed)}</pre>"
+
+
+class Module:
+    """A PTX module. entries: the names of its kernels. PtxError where the text is not PTX.
+
+    >>> module = warpmat.Module(text)
+    >>> module.launch("saxpy", grid=8, block=128, args=(1000, 2.0, x, y), target="sm_90")  # doctest: +SKIP
+    """
+
+    def __init__(self, ptx: str) -> None:
+        self.text = ptx
+        self._module = _core.Module(ptx)
+        self._kernels: Dict[Tuple[str, str, bool], "Kernel"] = {}
+
+    @property
+    def entries(self) -> List[str]:
+        return self._module.entries
+
+    def kernel(self, name: Optional[str] = None, *, target: str = "", contract: bool = True) -> "Kernel":
+        """The kernel of that name, or the only one, for a target: the GPU to be ("sm_90a"), else the module's own. contract: whether
+        unrounded mul and add become fma, as ptxas makes them."""
+        if name is None:
+            if len(self.entries) != 1:
+                raise ValueError(f"the module has the kernels {', '.join(self.entries) or '(none)'}: name one")
+            name = self.entries[0]
+        key = (name, target, contract)
+        if key not in self._kernels:
+            self._kernels[key] = Kernel(self, name, target, contract)
+        return self._kernels[key]
+
+    def launch(self, name: Optional[str], grid: Size, block: Size, *args: Any, target: str = "", **options: Any) -> LaunchResult:
+        """Launches a kernel: see Kernel.launch."""
+        return self.kernel(name, target=target).launch(grid, block, *args, **options)
+
+
+class Kernel:
+    """A kernel of a module on a target. parameters: what it takes. instructions: opcode and label of each of its matrix instructions.
+    hardware: what
+    computes, "sm_90" of sm_90a. evidence: the line about how their bits are known."""
+
+    def __init__(self, module: Module, name: str, target: str, contract: bool) -> None:
+        self.module = module
+        self._kernel = _core.Kernel(module._module, name, target, contract)
+        self.name = self._kernel.name
+        self.target = self._kernel.target
+        self.hardware = self._kernel.hardware
+        self.parameters = [Parameter(*parameter) for parameter in self._kernel.parameters]
+        self.instructions = self._kernel.instructions
+        self.evidence = self._kernel.evidence_line
+
+    @property
+    def label(self) -> Optional[str]:
+        """The weakest label of its matrix instructions; None of none."""
+        return weakest(label for _, label in self.instructions)
+
+    def launch(
+        self,
+        grid: Size,
+        block: Size,
+        *args: Any,
+        shared: int = 0,
+        cluster: Size = 1,
+        jobs: int = 0,
+        schedule: int = 0,
+        most_operations: int = 0,
+        check_uninitialised: bool = True,
+        check_copies: bool = True,
+        check_races: bool = False,
+        undefined: str = "trap",
+        path: str = "fast",
+    ) -> LaunchResult:
+        """Runs the kernel to its end.
+
+        grid, block, cluster: a number, or up to three. args: in the kernel's order; an array is a buffer in global memory, whose address
+        the parameter gets and which holds afterwards what the kernel wrote; numbers are rounded to the parameter's type; bytes, NumPy
+        scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice is one buffer. shared: bytes of
+        dynamic shared memory. jobs: threads, 0 as many as there are cores; the result does not depend on them. schedule: another order of
+        warps. most_operations: of a block, 0 without a limit. check_...: see docs/launch.md.
+
+        Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
+        """
+        arguments = _Arguments(self, args)
+        options = dict(
+            jobs=jobs,
+            schedule=schedule,
+            most_operations=most_operations,
+            check_uninitialised=check_uninitialised,
+            check_copies=check_copies,
+            check_races=check_races,
+            undefined=undefined,
+            path=path,
+        )
+        printed, operations = self._kernel.launch(
+            _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters, options
+        )
+        return LaunchResult(printed.decode(errors="replace"), operations, self.target, self.label, self.evidence)
+
+    def launch_on_gpu(self, grid: Size, block: Size, *args: Any, shared: int = 0, cluster: Size = 1) -> str:
+        """The same on this machine's first GPU, by the driver alone; returns what the kernel printed. Raises NoGpu where there is none."""
+        arguments = _Arguments(self, args)
+        printed = _core.launch_on_gpu(
+            self.module.text, self.name, _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters
+        )
+        return printed.decode(errors="replace")
+
+
+def _size(size: Size) -> Tuple[int, int, int]:
+    numbers = [size] if isinstance(size, int) else [int(n) for n in size]
+    if not 1 <= len(numbers) <= 3 or any(n < 1 or n >= 1 << 32 for n in numbers):
+        raise ValueError(f"{size!r} is no size: one to three numbers from 1 on")
+    x, y, z = (numbers + [1, 1])[:3]
+    return x, y, z
+
+
+@dataclass
+class _Buffer:
+    name: str
+    bytes: npt.NDArray[np.uint8]
+    address: int
+
+
+@dataclass
+class _Arguments:
+    """The arguments of a launch as the library takes them."""
+
+    kernel: Kernel
+    args: Sequence[Any]
+    _buffers: List[_Buffer] = field(default_factory=list)
+    parameters: _core.Parameters = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        wanted = self.kernel.parameters
+        if len(self.args) != len(wanted):
+            texts = ", ".join(f"{p.name} ({p.type})" for p in wanted)
+            raise ValueError(f"kernel {self.kernel.name} has {len(wanted)} parameters: {texts}; {len(self.args)} given")
+        for value, parameter in zip(self.args, wanted):
+            self._add(value, parameter)
+
+    @property
+    def buffers(self) -> _core.Buffers:
+        return [(buffer.name, buffer.bytes) for buffer in self._buffers]
+
+    def _add(self, value: Any, parameter: Parameter) -> None:
+        if isinstance(value, TensorMap):
+            if parameter.bytes < 128:
+                raise ValueError(f"parameter {parameter.name} has {parameter.bytes} bytes; a tensor map has 128")
+            at = self._buffer(value.array, parameter)
+            self.parameters.append((bytes(parameter.bytes), [], [(0, value._fields(), at, 0)]))
+        elif isinstance(value, np.generic) or isinstance(value, (int, float, bytes, bytearray)) or value is None:
+            self.parameters.append((_number(value, parameter), [], []))
+        else:
+            if parameter.bytes != 8:
+                raise ValueError(f"parameter {parameter.name} is {parameter.type} of {parameter.bytes} bytes; an array's address has 8")
+            self.parameters.append((bytes(8), [(0, self._buffer(value, parameter), 0)], []))
+
+    def _buffer(self, value: Any, parameter: Parameter) -> int:
+        """The number of the buffer of an array."""
+        array = to_numpy(value)
+        array = array.codes if isinstance(array, Bits) else array
+        if not array.flags.c_contiguous:
+            raise ValueError(f"the array for {parameter.name} is not contiguous: np.ascontiguousarray makes it so")
+        raw = array.reshape(-1).view(np.uint8)
+        address = int(raw.__array_interface__["data"][0])
+        for i, buffer in enumerate(self._buffers):
+            if buffer.address == address and buffer.bytes.size == raw.size:
+                return i
+            if buffer.address < address + raw.size and address < buffer.address + buffer.bytes.size:
+                raise ValueError(f"the arrays for {buffer.name} and {parameter.name} overlap: pass one array, and offsets as numbers")
+        self._buffers.append(_Buffer(parameter.name, raw, address))
+        return len(self._buffers) - 1
+
+
+_codes = {"s8": "b", "u8": "B", "b8": "B", "s16": "h", "u16": "H", "b16": "H", "s32": "i", "u32": "I", "b32": "I", "s64": "q", "u64": "Q", "b64": "Q"}
+_floats = {"f16": "e", "f32": "f", "f64": "d"}
+
+
+def _number(value: Any, parameter: Parameter) -> bytes:
+    """The bytes of a parameter that is no array."""
+    if value is None:
+        value = 0
+    if isinstance(value, np.generic):
+        raw = value.tobytes()
+        if len(raw) != parameter.bytes:
+            raise ValueError(f"parameter {parameter.name} is {parameter.type} of {parameter.bytes} bytes; {value.dtype} has {len(raw)}")
+        return raw
+    if isinstance(value, (bytes, bytearray)):
+        if len(value) != parameter.bytes:
+            raise ValueError(f"parameter {parameter.name} has {parameter.bytes} bytes; {len(value)} given")
+        return bytes(value)
+    if parameter.type in _floats:
+        return _float_bytes(float(value), parameter)
+    if parameter.type == "b16" and isinstance(value, float):
+        raise ValueError(f"parameter {parameter.name} is b16, f16 or bf16 for all PTX says: pass np.float16(x) or warpmat.encode's codes")
+    code = _codes.get(parameter.type)
+    if code is None or struct.calcsize(code) != parameter.bytes:
+        raise ValueError(f"parameter {parameter.name} is a struct of {parameter.bytes} bytes: pass bytes or a NumPy scalar")
+    if isinstance(value, float) and not parameter.type.startswith("b"):
+        raise ValueError(f"parameter {parameter.name} is {parameter.type}; {value} is no whole number")
+    if isinstance(value, float):
+        return struct.pack("<f" if parameter.bytes == 4 else "<d", value)
+    bits = 8 * parameter.bytes
+    if not -(1 << (bits - 1)) <= value < 1 << bits:
+        raise ValueError(f"parameter {parameter.name} is {parameter.type}, which does not hold {value}")
+    return int(value % (1 << bits)).to_bytes(parameter.bytes, "little")
+
+
+def _float_bytes(value: float, parameter: Parameter) -> bytes:
+    """Rounded to nearest even, beyond the range to infinity."""
+    codes: Array = encode(value, parameter.type).codes
+    return codes.astype(formats[parameter.type].codes).tobytes()
+
+
+class TritonKernel:
+    """What Triton compiles a kernel to: the .ptx and the .json beside it, launched as Triton would.
+
+    ptx: a path. metadata: the path of the .json; beside the .ptx where it is left out. name, block (32 * num_warps), shared, cluster come
+    from there. target: the GPU to be, else the PTX's own.
+    """
+
+    def __init__(self, ptx: Union[str, Path], metadata: Union[str, Path, None] = None, *, target: str = "") -> None:
+        ptx = Path(ptx)
+        found: Mapping[str, Any] = json.loads(Path(metadata or ptx.with_suffix(".json")).read_text())
+        if "num_warps" not in found:
+            raise ValueError(f"{metadata or ptx.with_suffix('.json')} is not of Triton: it has no num_warps")
+        module = Module(ptx.read_text())
+        self.kernel = module.kernel(found.get("name"), target=target)
+        self.block = 32 * int(found["num_warps"])
+        self.shared = int(found.get("shared", 0))
+        self.cluster = int(found.get("num_ctas", 1))
+
+    def launch(self, grid: Size, *args: Any, **options: Any) -> LaunchResult:
+        """Launches it: args are those of the Triton function that are no constants. Addresses of scratch memory, up to two that Triton puts
+        behind them, are null."""
+        missing = self.kernel.parameters[len(args) :]
+        if len(missing) <= 2 and all(parameter.bytes == 8 for parameter in missing):
+            args += (None,) * len(missing)
+        return self.kernel.launch(grid, self.block, *args, shared=self.shared, cluster=self.cluster, **options)

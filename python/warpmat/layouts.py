@@ -1,0 +1,123 @@
+"""Who holds what: the lanes, registers and bits of a matrix's elements, and where elements lie in shared memory."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import List, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+
+Indices = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a matrix lies in the registers of 32 lanes.
+
+    lane, register, bit: by element, (rows, columns), with (matrices, rows, columns) where the operand has several; `bit` is the lowest of
+    the element in its register of register_bits bits. matrix, row, column: the element by place, (registers, 32, elements of a register).
+    copies: how often each element is there; lane, register and bit are the first copy's.
+    """
+
+    opcode: str
+    operand: str
+    lane: Indices
+    register: Indices
+    bit: Indices
+    matrix: Indices
+    row: Indices
+    column: Indices
+    register_bits: int
+    element_bits: int
+    copies: int
+
+    def _repr_html_(self) -> str:
+        """A table of the matrix: in each cell lane and register, lanes in colours."""
+        title = f"<b>{html.escape(self.operand)}</b> of {html.escape(self.opcode)}: lane.register"
+        lanes, registers, bits = (x.reshape((-1,) + x.shape[-2:]) for x in (self.lane, self.register, self.bit))
+        tables = [_table(lanes[i], registers[i], bits[i], self.element_bits < self.register_bits) for i in range(len(lanes))]
+        return f"<div>{title}{''.join(tables)}</div>"
+
+
+def _table(lanes: Indices, registers: Indices, bits: Indices, with_bits: bool) -> str:
+    head = "".join(f"<th>{column}</th>" for column in range(lanes.shape[1]))
+    rows: List[str] = []
+    for row in range(lanes.shape[0]):
+        cells = []
+        for lane, register, bit in zip(lanes[row], registers[row], bits[row]):
+            colour = f"hsl({int(lane) % 4 * 20 + int(lane) // 4 * 45},60%,80%)"
+            title = f"lane {lane}, register {register}" + (f", bit {bit}" if with_bits else "")
+            cells.append(f'<td style="background:{colour};color:#000" title="{title}">{lane}.{register}</td>')
+        rows.append(f"<tr><th>{row}</th>{''.join(cells)}</tr>")
+    return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+
+
+def layout(opcode: str, operand: str) -> Layout:
+    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction."""
+    form = _core.find_form(opcode)
+    lane, register, bit = _core.places(form, operand)
+    matrix, row, column = _core.elements(form, operand)
+    found = next(o for o in form.operands if o.name == operand)
+    first = (0, 0) if found.matrices == 1 else (0,)
+    return Layout(
+        form.opcode,
+        operand,
+        lane[first],
+        register[first],
+        bit[first],
+        matrix,
+        row,
+        column,
+        found.register_bits,
+        found.element_bits,
+        found.copies,
+    )
+
+
+def memory_layout(layout: str, rows: int, columns: int, element_bits: int) -> npt.NDArray[np.int64]:
+    """Where the elements of a matrix lie in shared memory: the number of each one's lowest bit from the matrix's first byte on, (rows,
+    columns). layout: "rows", "padded<80>" (80 bytes from row to row), "swizzle<3,4,3>" or "swizzle<3,4,3,256>" (CuTe's Swizzle on byte
+    addresses, and a row's bytes)."""
+    return _core.memory_bits(layout, rows, columns, element_bits)
+
+
+def swizzle(addresses: npt.ArrayLike, bits: int = 3, base: int = 4, shift: int = 3) -> npt.NDArray[np.int64]:
+    """CuTe's Swizzle<bits, base, shift> of byte addresses: bits base+shift and up are added, modulo 2, to those from `base` on."""
+    if not (0 <= bits <= shift and 0 <= base and base + shift + bits <= 32):
+        raise ValueError(f"Swizzle<{bits},{base},{shift}>: 0 <= bits <= shift, 0 <= base and base+shift+bits <= 32 would be right")
+    array = np.asarray(addresses, np.int64)
+    return array ^ ((array >> (base + shift) & ((1 << bits) - 1)) << base)
+
+
+@dataclass(frozen=True)
+class MatrixDescriptor:
+    """A matrix descriptor of wgmma: byte addresses and offsets, multiples of 16 below 2^18. swizzle: 0, 32, 64 or 128 bytes."""
+
+    start: int = 0
+    leading: int = 0
+    stride: int = 0
+    base_offset: int = 0
+    swizzle: int = 0
+
+    @staticmethod
+    def decode(bits: int) -> "MatrixDescriptor":
+        """From the 64 bits of a register."""
+        return MatrixDescriptor(*_core.decode_descriptor(bits))
+
+    def encode(self) -> int:
+        """The 64 bits. ValueError where a field cannot hold its value."""
+        return _core.encode_descriptor(self.start, self.leading, self.stride, self.base_offset, self.swizzle)
+
+    def address(self, line: Union[int, npt.ArrayLike], byte: Union[int, npt.ArrayLike], major: str = "k") -> npt.NDArray[np.int64]:
+        """The addresses of bytes of lines, which the matrix unit reads; lines are rows of A and columns of B for major "k", else ("mn")
+        the k of transposed operands."""
+        if major not in ("k", "mn"):
+            raise ValueError(f"major is '{major}'; there are 'k' and 'mn'")
+        bits = self.encode()
+        lines, bytes_ = np.broadcast_arrays(np.asarray(line, np.int64), np.asarray(byte, np.int64))
+        flat = [_core.descriptor_address(bits, major == "k", int(i), int(j)) for i, j in zip(lines.ravel(), bytes_.ravel())]
+        return np.array(flat, np.int64).reshape(lines.shape)

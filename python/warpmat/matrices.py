@@ -1,0 +1,475 @@
+"""Matrices and registers: one instruction on many cases, and products of any size."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, formats, numpy_dtype, to_numpy
+
+Ids = Tuple[int, int]
+
+
+class _Place(NamedTuple):
+    """An operand of a form: its format, the shape of its matrices, and NumPy's dtype of the format."""
+
+    name: str
+    format: str
+    shape: Tuple[int, ...]
+    dtype: "np.dtype[Any]"
+
+
+class _Prepared(NamedTuple):
+    """An instruction and what a call needs to know of it."""
+
+    instruction: _core.Instruction
+    form: _core.Form
+    places: Dict[str, _Place]
+    sums: "np.dtype[Any]"
+    extra: FrozenSet[str]  # which of e, scale-a, scale-b the form has
+
+
+def _plain_format(bits: int) -> str:
+    """A name for elements without a format, which are bits alone."""
+    return f"x{bits}"
+
+
+def _place(operand: _core.Operand) -> _Place:
+    shape: Tuple[int, ...] = (operand.rows, operand.columns)
+    if operand.name in ("e", "scale-a", "scale-b"):
+        pass  # the selector or the ids choose one of the matrices
+    elif operand.matrices > 1:
+        shape = (operand.matrices,) + shape
+    format = operand.format or _plain_format(operand.payload_bits)
+    return _Place(operand.name, format, shape, numpy_dtype(format))
+
+
+@lru_cache(maxsize=None)
+def _prepared(opcode: str, target: str) -> _Prepared:
+    instruction = _core.Instruction(opcode, target)
+    form = instruction.form
+    places = {o.name: _place(o) for o in form.operands if o.kind == "fragment"}
+    sums = numpy_dtype(places["d"].format) if form.multiplies else np.dtype(np.uint32)
+    return _Prepared(instruction, form, places, sums, frozenset(places) & {"e", "scale-a", "scale-b"})
+
+
+@lru_cache(maxsize=None)
+def _anywhere(opcode: str) -> _Prepared:
+    """The same on any target that has the form: layouts are the same on all of them."""
+    form = _core.find_form(opcode)
+    for target in reversed(_core.targets()):
+        try:
+            return _prepared(form.opcode, target)
+        except ValueError:
+            continue
+    raise ValueError(f"no target has {opcode}")
+
+
+def _codes(source: ArrayLike, place: _Place) -> Array:
+    if type(source) is np.ndarray and source.dtype == place.dtype:
+        return source
+    if place.format.startswith("x"):
+        array = to_numpy(source)
+        if isinstance(array, Bits):
+            return array.codes
+        wanted = np.dtype(f"u{max(1, int(place.format[1:]) // 8)}")
+        if array.dtype.itemsize != wanted.itemsize:
+            raise TypeError(f"{place.name} is {array.dtype}; its elements are {place.format[1:]} bits: {wanted}")
+        return array.view(wanted)
+    return codes_of(source, place.format, place.name)
+
+
+def _check_jobs(jobs: Optional[int], cases: int) -> int:
+    """Threads for `cases` cases: without `jobs` all cores where that pays."""
+    if jobs is None:
+        return 0 if cases > 512 else 1
+    if jobs < 1:
+        raise ValueError(f"jobs is {jobs}; 1 or more would be right, or None for all cores")
+    return jobs
+
+
+def _batch(arrays: Mapping[str, Array], places: Mapping[str, _Place]) -> Tuple[int, ...]:
+    """The leading dimensions that all arrays together have."""
+    for name, array in arrays.items():
+        if array.shape != places[name].shape:
+            break
+    else:
+        return ()
+    leading = []
+    for name, array in arrays.items():
+        shape = places[name].shape
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+            raise ValueError(f"{name} has the shape {array.shape}; it must end with {shape}")
+        leading.append(array.shape[: array.ndim - len(shape)])
+    try:
+        return np.broadcast_shapes(*leading)
+    except ValueError:
+        texts = ", ".join(f"{name} {shape}" for name, shape in zip(arrays, leading))
+        raise ValueError(f"the leading dimensions do not fit together: {texts}") from None
+
+
+def _flat(array: Array, batch: Tuple[int, ...], inner: Tuple[int, ...]) -> Array:
+    """The array with its leading dimensions as one, or without one where it has a single case for all."""
+    if array.ndim == len(inner):
+        return array
+    if array.size == int(np.prod(inner)):
+        return array.reshape(inner)
+    return np.broadcast_to(array, batch + inner).reshape((-1,) + inner)
+
+
+def mma(
+    opcode: str,
+    target: str,
+    a: ArrayLike,
+    b: ArrayLike,
+    c: Optional[ArrayLike] = None,
+    *,
+    metadata: Optional[ArrayLike] = None,
+    selector: int = 0,
+    scale_a: Optional[ArrayLike] = None,
+    scale_b: Optional[ArrayLike] = None,
+    ids_a: Ids = (0, 0),
+    ids_b: Ids = (0, 0),
+    undefined: str = "trap",
+    path: str = "fast",
+    jobs: Optional[int] = None,
+) -> Array:
+    """D = A B + C as `target` executes the mma or wmma.mma `opcode`, bit for bit.
+
+    a: (..., m, k); of mma.sp (..., m, k / 2) stored elements with `metadata` (..., m, k / group), or a dense (..., m, k), which is
+    compressed. b: (..., k, n). c: (..., m, n), zeros where it is left out. m8n8k4 has four products: (..., 4, m, k) and so on.
+    scale_a: (..., m, factors of a row), scale_b: (..., factors of a column, n), both of block-scaled forms. Leading dimensions are cases and are broadcast.
+
+    selector, ids_a, ids_b: what PTX writes as numbers. undefined: "trap", or "hardware" to do what was measured where the ISA leaves
+    operands undefined. path: "fast" or "reference", with the same bits. jobs: threads; None takes all cores where that pays.
+
+    Returns d, (..., m, n) of float16, float32, float64 or int32. Raises ValueError for wrong shapes, opcodes and targets, TypeError for
+    dtypes that are not the operand's, Trap for what an instruction traps on.
+    """
+    prepared = _prepared(opcode, target)
+    form, places = prepared.form, prepared.places
+    if not form.multiplies:
+        raise ValueError(f"{form.opcode} multiplies no matrices: warpmat.execute runs it on registers")
+    arrays = {"a": _codes(a, places["a"]), "b": _codes(b, places["b"])} if "e" not in places or metadata is not None else {}
+    if c is not None:
+        arrays["c"] = _codes(c, places["c"])
+    if prepared.extra or metadata is not None or scale_a is not None or scale_b is not None:
+        _add_extra(arrays, prepared, a, b, {"e": metadata, "scale-a": scale_a, "scale-b": scale_b})
+    batch = _batch(arrays, places)
+    inner = places["d"].shape
+    d: Array = np.empty(batch + inner, prepared.sums)
+    flat = d
+    if batch:
+        arrays = {name: _flat(array, batch, places[name].shape) for name, array in arrays.items()}
+        flat = d.reshape((-1,) + inner)
+    prepared.instruction.mma(arrays, flat, selector, ids_a, ids_b, undefined, path, _check_jobs(jobs, len(flat) if batch else 1))
+    return d
+
+
+def _add_extra(arrays: Dict[str, Array], prepared: _Prepared, a: ArrayLike, b: ArrayLike, extra: Dict[str, Optional[ArrayLike]]) -> None:
+    """Metadata and scale factors, and A of a sparse form that is given dense."""
+    if "e" in prepared.extra and extra["e"] is None:
+        stored, extra["e"] = compress(prepared.form.opcode, a)
+        arrays.update(a=_codes(stored, prepared.places["a"]), b=_codes(b, prepared.places["b"]))
+    for name, source in extra.items():
+        if (name in prepared.extra) != (source is not None):
+            needed = {"e": "metadata", "scale-a": "scale_a", "scale-b": "scale_b"}[name]
+            raise ValueError(f"{prepared.form.opcode} {'needs' if name in prepared.extra else 'takes no'} {needed}")
+        if source is not None:
+            arrays[name] = _codes(source, prepared.places[name])
+
+
+def execute(
+    opcode: str,
+    target: str,
+    operands: Mapping[str, Any],
+    *,
+    memory: Optional[npt.ArrayLike] = None,
+    undefined: str = "trap",
+    path: str = "fast",
+    jobs: Optional[int] = None,
+) -> Array:
+    """Executes `opcode` as `target` does on arrays of registers, as `warpmat exec` has them.
+
+    operands: by name ("a", "b", "c", "e", "p", ...), registers (cases, registers, 32) of uint32, of 64-bit registers uint64; float32 and
+    other dtypes of that width are taken as bits. Leading dimensions may be left out and are broadcast; a number stands for the same in all
+    registers, which is how selector, stride and ids ((byte-id, thread-id)) are written. memory: uint8 (cases, bytes) of instructions that
+    have an address; its own contents stay.
+
+    Returns d (or r), registers (cases, registers, 32); of stores the memory, uint8 (cases, bytes). Without cases in any operand there are
+    none in the result. Raises Trap with the case where an instruction traps.
+    """
+    prepared = _prepared(opcode, target)
+    written = [o for o in prepared.form.operands if o.written]
+    wanted = [o for o in prepared.form.operands if not o.written]
+    unknown = set(operands) - {o.name for o in wanted}
+    if unknown:
+        raise ValueError(f"{prepared.form.opcode} reads no {', '.join(sorted(unknown))}; it reads {', '.join(o.name for o in wanted)}")
+    arrays: Dict[str, Array] = {}
+    for operand in wanted:
+        if operand.name in operands:
+            arrays[operand.name] = _registers(operand, operands[operand.name])
+        elif operand.kind == "fragment" or operand.kind == "address":
+            raise ValueError(f"{prepared.form.opcode} needs {operand.name}: uint{_register_bits(operand)}, (cases, {operand.registers}, 32)")
+        elif operand.kind != "stride":  # which may be left out
+            arrays[operand.name] = np.zeros((operand.registers, 1), np.uint32)
+    has_cases = any(array.ndim == 3 for array in arrays.values())
+    cases = max((len(array) for array in arrays.values() if array.ndim == 3), default=1)
+    bytes_of_cases = _memory(prepared.form, memory, cases)
+    if bytes_of_cases is not None and memory is not None and len(np.shape(memory)) == 2:
+        has_cases, cases = True, max(cases, len(bytes_of_cases))
+        if len(bytes_of_cases) != cases:
+            bytes_of_cases = np.array(np.broadcast_to(bytes_of_cases, (cases, bytes_of_cases.shape[1])))
+    for operand in wanted:
+        if operand.name in arrays:
+            shape = (cases, operand.registers, 32)
+            try:
+                arrays[operand.name] = np.broadcast_to(arrays[operand.name], shape)
+            except ValueError:
+                raise ValueError(f"{operand.name} has the shape {arrays[operand.name].shape}; it must fit {shape}") from None
+    result: Array
+    if written:
+        dtype = np.uint64 if _register_bits(written[0]) == 64 else np.uint32
+        result = np.zeros((cases, written[0].registers, 32), dtype)
+        arrays[written[0].name] = result
+    prepared.instruction.execute(cases, arrays, bytes_of_cases, undefined, path, _check_jobs(jobs, cases))
+    if not written:
+        assert bytes_of_cases is not None
+        result = bytes_of_cases
+    first: Array = result if has_cases else result[0]
+    return first
+
+
+def _register_bits(operand: _core.Operand) -> int:
+    return operand.register_bits if operand.kind == "fragment" else 32
+
+
+def _registers(operand: _core.Operand, source: Any) -> Array:
+    """An operand's registers as words, with two or three dimensions; the last may be 1 where all lanes have the same."""
+    bits = _register_bits(operand)
+    if isinstance(source, int):
+        return np.full((1, 1), source, f"u{bits // 8}")
+    if operand.kind in ("ids", "selector", "stride") and np.ndim(source) == 1:
+        return np.asarray(source, np.uint32)[:, None]
+    array = to_numpy(source)
+    if isinstance(array, Bits):
+        raise TypeError(f"{operand.name} is a register array: uint{bits}, (cases, {operand.registers}, 32)")
+    if array.dtype.itemsize * 8 != bits or array.dtype.kind not in "uif":
+        raise TypeError(f"{operand.name} is {array.dtype}; registers of {operand.name} are uint{bits}")
+    if array.ndim not in (2, 3):
+        raise ValueError(f"{operand.name} has the shape {array.shape}; it must be (cases, {operand.registers}, 32)")
+    array = array.view(f"u{bits // 8}")
+    misplaced = any(stride % 4 for stride in array.strides) or (bits == 64 and array.strides[-1] != 8)
+    return np.ascontiguousarray(array) if misplaced else array
+
+
+def _memory(form: _core.Form, memory: Optional[ArrayLike], cases: int) -> Optional[Array]:
+    needs = any(o.kind == "address" for o in form.operands)
+    if needs != (memory is not None):
+        raise ValueError(f"{form.opcode} {'needs' if needs else 'takes no'} memory: uint8, (cases, bytes)")
+    if memory is None:
+        return None
+    array = np.asarray(to_numpy(memory), dtype=np.uint8)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"memory has the shape {array.shape}; it must be (cases, bytes)")
+    return np.array(np.broadcast_to(array, (cases if array.ndim == 1 else len(array), array.shape[-1])))
+
+
+def matmul(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: Optional[ArrayLike] = None,
+    *,
+    opcode: str,
+    target: str,
+    order: Optional[Sequence[int]] = None,
+    promote_every: Optional[int] = None,
+    path: str = "fast",
+    jobs: Optional[int] = None,
+) -> Array:
+    """A B + C of any size, by the tiles of one dense mma or wmma.mma, chained along K as a kernel does: each instruction's D is operand C
+    of the next.
+
+    a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros; any m, n and k: tiles at an edge are filled with zeros, as kernels
+    do. Leading dimensions are broadcast. order: in which order the steps of K (tiles of the opcode's k) are added; ascending where it is
+    left out. promote_every: after so many steps the sums are added to f32 sums kept beside, by an ordinary addition to nearest even, and
+    begin anew from zero (the promotion of DeepGEMM's fp8 products). jobs: threads; None takes all cores.
+
+    Returns float16, float32, float64 or int32, (..., m, n).
+    """
+    prepared = _prepared(opcode, target)
+    form, places = prepared.form, prepared.places
+    if not form.multiplies or "e" in places or "scale-a" in places or len(places["d"].shape) != 2:
+        raise ValueError(f"matmul needs a dense mma or wmma.mma of one product, without scale factors; {form.opcode} is none")
+    if places["c"].format != places["d"].format:
+        raise ValueError(f"{form.opcode} has C of {places['c'].format} and D of {places['d'].format}: a chain along K needs one format")
+    if promote_every is not None and (promote_every < 1 or places["d"].format != "f32"):
+        raise ValueError("promote_every is a number of steps from 1 on, and needs sums of f32")
+    sources = [_codes(source, places[name]) for name, source in (("a", a), ("b", b), ("c", c)) if source is not None]
+    if any(source.ndim < 2 for source in sources) or sources[0].shape[-1] != sources[1].shape[-2]:
+        raise ValueError(f"a {sources[0].shape} and b {sources[1].shape} cannot be multiplied: they are (..., m, k) and (..., k, n)")
+    m, n = sources[0].shape[-2], sources[1].shape[-1]
+    if len(sources) == 3 and sources[2].shape[-2:] != (m, n):
+        raise ValueError(f"c has the shape {sources[2].shape}; it must end with {(m, n)}")
+    steps = _steps(order, -(-sources[0].shape[-1] // form.shape[2]))
+    batch = np.broadcast_shapes(*(source.shape[:-2] for source in sources))
+    d: Array = np.empty(batch + (m, n), prepared.sums)
+    wide = [np.broadcast_to(source, batch + source.shape[-2:]) for source in sources]
+    if d.size:
+        for case in np.ndindex(batch):
+            of_c = wide[2][case] if len(wide) == 3 else None
+            of_jobs = 0 if jobs is None else _check_jobs(jobs, 1)
+            prepared.instruction.matmul(wide[0][case], wide[1][case], of_c, d[case], steps, promote_every or 0, "trap", path, of_jobs)
+    return d
+
+
+def _steps(order: Optional[Sequence[int]], steps: int) -> List[int]:
+    if order is None:
+        return list(range(steps))
+    given = [int(step) for step in order]
+    if sorted(given) != list(range(steps)):
+        raise ValueError(f"order must hold each of the steps 0 to {steps - 1} once")
+    return given
+
+
+# ---- Matrices and registers ----------------------------------------------------------------------------------------------------------
+
+
+def scatter(opcode: str, operand: str, matrix: ArrayLike, *, selector: int = 0, ids: Ids = (0, 0)) -> Array:
+    """The registers that hold a matrix as operand `operand` of `opcode`.
+
+    matrix: (..., rows, columns); with (..., matrices, rows, columns) where an operand has several (ldmatrix .x4, m8n8k4). Metadata (e)
+    and scale factors lie where selector or ids = (byte-id, thread-id) say, the rest of the register is zero.
+    Returns (..., registers, 32) of uint32, of 64-bit registers uint64.
+    """
+    prepared = _anywhere(opcode)
+    place = _find_place(prepared, operand)
+    codes = _codes(matrix, place)
+    batch = _batch({operand: codes}, {operand: place})
+    found = _operand(prepared.form, operand)
+    words: Array = np.empty((int(np.prod(batch)), found.words, 32), np.uint32)
+    chosen = prepared.instruction.selected(operand, selector, ids, ids)
+    prepared.instruction.scatter(operand, chosen, codes.reshape((-1,) + place.shape), words)
+    return _joined(words, found).reshape(batch + (found.registers, 32))
+
+
+def gather(
+    opcode: str, operand: str, registers: ArrayLike, *, selector: int = 0, ids: Ids = (0, 0), format: Optional[str] = None
+) -> Union[Array, Bits]:
+    """The matrix that registers hold as operand `operand` of `opcode`: the inverse of scatter.
+
+    registers: (..., registers, 32). format: how to read the elements, where the instruction moves bits alone; without one those are
+    unsigned integers. Returns (..., rows, columns) of the format's dtype, or Bits where NumPy has none.
+    """
+    prepared = _anywhere(opcode)
+    place = _find_place(prepared, operand)
+    found = _operand(prepared.form, operand)
+    array = _registers(found, to_numpy(registers))
+    if array.shape[-2:] != (found.registers, 32):
+        raise ValueError(f"{operand} has the shape {array.shape}; it must end with {(found.registers, 32)}")
+    batch = array.shape[:-2]
+    words = _split(np.ascontiguousarray(array.reshape((-1, found.registers, 32))), found)
+    bits = found.payload_bits
+    codes: Array = np.empty((len(words),) + place.shape, f"u{8 if bits > 32 else 4 if bits > 16 else 2 if bits > 8 else 1}")
+    prepared.instruction.gather(operand, prepared.instruction.selected(operand, selector, ids, ids), words, codes)
+    codes = codes.reshape(batch + place.shape)
+    chosen = format or place.format
+    if chosen.startswith("x"):
+        return codes
+    if find_format(chosen).bits != bits:
+        raise ValueError(f"elements of {operand} have {bits} bits; {chosen} has {formats[chosen].bits}")
+    return array_of(codes, chosen)
+
+
+def _joined(words: Array, operand: _core.Operand) -> Array:
+    """32-bit words as the registers that they are halves of."""
+    if _register_bits(operand) == 32:
+        return words
+    return words[:, 0::2].astype(np.uint64) | (words[:, 1::2].astype(np.uint64) << np.uint64(32))
+
+
+def _split(registers: Array, operand: _core.Operand) -> Array:
+    if _register_bits(operand) == 32:
+        return registers
+    words: Array = np.empty((len(registers), operand.words, 32), np.uint32)
+    words[:, 0::2] = registers.astype(np.uint32)
+    words[:, 1::2] = registers >> np.uint64(32)
+    return words
+
+
+def _operand(form: _core.Form, name: str) -> _core.Operand:
+    return next(o for o in form.operands if o.name == name)
+
+
+def _find_place(prepared: _Prepared, operand: str) -> _Place:
+    if operand not in prepared.places:
+        raise ValueError(f"{prepared.form.opcode} has no matrix '{operand}': there are {', '.join(prepared.places)}")
+    return prepared.places[operand]
+
+
+def scales(opcode: str, operand: str, factors: ArrayLike, *, ids: Ids = (0, 0)) -> Array:
+    """The register of scale factors of a block-scaled `opcode`: `factors` of operand "scale-a" (..., m, factors of a row) or "scale-b"
+    (..., factors of a column, n), where ids = (byte-id, thread-id) select them. Returns (..., 1, 32) of uint32."""
+    if operand not in ("scale-a", "scale-b"):
+        raise ValueError(f"there are scale-a and scale-b; '{operand}' is neither")
+    return scatter(opcode, operand, factors, ids=ids)
+
+
+# ---- Sparse A and packed rows --------------------------------------------------------------------------------------------------------
+
+
+def compress(opcode: str, a: ArrayLike) -> Tuple[Union[Array, Bits], Array]:
+    """A dense A (..., m, k) as the stored elements (..., m, k / 2) and the metadata (..., m, k / group, uint8) of mma.sp `opcode`.
+
+    Of each group of a row as many elements may differ from zero as the form stores (two of four; one of two for tf32; two pairs of
+    four for 4-bit integers); ValueError names row, group and columns of another.
+    """
+    prepared = _anywhere(opcode)
+    form = prepared.form
+    place = _find_place(prepared, "a")
+    codes = _codes(a, place)
+    m, _, k = form.shape
+    if codes.ndim < 2 or codes.shape[-2:] != (m, k):
+        raise ValueError(f"A has the shape {codes.shape}; dense it must end with {(m, k)}")
+    batch = codes.shape[:-2]
+    flat = codes.reshape((-1, m, k)).view(formats[place.format].codes)
+    metadata, columns = _core.compress(form, decode(flat, place.format))
+    stored = np.take_along_axis(flat, columns, 2).reshape(batch + (m, k // 2))
+    return array_of(stored, place.format), metadata.reshape(batch + metadata.shape[1:])
+
+
+def expand(opcode: str, stored: ArrayLike, metadata: ArrayLike) -> Union[Array, Bits]:
+    """The dense A (..., m, k) that stored elements (..., m, k / 2) and metadata (..., m, k / group) of mma.sp `opcode` stand for."""
+    prepared = _anywhere(opcode)
+    form = prepared.form
+    place = _find_place(prepared, "a")
+    codes = _codes(stored, place)
+    m, _, k = form.shape
+    groups = np.asarray(metadata, np.uint8)
+    batch = codes.shape[:-2]
+    if codes.shape[-2:] != (m, k // 2) or groups.shape != batch + (m, k // max(1, form.metadata_group)):
+        raise ValueError(f"stored elements and metadata have the shapes {codes.shape} and {groups.shape}")
+    columns = _core.stored_columns(form, groups.reshape((-1,) + groups.shape[-2:]))
+    flat = codes.reshape((-1, m, k // 2)).view(formats[place.format].codes)
+    dense: Array = np.zeros((len(flat), m, k), flat.dtype)
+    np.put_along_axis(dense, columns, flat, 2)
+    return array_of(dense.reshape(batch + (m, k)), place.format)
+
+
+def pack(matrix: ArrayLike, packing: str, format: str) -> npt.NDArray[np.uint8]:
+    """Rows of 8-, 6- or 4-bit elements as ldmatrix reads them: 16 elements in 16 bytes, padding zero.
+
+    matrix: (rows, columns), columns a multiple of 16. packing: "b8x16", "b6x16_p32" or "b4x16_p64". Returns uint8 (rows, columns).
+    """
+    numbers = decode(codes_of(matrix, format, "the matrix"), format)
+    return _core.pack_rows(packing, format, numbers)
+
+
+def unpack(rows: npt.ArrayLike, packing: str, format: str) -> Union[Array, Bits]:
+    """The matrix (rows, columns) of `format` that packed rows hold, uint8 (rows, columns): the inverse of pack."""
+    array = np.ascontiguousarray(rows, np.uint8)
+    return array_of(codes_of(_core.unpack_rows(packing, format, array), format), format)

@@ -1,0 +1,134 @@
+"""For tests of kernels: results that must be equal bit for bit, and what is said where they are not."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional
+
+import numpy as np
+
+from .evidence import evidence, targets
+from .formats import Array, ArrayLike, Bits, decode, formats, to_numpy
+from .layouts import layout
+from .matrices import mma
+
+_named = {"float16": "f16", "float32": "f32", "float64": "f64"}
+
+
+def assert_bits_equal(
+    actual: ArrayLike, expected: ArrayLike, *, opcode: Optional[str] = None, operand: str = "d", most: int = 8
+) -> None:
+    """Raises AssertionError unless two arrays hold the same bits: NaNs with their payload, zeros with their sign.
+
+    The message names the first `most` elements that differ: both values and bit patterns, the distance in units of the last place, and,
+    where `opcode` says of which instruction's `operand` the last dimensions are the matrix, lane and register.
+    """
+    __tracebackhide__ = True
+    text = difference(actual, expected, opcode=opcode, operand=operand, most=most)
+    if text:
+        raise AssertionError(text)
+
+
+def difference(actual: ArrayLike, expected: ArrayLike, *, opcode: Optional[str] = None, operand: str = "d", most: int = 8) -> str:
+    """The message of assert_bits_equal; empty where the bits are equal."""
+    x, y = to_numpy(actual), to_numpy(expected)
+    if isinstance(x, Bits) and isinstance(y, Bits) and x.format == y.format:
+        return _difference(x.codes, y.codes, x.format, opcode, operand, most)
+    x, y = (z.codes if isinstance(z, Bits) else z for z in (x, y))
+    if x.dtype != y.dtype:
+        return f"dtypes differ: {x.dtype}, expected {y.dtype}"
+    return _difference(_unsigned(x), _unsigned(y), _named.get(x.dtype.name, x.dtype.name), opcode, operand, most)
+
+
+def _unsigned(array: Array) -> Array:
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").reshape(array.shape)
+
+
+def _difference(x: Array, y: Array, format: str, opcode: Optional[str], operand: str, most: int) -> str:
+    if x.shape != y.shape:
+        return f"shapes differ: {x.shape}, expected {y.shape}"
+    wrong = np.argwhere(x != y)
+    if not len(wrong):
+        return ""
+    lines = [f"{len(wrong)} of {x.size} elements differ"]
+    for index in wrong[:most]:
+        at = tuple(int(i) for i in index)
+        lines.append(_element_text(at, int(x[at]), int(y[at]), format, x.dtype.itemsize) + _place_text(at, opcode, operand))
+    if len(wrong) > most:
+        lines.append("...")
+    return "\n".join(lines)
+
+
+def _element_text(at: Any, held: int, expected: int, format: str, size: int) -> str:
+    digits = 2 * size
+    values = ["", ""]
+    if format in formats:
+        values = [f"{float(decode(code, format)):.9g} " for code in (held, expected)]
+    text = f"{list(at)} is {values[0]}({held:#0{digits + 2}x}), expected {values[1]}({expected:#0{digits + 2}x})"
+    distance = ulps(held, expected, format)
+    return text if distance is None else f"{text}, {distance} ulp away"
+
+
+def _place_text(at: Any, opcode: Optional[str], operand: str) -> str:
+    if opcode is None:
+        return ""
+    where = layout(opcode, operand)
+    index = at[len(at) - where.lane.ndim :]
+    return f"; lane {where.lane[index]}, register {where.register[index]}, bit {where.bit[index]}"
+
+
+def ulps(x: int, y: int, format: str) -> Optional[int]:
+    """How many numbers of a floating-point format two bit patterns are apart; None where one is a NaN or the format has no exponent."""
+    f = formats.get(format)
+    if f is None or f.integer or bool(np.isnan(decode([x, y], format)).any()):
+        return None
+    sign = 1 << (f.bits - 1) if f.signed else 0
+
+    def place(code: int) -> int:
+        return sign - code if sign and code & sign else code + (1 if sign == 0 else 0)
+
+    return abs(place(x) - place(y))
+
+
+def assert_matches(
+    gpu_result: ArrayLike,
+    *,
+    opcode: str,
+    target: str,
+    a: ArrayLike,
+    b: ArrayLike,
+    c: Optional[ArrayLike] = None,
+    require: Optional[str] = None,
+    most: int = 8,
+    **inputs: Any,
+) -> None:
+    """Raises AssertionError unless `gpu_result` has the bits that mma(opcode, target, a, b, c, **inputs) has.
+
+    The message also says which other targets' arithmetic gives these bits, if any does, or whether the operands C were left out: what
+    explains a wrong result as a whole. require: the label that the expected bits must have at least ("measured", "replayed", ...); weaker
+    ones are an AssertionError too.
+    """
+    __tracebackhide__ = True
+    known = evidence(opcode, target)
+    if require is not None and not known.at_least(require):
+        raise AssertionError(f"the expected bits are not {require}: {known.line}")
+    expected = mma(opcode, target, a, b, c, **inputs)
+    text = difference(gpu_result, expected, opcode=opcode, most=most)
+    if text:
+        raise AssertionError("\n".join([text, *_explanations(gpu_result, opcode, target, a, b, c, inputs), known.line]))
+
+
+def _explanations(gpu_result: ArrayLike, opcode: str, target: str, a: Any, b: Any, c: Any, inputs: Any) -> List[str]:
+    lines = []
+    for other in targets():
+        try:
+            if other != target and not difference(gpu_result, mma(opcode, other, a, b, c, **inputs)):
+                lines.append(other)
+        except ValueError:
+            continue  # the target has no such form
+    texts = [f"these are the bits of {', '.join(lines)}"] if lines else []
+    if c is not None and not difference(gpu_result, mma(opcode, target, a, b, None, **inputs)):
+        texts.append("these are the bits without C")
+    return texts
+
+
+__all__ = ["assert_bits_equal", "assert_matches", "difference", "ulps"]

@@ -1,0 +1,55 @@
+"""Builds the module warpmat._core with CMake; all else stands in pyproject.toml."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).parent.resolve()
+
+
+def version() -> str:
+    """The version that the C++ library has, from its one source."""
+    numbers = re.findall(r"^#define WARPMAT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", (ROOT / "emulator/warpmat/version.h").read_text(), re.M)
+    return ".".join(numbers)
+
+
+class CMakeBuild(build_ext):
+    """Configures the CMake project for the package alone, builds it, and copies the module and what lies beside it."""
+
+    def build_extension(self, extension: Extension) -> None:
+        build = Path(self.build_temp).resolve()
+        options = {
+            "CMAKE_BUILD_TYPE": "Release",
+            "Python_EXECUTABLE": sys.executable,
+            "WARPMAT_SELF_CONTAINED": "ON",
+            "WARPMAT_BUILD_PYTHON": "ON",
+            "WARPMAT_BUILD_TOOLS": "OFF",
+            "WARPMAT_BUILD_TESTS": "OFF",
+            "WARPMAT_BUILD_BENCH": "OFF",
+            "WARPMAT_INSTALL": "OFF",
+        }
+        try:
+            import pybind11
+
+            options["pybind11_DIR"] = pybind11.get_cmake_dir()
+        except ImportError:
+            pass  # CMake finds the distribution's
+        configure = ["cmake", "-S", str(ROOT), "-B", str(build), *(f"-D{name}={value}" for name, value in options.items())]
+        if shutil.which("ninja"):
+            configure += ["-G", "Ninja"]
+        subprocess.run(configure + os.environ.get("CMAKE_ARGS", "").split(), check=True)
+        jobs = str(self.parallel or os.cpu_count() or 1)
+        subprocess.run(["cmake", "--build", str(build), "--target", "warpmat_python", "--parallel", jobs], check=True)
+        target = Path(self.get_ext_fullpath(extension.name)).parent
+        target.mkdir(parents=True, exist_ok=True)
+        for file in (build / "python/package/warpmat").glob("*.so*"):
+            shutil.copy(file, target)
+
+
+setup(version=version(), ext_modules=[Extension("warpmat._core", [])], cmdclass={"build_ext": CMakeBuild})
