@@ -158,7 +158,7 @@ def codes_of(source: ArrayLike, format: str, what: str = "the array") -> Array:
 
 
 def array_of(codes: Array, format: str) -> Union[Array, Bits]:
-    """Bit patterns as an array of the format's dtype: NumPy's, else ml_dtypes' where that is imported already, else a Bits."""
+    """Bit patterns as an array of NumPy's dtype of the format, else as a Bits."""
     if format in _numpy:
         return codes.view(_numpy[format])
     if format in ("s4",):

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -199,4 +200,13 @@ TEST_CASE("cp.async arrives when it is waited for and not before; missing bytes 
                       out = memory.allocate(28, "out");
   launch(Kernel(module, "k"), {{1}, {1}}, memory, {in, out}, {.checks = {.copies = false}});
   CHECK(memory.read<std::uint32_t>(out, 7) == std::vector<std::uint32_t>{7, 1, 7, 0x05050505, 0x06, 7, 9});
+}
+
+TEST_CASE("a launch that is told to stop ends with a trap of kind limit, whatever its blocks do", "[machine][block]") {
+  const Module module = word_kernel("again: bra again;");
+  for (const int jobs : {1, 2}) {
+    const std::atomic<bool> stop{true};
+    const auto stopped = [&] { words_of(module, {4}, {64}, {.jobs = jobs, .stop = &stop}); };
+    CHECK(message_of(stopped).find("the launch was stopped from outside") != std::string::npos);
+  }
 }
