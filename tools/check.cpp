@@ -48,7 +48,9 @@ std::size_t check_module(const std::string& text, const Options& options) {
   for (const std::string& entry : module.entries()) try {
       const Kernel kernel(module, entry, {.target = options.target});
       target = kernel.program().target->name;
-      for (Labelled& instruction : labelled(kernel)) instructions.push_back(std::move(instruction));
+      for (Labelled& instruction : labelled(kernel))
+        if (std::ranges::find(instructions, instruction.what, &Labelled::what) == instructions.end())
+          instructions.push_back(std::move(instruction));
     } catch (const SyntaxError& e) {
       for (const Diagnostic& error : e.errors)
         if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
@@ -70,7 +72,9 @@ void check(const Options& options) {
     const Program program = parse(text, options.target);
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
     report_labels(options, program.target->name, labelled(program));
-    fmt::print("{}: {} statements, no errors for {}\n", options.file, program.statements.size(), program.target->name);
+    const std::size_t statements = program.statements.size();
+    fmt::print("{}: {} {}, no errors for {}\n", options.file, statements, statements == 1 ? "statement" : "statements",
+               program.target->name);
   } catch (const SyntaxError& e) {
     print_errors(e.errors, options);
     throw CLI::RuntimeError(1);

@@ -26,6 +26,7 @@
 #include "tools/library/label_flags.h"
 #include "tools/library/npy.h"
 #include "tools/library/progress.h"
+#include "tools/library/ptx_file.h"
 #include "tools/library/register_array.h"
 
 namespace warpmat {
@@ -354,6 +355,7 @@ void run_all(const Work& work) {
 }
 
 void exec(const Options& options) {
+  refuse_file(options.opcode);
   const Instruction instruction(options.opcode, options.target);
   const std::vector<FileRole> roles = checked_roles(instruction.form(), options);
   const FileRole& output_role = *std::ranges::find(roles, true, &FileRole::written);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <stdexcept>
 
@@ -33,10 +34,10 @@ class KernelFuzzer {
       if (comparison.mismatches == 0) return true;
       report(index, kernel);
       return false;
+    } catch (const GpuLost& error) {
+      throw GpuLost(kept(index, kernel, error));
     } catch (const std::exception& error) {
-      const std::filesystem::path file = path(index);
-      write_launch(file, kernel.complete());
-      throw std::runtime_error(fmt::format("seed {}, kernel {} ({}): {}", options_.seed, index, file.string(), error.what()));
+      throw std::runtime_error(kept(index, kernel, error));
     }
   }
 
@@ -47,6 +48,13 @@ class KernelFuzzer {
   KernelComparison compare(const KernelProgram& kernel) {
     const KernelLaunch launch = kernel.complete();
     return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
+  }
+
+  /// Writes the kernel that ended so, and says which it is.
+  std::string kept(std::uint64_t index, const KernelProgram& kernel, const std::exception& error) const {
+    const std::filesystem::path file = path(index);
+    write_launch(file, kernel.complete());
+    return fmt::format("seed {}, kernel {} ({}): {}", options_.seed, index, file.string(), error.what());
   }
 
   std::filesystem::path path(std::uint64_t index) const {
@@ -73,25 +81,40 @@ class KernelFuzzer {
   std::size_t statements_ = 0, bytes_ = 0;
 };
 
+/// What the first GPU is. The runner that says so goes before a kernel runs: where one hangs, the end of a runner waits for it.
+struct Card {
+  const Target* target;
+  std::string description;
+};
+
+Card first_card() {
+  const std::unique_ptr<GpuRunner> gpu = open_gpus({.target = nullptr, .most = 1});
+  return {&gpu->target(), gpu->description()};
+}
+
 }  // namespace
 
 void fuzz_kernels(const KernelFuzzOptions& options) {
   constexpr std::uint64_t enough = 10;
   const Shard::Range part = options.shard.of(options.kernels);
-  const std::unique_ptr<GpuRunner> gpus = open_gpus({.target = nullptr, .most = 1});
-  KernelFuzzer fuzzer(options, gpus->target());
+  const Card card = first_card();
+  KernelFuzzer fuzzer(options, *card.target);
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t run = 0, differing = 0;
+  std::exception_ptr failure;  // a kernel that hangs, or that the assembler does not take: what was compared before counts
   catch_interruptions();
-  {
+  try {
     Progress progress(part.count);
     for (; run < part.count && differing < enough && interruption() == 0; ++run, progress.advance())
       differing += !fuzzer.check(options.first + part.first + run);
+  } catch (...) {
+    failure = std::current_exception();
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n{}, seed {}\n", run, part.count,
              options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count(),
-             gpus->description(), options.seed);
+             card.description, options.seed);
+  if (failure) std::rethrow_exception(failure);
   if (differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", differing));
   if (run < part.count) throw_if_interrupted("the rest was not run");
 }

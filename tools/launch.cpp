@@ -70,9 +70,9 @@ void add_scratch(LaunchDescription& description, std::size_t parameters) {
 
 void run_launch(const Options& options) {
   LaunchDescription description = description_of(options);
-  const Module module(read_ptx(description.ptx));
+  const Module module = read_module(description.ptx);
   const std::string entry = description.kernel.empty() ? only_entry(module, description.ptx) : description.kernel;
-  const Kernel kernel(module, entry, {.target = options.target, .contract = options.contract});
+  const Kernel kernel = read_kernel(description.ptx, module, entry, {.target = options.target, .contract = options.contract});
   const auto instructions = labelled(kernel);
   require_labels(options.labels, kernel.program().target->name, instructions);
   add_scratch(description, kernel.program().parameters.size());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/ptx_file.h"
 #include "tools/library/table.h"
 
 namespace warpmat {
@@ -27,6 +28,7 @@ struct Options {
 
 const Form& known_form(const std::string& opcode) {
   if (const Form* form = find_form(opcode)) return *form;
+  refuse_file(opcode);
   throw std::invalid_argument(explain_unknown_opcode(opcode));
 }
 

@@ -5,17 +5,15 @@
 #include <array>
 #include <cstdio>
 #include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <warpmat/ptx/catalogue/approximate_evidence.h>
-#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/evidence.h>
 
 #include "commands.h"
+#include "tools/library/compared_results.h"
 #include "tools/library/offers.h"
 #include "tools/library/table.h"
 
@@ -27,7 +25,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string target;
   bool json = false;
-  bool approximate = false;
+  bool scalar = false, approximate = false;
 };
 
 /// "f16" of an mma operand, "b16" where bits only move.
@@ -106,6 +104,7 @@ Json form_json(const Form& form, const std::vector<Offer>& found) {
                          {"machine", machine_name(form, *o.lowering)},
                          {"evidence", name(label_of(*o.lowering))},
                          {"source", o.lowering->source},
+                         {"compared", results_behind(label_of(*o.lowering), form)},
                          {"floor", floor_json(o.floor)}});
   const Json requires_json{{"target", target_text(form.requirement)}, {"ptx", to_string(form.requirement.ptx)}};
   return {{"opcode", form.opcode}, {"requires", requires_json}, {"operands", std::move(operands)}, {"lowerings", std::move(lowerings)}};
@@ -120,33 +119,82 @@ std::string list_json(const Target* only) {
   return all.dump(2) + '\n';
 }
 
-/// The approximate instructions, which no row of the lowering table describes.
-std::string list_approximate(const Target* only) {
-  Table table({"instruction", "needs", "PTX", "evidence", "source"});
-  for (const catalogue::Pattern& pattern : catalogue::patterns()) {
-    const catalogue::Row& row = pattern.row;
-    std::vector<Hardware> of_row;
-    for (const Target& target : targets())
-      if ((only == nullptr || only == &target) && has_feature(row.requirement, target) &&
-          std::ranges::find(of_row, target.hardware) == of_row.end())
-        of_row.push_back(target.hardware);
-    std::map<Evidence, std::pair<std::string, std::string>, std::greater<>> known;  // hardware and source, the strongest evidence first
-    for (const Hardware hardware : of_row)
-      if (const auto evidence = catalogue::approximate_evidence(row, hardware)) {
-        known[evidence->evidence].first += fmt::format(" {}", name(hardware));
-        known[evidence->evidence].second = evidence->source;
-      }
-    for (const auto& [evidence, text] : known)
-      table.add({row.opcode, has_feature(row.requirement, targets().front()) ? "all" : target_text(row.requirement),
-                 to_string(row.requirement.ptx), fmt::format("{}{}", name(evidence), text.first), text.second});
+// ---- scalar and machine instructions ------------------------------------------------------------------------------------------------
+
+/// How a row's bits are known on some hardware alike.
+struct Known {
+  catalogue::RowEvidence evidence;
+  std::vector<std::string_view> hardware;
+};
+
+/// "specified (NaN payloads assumed)".
+std::string label_text(const catalogue::RowEvidence& evidence) {
+  return evidence.open.empty() ? std::string(name(evidence.label)) : fmt::format("{} ({}: assumed)", name(evidence.label), evidence.open);
+}
+
+/// Of all hardware that has the row, or of `only`, the strongest label first.
+std::vector<Known> known(const catalogue::Pattern& row, const Target* only) {
+  std::vector<Known> all;
+  std::vector<Hardware> seen;
+  for (const Target& target : targets()) {
+    if ((only != nullptr && only != &target) || !has_feature(row.row.requirement, target)) continue;
+    if (std::ranges::find(seen, target.hardware) != seen.end()) continue;
+    seen.push_back(target.hardware);
+    const catalogue::RowEvidence evidence = catalogue::evidence_of(row, target.hardware);
+    auto found = std::ranges::find_if(all, [&](const Known& k) { return k.evidence.label == evidence.label; });
+    if (found == all.end()) found = all.insert(all.end(), {evidence, {}});
+    found->hardware.push_back(name(target.hardware));
   }
+  std::ranges::stable_sort(all, std::greater<>(), [](const Known& k) { return k.evidence.label; });
+  return all;
+}
+
+std::string needs_text(const Requirement& requirement) {
+  return has_feature(requirement, targets().front()) ? "all" : target_text(requirement);
+}
+
+std::string rows_text(const std::vector<const catalogue::Pattern*>& rows, const Target* only) {
+  Table table({"instruction", "needs", "PTX", "evidence", "source"});
+  for (const catalogue::Pattern* row : rows)
+    for (const Known& k : known(*row, only))
+      table.add({row->row.opcode, needs_text(row->row.requirement), to_string(row->row.requirement.ptx),
+                 fmt::format("{} {}", label_text(k.evidence), fmt::join(k.hardware, " ")), std::string(k.evidence.source)});
   return table.text();
+}
+
+std::string rows_json(const std::vector<const catalogue::Pattern*>& rows, const Target* only) {
+  Json all = Json::array();
+  for (const catalogue::Pattern* row : rows) {
+    Json evidence = Json::array();
+    for (const Known& k : known(*row, only))
+      for (const std::string_view hardware : k.hardware)
+        evidence.push_back({{"hardware", hardware},
+                            {"evidence", name(k.evidence.label)},
+                            {"source", k.evidence.source},
+                            {"open", k.evidence.open},
+                            {"compared", k.evidence.compared}});
+    if (evidence.empty()) continue;
+    const Json requires_json{{"target", needs_text(row->row.requirement)}, {"ptx", to_string(row->row.requirement.ptx)}};
+    all.push_back({{"opcode", row->row.opcode}, {"requires", requires_json}, {"known", std::move(evidence)}});
+  }
+  return all.dump(2) + '\n';
+}
+
+/// The rows of the catalogue that a statement can spell.
+std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone) {
+  std::vector<const catalogue::Pattern*> rows;
+  for (const catalogue::Pattern& row : catalogue::patterns()) {
+    const bool approximate = row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos;
+    if (!row.mnemonic.starts_with('%') && (approximate || !approximate_alone)) rows.push_back(&row);
+  }
+  return rows;
 }
 
 void list(const Options& options) {
   const Target* const only = options.target.empty() ? nullptr : &target(options.target);
-  if (options.approximate) {
-    fmt::print("{}", list_approximate(only));
+  if (options.scalar || options.approximate) {
+    const auto rows = listed_rows(options.approximate);
+    fmt::print("{}", options.json ? rows_json(rows, only) : rows_text(rows, only));
     return;
   }
   fmt::print("{}", options.json ? list_json(only) : list_text(only));
@@ -159,7 +207,7 @@ std::string footer() {
 Examples:
   warpmat list
   warpmat list --target sm_80
-  warpmat list --approximate --target sm_90
+  warpmat list --scalar --target sm_90
   warpmat list --json | jq -r '.[].opcode')";
 }
 
@@ -170,9 +218,9 @@ void add_list(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
       ->type_name("T");
-  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON instead of a table");
-  command->add_flag("--approximate", options->approximate, "The approximate scalar instructions (ex2.approx, div.full, ...) instead")
-      ->excludes(json);
+  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  command->add_flag("--scalar", options->scalar, "The scalar and machine instructions instead: add, cvt, ld, shfl, ...");
+  command->add_flag("--approximate", options->approximate, "Of those the approximate ones alone: ex2.approx, div.full, ...");
   command->footer(footer());
   command->callback([options] { list(*options); });
 }

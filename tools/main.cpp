@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <string>
 
@@ -67,6 +68,10 @@ int main(int argc, char** argv) {
   } catch (const warpmat::Interrupted& e) {
     fmt::print(stderr, "warpmat: interrupted: {}\n", e.what());
     return e.exit_status();
+  } catch (const warpmat::GpuLost& e) {
+    const int status = fail(e.what(), 1);
+    std::fflush(stdout);
+    std::_Exit(status);  // what the CUDA driver does at a process's end waits for the kernel, which may never end
   } catch (const std::exception& e) {
     return fail(e.what(), 1);
   }

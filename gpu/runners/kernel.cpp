@@ -27,7 +27,8 @@ Program with_one_array(Program program, const std::string& array) {
         item.bits += static_cast<std::uint64_t>(program.variables[static_cast<std::size_t>(item.index)].address);
         item.index = 0;
       }
-  program.variables = {{array, find_data_type("b8"), std::max<std::int64_t>(program.shared_bytes, 1), true, 1, 0}};
+  const std::int64_t bytes = std::max<std::int64_t>(program.shared_bytes, 1);
+  program.variables = {{array, find_data_type("b8"), bytes, {bytes}, 1, 0}};
   return program;
 }
 

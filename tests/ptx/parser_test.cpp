@@ -81,9 +81,25 @@ TEST_CASE("parser: .shared lays variables out one behind the other, aligned") {
   const Program program = parse(".shared .b8 a[3]; .shared .u32 b; .shared .align 16 .b16 c[5], d; .shared .f64 e[1];", "sm_80");
   CHECK(variables(program) == "a .b8 x3 at 0, b .u32 x1 at 4, c .b16 x5 at 16, d .b16 x1 at 32, e .f64 x1 at 40");
   CHECK(program.shared_bytes == 48);
-  CHECK(program.variables[0].is_array);
-  CHECK_FALSE(program.variables[1].is_array);
-  CHECK(program.variables[4].is_array);
+  CHECK(program.variables[0].extents.size() == 1);
+  CHECK(program.variables[1].extents.empty());
+  CHECK(program.variables[4].extents.size() == 1);
+}
+
+TEST_CASE("parser: arrays may have several dimensions, which lie row by row") {
+  const Program program = parse(".shared .align 16 .b16 tile[64][32], cube[2][3][4]; .shared .b8 x;", "sm_80");
+  CHECK(variables(program) == "tile .b16 x2048 at 0, cube .b16 x24 at 4096, x .b8 x1 at 4144");
+  CHECK(program.variables[0].extents == std::vector<std::int64_t>{64, 32});
+  CHECK(program.variables[1].extents == std::vector<std::int64_t>{2, 3, 4});
+}
+
+TEST_CASE("parser: a label names its statement") {
+  const Program program = parse("mov.u32 a, 1; $load:mov.u32 b, a; mov.u32 c, b;\nend : mov.u32 d, c;", "sm_80");
+  REQUIRE(program.statements.size() == 4);
+  CHECK(program.statements[0].label.empty());
+  CHECK(program.statements[1].label == "$load");
+  CHECK(program.statements[2].label.empty());
+  CHECK(program.statements[3].label == "end");
 }
 
 TEST_CASE("parser: without declarations a register is as wide as its first use") {
@@ -111,7 +127,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a", ".version 9.2", {1, 10}, "PTX 9.2 is newer than this library knows; the newest is 9.1"},
       {"sm_90a", ".version 100.0", {1, 10}, "expected a PTX version such as 9.0, found '100.0'"},
       {"sm_90a", ".address_size 48", {1, 15}, "expected an address size of 64 or 32, found '48'"},
-      {"sm_90a", ".entry k", {1, 1}, "unknown directive '.entry': there are .version, .target, .address_size, .reg and .shared"},
+      {"sm_90a", ".entry k", {1, 1}, ".entry is for whole kernels, which 'warpmat launch' and Module take: this is a list of statements"},
       {"sm_90a", ".global .b32 x;", {1, 1}, "unknown directive '.global': there are .version, .target, .address_size, .reg and .shared"},
       {"sm_90a", ".reg .b8 a;", {1, 6}, "expected a type such as .b32 or .f32, found '.b8'"},
       {"sm_90a", ".reg .pred p;", {1, 6}, "expected a type such as .b32 or .f32, found '.pred'"},
@@ -135,10 +151,9 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a", ".shared .align 3 .b32 v;", {1, 16}, "an alignment must be a power of two"},
       {"sm_90a", ".shared .align .b32 v;", {1, 16}, "expected an alignment in bytes from 1 to 65536, found '.b32'"},
       {"sm_90a", ".shared .f8 v;", {1, 9}, "expected a type such as .b32 or .f32, found '.f8'"},
-      {"sm_90a",
-       ".shared .b32 v[2][2];",
-       {1, 18},
-       "a variable has one dimension here: write v[ROWS * COLUMNS], and index it by row * COLUMNS + column"},
+      {"sm_90a", ".shared .b32 v[2][134217729];", {1, 19}, "expected a number of elements from 1 to 134217728, found '134217729'"},
+      {"sm_90a", ".shared .b32 v[2][2;", {1, 20}, "expected ']' after the number of elements, found ';'"},
+      {"sm_90a", ".shared .b32 v[2*2];", {1, 17}, "expected ']' after the number of elements, found '*'"},
       {"sm_90a", ".shared .b32 v = 1;", {1, 15}, "expected ';' after the declaration, found '='"},
       {"sm_90a",
        "a = b;",
@@ -148,21 +163,21 @@ TEST_CASE("parser: every error, with its place and what would be right") {
        "not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
       {"sm_90a", "}", {1, 1}, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels"},
       {"sm_90a", "@p mov.u32 a, 1;", {1, 1}, "predicates are not supported: every lane executes every statement"},
-      {"sm_90a", "L: mov.u32 a, 1;", {1, 1}, "labels and branches are not supported: a program runs from first to last"},
+      {"sm_90a", "L: mov.u32 a, 1; L: mov.u32 b, 1;", {1, 18}, "two statements are called 'L'"},
+      {"sm_90a", "L: .reg .b32 a;", {1, 4}, "expected the statement that 'L' names, found '.reg'"},
+      {"sm_90a", "L: M: mov.u32 a, 1;", {1, 4}, "expected the statement that 'L' names, found 'M'"},
+      {"sm_90a", "L:", {1, 3}, "expected the statement that 'L' names, found the end of the text"},
+      {"sm_90a", "a: mov.u32 a, 1;", {1, 4}, "'a' is a register or a variable already: a label needs a name of its own"},
       {"sm_90a", "5;", {1, 1}, "expected an instruction or a directive, found '5'"},
       {"sm_90a", "-", {1, 1}, "expected an instruction or a directive, found '-'"},
       {"sm_90a",
        "ret;",
        {1, 1},
-       "unknown instruction 'ret': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, "
-       "or, "
-       "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
+       "a list of statements runs from first to last, without ret: 'warpmat launch' and Module take whole kernels"},
       {"sm_90a",
        "bra L;",
        {1, 1},
-       "unknown instruction 'bra': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, shr, and, "
-       "or, "
-       "xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync"},
+       "a list of statements runs from first to last, without bra: 'warpmat launch' and Module take whole kernels"},
       {"sm_90a",
        "ld.global.b32 a, [b];",
        {1, 1},

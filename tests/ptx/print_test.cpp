@@ -55,6 +55,8 @@ TEST_CASE("print: the whole of a program") {
 
 TEST_CASE("print: what is hard to print comes back") {
   check_round_trip(".target sm_80\n");
+  check_round_trip(".shared .b16 tile[64][64]; load: ld.shared.b32 a, [tile]; mov.u32 b, a;", "sm_80");
+  CHECK(print(parse(".shared .b16 t[2][3];\nx: mov.u32 a, t;", "sm_80")).ends_with(".shared .align 2 .b16 t[2][3];\nx: mov.u32 a, t;\n"));
   check_round_trip("mov.u32 a, b;", "sm_80");
   check_round_trip(".version 6.5\n.target sm_75\nmov.u32 a, 1;", "sm_90a");  // sm_90a is younger than PTX 6.5
   check_round_trip(".shared .b8 v[8]; mov.u32 a, v+2147483647+2147483647+2147483647; ld.shared.b32 b, [a+2147483647+2147483647];",

@@ -130,5 +130,23 @@ TEST_CASE("list refuses an unknown target", "[tools]") {
   CHECK(outcome.err.starts_with("warpmat: error: unknown target 'sm_91'"));
 }
 
+TEST_CASE("list --scalar has the scalar and machine instructions with a label on each hardware", "[tools]") {
+  const Json all = list_json({"--scalar"}), approximate = list_json({"--approximate"}),
+             of_one = list_json({"--scalar", "--target", "sm_80"});
+  CHECK(all.size() > 400);
+  CHECK(approximate.size() < 30);
+  for (const Json& lowering : list_json({}).front().at("lowerings"))
+    CHECK((lowering.at("compared") == 0) == (lowering.at("evidence") == "specified"));
+  CHECK(of_one.size() < all.size());
+  for (const Json& row : all) {
+    CHECK_FALSE(row.at("opcode").get<std::string>().starts_with('%'));
+    for (const Json& known : row.at("known")) CHECK(find_label(known.at("evidence").get<std::string>()).has_value());
+  }
+  for (const Json& row : of_one) CHECK(row.at("known").size() == 1);
+  const Outcome text = run_command({"list", "--scalar", "--target", "sm_90a"});
+  CHECK(text.out.find("mov.b128 ") != std::string::npos);
+  CHECK(text.out.find("measured sm_90") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpmat

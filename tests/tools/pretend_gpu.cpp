@@ -57,10 +57,24 @@ const Target& pretended_target() {
   return target(name != nullptr ? name : "sm_90a");
 }
 
+/// Whether a kernel has hung: from then on everything that the driver is asked waits for it, at the process's end too.
+std::atomic<bool> hung{false};
+
+void wait_for_kernel() {
+  if (!hung) return;
+  fmt::print(stderr, "the driver waits for a kernel that never ends\n");
+  std::abort();
+}
+
 /// A GPU whose every 100th warp, the 43rd first, has the lowest bit of its first register in lane 17 wrong; stmatrix stops it. With
 /// WARPMAT_PRETEND_FAULTS=none it is as the emulator.
 class PretendGpu : public GpuRunner {
  public:
+  PretendGpu() = default;
+  PretendGpu(const PretendGpu&) = delete;
+  PretendGpu& operator=(const PretendGpu&) = delete;
+  ~PretendGpu() override { wait_for_kernel(); }
+
   void run(const Program& program, WarpStates& states) override {
     send_signal();
     if (is_set("WARPMAT_PRETEND_FAULTS", "none")) {
@@ -84,12 +98,18 @@ class PretendGpu : public GpuRunner {
   std::vector<GpuInfo> infos_{{"pretended GPU", "9.0", "1.2.3", "13.0", "release 13.0"}};
 };
 
-/// The same for kernels: bit 3 of the first buffer's byte 17 is wrong, and the text ends earlier.
+/// The same for kernels: bit 3 of the first buffer's byte 17 is wrong, and the text ends earlier. With WARPMAT_PRETEND_FAULTS=hang the
+/// third hangs.
 class PretendKernelGpu : public KernelRunner {
  public:
   KernelAnswer run(const KernelLaunch& launch) override {
+    if (is_set("WARPMAT_PRETEND_FAULTS", "hang") && ++runs_ == 3) {
+      hung = true;
+      std::atexit(wait_for_kernel);
+      throw GpuLost("it did not end within 60 seconds");
+    }
     KernelAnswer answer = emulator_.run(launch);
-    if (is_set("WARPMAT_PRETEND_FAULTS", "none")) return answer;
+    if (is_set("WARPMAT_PRETEND_FAULTS", "none") || is_set("WARPMAT_PRETEND_FAULTS", "hang")) return answer;
     if (!answer.buffers.empty() && answer.buffers[0].size() > 17) answer.buffers[0][17] ^= 8;
     if (!answer.printed.empty()) answer.printed.pop_back();
     return answer;
@@ -97,6 +117,7 @@ class PretendKernelGpu : public KernelRunner {
 
  private:
   EmulatorKernelRunner emulator_{warpmat::target("sm_90a")};
+  int runs_ = 0;
 };
 
 /// The same for functions of one operand: the lowest bit of the answer to 0x3f800001 is wrong. With WARPMAT_PRETEND_ANSWERS=zeros, which

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/tables/wgmma.h>
+
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/library/offers.h"
@@ -48,16 +52,38 @@ std::string kind_of(const Form& form) {
   return row(format).bits < 8 ? sparse + "fp6 and fp4" : sparse + std::string(name(format));
 }
 
+/// The same of a scalar instruction; empty for what computes nothing.
+std::string kind_of(const catalogue::Pattern& row) {
+  if (row.row.kernel.empty()) return "";
+  if (row.mnemonic.starts_with('v')) return "video instructions";
+  if (row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos)
+    return "approximate functions";
+  return row.row.opcode.find(".rs") != std::string::npos ? "stochastic rounding" : "scalar arithmetic";
+}
+
+/// Everything that some target of `hardware` has: its kind and its label.
+std::vector<std::pair<std::string, Label>> known(Hardware hardware) {
+  std::vector<std::pair<std::string, Label>> all;
+  for (const Form& form : forms())
+    if (const Lowering* lowering = find_lowering(form, hardware)) all.emplace_back(kind_of(form), label_of(*lowering));
+  if (hardware == Hardware::sm_90)
+    for (const WgmmaForm& form : wgmma_forms()) all.emplace_back("wgmma", label_of(lowering_of(form)));
+  for (const catalogue::Pattern& row : catalogue::patterns()) {
+    const auto has = [&](const Target& t) { return t.hardware == hardware && has_feature(row.row.requirement, t); };
+    if (!kind_of(row).empty() && std::ranges::any_of(targets(), has))
+      all.emplace_back(kind_of(row), catalogue::evidence_of(row, hardware).label);
+  }
+  return all;
+}
+
 /// "replayed: f16, bf16, tf32", from the strongest label on.
 std::string known_text(Hardware hardware) {
   std::vector<std::string> texts;
+  const auto all = known(hardware);
   for (const Label label : all_labels) {
     std::vector<std::string> kinds;
-    for (const Form& form : forms()) {
-      const Lowering* lowering = find_lowering(form, hardware);
-      if (lowering == nullptr || label_of(*lowering) != label) continue;
-      if (const std::string kind = kind_of(form); std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
-    }
+    for (const auto& [kind, of_kind] : all)
+      if (of_kind == label && std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     if (!kinds.empty()) texts.push_back(fmt::format("**{}**: {}", name(label), fmt::join(kinds, ", ")));
   }
   return fmt::format("{}", fmt::join(texts, "; "));

@@ -5,7 +5,9 @@
 #include <warpmat/ptx/program.h>
 #include <warpmat/tables/label.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpmat {
@@ -16,34 +18,31 @@ struct LabelOptions {
   std::string require;  ///< a label's name, or empty
 };
 
-/// A matrix instruction that ran, and how its bits are known.
+/// Something that ran, and how its bits are known.
 struct Labelled {
-  std::string opcode;
-  const Lowering* lowering = nullptr;
-  std::string remark;          ///< of operands about which less is known: "; terms far below the largest: published"
-  std::uint64_t compared = 0;  ///< results of this hardware that were compared, where the label is `measured`
+  std::string what;  ///< an opcode, "%clock64", or "contraction of mul and add"
+  Label label = Label::assumed;
+  std::string source;  ///< who says so
+  std::string remark;  ///< of operands about which less is known: "; NaN payloads: assumed"
+  std::string behind;  ///< how many results stand behind the label: " (1,000 results of its formats)"; empty where none do
 };
 
 Labelled labelled(const Instruction& instruction);
 
-/// The matrix instructions of a program or a kernel, wgmma among them.
+/// What a program or a kernel consists of, each once: matrix instructions, wgmma among them, scalar and machine instructions, special
+/// registers, and of a kernel what ptxas's contraction decides.
 std::vector<Labelled> labelled(const Program& program);
 std::vector<Labelled> labelled(const Kernel& kernel);
 
-/// One line about the bits of what ran: the hardware, the weakest label of `instructions`, its reason, and how many results stand behind
-/// it. "sm_80: replayed: mma... as A100, arXiv 2512.07004; ...". Without instructions what the ISA fixes alone has run.
-std::string evidence_line(std::string_view target, const std::vector<Labelled>& instructions);
+/// One line about the bits of what ran: the hardware, the weakest label of `all`, its reason, how many results stand behind it, and how
+/// many of `all` have each other label. "sm_80: replayed at the weakest: ...; mma.sync... (as A100, arXiv 2512.07004); beside it 3
+/// specified".
+std::string evidence_line(std::string_view target, const std::vector<Labelled>& all);
 
-/// Throws std::runtime_error where the weakest label of `instructions` is weaker than `options` require, with the line.
-void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& instructions);
+/// Throws std::runtime_error where the weakest label of `all` is weaker than `options` require, with the line.
+void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all);
 
 /// Prints the line to standard error, unless `options` are quiet.
-void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& instructions);
-
-/// How many results of an H200 this project has compared: the sum of the page docs/evidence.md.
-inline constexpr std::uint64_t compared_on_h200 = 25'198'767'104;
-
-/// The same of wgmma: those of tests/vectors/wgmma_sm_90.tsv.gz.
-inline constexpr std::uint64_t compared_of_wgmma = 577'536;
+void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all);
 
 }  // namespace warpmat

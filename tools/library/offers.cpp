@@ -11,10 +11,10 @@ namespace warpmat {
 std::string_view meaning(Label label) {
   switch (label) {
     case Label::measured: return "compared bit for bit with that hardware by this project";
-    case Label::specified: return "the ISA fixes every bit (data movement, integers); not compared with that hardware";
+    case Label::specified: return "the ISA fixes every bit (data movement, integers, correct rounding); not compared with that hardware";
     case Label::replayed: return "compared bit for bit with outputs of that hardware that others published";
     case Label::published: return "as papers describe that hardware's arithmetic; none of its outputs was compared";
-    case Label::assumed: return "deduced from neighbouring generations";
+    case Label::assumed: return "nobody has compared it: deduced from neighbouring generations, or left to the hardware";
   }
   return "";
 }

@@ -9,6 +9,21 @@
 #include <stdexcept>
 
 namespace warpmat {
+namespace {
+
+/// What `read` returns; of a text's errors the first one as one line, with the file's name.
+template <typename Read>
+auto first_error_of(const std::filesystem::path& path, Read read) {
+  try {
+    return read();
+  } catch (const SyntaxError& e) {
+    const std::string first = e.errors.front().format(path.string());
+    throw std::runtime_error(fmt::format("{}{}", first.substr(0, first.find('\n')),
+                                         e.errors.size() > 1 ? fmt::format(" (and {} more: see warpmat check)", e.errors.size() - 1) : ""));
+  }
+}
+
+}  // namespace
 
 std::string read_ptx(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -26,13 +41,25 @@ Program read_program(const std::filesystem::path& path, std::string_view target)
     throw std::runtime_error(fmt::format(
         "{} holds a whole kernel, and this command takes a list of statements: 'warpmat launch {}' runs it, with grid, block and buffers",
         path.string(), path.string()));
-  try {
-    return parse(text, target);
-  } catch (const SyntaxError& e) {
-    const std::string first = e.errors.front().format(path.string());
-    throw std::runtime_error(fmt::format("{}{}", first.substr(0, first.find('\n')),
-                                         e.errors.size() > 1 ? fmt::format(" (and {} more: see warpmat check)", e.errors.size() - 1) : ""));
-  }
+  return first_error_of(path, [&] { return parse(text, target); });
+}
+
+Module read_module(const std::filesystem::path& path) {
+  const std::string text = read_ptx(path);
+  if (!has_functions(text))
+    throw std::runtime_error(
+        fmt::format("{} holds a list of statements without an entry: 'warpmat run {}' runs it on one warp", path.string(), path.string()));
+  return first_error_of(path, [&] { return Module(text); });
+}
+
+Kernel read_kernel(const std::filesystem::path& path, const Module& module, std::string_view entry, const KernelOptions& options) {
+  return first_error_of(path, [&] { return Kernel(module, entry, options); });
+}
+
+void refuse_file(const std::string& opcode) {
+  if (opcode.ends_with(".ptx"))
+    throw std::runtime_error(fmt::format(
+        "{} is a file, and this command takes one instruction: 'warpmat run' takes lists of statements, 'warpmat launch' kernels", opcode));
 }
 
 }  // namespace warpmat

@@ -68,6 +68,22 @@ Layouts parse_layouts(const Program& program, const std::vector<std::string>& te
   return layouts;
 }
 
+namespace {
+
+/// "tile, a0, a1, ...", not more of them than a line holds.
+std::string all_names(const Program& program) {
+  constexpr std::size_t most = 24;
+  std::vector<std::string> names;
+  for (const SharedVariable& variable : program.variables) names.push_back(variable.name);
+  for (const NamedRegister& r : program.registers) names.push_back(r.name);
+  if (names.empty()) return "none";
+  const bool all = names.size() <= most;
+  if (!all) names.resize(most);
+  return fmt::format("{}{}", fmt::join(names, ", "), all ? "" : ", ...");
+}
+
+}  // namespace
+
 WarpPlace::WarpPlace(const Program& program, std::string_view text, const Layouts& layouts) : text_(text), name_(PlaceName::parse(text)) {
   variable_ = program.find_variable(name_.name);
   if (variable_ != nullptr)
@@ -116,7 +132,7 @@ void WarpPlace::resolve_variable(const Layouts& layouts) {
   const auto bytes = static_cast<std::size_t>(variable_->bytes());
   if (8 % type_.bits != 0 && (type_.bits % 8 != 0 || bytes * 8 % static_cast<std::size_t>(type_.bits) != 0))
     fail(text_, fmt::format("elements of {} bits do not fill the variable's {} bytes", type_.bits, bytes));
-  columns_ = name_.columns;
+  columns_ = name_.columns != 0 ? name_.columns : declared_columns();
   if (const auto found = layouts.find(name_.name); found != layouts.end()) {
     layout_ = found->second;
     if (columns_ == 0)
@@ -134,10 +150,19 @@ void WarpPlace::resolve_variable(const Layouts& layouts) {
     fail(text_, fmt::format("not one row of {} elements fits into the variable's {} bytes", columns_, bytes));
 }
 
+/// Elements of a row where the text declares rows, tile[64][32]; 0 where it does not, or they are no whole number.
+std::size_t WarpPlace::declared_columns() const {
+  const auto& extents = variable_->extents;
+  if (extents.size() < 2) return 0;
+  const auto bits = static_cast<std::size_t>(variable_->count / extents.front() * variable_->type->bits);
+  return bits % static_cast<std::size_t>(type_.bits) == 0 ? bits / static_cast<std::size_t>(type_.bits) : 0;
+}
+
 void WarpPlace::resolve_registers(const Program& program) {
   for (const std::string& register_name : split(name_.name, ',')) {
     const NamedRegister* found = program.find_register(register_name);
-    if (found == nullptr) fail(text_, fmt::format("the program has no register and no shared variable '{}'", register_name));
+    if (found == nullptr)
+      fail(text_, fmt::format("the program has no register and no shared variable '{}'; it has {}", register_name, all_names(program)));
     if (!registers_.empty() && found->type->bits != registers_.front()->type->bits)
       fail(text_, "registers of one list must have the same width");
     registers_.push_back(found);

@@ -92,6 +92,8 @@ class WarpPlace {
   std::vector<const NamedRegister*> registers_;
   const SharedVariable* variable_ = nullptr;
   MemoryLayout layout_;
+  std::size_t declared_columns() const;
+
   std::size_t rows_ = 0, columns_ = 0;  ///< of a variable that is a matrix
   std::size_t statement_ = 0;
   const Operand* operand_ = nullptr;

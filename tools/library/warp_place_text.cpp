@@ -77,7 +77,8 @@ std::string place_help() {
   return "A PLACE is NAME[:FORMAT][:bits|:values][:COLUMNS], where NAME is\n"
          "  a shared variable    tile:f16:8      its elements as f16, 8 in a row; see --layout\n"
          "  registers            d0,d1:f32       a table of lanes; without FORMAT their bits\n"
-         "  a matrix operand     mma.0.a         operand a of the first mma as the logical matrix; 0.a: of the first matrix instruction\n"
+         "  a matrix operand     mma.0.a         operand a of the first mma as the logical matrix; 0.a: of the first matrix instruction;\n"
+         "                                       x.a: of the statement with the label x:\n"
          "  of a sparse mma      mma.0.sparse-a  the dense A, which becomes operands a and e; mma.0.e: the metadata codes, rows by groups\n"
          "  scale factors        mma.0.scale-a   rows by factors, for the ids of the statement; mma.0.scale-b: factors by columns\n"
          "A FORMAT is one of PTX's, or x8, x16, x32 ... for plain bits; :bits prints and writes a format's bit patterns.\n";

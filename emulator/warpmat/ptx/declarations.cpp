@@ -40,6 +40,10 @@ void Declarations::parse_directive() {
   if (directive.text == ".address_size") return parse_address_size();
   if (directive.text == ".reg") return parse_registers();
   if (directive.text == ".shared") return parse_variables();
+  constexpr std::array<std::string_view, 5> of_modules{".entry", ".func", ".visible", ".extern", ".weak"};
+  if (std::ranges::find(of_modules, directive.text) != of_modules.end())
+    fail(directive,
+         fmt::format("{} is for whole kernels, which 'warpmat launch' and Module take: this is a list of statements", directive.text));
   fail(directive, fmt::format("unknown directive '{}': there are .version, .target, .address_size, .reg and .shared", directive.text));
 }
 
@@ -127,6 +131,14 @@ void Declarations::parse_registers() {
   tokens_.expect(';', "the declaration");
 }
 
+void Declarations::parse_extent(SharedVariable& variable) {
+  tokens_.take();
+  const std::int64_t most = max_shared_bytes / (variable.type->bits / 8) / variable.count;
+  variable.extents.push_back(parse_count(most, "a number of elements"));
+  variable.count *= variable.extents.back();
+  tokens_.expect(']', "the number of elements");
+}
+
 void Declarations::parse_variables() {
   std::int64_t alignment = 0;
   if (tokens_.here().text == ".align") {
@@ -139,14 +151,8 @@ void Declarations::parse_variables() {
   do {
     const Token& name = parse_new_name();
     require_new(name, std::string(name.text));
-    SharedVariable variable{std::string(name.text), &type, 1, tokens_.here().is('['), std::max<std::int64_t>(alignment, type.bits / 8), 0};
-    if (tokens_.take_if('[')) {
-      variable.count = parse_count(max_shared_bytes / (type.bits / 8), "a number of elements");
-      tokens_.expect(']', "the number of elements");
-      if (tokens_.here().is('['))
-        fail(tokens_.here(),
-             fmt::format("a variable has one dimension here: write {}[ROWS * COLUMNS], and index it by row * COLUMNS + column", name.text));
-    }
+    SharedVariable variable{std::string(name.text), &type, 1, {}, std::max<std::int64_t>(alignment, type.bits / 8), 0};
+    while (tokens_.here().is('[')) parse_extent(variable);
     variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
     if (variable.address + variable.bytes() > max_shared_bytes)
       fail(name, fmt::format("more than {} bytes of shared memory", max_shared_bytes));

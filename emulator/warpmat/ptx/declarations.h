@@ -35,6 +35,8 @@ class Declarations {
   void parse_address_size();
   void parse_registers();
   void parse_variables();
+  /// One [number] of an array.
+  void parse_extent(SharedVariable& variable);
   const DataType& parse_type(bool of_register);
   const Token& parse_new_name();
   std::int64_t parse_count(std::int64_t most, std::string_view what);

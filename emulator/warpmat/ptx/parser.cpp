@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +28,7 @@ class Parser {
         recover();
       }
     }
+    refuse_labels_of_names();
     if (program_.target == nullptr && errors_.empty()) report({1, 1}, "no target: begin the program with .target sm_90a, or name one");
     if (!errors_.empty()) throw SyntaxError(std::move(errors_));
     place_slots(program_);
@@ -33,6 +36,14 @@ class Parser {
   }
 
  private:
+  /// Labels, registers and variables share their names. Registers without a declaration come later than their labels.
+  void refuse_labels_of_names() {
+    for (const Statement& statement : program_.statements)
+      if (program_.find_variable(statement.label) != nullptr || declarations_.find_register(statement.label) != nullptr)
+        report(statement.location,
+               fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label));
+  }
+
   void report(Location location, const std::string& message) { errors_.push_back(diagnose(source_, location, message)); }
 
   /// Goes on behind the next semicolon, or before a line that begins with a known instruction or a directive.
@@ -50,6 +61,7 @@ class Parser {
 
   void parse_one() {
     failed_at_ = tokens_.position();
+    label_.clear();
     if (tokens_.take_if(';')) return;
     const Token& token = tokens_.here();
     if (token.kind == Token::Kind::qualifier) return declarations_.parse_directive();
@@ -57,8 +69,18 @@ class Parser {
     if (token.is('{') || token.is('}'))
       fail(token, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels");
     if (token.kind != Token::Kind::word) fail(token, fmt::format("expected an instruction or a directive, found {}", spell(token)));
-    if (tokens_.ahead().is(':')) fail(token, "labels and branches are not supported: a program runs from first to last");
+    if (tokens_.ahead().is(':')) label_ = parse_label();
     parse_statement();
+  }
+
+  /// name: before a statement.
+  std::string parse_label() {
+    const Token& name = tokens_.take();
+    tokens_.take();
+    if (!labels_.insert(std::string(name.text)).second) fail(name, fmt::format("two statements are called '{}'", name.text));
+    if (tokens_.here().kind != Token::Kind::word || tokens_.ahead().is(':'))
+      fail(tokens_.here(), fmt::format("expected the statement that '{}' names, found {}", name.text, spell(tokens_.here())));
+    return std::string(name.text);
   }
 
   void parse_statement() {
@@ -77,6 +99,9 @@ class Parser {
       parse_matrix_statement(mnemonic, opcode);
     } else if (is_scalar_mnemonic(mnemonic.text)) {
       parse_scalar_statement(mnemonic, opcode);
+    } else if (mnemonic.text == "bra" || mnemonic.text == "ret" || mnemonic.text == "exit" || mnemonic.text == "call") {
+      fail(mnemonic, fmt::format("a list of statements runs from first to last, without {}: 'warpmat launch' and Module take whole kernels",
+                                 mnemonic.text));
     } else {
       fail(mnemonic,
            fmt::format(
@@ -142,12 +167,15 @@ class Parser {
 
   void finish(Statement statement) {
     tokens_.expect(';', "the statement");
+    statement.label = std::exchange(label_, {});
     program_.statements.push_back(std::move(statement));
   }
 
   std::string_view source_;
   TokenReader tokens_;
-  std::size_t failed_at_ = 0;  ///< where the current statement began: recovery must get beyond it
+  std::string label_;             ///< of the statement that is being parsed; empty where it has none
+  std::set<std::string> labels_;  ///< all so far
+  std::size_t failed_at_ = 0;     ///< where the current statement began: recovery must get beyond it
   Program program_;
   Declarations declarations_;
   OperandParser operands_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace warpmat {
 namespace {
@@ -56,8 +57,10 @@ std::string print(const Program& program) {
       fmt::format(".version {}\n.target {}\n", to_string(std::max(program.version, program.target->since)), program.target->name);
   for (const NamedRegister& r : program.registers) text += fmt::format(".reg .{} {};\n", r.type->name, r.name);
   for (const SharedVariable& v : program.variables)
-    text += fmt::format(".shared .align {} .{} {}{};\n", v.alignment, v.type->name, v.name, v.is_array ? fmt::format("[{}]", v.count) : "");
-  for (const Statement& statement : program.statements) text += print(program, statement) + "\n";
+    text += fmt::format(".shared .align {} .{} {}{};\n", v.alignment, v.type->name, v.name,
+                        v.extents.empty() ? "" : fmt::format("[{}]", fmt::join(v.extents, "][")));
+  for (const Statement& statement : program.statements)
+    text += (statement.label.empty() ? "" : statement.label + ": ") + print(program, statement) + "\n";
   return text;
 }
 

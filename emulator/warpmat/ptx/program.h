@@ -25,9 +25,9 @@ struct NamedRegister {
 struct SharedVariable {
   std::string name;
   const DataType* type;
-  std::int64_t count;
-  bool is_array;
-  std::int64_t alignment;  ///< bytes
+  std::int64_t count;                 ///< the product of `extents`
+  std::vector<std::int64_t> extents;  ///< of an array, as the text has them: tile[64][32] lies row by row. None: no array
+  std::int64_t alignment;             ///< bytes
   std::int64_t address;
   std::int64_t bytes() const { return count * type->bits / 8; }
   friend bool operator==(const SharedVariable&, const SharedVariable&) = default;
@@ -63,6 +63,7 @@ struct Statement {
   Location location;
   std::variant<Instruction, const ScalarInstruction*> instruction;
   std::vector<OperandText> operands;
+  std::string label = {};  ///< the name that the text gives it, "product: mma...": its operand a is product.a
 
   const Instruction* matrix() const { return std::get_if<Instruction>(&instruction); }
   friend bool operator==(const Statement& a, const Statement& b) { return a.instruction == b.instruction && a.operands == b.operands; }

@@ -1,5 +1,6 @@
 #include <warpmat/ptx/statement_name.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
@@ -29,10 +30,19 @@ std::string all_statements(const Program& program) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// "d, a, b, c"
+std::string operands_text(const Statement& statement) {
+  std::vector<std::string_view> names;
+  for (const Operand& operand : statement.matrix()->form().operands) names.push_back(name(operand.name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::size_t find_statement(const Program& program, std::string_view name) {
   const auto statements = program.matrix_statements();
+  const auto called = std::ranges::find_if(statements, [&](const Statement* s) { return !name.empty() && s->label == name; });
+  if (called != statements.end()) return static_cast<std::size_t>(called - statements.begin());
   const std::size_t dot = name.rfind('.');
   const bool counted = dot == std::string_view::npos;  // by its number among all, or among those of its mnemonic
   if (const auto number = whole_number(name.substr(counted ? 0 : dot + 1))) {
@@ -46,16 +56,21 @@ std::size_t find_statement(const Program& program, std::string_view name) {
 
 OperandPlace find_operand_place(const Program& program, std::string_view name) {
   const std::size_t dot = name.rfind('.');
-  const auto operand = dot == std::string_view::npos ? std::nullopt : find_operand_name(name.substr(dot + 1));
-  if (!operand)
+  if (dot == std::string_view::npos)
     throw std::invalid_argument(
         fmt::format("'{}' is no operand: one is written 0.a or mma.0.a, a matrix instruction and the operand's name; the program's are {}",
                     name, all_statements(program)));
-  return {find_statement(program, name.substr(0, dot)), *operand};
+  const auto operand = find_operand_name(name.substr(dot + 1));
+  const std::size_t statement = find_statement(program, name.substr(0, dot));
+  if (!operand)
+    throw std::invalid_argument(fmt::format("{} has no operand '{}'; it has {}", name.substr(0, dot), name.substr(dot + 1),
+                                            operands_text(*program.matrix_statements()[statement])));
+  return {statement, *operand};
 }
 
 std::string statement_name(const Program& program, std::size_t statement) {
   const auto statements = program.matrix_statements();
+  if (const std::string& label = statements.at(statement)->label; !label.empty()) return label;
   std::size_t number = 0;
   for (std::size_t i = 0; i < statement; ++i) number += mnemonic(*statements[i]) == mnemonic(*statements.at(statement));
   return fmt::format("{}.{}", mnemonic(*statements[statement]), number);

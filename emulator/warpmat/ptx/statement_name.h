@@ -14,6 +14,7 @@ namespace warpmat {
 //     2             the third matrix instruction of the program
 //     mma.0         its first mma (wmma.load.1: the second wmma.load)
 //     mma.0.a       operand a of one
+//     product       the one that the text calls so: "product: mma.sync..."; product.a is its operand a
 //
 // All throw std::invalid_argument that names what exists.
 
@@ -30,7 +31,7 @@ struct OperandPlace {
 /// The operand that `name` names, "mma.0.a".
 [[nodiscard]] WARPMAT_API OperandPlace find_operand_place(const Program& program, std::string_view name);
 
-/// The name of matrix instruction number `statement`: "mma.0".
+/// The name of matrix instruction number `statement`: its label, or else "mma.0".
 [[nodiscard]] WARPMAT_API std::string statement_name(const Program& program, std::size_t statement);
 
 /// The matrix instructions that have a matrix operand `operand`, for messages: "1 (mma.0) and 3 (mma.1) have it"; "no matrix instruction of

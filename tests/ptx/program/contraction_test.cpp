@@ -77,3 +77,29 @@ TEST_CASE("the report names the sums that became part of an fma", "[contraction]
   CHECK(kernel.program().statements[kernel.program().contracted[0]]->opcode == "add.f32");
   CHECK(Kernel(module, "k", {.contract = false}).program().contracted.empty());
 }
+
+TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction]") {
+  struct Case {
+    const char* body;
+    std::size_t assumed;  ///< products
+  };
+  for (const Case& c : {
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3; add.f32 %f9, %f6, %f5;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f9, %f5, %f6;", 0},
+           Case{"mul.rn.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 bra L; add.f32 %f9, %f5, %f3; L:", 0},
+           // Beside a branch or an early end, fused or not; products alone concern nobody.
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; setp.ge.u32 %p1, %i, 40; @%p1 bra L; add.f32 %f9, %f9, %f3; L:", 1},
+           Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret; add.f32 %f9, %f5, %f3;", 1},
+           Case{"mul.f32 %f9, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret;", 0},
+           // A product that something else uses too.
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 1},
+           // Of two that meet, the one with more uses.
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.f32 %f9, %f7, %f8;", 1},
+       }) {
+    INFO(c.body);
+    const std::string body = std::string(c.body) + "\nmov.b32 %d, %f9;";
+    CHECK(Kernel(word_kernel(body), "k").program().contraction_assumed.size() == c.assumed);
+    CHECK(Kernel(word_kernel(body), "k", {.contract = false}).program().contraction_assumed.empty());
+  }
+}

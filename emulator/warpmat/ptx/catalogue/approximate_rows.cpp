@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <warpmat/ptx/catalogue/approximate_evidence.h>
+#include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
@@ -13,12 +13,14 @@ constexpr Requirement any = since(1, {1, 4}), sm20 = since(20, {2, 1}), sm20_rsq
 constexpr Requirement sm75 = since(75, {7, 0}), sm90 = since(90, {7, 8});
 
 // What was compared with an H200, without a difference: every .ftz spelling and every type of a row.
-constexpr std::string_view all_operands = "H200: all 2^32 operands", all_pairs = "H200: 1,342,177,280 pairs",
-                           upper_words = "H200: all 2^32 upper words, and 1,207,959,552 numbers";
+constexpr RowEvidence all_operands{Label::measured, "H200: all 2^32 operands", {}, std::uint64_t{1} << 32};
+constexpr RowEvidence all_pairs{Label::measured, "H200: random pairs and those close to the limits", {}, 1'342'177'280};
+constexpr RowEvidence upper_words{
+    Label::measured, "H200: all 2^32 upper words, and random numbers", {}, (std::uint64_t{1} << 32) + 1'207'959'552};
 
 struct ApproximateRow {
   KernelRow row;
-  std::string_view compared;
+  RowEvidence sm_90;
 };
 
 const std::vector<ApproximateRow> approximate{
@@ -47,11 +49,11 @@ void add_approximate_rows(std::vector<Row>& rows) {
   for (const ApproximateRow& r : approximate) add_kernel_rows(rows, {&r.row, 1});
 }
 
-std::optional<ApproximateEvidence> approximate_evidence(const Row& row, Hardware hardware) {
+std::optional<RowEvidence> approximate_evidence(const Row& row, Hardware hardware) {
   const auto found = std::ranges::find(approximate, row.opcode, [](const ApproximateRow& r) { return std::string_view(r.row.opcode); });
   if (found == approximate.end()) return std::nullopt;
-  if (hardware == Hardware::sm_90) return ApproximateEvidence{Evidence::measured, found->compared};
-  return ApproximateEvidence{Evidence::assumed, "as sm_90, with the same machine instructions"};
+  if (hardware == Hardware::sm_90) return found->sm_90;
+  return RowEvidence{Label::assumed, "as sm_90, with the same machine instructions"};
 }
 
 }  // namespace warpmat::catalogue

@@ -31,8 +31,10 @@ void add_memory_rows(std::vector<Row>& rows) {
                     "", nullptr, Semantics::atomic});
   };
   for (const char* mnemonic : {"atom", "red"}) {
-    atomic(mnemonic, ".add", "(.u32|.s32|.u64|.s64|.f32|.f64|.f16|.f16x2|.bf16|.bf16x2)");
-    atomic(mnemonic, "(.min|.max)", "(.u32|.s32|.u64|.s64|.f16|.f16x2|.bf16|.bf16x2)");
+    atomic(mnemonic, ".add", "(.u32|.s32|.u64|.s64)");
+    atomic(mnemonic, ".add", "(.f32|.f64|.f16|.f16x2|.bf16|.bf16x2)");
+    atomic(mnemonic, "(.min|.max)", "(.u32|.s32|.u64|.s64)");
+    atomic(mnemonic, "(.min|.max)", "(.f16|.f16x2|.bf16|.bf16x2)");
     atomic(mnemonic, "(.inc|.dec)", ".u32");
     atomic(mnemonic, "(.and|.or|.xor)", "(.b32|.b64)");
   }

@@ -294,6 +294,8 @@ struct Program {
   std::uint32_t dynamic_offset = 0;  ///< where .extern .shared begins, from shared_base on
   Limits limits;
   std::vector<std::uint32_t> contracted;  ///< statements (adds) that are executed as part of an fma: `--fmad`'s report
+  /// Products whose sums ptxas may treat otherwise, as nobody knows its rule there: beside branches, and where a product has other uses.
+  std::vector<std::uint32_t> contraction_assumed;
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
 };

@@ -47,6 +47,7 @@ class Contraction {
     for (std::size_t b = 0; b < blocks_.size(); ++b) find_dead(static_cast<int>(b));
     for (std::size_t b = 0; b < blocks_.size(); ++b) find_products(static_cast<int>(b));
     fuse_all();
+    note_assumed();
     if (!replaced_.empty()) rebuild();
   }
 
@@ -161,6 +162,35 @@ class Contraction {
       if (std::ranges::any_of(product.uses, [&](const Use& use) { return replaced_.contains(use.user); })) continue;
       for (const Use& use : product.uses) replaced_[use.user] = {product.mul, use};
     }
+  }
+
+  /// Whether a sum reads what operation `mul` writes, or a neg, behind which a sum may be.
+  bool has_sum(int mul) const {
+    for (std::size_t i = 0; i < arithmetic_.size(); ++i)
+      if (arithmetic_[i] && arithmetic_[i]->kind != Arithmetic::Kind::mul && arithmetic_[i]->type == kind(mul)->type &&
+          std::ranges::find(function_.operations[i].sources, at(mul).results[0]) != function_.operations[i].sources.end())
+        return true;
+    return false;
+  }
+
+  /// What ptxas does was compared in functions without branches alone, and there of products that are all fused, or have one use.
+  void note_assumed() {
+    const bool branches = std::ranges::any_of(blocks_, [&](const Block& block) {
+      const Operation& last = at(block.last - 1).operation;
+      return block.next.size() > 1 || (last.guarded && (last.semantics == Semantics::exit || last.semantics == Semantics::return_));
+    });
+    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
+      if (!kind(i) || kind(i)->kind != Arithmetic::Kind::mul || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
+      if (!has_sum(i)) continue;
+      const auto product = std::ranges::find(products_, i, &Product::mul);
+      const bool known = product != products_.end() && (product->uses.size() == 1 || is_fused(*product));
+      if (!known || branches) draft_.program.contraction_assumed.push_back(at(i).operation.statement);
+    }
+  }
+
+  bool is_fused(const Product& product) const {
+    const auto found = replaced_.find(product.uses.front().user);
+    return found != replaced_.end() && found->second.mul == product.mul;
   }
 
   /// Whether a register keeps its value from operation `from` to operation `to`.

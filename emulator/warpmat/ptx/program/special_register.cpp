@@ -10,6 +10,7 @@ struct Row {
   std::string_view name;
   SpecialRegister special_register;
   int bits = 32;
+  bool hardwares_own = false;
 };
 
 using enum SpecialRegister;
@@ -28,24 +29,24 @@ constexpr std::array rows{
     Row{"%nctaid.y", nctaid_y},
     Row{"%nctaid.z", nctaid_z},
     Row{"%laneid", laneid},
-    Row{"%warpid", warpid},
-    Row{"%nwarpid", nwarpid},
-    Row{"%smid", smid},
-    Row{"%nsmid", nsmid},
-    Row{"%gridid", gridid, 64},
+    Row{"%warpid", warpid, 32, true},
+    Row{"%nwarpid", nwarpid, 32, true},
+    Row{"%smid", smid, 32, true},
+    Row{"%nsmid", nsmid, 32, true},
+    Row{"%gridid", gridid, 64, true},
     Row{"%lanemask_eq", lanemask_eq},
     Row{"%lanemask_le", lanemask_le},
     Row{"%lanemask_lt", lanemask_lt},
     Row{"%lanemask_ge", lanemask_ge},
     Row{"%lanemask_gt", lanemask_gt},
-    Row{"%clock", clock},
-    Row{"%clock_hi", clock_hi},
-    Row{"%clock64", clock64, 64},
-    Row{"%globaltimer", globaltimer, 64},
-    Row{"%globaltimer_lo", globaltimer_lo},
-    Row{"%globaltimer_hi", globaltimer_hi},
-    Row{"%total_smem_size", total_smem_size},
-    Row{"%aggr_smem_size", aggr_smem_size},
+    Row{"%clock", clock, 32, true},
+    Row{"%clock_hi", clock_hi, 32, true},
+    Row{"%clock64", clock64, 64, true},
+    Row{"%globaltimer", globaltimer, 64, true},
+    Row{"%globaltimer_lo", globaltimer_lo, 32, true},
+    Row{"%globaltimer_hi", globaltimer_hi, 32, true},
+    Row{"%total_smem_size", total_smem_size, 32, true},
+    Row{"%aggr_smem_size", aggr_smem_size, 32, true},
     Row{"%dynamic_smem_size", dynamic_smem_size},
     Row{"%clusterid.x", clusterid_x},
     Row{"%clusterid.y", clusterid_y},
@@ -71,6 +72,17 @@ std::optional<SpecialRegisterName> find_special_register(std::string_view name) 
   if (found != rows.end()) return SpecialRegisterName{found->special_register, found->bits};
   if (name.starts_with("%envreg")) return SpecialRegisterName{environment, 32};
   return std::nullopt;
+}
+
+std::string_view name(SpecialRegister special_register) {
+  const auto* const found = std::ranges::find(rows, special_register, &Row::special_register);
+  if (found != rows.end()) return found->name;
+  return special_register == environment ? "%envreg" : "%local";
+}
+
+bool is_hardwares_own(SpecialRegister special_register) {
+  const auto* const found = std::ranges::find(rows, special_register, &Row::special_register);
+  return special_register == environment || (found != rows.end() && found->hardwares_own);
 }
 
 }  // namespace warpmat::code

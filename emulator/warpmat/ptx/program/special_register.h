@@ -67,4 +67,10 @@ struct SpecialRegisterName {
 /// The special register of that name ("%tid.x"), if there is one.
 std::optional<SpecialRegisterName> find_special_register(std::string_view name);
 
+/// "%tid.x"; of what stands for no register of PTX, or for many, "%envreg" or "%local".
+std::string_view name(SpecialRegister special_register);
+
+/// Whether the PTX ISA leaves the number to the hardware: clocks, multiprocessors, numbers of grids.
+bool is_hardwares_own(SpecialRegister special_register);
+
 }  // namespace warpmat::code

@@ -1,0 +1,84 @@
+#include <warpmat/ptx/catalogue/evidence.h>
+
+#include <algorithm>
+#include <array>
+
+#include <warpmat/ptx/catalogue/video_selectors.h>
+
+namespace warpmat::catalogue {
+namespace {
+
+/// What the sweep on an H200 compared of each result of each spelling: five classes of operands (docs/numerics.md).
+constexpr std::uint64_t swept = 5 * 1'048'576;
+
+bool has(const Pattern& pattern, std::string_view text) {
+  return pattern.row.opcode.find(text) != std::string::npos;
+}
+
+bool is_one_of(const Pattern& pattern, auto... mnemonics) {
+  return ((pattern.mnemonic == mnemonics) || ...);
+}
+
+/// Whether every type among the qualifiers of that place, counted from the last one, is a floating-point one.
+bool is_floating(const Pattern& pattern, std::size_t from_last) {
+  std::vector<const ValueType*> types;
+  for (auto place = pattern.places.rbegin(); place != pattern.places.rend(); ++place)
+    if (const ValueType* type = find_value_type(std::string_view(place->alternatives.front()).substr(1))) types.push_back(type);
+  return from_last < types.size() && types[from_last]->type_class == ValueType::Class::floating;
+}
+
+/// Whether results are rounded numbers, which are NaNs for some operands.
+bool computes_floats(const Pattern& pattern) {
+  if (is_one_of(pattern, "cvt")) return is_floating(pattern, 0) && is_floating(pattern, 1);
+  return is_one_of(pattern, "add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "abs", "neg", "min", "max", "redux") &&
+         is_floating(pattern, 0);
+}
+
+/// What the PTX ISA leaves open about some rows: the first that applies counts.
+struct OpenRule {
+  bool (*applies)(const Pattern& row);
+  bool everything;  ///< of every result; else of those alone that `what` names
+  std::string_view what;
+};
+
+constexpr std::array open_rules{
+    OpenRule{[](const Pattern& row) { return is_video({.pattern = &row, .qualifiers = {}, .types = {}}); }, true,
+             "as ptxas 13.0 puts it together for sm_90"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "cvt") && has(row, ".rs"); }, true,
+             "which of the random bits are added where, nobody has looked"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; }, true,
+             "which lanes these are, the hardware decides"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "createpolicy"); }, false, "the bits of a policy"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "div", "rem") && !is_floating(row, 0); }, false, "a divisor of zero"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "bfe", "bfi"); }, false, "positions and lengths above 255"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "fns"); }, false, "bases above 31"},
+    OpenRule{[](const Pattern& row) { return has(row, ".ue8m0x2."); }, false, "negative numbers and NaN"},
+    OpenRule{[](const Pattern& row) { return has(row, ".oob"); }, false, "NaN payloads, and which NaN is out of bounds"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic && has(row, "16x2"); }, false,
+             "NaN payloads, and the order in which lanes and blocks come"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic; }, false, "the order in which lanes and blocks come"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::mbarrier && has(row, "arrive"); }, false,
+             "the bits of a state"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "cvta", "mapa"); }, false, "the addresses themselves"},
+    OpenRule{[](const Pattern& row) { return computes_floats(row) && has(row, ".ftz"); }, false,
+             "NaN payloads, and .ftz beside the smallest normal number"},
+    OpenRule{computes_floats, false, "NaN payloads"},
+};
+
+RowEvidence as_specified(const Pattern& pattern) {
+  const auto* const rule = std::ranges::find_if(open_rules, [&](const OpenRule& r) { return r.applies(pattern); });
+  if (rule == open_rules.end()) return {Label::specified, "PTX ISA 9.1"};
+  if (rule->everything) return {Label::assumed, rule->what};
+  return {Label::specified, "PTX ISA 9.1", rule->what};
+}
+
+}  // namespace
+
+RowEvidence evidence_of(const Pattern& pattern, Hardware hardware) {
+  if (const auto approximate = approximate_evidence(pattern.row, hardware)) return *approximate;
+  if (pattern.row.kernel.empty() || hardware != Hardware::sm_90) return as_specified(pattern);
+  const auto results = static_cast<std::uint64_t>(std::ranges::count_if(pattern.operands, &OperandPattern::result));
+  return {Label::measured, "H200: every spelling, five classes of operands", {}, swept * results};
+}
+
+}  // namespace warpmat::catalogue

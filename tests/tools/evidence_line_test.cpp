@@ -1,0 +1,106 @@
+#include "tools/library/evidence_line.h"
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+#include "paths.h"
+#include "tools/library/compared_results.h"
+
+namespace warpmat {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string page(const std::string& path) {
+  std::ifstream file(source_path(path));
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_CASE("the results behind measured forms are those of docs/evidence.md", "[tools][evidence]") {
+  const std::string text = page("docs/evidence.md");
+  std::uint64_t swept = 0, all = 0;
+  const std::regex sweep(R"(\| sm_90a \|.*\| (\d+) \| 0 \| \d+ s \|)"), line(R"(\| `([a-z0-9.:_]+)` \| 1 \| sm_90: (\d+) in)");
+  for (std::sregex_iterator found(text.begin(), text.end(), sweep), end; found != end; ++found) swept += std::stoull((*found)[1]);
+  for (const Form& form : forms()) all += compared_results(form);
+  CHECK(swept != 0);
+  CHECK(all == swept);
+  int lines = 0;
+  for (std::sregex_iterator found(text.begin(), text.end(), line), end; found != end; ++found, ++lines) {
+    const Form* form = find_form((*found)[1].str());
+    INFO((*found)[1]);
+    REQUIRE(form != nullptr);
+    CHECK(compared_results(*form) == std::stoull((*found)[2]));
+  }
+  CHECK(lines >= 5);
+}
+
+constexpr const char* kernel_text = R"(.version 8.4
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 x)
+{
+  .reg .pred %p<2>; .reg .b32 %r<4>; .reg .f32 %f<5>; .reg .b64 %l<4>;
+  ld.param.u64 %l1, [x];
+  mov.u32 %r1, %REGISTER;
+  ld.global.f32 %f1, [%l1];
+  STATEMENTS
+  st.global.f32 [%l1], %f1;
+  ret;
+}
+)";
+
+struct Checked {
+  TemporaryDirectory directory;
+  std::string file = directory.path("k.ptx");
+
+  Outcome operator()(const std::string& special_register, const std::string& statements, std::vector<std::string> options) {
+    std::string text = std::regex_replace(kernel_text, std::regex("STATEMENTS"), statements);
+    write_text(file, std::regex_replace(text, std::regex("%REGISTER"), special_register));
+    options.insert(options.begin(), {"check", file});
+    return run_command(options);
+  }
+};
+
+TEST_CASE("the line of a kernel counts scalar instructions, special registers and contraction", "[tools][evidence]") {
+  Checked check;
+  const auto line = [&](const std::string& special_register, const std::string& statements, const std::string& target) {
+    const Outcome outcome = check(special_register, statements, {"--target", target});
+    CHECK(outcome.status == 0);
+    return outcome.err;
+  };
+  CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_90"), "sm_90: specified at the weakest: "));
+  CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_90"), "; beside it 1 measured, 4 specified"));
+  CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_80"),
+                 "abs.f32 (PTX ISA 9.1); NaN payloads, and .ftz beside the smallest normal number: assumed; beside it 5 specified"));
+  CHECK(contains(line("%clock", "", "sm_90"), "sm_90: assumed at the weakest: "));
+  CHECK(contains(line("%clock", "", "sm_90"), "%clock (the number is the hardware's own)"));
+  CHECK(contains(line("%tid.x", "ex2.approx.f32 %f1, %f1;", "sm_80"), "ex2.approx.f32 (as sm_90, with the same machine instructions)"));
+  const std::string contracted = "mul.f32 %f2, %f1, %f1; add.f32 %f1, %f2, %f1;";
+  CHECK(contains(line("%tid.x", contracted, "sm_90"), "sm_90: specified at the weakest: "));
+  CHECK(contains(line("%tid.x", contracted, "sm_80"), "contraction of mul and add (as ptxas has it for sm_90)"));
+  CHECK(contains(line("%tid.x", "setp.eq.u32 %p1, %r1, 0; @%p1 bra L; " + contracted + " L:", "sm_90"),
+                 "contraction of mul and add (line 10, mul.f32: what ptxas fuses beside branches"));
+}
+
+TEST_CASE("--require speaks of everything that a kernel consists of", "[tools][evidence]") {
+  Checked check;
+  CHECK(check("%tid.x", "", {"--require", "specified"}).status == 0);
+  const Outcome measured = check("%tid.x", "", {"--require", "measured"});
+  CHECK(measured.status == 1);
+  CHECK(contains(measured.err, "--require measured: sm_80: specified at the weakest: "));
+  CHECK(check("%smid", "", {"--require", "specified"}).status == 1);
+  CHECK(check("%tid.x", "lg2.approx.f32 %f1, %f1;", {"--require", "specified"}).status == 1);
+  CHECK(check("%tid.x", "lg2.approx.f32 %f1, %f1;", {"--require", "assumed"}).status == 0);
+}
+
+}  // namespace
+}  // namespace warpmat
