@@ -14,6 +14,7 @@ void add_distinguish(CLI::App& app);
 void add_evidence(CLI::App& app);
 void add_exec(CLI::App& app);
 void add_exhaust(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_fuzz(CLI::App& app);
 void add_launch(CLI::App& app);
 void add_layout(CLI::App& app);

@@ -1,16 +1,12 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <warpmat/execute/instruction.h>
-#include <warpmat/tables/scales.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,7 +15,7 @@
 #include <vector>
 
 #include "commands.h"
-#include "exec_files.h"
+#include "exec_options.h"
 #include "tools/library/element_array.h"
 #include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
@@ -32,139 +28,13 @@
 namespace warpmat {
 namespace {
 
-// ---- The command line ---------------------------------------------------------------------------------------------------------------
-
-/// An operand that is a number, the same in all cases: option --`option` sets word `word` of `operand`.
-struct NumberRole {
-  std::string option;
-  OperandName operand;
-  std::size_t word;
-};
-
-/// The numbers of every form: the selector, the tuples {byte-id, thread-id}, and the stride, which may be left out.
-const std::vector<NumberRole>& number_roles() {
-  static const std::vector<NumberRole> roles{{"selector", OperandName::selector, 0}, {"byte-id-a", OperandName::ids_a, 0},
-                                             {"thread-id-a", OperandName::ids_a, 1}, {"byte-id-b", OperandName::ids_b, 0},
-                                             {"thread-id-b", OperandName::ids_b, 1}, {"stride", OperandName::stride, 0}};
-  return roles;
-}
-
 struct Options {
-  std::string opcode, target;
-  std::map<std::string, std::string> paths;                     ///< by option; empty where not given
-  std::map<std::string, std::optional<std::uint32_t>> numbers;  ///< by option
+  OperandOptions operands;
+  std::string target;
   ExecutionOptions execution;
   LabelOptions labels;
   std::string as = "registers";  ///< how the result is written: "registers", "matrix" or "bits"
   unsigned jobs = 0;
-
-  const std::string& file(const FileRole& role) const { return paths.at(role.option); }
-};
-
-std::vector<std::string> file_options() {
-  std::vector<std::string> options;
-  for (std::size_t i = 0; i < operand_names; ++i)
-    if (const auto operand = static_cast<OperandName>(i);
-        std::ranges::find(number_roles(), operand, &NumberRole::operand) == number_roles().end())
-      options.emplace_back(name(operand));
-  options.insert(options.end(), {memory_option, memory_out_option, sparse_a_option});
-  return options;
-}
-
-/// Who uses the files of one option, and what these hold.
-struct FileUse {
-  std::set<std::string> readers, writers, layouts;
-  std::string content;
-};
-
-/// Of all forms, by option.
-std::map<std::string, FileUse> file_uses() {
-  std::map<std::string, FileUse> uses;
-  for (const Form& form : forms())
-    for (const FileRole& file : file_roles(form)) {
-      FileUse& use = uses[file.option];
-      (file.written ? use.writers : use.readers).emplace(name(form.mnemonic));
-      use.layouts.insert(layout_text(file, false));
-      use.content = file.content;
-    }
-  return uses;
-}
-
-/// "read by stmatrix, written by ldmatrix: registers, uint32 [cases][registers][32]"
-std::string description(const FileUse& use) {
-  std::vector<std::string> users;
-  if (!use.readers.empty()) users.push_back(fmt::format("read by {}", fmt::join(use.readers, ", ")));
-  if (!use.writers.empty()) users.push_back(fmt::format("written by {}", fmt::join(use.writers, ", ")));
-  const std::string or_matrix = use.content == "registers" ? "; or [cases][rows][columns]" : "";
-  return fmt::format("{}: {}, {}{}", fmt::join(users, "; "), use.content, fmt::join(use.layouts, " or "), or_matrix);
-}
-
-/// The options of `form`, for messages.
-std::string wanted_options(const Form& form) {
-  std::vector<std::string> wanted;
-  for (const FileRole& file : file_roles(form)) wanted.push_back("--" + file.option);
-  if (form.sparsity != Sparsity::dense) wanted.push_back(fmt::format("--{}", sparse_a_option));
-  return fmt::format("{}", fmt::join(wanted, ", "));
-}
-
-/// The roles of `form`, after a check that just their options were given.
-std::vector<FileRole> checked_roles(const Form& form, const Options& options) {
-  const std::vector<FileRole> roles = file_roles(form);
-  const bool sparse_a = !options.paths.at(sparse_a_option).empty();
-  const auto from_sparse_a = [&](const FileRole& file) { return sparse_a && (file.option == "a" || file.option == "e"); };
-  for (const FileRole& file : roles) {
-    const bool given = !options.file(file).empty();
-    if (!given && !from_sparse_a(file))
-      throw std::runtime_error(fmt::format("{} needs --{} FILE.npy: {}, {}{}", form.opcode, file.option, file.content, layout_text(file),
-                                           file.written ? "" : "; or zeros"));
-    if (given && from_sparse_a(file))
-      throw std::runtime_error(fmt::format("--{} comes from --{}: give one of them", file.option, sparse_a_option));
-  }
-  for (const auto& [option, path] : options.paths) {
-    const bool known =
-        option == sparse_a_option ? form.sparsity != Sparsity::dense : std::ranges::find(roles, option, &FileRole::option) != roles.end();
-    if (!path.empty() && !known)
-      throw std::runtime_error(fmt::format("{} takes no --{}; it takes {}", form.opcode, option, wanted_options(form)));
-  }
-  for (const NumberRole& number : number_roles())
-    if (options.numbers.at(number.option) && form.find_operand(number.operand) == nullptr)
-      throw std::runtime_error(fmt::format("{} takes no --{}", form.opcode, number.option));
-  return roles;
-}
-
-// ---- Reading ------------------------------------------------------------------------------------------------------------------------
-
-/// All that is read: files that hold the same number of cases.
-struct Inputs {
-  Inputs(const Form& form, const std::vector<FileRole>& roles, const Options& options) {
-    const FileArgument dense = FileArgument::parse(options.paths.at(sparse_a_option));
-    if (!dense.path.empty()) sparse_a = Input::sparse_a(form, dense);
-    if (sparse_a) count(*sparse_a);
-    for (const FileRole& role : roles) {
-      const FileArgument argument = FileArgument::parse(options.file(role));
-      if (role.written || argument.path.empty()) continue;
-      count(*files.emplace_back(std::make_unique<Input>(role, argument)));
-      if (role.operand == nullptr) memory_bytes = files.back()->header().shape[1];
-    }
-    if (first_ == nullptr) throw std::runtime_error("at least one operand must be a file: it says how many cases there are");
-  }
-
-  std::vector<std::unique_ptr<Input>> files;
-  std::unique_ptr<Input> sparse_a;  ///< a dense A in place of a and e; nullptr where none is given
-  std::size_t cases = 0;
-  std::size_t memory_bytes = 0;  ///< of one case
-  std::size_t bytes = 0;         ///< of all files
-
- private:
-  void count(const Input& input) {
-    if (first_ == nullptr) first_ = &input, cases = input.header().shape[0];
-    if (input.header().shape[0] != cases)
-      throw std::runtime_error(fmt::format("{} holds {} cases but {} holds {}; all files must hold the same number of cases",
-                                           first_->path(), cases, input.path(), input.header().shape[0]));
-    bytes += *input.header().byte_count();
-  }
-
-  const Input* first_ = nullptr;
 };
 
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
@@ -180,9 +50,9 @@ std::optional<Reading> matrix_reading(const FileRole& role, const Options& optio
 NpyHeader output_header(const FileRole& role, const Inputs& inputs, const Options& options) {
   if (const auto reading = matrix_reading(role, options)) {
     const MatrixSize size = *matrix_size(role);
-    return {written_dtype(element_type(*role.operand), *reading), {inputs.cases, size.rows, size.columns}};
+    return {written_dtype(element_type(*role.operand), *reading), {*inputs.cases, size.rows, size.columns}};
   }
-  NpyHeader header{role.dtype, {inputs.cases}};
+  NpyHeader header{role.dtype, {*inputs.cases}};
   for (const Dimension& d : role.dimensions) header.shape.push_back(d.extent.value_or(inputs.memory_bytes));
   return header;
 }
@@ -203,7 +73,7 @@ class Chunk {
     const Form& form = work.instruction.form();
     for (const Operand& operand : form.operands) {
       const bool number = operand.kind != OperandKind::fragment && operand.kind != OperandKind::address;
-      if (operand.kind == OperandKind::stride && !work.options.numbers.at(std::string(name(operand.name)))) continue;
+      if (operand.kind == OperandKind::stride && !work.options.operands.numbers.at(std::string(name(operand.name)))) continue;
       const auto words = static_cast<std::size_t>(operand.words());
       std::vector<Register>& registers = of(operand.name);
       registers.resize(words * (number ? 1 : cases));
@@ -215,7 +85,7 @@ class Chunk {
     }
     for (const NumberRole& number : number_roles())
       if (form.find_operand(number.operand) != nullptr && !of(number.operand).empty())
-        of(number.operand)[number.word].fill(work.options.numbers.at(number.option).value_or(0));
+        of(number.operand)[number.word].fill(work.options.operands.numbers.at(number.option).value_or(0));
     batch_.shared = memory_.data();
     batch_.shared_bytes = batch_.shared_stride = work.inputs.memory_bytes;
   }
@@ -255,9 +125,9 @@ class Chunk {
       try {
         if (&input == work_.inputs.sparse_a.get())
           input.compress(work_.instruction.form(), one, words, words_of(work_.instruction.form().operand(OperandName::e), i),
-                         selected(OperandName::e));
+                         selected_matrix(work_.instruction.form(), work_.options.operands, OperandName::e));
         else
-          input.scatter(one, words, selected(input.role().operand->name));
+          input.scatter(one, words, selected_matrix(work_.instruction.form(), work_.options.operands, input.role().operand->name));
       } catch (const std::exception& e) {
         throw std::runtime_error(fmt::format("{}: case {}: {}", input.path(), first + i, e.what()));
       }
@@ -290,16 +160,6 @@ class Chunk {
     return pointers;
   }
 
-  /// Which matrix of an operand selector or ids choose.
-  int selected(OperandName operand) const {
-    const auto number = [&](const char* option) { return work_.options.numbers.at(option).value_or(0); };
-    const Form& form = work_.instruction.form();
-    if (operand == OperandName::e) return static_cast<int>(number("selector"));
-    if (operand == OperandName::scale_a) return scale_matrix(form, OperandName::ids_a, {number("byte-id-a"), number("thread-id-a")});
-    if (operand == OperandName::scale_b) return scale_matrix(form, OperandName::ids_b, {number("byte-id-b"), number("thread-id-b")});
-    return 0;
-  }
-
   std::vector<Register>& of(OperandName name) { return registers_[static_cast<std::size_t>(name)]; }
 
   std::span<std::byte> bytes(const FileRole& file) {
@@ -318,14 +178,14 @@ class Chunk {
 /// How many cases a thread takes at a time: so few that they stay in its cache and every thread has work.
 std::size_t chunk_cases(const Inputs& inputs, unsigned jobs) {
   constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-  const std::size_t fitting = chunk_bytes / (inputs.bytes / inputs.cases);
-  return std::max<std::size_t>(1, std::min(fitting, (inputs.cases + jobs - 1) / jobs));
+  const std::size_t fitting = chunk_bytes / (inputs.bytes / *inputs.cases);
+  return std::max<std::size_t>(1, std::min(fitting, (*inputs.cases + jobs - 1) / jobs));
 }
 
 /// Executes every case. Threads take chunks of cases in their order; of several failures the one with the lowest case is thrown: the chunks
 /// before a failing one were taken earlier, and end.
 void run_all(const Work& work) {
-  const std::size_t cases = work.inputs.cases;
+  const std::size_t cases = *work.inputs.cases;
   if (cases == 0) return;
   const std::size_t step = chunk_cases(work.inputs, work.options.jobs);
   std::vector<std::pair<std::size_t, std::exception_ptr>> failures(std::min<std::size_t>(work.options.jobs, (cases + step - 1) / step));
@@ -355,13 +215,14 @@ void run_all(const Work& work) {
 }
 
 void exec(const Options& options) {
-  refuse_file(options.opcode);
-  const Instruction instruction(options.opcode, options.target);
-  const std::vector<FileRole> roles = checked_roles(instruction.form(), options);
+  refuse_file(options.operands.opcode);
+  const Instruction instruction(options.operands.opcode, options.target);
+  const std::vector<FileRole> roles = checked_roles(instruction.form(), options.operands, true);
   const FileRole& output_role = *std::ranges::find(roles, true, &FileRole::written);
   require_labels(options.labels, instruction.target().name, {labelled(instruction)});
-  Inputs inputs(instruction.form(), roles, options);
-  NpyWriter output(options.file(output_role), output_header(output_role, inputs, options));
+  Inputs inputs(instruction.form(), roles, options.operands);
+  if (!inputs.cases) throw std::runtime_error("at least one operand must be a file: it says how many cases there are");
+  NpyWriter output(options.operands.file(output_role), output_header(output_role, inputs, options));
   run_all({instruction, options, inputs, output_role, output});
   output.finish();
   print_evidence(options.labels, instruction.target().name, {labelled(instruction)});
@@ -391,20 +252,8 @@ void add_exec(CLI::App& app) {
   constexpr unsigned max_jobs = 1024;
   CLI::App* const command = app.add_subcommand("exec", "Execute one instruction on many warps, from and to .npy files");
   const auto options = std::make_shared<Options>();
-  command->add_option("OPCODE", options->opcode, "The instruction with its qualifiers; 'warpmat list' shows all")->required();
+  add_operand_options(*command, options->operands);
   command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
-  std::map<std::string, FileUse> uses = file_uses();
-  for (const std::string& option : file_options()) {
-    const std::string text = option == sparse_a_option
-                                 ? "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed"
-                                 : description(uses[option]);
-    command->add_option("--" + option, options->paths[option], text)->type_name("FILE.npy");
-  }
-  for (const NumberRole& number : number_roles())
-    command
-        ->add_option("--" + number.option, options->numbers[number.option],
-                     fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
-        ->type_name("N");
   command->add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
       ->type_name("{registers,matrix,bits}")
       ->check(CLI::IsMember({"registers", "matrix", "bits"}).description(""));

@@ -56,20 +56,19 @@ bool chooses_one(const Operand& operand) {
   return operand.name == OperandName::e || operand.name == OperandName::scale_a || operand.name == OperandName::scale_b;
 }
 
-/// Element `index` of an operand's matrix, in the order of rows.
-Element element_at(const Operand& operand, std::size_t index, int selected) {
-  const Fragment& f = operand.fragment;
-  const int row = static_cast<int>(index) / f.columns(), column = static_cast<int>(index) % f.columns();
-  if (chooses_one(operand)) return {row, column, selected};
-  return {row % f.rows(), column, row / f.rows()};
-}
-
 std::size_t elements_of(const Operand& operand) {
   const Fragment& f = operand.fragment;
   return static_cast<std::size_t>(f.columns()) * static_cast<std::size_t>(chooses_one(operand) ? f.rows() : matrix_rows(f));
 }
 
 }  // namespace
+
+Element element_at(const Operand& operand, std::size_t index, int selected) {
+  const Fragment& f = operand.fragment;
+  const int row = static_cast<int>(index) / f.columns(), column = static_cast<int>(index) % f.columns();
+  if (chooses_one(operand)) return {row, column, selected};
+  return {row % f.rows(), column, row / f.rows()};
+}
 
 std::vector<FileRole> file_roles(const Form& form) {
   std::vector<FileRole> roles;
@@ -88,8 +87,12 @@ std::string layout_text(const FileRole& file, bool extents) {
 
 std::optional<MatrixSize> matrix_size(const FileRole& file) {
   if (file.operand == nullptr || file.operand->kind != OperandKind::fragment) return std::nullopt;
-  const auto columns = static_cast<std::size_t>(file.operand->fragment.columns());
-  return MatrixSize{elements_of(*file.operand) / columns, columns};
+  return matrix_size(*file.operand);
+}
+
+MatrixSize matrix_size(const Operand& operand) {
+  const auto columns = static_cast<std::size_t>(operand.fragment.columns());
+  return {elements_of(operand) / columns, columns};
 }
 
 ElementType element_type(const Operand& operand) {

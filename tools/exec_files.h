@@ -48,6 +48,12 @@ struct MatrixSize {
 };
 std::optional<MatrixSize> matrix_size(const FileRole& file);
 
+/// The same of an operand that holds elements.
+MatrixSize matrix_size(const Operand& operand);
+
+/// Element `index` of an operand's matrix, in the order of rows; of metadata and scale factors in number `selected`.
+Element element_at(const Operand& operand, std::size_t index, int selected);
+
 /// What the elements of that matrix are.
 ElementType element_type(const Operand& operand);
 

@@ -4,14 +4,18 @@
 #include <warpmat/warp/warp.h>
 
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "commands.h"
+#include "tools/library/layout_grid.h"
+#include "tools/library/layout_notation.h"
 #include "tools/library/ptx_file.h"
 #include "tools/library/table.h"
 
@@ -23,7 +27,11 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string opcode, operand;
   std::optional<int> row, column, matrix, lane, reg;
-  bool json = false;
+  std::string format = "text";  ///< text, json, csv, markdown, svg or latex
+  GridColour colour = GridColour::lane;
+  bool formulas = false, cute = false, linear_layout = false;
+
+  bool json() const { return format == "json"; }
 };
 
 const Form& known_form(const std::string& opcode) {
@@ -308,6 +316,50 @@ Json rows_json(const Form& form, const Operand& operand) {
           {"lanes", std::move(by_lane)}};
 }
 
+// ---- Pictures and notations -----------------------------------------------------------------------------------------------------------
+
+/// What every format shows of an operand.
+LayoutGrid grid_of(const Form& form, const Operand& operand) {
+  const Fragment& f = operand.fragment;
+  const bool rows = is_address(operand);
+  LayoutGrid grid;
+  grid.title = fmt::format("Operand {} of {}", name(operand.name), form.opcode);
+  grid.remark = explanation(form, operand);
+  grid.part_word = rows ? "row" : "register";
+  grid.rows = rows ? form.shape.m : f.rows();
+  grid.columns = rows ? form.shape.n : f.columns();
+  grid.element_bits = rows ? form.memory_bits : f.element_bits;
+  grid.whole = !rows && fills_register(f);
+  const int matrices = rows ? form.number : f.matrices();
+  for (int matrix = 0; matrix < matrices; ++matrix) {
+    grid.matrices.push_back(matrix_text(form, operand, matrix));
+    grid.cells.emplace_back();
+  }
+  for_each_element(matrices, grid.rows, grid.columns, [&](const Element& e) {
+    const Place p = rows ? Place{form.row_place(e).lane, 0, form.row_place(e).bit} : f.place(e);
+    grid.cells[static_cast<std::size_t>(e.matrix)].push_back({e.row, e.column, p.lane, p.reg, rows ? p.bit : lowest_bit(f, p)});
+  });
+  return grid;
+}
+
+std::string notation(const Form& form, const Operand& operand, const Options& options) {
+  if (is_address(operand))
+    throw std::invalid_argument(fmt::format("operand {} of {} holds addresses: formulas and notations are of operands in registers",
+                                            name(operand.name), form.opcode));
+  std::string out;
+  const bool by_columns = operand.name == OperandName::b || operand.name == OperandName::scale_b;  // CuTe counts B as n + N * k
+  if (options.formulas) out += layout_formulas(operand.fragment);
+  if (options.cute) out += cute_layout(operand.fragment, by_columns) + '\n';
+  if (options.linear_layout) out += linear_layout_text(operand.fragment);
+  return out;
+}
+
+std::string picture(const LayoutGrid& grid, const Options& options) {
+  if (options.format == "csv") return grid_csv(grid);
+  if (options.format == "markdown") return grid_markdown(grid);
+  return options.format == "svg" ? grid_svg(grid, options.colour) : grid_latex(grid, options.colour);
+}
+
 // ---- The command --------------------------------------------------------------------------------------------------------------------
 
 /// How many of each a question may name.
@@ -329,15 +381,17 @@ std::string layout(const Options& options) {
     const int row = checked("row", *options.row, extent.rows, form, operand);
     const int column = checked("column", *options.column, extent.columns, form, operand);
     const int matrix = checked("matrix", options.matrix.value_or(0), extent.matrices, form, operand);
-    return answer(form, operand, extent.matrices, {{row, column, matrix}}, options.json);
+    return answer(form, operand, extent.matrices, {{row, column, matrix}}, options.json());
   }
   if (options.lane) {
     const int lane = checked("lane", *options.lane, extent.lanes, form, operand);
     const int reg = checked("register", *options.reg, extent.registers, form, operand);
     const std::vector<Element> elements = is_address(operand) ? addressed(form, lane) : held(operand.fragment, lane, reg);
-    return answer(form, operand, extent.matrices, elements, options.json);
+    return answer(form, operand, extent.matrices, elements, options.json());
   }
-  if (options.json) return (is_address(operand) ? rows_json(form, operand) : fragment_json(form, operand)).dump(2) + '\n';
+  if (options.formulas || options.cute || options.linear_layout) return notation(form, operand, options);
+  if (options.format != "text" && !options.json()) return picture(grid_of(form, operand), options);
+  if (options.json()) return (is_address(operand) ? rows_json(form, operand) : fragment_json(form, operand)).dump(2) + '\n';
   return is_address(operand) ? rows_text(form, operand) : fragment_text(form, operand);
 }
 
@@ -351,13 +405,18 @@ place of the first stored element and whose high two bits that of the second: 0x
 Of scale factors byte-id says at which byte of the register they begin, thread-id which lanes of each four hold them: with {2, 1} byte 2 of lanes 2
 and 3. docs/guide.md has worked examples.
 
+--format svg and latex draw each element's cell with its lane and register. --cute is (thread, value) -> number of the element, column by column
+of A and C, row by row of B: n + N * k. Several matrices count on.
+
 Examples:
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --row 9 --column 2
   warpmat layout mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 --operand e
   warpmat layout ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --operand r --lane 5 --register 3
   warpmat layout ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --operand p
-  warpmat layout movmatrix.sync.aligned.m8n8.trans.b16 --operand d --json)";
+  warpmat layout movmatrix.sync.aligned.m8n8.trans.b16 --operand d --json
+  warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --format svg > a.svg
+  warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --formulas --cute --linear-layout)";
 
 }  // namespace
 
@@ -379,7 +438,20 @@ void add_layout(CLI::App& app) {
   matrix->needs(row);
   lane->needs(reg);
   reg->needs(lane);
-  command->add_flag("--json", options->json, "Print JSON instead of tables");
+  command->add_option("--format", options->format, "text, json, csv, markdown, svg or latex (default: text)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json", "csv", "markdown", "svg", "latex"}).description(""));
+  command->add_flag_callback(
+      "--json", [options] { options->format = "json"; }, "The same as --format json");
+  const std::map<std::string, GridColour> colours{{"lane", GridColour::lane}, {"register", GridColour::part}};
+  command->add_option("--colour,--color", options->colour, "What a colour means in svg and latex: lane or register (default: lane)")
+      ->transform(CLI::CheckedTransformer(colours).description(""))
+      ->type_name("{lane,register}");
+  for (const auto& [option, flag, what] :
+       {std::tuple{"--formulas", &options->formulas, "lane, register and bit from row and column, and back, in C"},
+        std::tuple{"--cute", &options->cute, "the layout of threads and values as CuTe writes it"},
+        std::tuple{"--linear-layout", &options->linear_layout, "the layout as Triton's LinearLayout"}})
+    command->add_flag(option, *flag, fmt::format("Print {}", what))->excludes(row)->excludes(lane);
   command->footer(footer);
   command->callback([options] { fmt::print("{}", layout(*options)); });
 }

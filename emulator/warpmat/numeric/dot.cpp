@@ -6,9 +6,7 @@
 #include <cassert>
 
 namespace warpmat {
-namespace {
 
-/// `term` in units of 2^unit_exponent, truncated toward zero.
 std::int64_t truncate(const Value& term, int unit_exponent) {
   if (term.kind == Value::Kind::zero) return 0;
   const int shift = term.exponent - term.fraction_bits - unit_exponent;
@@ -16,6 +14,8 @@ std::int64_t truncate(const Value& term, int unit_exponent) {
   const auto magnitude = static_cast<std::int64_t>(shift >= 0 ? term.significand << shift : term.significand >> -shift);
   return term.negative ? -magnitude : magnitude;
 }
+
+namespace {
 
 /// What the terms of one step have in common, found in a first pass over them.
 struct Survey {
@@ -29,6 +29,13 @@ struct Survey {
       case Value::Kind::finite: largest_exponent = std::max(largest_exponent, term.exponent); break;
       case Value::Kind::zero: break;
     }
+  }
+
+  /// Whether the result is NaN or infinite: nothing is added then.
+  bool special() const { return nan || positive_infinity || negative_infinity; }
+  std::uint64_t special_result(Format accumulator) const {
+    if (nan || (positive_infinity && negative_infinity)) return canonical_nan(accumulator);
+    return infinity(accumulator, negative_infinity);
   }
 };
 
@@ -56,14 +63,19 @@ Value multiply(const Value& a, const Value& b) {
 std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events) {
   Survey survey;
   for (const Value& term : terms) survey.add(term);
-  if (survey.nan || (survey.positive_infinity && survey.negative_infinity)) return canonical_nan(accumulator);
-  if (survey.positive_infinity || survey.negative_infinity) return infinity(accumulator, survey.negative_infinity);
+  if (survey.special()) {
+    const std::uint64_t result = survey.special_result(accumulator);
+    if (Observer* observer = observer_of(events)) observer->sum(accumulator, terms, nullptr, result);
+    return result;
+  }
 
   const int unit_exponent = std::max(survey.largest_exponent, model.floor(accumulator)) - model.fraction_bits;
   std::int64_t sum = 0;
   for (const Value& term : terms) sum += truncate(term, unit_exponent);
   const std::uint64_t result = round_sum(model, accumulator, sum, unit_exponent);
-  if (events != nullptr) count_sum(*events, model, accumulator, terms, {survey.largest_exponent, unit_exponent, sum}, result);
+  const AlignedSum aligned{survey.largest_exponent, unit_exponent, sum};
+  if (events != nullptr) count_sum(*events, model, accumulator, terms, aligned, result);
+  if (Observer* observer = observer_of(events)) observer->sum(accumulator, terms, &aligned, result);
   return result;
 }
 
@@ -78,6 +90,7 @@ std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<cons
   }
   terms.back() = decode(accumulator, c);
   if (events != nullptr) count_operands(*events, a, b, terms.back());
+  if (Observer* observer = observer_of(events)) observer->factors(a, b, c, 0);
   return sum_step(model, accumulator, terms, events);
 }
 
@@ -123,6 +136,7 @@ std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<c
                                 scales_a[group], scales_b[group]);
   terms.back() = decode(accumulator, c);
   if (events != nullptr) count_operands(*events, {}, {}, terms.back());
+  if (Observer* observer = observer_of(events)) observer->factors(a, b, c, scales_a.size());
   return sum_step(model, accumulator, terms, events);
 }
 

@@ -8,6 +8,7 @@
 
 #include <warpmat/numeric/dot.h>
 #include <warpmat/numeric/exact.h>
+#include <warpmat/numeric/observer.h>
 
 namespace warpmat {
 
@@ -130,18 +131,18 @@ class Events {
   std::uint64_t count(Event event, std::size_t number = 0) const { return counts_[place(event) + number]; }
   void add(const Events& other);
 
+  Observer* observer = nullptr;  ///< told each step besides, where there is one
+
  private:
   static constexpr std::size_t place(Event event) { return event_places[static_cast<std::size_t>(event)]; }
 
   std::array<std::uint64_t, event_places.back()> counts_{};
 };
 
-/// A sum in the units of a matrix unit's register.
-struct AlignedSum {
-  int largest_exponent;  ///< of the terms that are not zero; no_floor if all are
-  int unit_exponent;     ///< a unit of `sum` is 2^unit_exponent
-  std::int64_t sum;
-};
+/// Whom `events` tell each step; nullptr where nobody is told.
+inline Observer* observer_of(const Events* events) {
+  return events == nullptr ? nullptr : events->observer;
+}
 
 /// The number of `distance` that stands for all distances of terms that `model` cuts whole.
 constexpr std::size_t distance_beyond(const DotModel& model) {

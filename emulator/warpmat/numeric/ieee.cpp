@@ -68,10 +68,8 @@ std::uint64_t default_nan(Format format) {
   return infinity(format, true) | quiet_bit(format);
 }
 
-}  // namespace
-
-std::uint64_t fused_multiply_add(Format format, std::uint64_t a_bits, std::uint64_t b_bits, std::uint64_t c_bits, Rounding rounding,
-                                 NanRule nan_rule, Events* events) {
+std::uint64_t fused(Format format, std::uint64_t a_bits, std::uint64_t b_bits, std::uint64_t c_bits, Rounding rounding, NanRule nan_rule,
+                    Events* events) {
   const Value a = decode(format, a_bits), b = decode(format, b_bits), c = decode(format, c_bits);
   const bool product_negative = a.negative != b.negative;
   const bool product_zero = a.kind == Kind::zero || b.kind == Kind::zero;
@@ -107,6 +105,15 @@ std::uint64_t fused_multiply_add(Format format, std::uint64_t a_bits, std::uint6
   }
   const std::uint64_t result = round_to(format, sum, rounding);
   if (events != nullptr) count_fused(*events, format, product.exponent + bit_length(product.magnitude), sum, result);
+  return result;
+}
+
+}  // namespace
+
+std::uint64_t fused_multiply_add(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, NanRule nan_rule,
+                                 Events* events) {
+  const std::uint64_t result = fused(format, a, b, c, rounding, nan_rule, events);
+  if (Observer* observer = observer_of(events)) observer->fused(format, a, b, c, rounding, result);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <warpmat/execute/arguments.h>
+#include <warpmat/execute/matrix_storage.h>
 #include <warpmat/tables/lowering.h>
 
 namespace warpmat {
@@ -11,6 +12,9 @@ void execute(const Form& form, const Lowering& lowering, const Arguments& argume
 // What the instructions do, one function for each Semantics. Each reads `arguments`, then writes them.
 
 // ---- moves.cpp
+
+/// The address that `lane` gives of a row in memory: p and its offset.
+std::uint64_t row_address(const Arguments& arguments, int lane);
 
 /// The lane of row s of matrix q holds the row's address: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
 /// zero-extended. Addresses of further lanes are ignored, unless lowering.particulars says that all must be valid: what the hardware does
@@ -24,6 +28,9 @@ void execute_stmatrix(const Form&, const Lowering&, const Arguments&, const Exec
 void execute_movmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 // ---- wmma_moves.cpp
+
+/// Where the statement's matrix lies in memory, checked.
+MatrixStorage storage_of(const Form& form, const Arguments& arguments);
 
 /// Element (row, column) of a matrix lies row * stride + column elements behind the address, of .col column * stride + row: every lane
 /// reads those that the fragment has in its registers. Traps where address or stride differ between lanes, which the ISA leaves undefined,

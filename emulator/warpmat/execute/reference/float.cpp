@@ -52,6 +52,8 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
   const int step = lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
   if (form.scale_vector == 0) {
     for_each_result(form, arguments, of, [&](const Element& e, std::uint64_t c) {
+      if (Observer* observer = observer_of(arguments.events))
+        for (std::size_t k = 0; k < depth.count; ++k) observer->column(depth.first + k);
       const std::uint64_t addend = widened_accumulator(form, c);
       return narrowed_result(form, dot(*lowering.model, step, accumulator, depth.of(multiplicands.a(e.row)),
                                        depth.of(multiplicands.b(e.row, e.column)), addend, 0, arguments.events));
@@ -138,6 +140,7 @@ void add_to_c(const Form& form, const Arguments& arguments, Product product) {
     for_each_in(reg, [&](const Element& element) {
       const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
       if (arguments.events != nullptr) count_addition(*arguments.events, accumulator, products[next], c);
+      if (Observer* observer = observer_of(arguments.events)) observer->result(result_number(form, element));
       products[next] = add(accumulator, products[next], c, Rounding::nearest_even, arguments.events);
       ++next;
     });
@@ -155,12 +158,14 @@ void execute_split_dot(const Form& form, const Lowering& lowering, const Argumen
   const Format accumulator = form.format(OperandName::d);
   std::array<Value, capacity::float_k> half_a, half_b;
   const auto product = [&](const Element& e) {
+    if (Observer* observer = observer_of(arguments.events)) observer->result(result_number(form, e));
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     std::uint64_t sum = 0;
     for (const std::size_t half : {0u, 1u}) {
       std::size_t count = 0;
       for (std::size_t k = 0; k < a.size(); ++k) {
         if (k / 2 % 2 != half) continue;
+        if (Observer* observer = observer_of(arguments.events)) observer->column(k);
         half_a[count] = a[k];
         half_b[count++] = b[k];
       }
@@ -201,6 +206,7 @@ void execute_f64_chain(const Form& form, const Lowering& lowering, const Argumen
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (arguments.events != nullptr) count_factors(*arguments.events, a[k], b[k], sum);
+      if (Observer* observer = observer_of(arguments.events)) observer->column(k);
       sum = fused_multiply_add(Format::f64, a[k], b[k], sum, form.rounding, NanRule::propagate, arguments.events);
     }
     return sum;
@@ -244,19 +250,20 @@ void execute_m8n8k4_dot(const Form& form, const Lowering& lowering, const Argume
 
 void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
   const Format result = form.format(OperandName::d), accumulator = form.format(OperandName::c);
-  const auto fma = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    return fused_multiply_add(Format::f32, to_f32(Format::f16, a), to_f32(Format::f16, b), c, Rounding::nearest_even, NanRule::canonical,
-                              arguments.events);
+  const auto fma = [&](const Quad& quad, std::size_t k, std::uint64_t c) {
+    if (Observer* observer = observer_of(arguments.events)) observer->column(k);
+    return fused_multiply_add(Format::f32, to_f32(Format::f16, quad.a[k]), to_f32(Format::f16, quad.b[k]), c, Rounding::nearest_even,
+                              NanRule::canonical, arguments.events);
   };
   const auto sum = [&](std::uint64_t a, std::uint64_t b) { return add(Format::f32, a, b, Rounding::nearest_even, arguments.events); };
   const std::uint64_t negative_zero = 0x80000000;  // x * y alone: -0 is what addition leaves unchanged
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c_bits) {
-    const auto [a, b] = read_quad(form, arguments, e);
-    if (arguments.events != nullptr) count_operands(*arguments.events, decode_f16(a), decode_f16(b), decode(accumulator, c_bits));
+    const Quad quad = read_quad(form, arguments, e);
+    if (arguments.events != nullptr) count_operands(*arguments.events, decode_f16(quad.a), decode_f16(quad.b), decode(accumulator, c_bits));
     const std::uint64_t c = accumulator == Format::f32 ? c_bits : to_f32(accumulator, c_bits);
-    if (result == Format::f32) return sum(c, fma(a[3], b[3], fma(a[2], b[2], fma(a[1], b[1], fma(a[0], b[0], 0)))));
-    const std::uint64_t low = fma(a[1], b[1], fma(a[0], b[0], negative_zero));
-    const std::uint64_t high = fma(a[3], b[3], fma(a[2], b[2], negative_zero));
+    if (result == Format::f32) return sum(c, fma(quad, 3, fma(quad, 2, fma(quad, 1, fma(quad, 0, 0)))));
+    const std::uint64_t low = fma(quad, 1, fma(quad, 0, negative_zero));
+    const std::uint64_t high = fma(quad, 3, fma(quad, 2, negative_zero));
     const Value total = decode(Format::f32, sum(sum(c, low), high));
     const std::uint64_t d = total.kind == Value::Kind::nan ? canonical_nan(Format::f16) : encode(Format::f16, total);
     if (arguments.events != nullptr && total.kind == Value::Kind::finite)

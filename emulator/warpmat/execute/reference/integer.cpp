@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include <warpmat/execute/reference/execute.h>
@@ -18,6 +19,16 @@ std::int64_t decode_whole(Format format, std::uint64_t bits) {
 std::uint32_t clamp_to_s32(std::int64_t sum) {
   using Limits = std::numeric_limits<std::int32_t>;
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()));
+}
+
+/// Whoever sees the steps: a sum of `count` products, of which `product` gives each.
+template <typename Product>
+void observe(const Events* events, std::size_t count, Product product, std::int64_t c, std::int64_t sum) {
+  Observer* const observer = observer_of(events);
+  if (observer == nullptr) return;
+  std::array<std::int64_t, capacity::integer_k> products;
+  for (std::size_t k = 0; k < count; ++k) products[k] = product(k);
+  observer->integers(std::span(products).first(count), c, sum);
 }
 
 /// A sum of products as it grows, C first.
@@ -43,6 +54,8 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
     std::int64_t sum = decode_whole(Format::s32, c);
     for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
     if (arguments.events != nullptr) count_sums(*arguments.events, decode_whole(Format::s32, c), a, b);
+    observe(
+        arguments.events, a.size(), [&](std::size_t k) { return a[k] * b[k]; }, decode_whole(Format::s32, c), sum);
     return form.satfinite ? clamp_to_s32(sum) : static_cast<std::uint32_t>(sum);
   });
 }
@@ -59,12 +72,13 @@ void execute_bit_dot(const Form& form, const Lowering& lowering, const Arguments
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
     const auto a = multiplicands.a(e.row), b = multiplicands.b(e.row, e.column);
     auto sum = static_cast<std::uint32_t>(c);
-    for (std::size_t k = 0; k < a.size(); ++k)
-      sum += static_cast<std::uint32_t>(form.bit_operation == BitOperation::bit_xor ? a[k] ^ b[k] : a[k] & b[k]);
+    const auto bit = [&](std::size_t k) -> std::int64_t { return form.bit_operation == BitOperation::bit_xor ? a[k] ^ b[k] : a[k] & b[k]; };
+    for (std::size_t k = 0; k < a.size(); ++k) sum += static_cast<std::uint32_t>(bit(k));
     if (arguments.events != nullptr) {
       const std::int64_t start = decode_whole(Format::s32, c),
                          total = start + static_cast<std::uint32_t>(sum - static_cast<std::uint32_t>(c));
       count_integer(*arguments.events, total, start, total);
+      observe(arguments.events, a.size(), bit, start, total);
     }
     return sum;
   });

@@ -8,19 +8,23 @@
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
+
+std::uint64_t row_address(const Arguments& arguments, int lane) {
+  const ConstRegisterList base = arguments.source(OperandName::p);
+  const auto at = static_cast<std::size_t>(lane);
+  const auto offset = static_cast<std::uint64_t>(arguments.offset);
+  // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
+  return base.size() == 2 ? (base[0][at] | std::uint64_t{base[1][at]} << 32) + offset : static_cast<std::uint32_t>(base[0][at] + offset);
+}
+
 namespace {
 
 /// The rows that the first `count` lanes address: all checked before the first one is used.
 std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int count) {
   std::array<std::uint8_t*, lanes> rows{};
-  const ConstRegisterList base = arguments.source(OperandName::p);
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
-    const auto offset = static_cast<std::uint64_t>(arguments.offset);
-    // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
-    const std::uint64_t address = base.size() == 2 ? (base[0][lane] | std::uint64_t{base[1][lane]} << 32) + offset
-                                                   : static_cast<std::uint32_t>(base[0][lane] + offset);
+  for (int lane = 0; lane < count; ++lane) {
     try {
-      rows[lane] = arguments.shared->at(static_cast<int>(lane), address, Form::row_bytes, "row").data();
+      rows[static_cast<std::size_t>(lane)] = arguments.shared->at(lane, row_address(arguments, lane), Form::row_bytes, "row").data();
     } catch (const Trap& trap) {
       throw address_trap(trap);
     }

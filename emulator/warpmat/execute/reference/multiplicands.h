@@ -6,6 +6,7 @@
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/reference/metadata_columns.h>
 #include <warpmat/layout/padding.h>
+#include <warpmat/numeric/events.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -90,6 +91,11 @@ inline Part part(const Form& form, int number) {
   return {.end_row = m, .first_column = number * n / 2, .end_column = (number + 1) * n / 2};
 }
 
+/// The number of an element of D among all results, as Observer counts them.
+inline std::size_t result_number(const Form& form, const Element& e) {
+  return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column);
+}
+
 /// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D: after all of C is
 /// read, register by register, lane 0 first.
 template <typename Compute>
@@ -97,13 +103,12 @@ void for_each_result(const Form& form, const Arguments& arguments, const Part& o
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
-  const auto index = [&](const Element& e) {
-    return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column);
-  };
+  const auto index = [&](const Element& e) { return result_number(form, e); };
   for (int product = 0; product < d.matrices(); ++product)
     for (int i = of.first_row; i < of.end_row; ++i)
       for (int j = of.first_column; j < of.end_column; ++j) {
         const Element element{i, j, product};
+        if (Observer* observer = observer_of(arguments.events)) observer->result(index(element));
         results[index(element)] = compute(element, read_element(c, arguments.source(OperandName::c), element));
       }
   for (int reg = 0; reg < d.registers(); ++reg)

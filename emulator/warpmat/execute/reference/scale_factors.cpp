@@ -27,12 +27,16 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
   return matrix;
 }
 
+Element scale_element(const Form& form, OperandName scale_name, int matrix, int line, std::size_t i, std::size_t count) {
+  const int factor = static_cast<int>(i) * form.scale_vector / static_cast<int>(count);
+  return scale_name == OperandName::scale_a ? Element{line, factor, matrix} : Element{factor, line, matrix};
+}
+
 Scales read_scales(const Form& form, const Arguments& arguments, OperandName scale_name, int matrix, int line, std::size_t count) {
   const Operand& operand = form.operand(scale_name);
   Scales scales;
   for (std::size_t i = 0; i < count; ++i) {
-    const int factor = static_cast<int>(i) * form.scale_vector / static_cast<int>(count);
-    const Element element = scale_name == OperandName::scale_a ? Element{line, factor, matrix} : Element{factor, line, matrix};
+    const Element element = scale_element(form, scale_name, matrix, line, i, count);
     const std::uint64_t code = read_element(operand.fragment, arguments.source(scale_name), element);
     scales[i] = decode(*operand.format, code);
     if (arguments.events != nullptr) count_scale(*arguments.events, *operand.format, code);

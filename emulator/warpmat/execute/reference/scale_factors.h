@@ -15,6 +15,9 @@ using Scales = std::array<Value, capacity::scale_factors>;
 /// The matrix number of a scale fragment that {byte-id, thread-id} select. Throws Trap for ids that are undefined, or differ between lanes.
 int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name);
 
+/// Where entry `i` of `count` of the scale factors of row `line` of A or column `line` of B lies.
+Element scale_element(const Form& form, OperandName scale_name, int matrix, int line, std::size_t i, std::size_t count);
+
 /// The scale factors of row `line` of A or column `line` of B, stretched to `count` entries.
 Scales read_scales(const Form& form, const Arguments& arguments, OperandName scale_name, int matrix, int line, std::size_t count);
 

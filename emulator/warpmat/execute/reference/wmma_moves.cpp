@@ -20,7 +20,8 @@ std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const 
                     fmt::format("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
 }
 
-/// Where the statement's matrix lies in memory, checked.
+}  // namespace
+
 MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
   const ConstRegisterList base = arguments.source(OperandName::p), stride = arguments.source(OperandName::stride);
   std::uint64_t address = uniform(OperandName::p, base[0], "address");
@@ -32,6 +33,8 @@ MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
   if (const auto wrong = misaligned(form, storage)) throw OperandTrap(OperandTrap::Kind::misaligned, OperandName::p, 0, address, *wrong);
   return storage;
 }
+
+namespace {
 
 std::span<std::uint8_t> accessed(const Arguments& arguments, int lane, std::uint64_t address, std::size_t size, const char* what) {
   try {

@@ -1,0 +1,347 @@
+#include <warpmat/execute/explain.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <warpmat/execute/reference/execute.h>
+#include <warpmat/execute/reference/metadata_columns.h>
+#include <warpmat/execute/reference/multiplicands.h>
+#include <warpmat/execute/reference/scale_factors.h>
+#include <warpmat/numeric/events.h>
+#include <warpmat/numeric/ieee.h>
+
+namespace warpmat {
+namespace {
+
+using StepKind = ExplainedStep::Kind;
+
+/// Puts back, at its end, the words and bytes that an execution changes.
+class Restored {
+ public:
+  explicit Restored(const Arguments& arguments) : arguments_(arguments) {
+    for (std::uint32_t* words : arguments.destination) std::copy_n(words, lanes, registers_.emplace_back().begin());
+    if (arguments.shared != nullptr) memory_.assign(arguments.shared->bytes().begin(), arguments.shared->bytes().end());
+  }
+  ~Restored() {
+    for (std::size_t i = 0; i < registers_.size(); ++i) std::copy_n(registers_[i].begin(), lanes, arguments_.destination[i]);
+    if (arguments_.shared != nullptr) std::ranges::copy(memory_, arguments_.shared->bytes().begin());
+  }
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+
+ private:
+  const Arguments& arguments_;
+  std::vector<Register> registers_;
+  std::vector<std::uint8_t> memory_;
+};
+
+// ---- Factors ------------------------------------------------------------------------------------------------------------------------
+
+/// Finds the factors of one element of D.
+class Factors {
+ public:
+  Factors(const Instruction& instruction, const Arguments& arguments, const Element& element, const ExecutionOptions& options)
+      : form_(instruction.form()), arguments_(arguments), element_(element) {
+    if (form_.sparsity == Sparsity::dense) return;
+    columns_ = std::make_unique<MetadataColumns>();
+    read_metadata(form_, instruction.lowering(), arguments, options, *columns_);
+  }
+
+  /// The product of stored column `stored` of A.
+  Term::Product product(std::size_t stored) const {
+    const auto stored_k = static_cast<std::size_t>(form_.stored_k());
+    const std::size_t k = columns_ ? (*columns_)[static_cast<std::size_t>(element_.row) * stored_k + stored] : stored;
+    const int matrix = form_.operand(OperandName::a).fragment.matrices() > 1 ? element_.matrix : 0;
+    return {factor(OperandName::a, {element_.row, static_cast<int>(stored), matrix}),
+            factor(OperandName::b, {static_cast<int>(k), element_.column, matrix})};
+  }
+
+  /// The scale factors of A and B of group `group` of `count`.
+  std::vector<Factor> scales(std::size_t group, std::size_t count) const {
+    const int a = selected_scales(form_, arguments_, OperandName::ids_a), b = selected_scales(form_, arguments_, OperandName::ids_b);
+    return {factor(OperandName::scale_a, scale_element(form_, OperandName::scale_a, a, element_.row, group, count)),
+            factor(OperandName::scale_b, scale_element(form_, OperandName::scale_b, b, element_.column, group, count))};
+  }
+
+  std::uint64_t c() const { return read_element(form_.operand(OperandName::c).fragment, arguments_.source(OperandName::c), element_); }
+
+ private:
+  Factor factor(OperandName operand, const Element& element) const {
+    const Fragment& fragment = form_.operand(operand).fragment;
+    const std::uint64_t bits = read_element(fragment, arguments_.source(operand), element);
+    return {operand, element, fragment.place(element), bits, decode(form_.format(operand), bits)};
+  }
+
+  const Form& form_;
+  const Arguments& arguments_;
+  Element element_;
+  std::unique_ptr<MetadataColumns> columns_;  ///< of a sparse form
+};
+
+// ---- Steps --------------------------------------------------------------------------------------------------------------------------
+
+/// Writes down the steps of one result.
+class Recorder : public Observer {
+ public:
+  Recorder(const Form& form, std::size_t wanted, const Factors& factors) : form_(form), wanted_(wanted), factors_(factors) {}
+
+  std::vector<ExplainedStep> steps;
+
+  void result(std::size_t number) override {
+    active_ = number == wanted_;
+    next_column_ = 0;
+    columns_.clear();
+  }
+  void column(std::size_t stored) override { columns_.push_back(stored); }
+  void factors(std::span<const Value> a, std::span<const Value> b, std::uint64_t c, std::size_t groups) override {
+    if (!active_) return;
+    const std::size_t size = groups == 0 ? 1 : group_elements;  // products of a term
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (i % size == 0) terms_.emplace_back();
+      terms_.back().products.push_back(next_product(a[i], b[i]));
+      if (i % size == 0 && form_.scale_vector != 0)
+        terms_.back().scales = factors_.scales(groups == 0 ? 0 : i / size, std::max<std::size_t>(groups, 1));
+    }
+    addend_ = c;
+  }
+  void sum(Format accumulator, std::span<const Value> terms, const AlignedSum* aligned, std::uint64_t result) override {
+    if (!active_) return;
+    ExplainedStep step{.kind = StepKind::unit_sum, .format = accumulator, .result = result};
+    step.rounding = accumulator == Format::f16 ? Rounding::nearest_even : Rounding::toward_zero;
+    step.special = aligned == nullptr;
+    if (aligned != nullptr) {
+      step.largest_exponent = aligned->largest_exponent;
+      step.unit_exponent = aligned->unit_exponent;
+      step.sum = aligned->sum;
+    }
+    terms_.emplace_back();  // C
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      terms_[i].value = terms[i];
+      if (aligned != nullptr) terms_[i].kept = truncate(terms[i], aligned->unit_exponent);
+    }
+    step.addend = addend_;
+    step.terms = std::move(terms_);
+    terms_.clear();
+    steps.push_back(std::move(step));
+  }
+  void fused(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, std::uint64_t result) override {
+    if (!active_) return;
+    ExplainedStep step{.kind = columns_.empty() ? StepKind::addition : StepKind::fused, .format = format, .addend = c, .result = result};
+    step.rounding = rounding;
+    if (step.kind == StepKind::addition) {
+      step.other = a;
+    } else {
+      const Term::Product product = next_product(decode(format, a), decode(format, b));
+      step.terms.push_back({{product}, {}, {}});
+    }
+    steps.push_back(std::move(step));
+  }
+  void integers(std::span<const std::int64_t> products, std::int64_t c, std::int64_t sum) override {
+    if (!active_) return;
+    ExplainedStep step{.kind = StepKind::integer_sum, .format = Format::s32, .addend = static_cast<std::uint32_t>(c), .sum = sum};
+    for (const std::int64_t value : products) {
+      const Term::Product product = factors_.product(next_column_++);
+      const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
+      step.terms.push_back({{product}, {}, {value == 0 ? Value::Kind::zero : Value::Kind::finite, value < 0, 0, 0, magnitude}, value});
+    }
+    steps.push_back(std::move(step));
+  }
+
+ private:
+  /// The next product, of the factors as they are multiplied.
+  Term::Product next_product(const Value& a, const Value& b) {
+    std::size_t stored = next_column_++;
+    if (!columns_.empty()) {
+      stored = columns_.front();
+      columns_.erase(columns_.begin());
+    }
+    Term::Product product = factors_.product(stored);
+    product.a.value = a;
+    product.b.value = b;
+    return product;
+  }
+
+  const Form& form_;
+  std::size_t wanted_;
+  const Factors& factors_;
+  bool active_ = false;
+  std::size_t next_column_ = 0;
+  std::vector<std::size_t> columns_;  ///< those that were named for products to come
+  std::vector<Term> terms_;           ///< of the step that is being told
+  std::uint64_t addend_ = 0;          ///< the same
+};
+
+ExplainedStep conversion(Format from, std::uint64_t bits, Format to, std::uint64_t result) {
+  ExplainedStep step{.kind = StepKind::conversion, .format = to, .addend = bits, .result = result, .from = from};
+  step.rounding = Rounding::nearest_even;
+  return step;
+}
+
+/// Steps that only change the format: of C before the first, of D after the last.
+void add_conversions(std::vector<ExplainedStep>& steps, const Form& form, std::uint64_t c, std::uint64_t d) {
+  const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
+  const Format unit = steps.front().format;
+  if (unit != c_format) steps.insert(steps.begin(), conversion(c_format, c, unit, encode(unit, decode(c_format, c))));
+  if (steps.back().format != d_format) steps.push_back(conversion(steps.back().format, steps.back().result, d_format, d));
+}
+
+/// The scale factors where one of them is NaN and nothing is multiplied.
+ExplainedStep nan_of_scale(const Form& form, const Factors& factors, std::uint64_t result) {
+  ExplainedStep step{.kind = StepKind::nan_of_scale, .format = form.accumulator(), .result = result};
+  Term& term = step.terms.emplace_back();
+  term.scales = factors.scales(0, 1);
+  term.value = Value::special(Value::Kind::nan);
+  return step;
+}
+
+// ---- Moves --------------------------------------------------------------------------------------------------------------------------
+
+ExplainedMove explain_move(const Form& form, const Arguments& arguments, const Element& element, const Place& place) {
+  ExplainedMove move;
+  if (form.mnemonic == Mnemonic::movmatrix) {
+    move.from_register = form.operand(OperandName::a).fragment.place(element);
+    move.to_register = place;
+    return move;
+  }
+  move.store = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
+  (move.store ? move.from_register : move.to_register) = place;
+  if (moves_matrix(form)) {
+    const MatrixStorage storage = storage_of(form, arguments);
+    const int bits = form.operand(OperandName::r).fragment.element_bits;
+    move.memory = {place.lane, storage.address, form.number_in_memory(element, storage.stride) * static_cast<std::uint64_t>(bits), bits};
+  } else {
+    const RowPlace row = form.row_place(element);
+    move.memory = {row.lane, row_address(arguments, row.lane), static_cast<std::uint64_t>(row.bit), form.memory_bits};
+  }
+  return move;
+}
+
+// ---- An explanation -----------------------------------------------------------------------------------------------------------------
+
+void check_element(const Form& form, const Fragment& fragment, const Element& e) {
+  if (e.row >= 0 && e.row < fragment.rows() && e.column >= 0 && e.column < fragment.columns() && e.matrix >= 0 &&
+      e.matrix < fragment.matrices())
+    return;
+  throw std::invalid_argument(fmt::format("{} has no result in row {}, column {}{}; it has {} rows and {} columns{}", form.opcode, e.row,
+                                          e.column, fragment.matrices() > 1 ? fmt::format(" of matrix {}", e.matrix) : "", fragment.rows(),
+                                          fragment.columns(),
+                                          fragment.matrices() > 1 ? fmt::format(" in each of {} matrices", fragment.matrices()) : ""));
+}
+
+/// All but the steps.
+Explanation blank(const Instruction& instruction, const Element& element) {
+  const Form& form = instruction.form();
+  const OperandName operand = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
+  const Fragment& fragment = form.operand(operand).fragment;
+  check_element(form, fragment, element);
+  return {.form = &form,
+          .target = &instruction.target(),
+          .lowering = &instruction.lowering(),
+          .machine = machine_name(form, instruction.lowering()),
+          .operand = operand,
+          .element = element,
+          .place = fragment.place(element)};
+}
+
+std::uint64_t executed(const Instruction& instruction, const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
+  const Fragment& fragment = of.form->operand(of.operand).fragment;
+  const bool written = of.form->operand(of.operand).written;
+  const Restored restored(arguments);
+  execute(*of.form, instruction.lowering(), arguments, options);
+  return read_element(fragment, written ? ConstRegisterList(arguments.destination) : arguments.source(of.operand), of.element);
+}
+
+}  // namespace
+
+Explanation explain(const Instruction& instruction, const Arguments& arguments, const Element& element, const ExecutionOptions& options) {
+  const Form& form = instruction.form();
+  Explanation explanation = blank(instruction, element);
+  if (!multiplies(form.mnemonic)) {
+    explanation.result = executed(instruction, arguments, explanation, options);
+    explanation.move = explain_move(form, arguments, element, explanation.place);
+    return explanation;
+  }
+  const Factors factors(instruction, arguments, element, options);
+  Recorder recorder(form, result_number(form, element), factors);
+  Events events;
+  events.observer = &recorder;
+  Arguments observed = arguments;
+  observed.events = &events;
+  explanation.result = executed(instruction, observed, explanation, options);
+  explanation.steps = std::move(recorder.steps);
+  std::vector<ExplainedStep>& steps = explanation.steps;
+  if (steps.empty()) steps.push_back(nan_of_scale(form, factors, explanation.result));
+  if (steps.front().kind == StepKind::integer_sum) steps.front().result = explanation.result;
+  add_conversions(steps, form, factors.c(), explanation.result);
+  return explanation;
+}
+
+Explanation explain_as_f32(const Instruction& instruction, const Arguments& arguments, const Element& element,
+                           const ExecutionOptions& options) {
+  const Form& form = instruction.form();
+  const bool floats = multiplies(form.mnemonic) && !is_integer(row(form.format(OperandName::a))) &&
+                      form.format(OperandName::a) != Format::f64 && form.scale_vector == 0;
+  if (!floats)
+    throw std::invalid_argument(fmt::format(
+        "{} has no counterpart in f32: that have products of f16, bf16, tf32, fp8, fp6 and fp4 without scale factors", form.opcode));
+  Explanation explanation = blank(instruction, element);
+  explanation.plain_f32 = true;
+  explanation.machine = "f32 on a CPU";
+  const Factors factors(instruction, arguments, element, options);
+  const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
+  std::uint64_t sum = encode(Format::f32, decode(c_format, factors.c()));
+  if (c_format != Format::f32) explanation.steps.push_back(conversion(c_format, factors.c(), Format::f32, sum));
+  for (int k = 0; k < form.stored_k(); ++k) {
+    const Term::Product product = factors.product(static_cast<std::size_t>(k));
+    ExplainedStep step{.kind = StepKind::fused, .format = Format::f32, .addend = sum};
+    step.rounding = Rounding::nearest_even;
+    step.terms.push_back({{product}, {}, {}});
+    sum = step.result = fused_multiply_add(Format::f32, encode(Format::f32, product.a.value), encode(Format::f32, product.b.value), sum,
+                                           step.rounding, NanRule::canonical);
+    explanation.steps.push_back(std::move(step));
+  }
+  explanation.result = d_format == Format::f32 ? sum : encode(d_format, decode(Format::f32, sum));
+  if (d_format != Format::f32) explanation.steps.push_back(conversion(Format::f32, sum, d_format, explanation.result));
+  return explanation;
+}
+
+// ---- Two explanations ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The sum that a step leaves: of C and the products of the stored columns below `columns`.
+struct Progress {
+  std::size_t step, columns;
+  Format format;
+  std::uint64_t sum;
+};
+
+/// The sums of all steps; the last one alone where C is not the first addend.
+std::vector<Progress> progress(const Explanation& explanation) {
+  const auto& steps = explanation.steps;
+  const bool c_last = std::ranges::any_of(steps, [](const ExplainedStep& step) { return step.kind == StepKind::addition; });
+  std::vector<Progress> sums;
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const Term& term : steps[i].terms) columns += term.products.size();
+    if (!c_last || i + 1 == steps.size()) sums.push_back({i, columns, steps[i].format, steps[i].result});
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::optional<Parting> parting(const Explanation& first, const Explanation& second) {
+  const auto sums = progress(first), others = progress(second);
+  for (const Progress& sum : sums)
+    for (const Progress& other : others) {
+      if (sum.columns == other.columns && sum.format == other.format && sum.sum != other.sum) return Parting{sum.step, other.step};
+    }
+  return std::nullopt;
+}
+
+}  // namespace warpmat

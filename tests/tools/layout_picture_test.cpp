@@ -1,0 +1,402 @@
+// Layouts as pictures and in other notations: every operand of every form.
+
+#include <fmt/format.h>
+#include <warpmat/tables/form.h>
+#include <warpmat/warp/warp.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+#include "compressed_table.h"
+#include "paths.h"
+#include "tally.h"
+#include "tools/library/layout_grid.h"
+#include "tools/library/layout_notation.h"
+
+namespace warpmat {
+namespace {
+
+template <typename Visit>
+void for_each_fragment(Visit visit) {
+  for (const Form& form : forms())
+    for (const Operand& operand : form.operands)
+      if (operand.kind == OperandKind::fragment) visit(form, operand);
+}
+
+/// The same, but once for all operands whose elements lie alike.
+template <typename Visit>
+void for_each_distinct_fragment(Visit visit) {
+  std::vector<Fragment> seen;
+  for_each_fragment([&](const Form& form, const Operand& operand) {
+    if (std::ranges::find(seen, operand.fragment) != seen.end()) return;
+    seen.push_back(operand.fragment);
+    visit(form, operand);
+  });
+  CHECK(seen.size() > 50);
+}
+
+// ---- Formulas: a reader of C's expressions -------------------------------------------------------------------------------------------
+
+/// Evaluates sums of products of names and numbers, from left to right: + or ^ between terms, * / % within one.
+class Evaluator {
+ public:
+  Evaluator(const std::string& expression, const std::map<std::string, int>& names) : names_(names) {
+    std::istringstream in(expression);
+    for (std::string word; in >> word;) words_.push_back(word);
+  }
+  int value() {
+    int total = product();
+    while (at_ < words_.size()) {
+      const std::string sign = words_[at_++];
+      if (sign != "+" && sign != "^") FAIL("no operator: " << sign);
+      const int next = product();
+      total = sign == "+" ? total + next : total ^ next;
+    }
+    return total;
+  }
+
+ private:
+  int factor() {
+    const std::string& word = words_.at(at_++);
+    return std::isdigit(static_cast<unsigned char>(word[0])) != 0 ? std::stoi(word) : names_.at(word);
+  }
+  int product() {
+    int value = factor();
+    while (at_ < words_.size() && std::string("*/%").find(words_[at_]) != std::string::npos) {
+      const char sign = words_[at_++][0];
+      const int next = factor();
+      value = sign == '*' ? value * next : sign == '/' ? value / next : value % next;
+    }
+    return value;
+  }
+
+  const std::map<std::string, int>& names_;
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+};
+
+std::map<std::string, std::string> assignments(const std::string& formulas) {
+  std::map<std::string, std::string> found;
+  std::istringstream in(formulas);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t equals = line.find(" = ");
+    REQUIRE((equals != std::string::npos && line.ends_with(";")));
+    found[line.substr(0, equals)] = line.substr(equals + 3, line.size() - equals - 4);
+  }
+  return found;
+}
+
+TEST_CASE("formulas give the place of every element, and the element of every place", "[layout]") {
+  Tally tally;
+  for_each_distinct_fragment([&](const Form& form, const Operand& operand) {
+    const Fragment& f = operand.fragment;
+    const auto formulas = assignments(layout_formulas(f));
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int reg = 0; reg < f.registers(); ++reg)
+        for (int i = 0; i < f.elements_per_register(); i += std::max(1, f.elements_per_register() - 1)) {
+          const Place place{lane, reg, i * f.element_bits};
+          const std::map<std::string, int> at{{"lane", lane}, {"reg", reg}, {"bit", place.bit}};
+          const auto of_place = [&](const char* name) { return formulas.contains(name) ? Evaluator(formulas.at(name), at).value() : 0; };
+          const Element element = f.element(place);
+          const Element got{of_place("row"), of_place("column"), of_place("matrix")};
+          const std::map<std::string, int> in{{"row", element.row}, {"column", element.column}, {"matrix", element.matrix}};
+          const auto of_element = [&](const char* name) { return Evaluator(formulas.at(name), in).value(); };
+          const Place back{of_element("lane"), of_element("reg"), of_element("bit")};
+          tally.expect(got == element && back == f.place(element),
+                       [&] { return fmt::format("{}, {}: lane {}, register {}", form.opcode, name(operand.name), lane, reg); });
+        }
+  });
+  CHECK(tally.failures() == "");
+  CHECK(tally.comparisons() > 10'000);
+}
+
+// ---- CuTe: a reader of its layouts ---------------------------------------------------------------------------------------------------
+
+/// "((4,8),2):((32,1),16)": two modes, (thread, value), each of sizes with their strides.
+class CuteLayout {
+ public:
+  explicit CuteLayout(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    const auto sizes = modes(text.substr(0, colon)), strides = modes(text.substr(colon + 1));
+    REQUIRE((sizes.size() == 2 && strides.size() == 2));
+    for (std::size_t mode = 0; mode < 2; ++mode) {
+      REQUIRE(sizes[mode].size() == strides[mode].size());
+      for (std::size_t i = 0; i < sizes[mode].size(); ++i) modes_[mode].push_back({sizes[mode][i], strides[mode][i]});
+    }
+  }
+  int operator()(int thread, int value) const { return index(modes_[0], thread) + index(modes_[1], value); }
+  int size(std::size_t mode) const {
+    int product = 1;
+    for (const auto& [size, stride] : modes_[mode]) product *= size;
+    return product;
+  }
+
+ private:
+  /// The numbers of the two members of a tuple, each a number or a tuple of numbers.
+  static std::vector<std::vector<int>> modes(const std::string& text) {
+    std::vector<std::vector<int>> found;
+    int depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '(') ++depth;
+      if (text[i] == ')') --depth;
+      if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) continue;
+      if (depth == 1 || text[i - 1] == '(') found.emplace_back();
+      std::size_t length = 0;
+      found.back().push_back(std::stoi(text.substr(i), &length));
+      i += length - 1;
+    }
+    return found;
+  }
+  static int index(const std::vector<std::pair<int, int>>& modes, int number) {
+    int sum = 0;
+    for (const auto& [size, stride] : modes) sum += number % size * stride, number /= size;
+    return sum;
+  }
+
+  std::vector<std::pair<int, int>> modes_[2];
+};
+
+bool by_columns(OperandName name) {
+  return name == OperandName::b || name == OperandName::scale_b;
+}
+
+TEST_CASE("CuTe's notation is that of CUTLASS, and leads to every element", "[layout]") {
+  CHECK(cute_layout(find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")->operand(OperandName::a).fragment, false) ==
+        "((4,8),(2,2,2)):((32,1),(16,8,128))");  // SM80_16x8_Row's ALayout
+  Tally tally;
+  for_each_distinct_fragment([&](const Form& form, const Operand& operand) {
+    const Fragment& f = operand.fragment;
+    const CuteLayout layout(cute_layout(f, by_columns(operand.name)));
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int value = 0; value < layout.size(1); ++value) {
+        const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits});
+        const int number = by_columns(operand.name) ? e.column + f.columns() * e.row : e.row + f.rows() * e.column;
+        tally.expect(layout(lane, value) == number + e.matrix * f.rows() * f.columns(),
+                     [&] { return fmt::format("{}, {}: lane {}, value {}", form.opcode, name(operand.name), lane, value); });
+      }
+    CHECK(layout.size(0) == lanes);
+    CHECK(layout.size(1) == f.registers() * f.elements_per_register());
+  });
+  CHECK(tally.failures() == "");
+}
+
+/// Atoms whose threads are the 32 lanes and whose values are elements of the form, one by one.
+const std::map<std::string, std::string> dense_atoms{
+    {"SM80_16x8x8_F32TF32TF32F32_TN", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
+    {"SM80_16x8x16_F32F16F16F32_TN", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
+    {"SM80_16x8x16_S32S8S8S32_TN", "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32"},
+    {"SM80_16x8x32_S32S8S8S32_TN", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
+    {"SM80_16x8x32_S32S4S4S32_TN", "mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32"},
+    {"SM80_16x8x64_S32S4S4S32_TN", "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32"},
+    {"SM89_16x8x32_F32E4M3E4M3F32_TN", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"},
+    {"SM120_f8f6f4_k32", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32"},
+    {"SM120_mxf4_k64", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"}};
+
+TEST_CASE("CuTe's notation agrees with the layouts of CUTLASS's atoms", "[vectors]") {
+  const std::map<std::string, OperandName> operands{{"A", OperandName::a}, {"B", OperandName::b}, {"C", OperandName::c}};
+  Tally tally;
+  for (const auto& fields : read_table(source_path("tests/vectors/cute/mma_layouts.tsv.gz"))) {
+    const auto atom = dense_atoms.find(fields[0]);
+    const auto operand = operands.find(fields[1]);
+    if (atom == dense_atoms.end() || operand == operands.end()) continue;
+    const Fragment& f = find_form(atom->second)->operand(operand->second).fragment;
+    static std::map<std::string, CuteLayout> layouts;
+    const auto layout = layouts.try_emplace(fields[0] + fields[1], cute_layout(f, by_columns(operand->second))).first;
+    tally.expect(layout->second(std::stoi(fields[2]), std::stoi(fields[3])) == std::stoi(fields[4]),
+                 [&] { return fields[0] + " " + fields[1]; });
+  }
+  CHECK(tally.failures() == "");
+  CHECK(tally.comparisons() > 8'000);
+}
+
+TEST_CASE("LinearLayout's notation leads to every element", "[layout]") {
+  Tally tally;
+  for_each_distinct_fragment([&](const Form& form, const Operand& operand) {
+    const Fragment& f = operand.fragment;
+    std::map<std::string, std::vector<Element>> bases;
+    std::istringstream in(linear_layout_text(f));
+    for (std::string line; std::getline(in, line);) {
+      if (line.find(" -> ") == std::string::npos) continue;
+      Element e;
+      const int read = std::sscanf(line.substr(line.find("-> (")).c_str(), "-> (%d, %d, %d", &e.row, &e.column, &e.matrix);
+      CHECK(read == (f.matrices() > 1 ? 3 : 2));
+      bases[line.substr(2, line.find('=') - 2)].push_back(e);
+    }
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int value = 0; value < f.registers() * f.elements_per_register(); ++value) {
+        Element sum;
+        for (const auto& [name, number] : {std::pair{"lane", lane}, std::pair{"register", value}})
+          for (std::size_t bit = 0; bit < bases[name].size(); ++bit)
+            if ((number >> bit & 1) != 0) {
+              sum.row ^= bases[name][bit].row;
+              sum.column ^= bases[name][bit].column;
+              sum.matrix ^= bases[name][bit].matrix;
+            }
+        const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits});
+        tally.expect(sum == e, [&] { return fmt::format("{}, {}: lane {}, value {}", form.opcode, name(operand.name), lane, value); });
+      }
+  });
+  CHECK(tally.failures() == "");
+}
+
+// ---- Pictures: well-formedness -------------------------------------------------------------------------------------------------------
+
+/// What is not well-formed in an XML document without comments and CDATA; empty if all is.
+std::string xml_problem(const std::string& xml) {
+  std::vector<std::string> open;
+  std::size_t roots = 0;
+  for (std::size_t at = 0; at < xml.size();) {
+    if (xml[at] != '<') {
+      const std::size_t end = std::min(xml.find('<', at), xml.size());
+      const std::string text = xml.substr(at, end - at);
+      if (open.empty() && text.find_first_not_of("\n ") != std::string::npos) return "text outside of the root";
+      if (text.find('>') != std::string::npos) return "a bare >";
+      for (std::size_t amp = text.find('&'); amp != std::string::npos; amp = text.find('&', amp + 1))
+        if (const std::string entity = text.substr(amp, text.find(';', amp) - amp);
+            entity != "&amp" && entity != "&lt" && entity != "&gt" && entity != "&quot")
+          return "an unknown entity " + entity;
+      at = end;
+      continue;
+    }
+    const std::size_t end = xml.find('>', at);
+    if (end == std::string::npos) return "a tag without an end";
+    std::string tag = xml.substr(at + 1, end - at - 1);
+    at = end + 1;
+    if (tag.empty() || tag.find('<') != std::string::npos || std::ranges::count(tag, '"') % 2 != 0) return "a broken tag " + tag;
+    const std::string name = tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /\n", 1) - (tag[0] == '/' ? 1 : 0));
+    if (tag[0] == '/') {
+      if (open.empty() || open.back() != name) return "</" + name + "> closes nothing";
+      open.pop_back();
+    } else if (tag.back() != '/') {
+      if (open.empty()) ++roots;
+      open.push_back(name);
+    }
+  }
+  return !open.empty() ? "<" + open.back() + "> is not closed" : roots != 1 ? "not one root" : "";
+}
+
+/// What is not well-formed in a LaTeX table: braces, environments, and rows of other than `columns` cells.
+std::string latex_problem(const std::string& latex, std::size_t columns) {
+  int depth = 0;
+  std::vector<std::string> open;
+  std::istringstream in(latex);
+  for (std::string line; std::getline(in, line);) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '\\') {
+        ++i;  // an escaped character, or the first letter of a command
+        continue;
+      }
+      depth += line[i] == '{' ? 1 : line[i] == '}' ? -1 : 0;
+      if (depth < 0) return "a } too many: " + line;
+      if (std::string("_#%$").find(line[i]) != std::string::npos) return "a bare special character: " + line;
+    }
+    if (depth != 0) return "braces across lines: " + line;
+    const auto environment = [&](std::size_t at) { return line.substr(at, line.find('}', at) - at); };
+    if (line.starts_with("\\begin{")) open.push_back(environment(7));
+    if (line.starts_with("\\end{")) {
+      if (open.empty() || open.back() != environment(5)) return "\\end closes nothing: " + line;
+      open.pop_back();
+    }
+    if (line.ends_with("\\\\") && static_cast<std::size_t>(std::ranges::count(line, '&')) != columns)
+      return "a row of other length: " + line;
+  }
+  return open.empty() ? "" : "an environment is not closed";
+}
+
+TEST_CASE("the checks of well-formedness find what is broken", "[layout]") {
+  CHECK(xml_problem("<a><b x=\"1\"/>t &amp; u</a>\n") == "");
+  CHECK(xml_problem("<a><b></a></b>") != "");
+  CHECK(xml_problem("<a>&x;</a>") != "");
+  CHECK(xml_problem("<a></a><a></a>") != "");
+  CHECK(latex_problem("\\begin{x}\na & b \\\\\n\\end{x}\n", 1) == "");
+  CHECK(latex_problem("\\begin{x}\na & b \\\\\n\\end{x}\n", 2) != "");
+  CHECK(latex_problem("a_b\n", 1) != "");
+}
+
+LayoutGrid grid_of(const Form& form, const Operand& operand) {
+  const Fragment& f = operand.fragment;
+  LayoutGrid grid{.title = fmt::format("{} <{}> & co", name(operand.name), form.opcode),
+                  .part_word = "register",
+                  .rows = f.rows(),
+                  .columns = f.columns()};
+  for (int matrix = 0; matrix < f.matrices(); ++matrix) {
+    grid.matrices.push_back(fmt::format("matrix {}", matrix));
+    grid.cells.emplace_back();
+    for (int row = 0; row < f.rows(); ++row)
+      for (int column = 0; column < f.columns(); ++column) {
+        const Place p = f.place({row, column, matrix});
+        grid.cells.back().push_back({row, column, p.lane, p.reg, p.bit});
+      }
+  }
+  return grid;
+}
+
+TEST_CASE("pictures of all operands of all forms are well-formed", "[layout]") {
+  std::size_t drawn = 0;
+  for_each_fragment([&](const Form& form, const Operand& operand) {
+    const LayoutGrid grid = grid_of(form, operand);
+    const std::string svg = grid_svg(grid, GridColour::lane);
+    if (const std::string problem = xml_problem(svg); !problem.empty()) FAIL_CHECK(form.opcode << ": " << problem);
+    const auto cells = static_cast<std::size_t>(grid.rows * grid.columns) * grid.cells.size();
+    std::size_t rectangles = 0;
+    for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) ++rectangles;
+    if (rectangles != cells + 1) FAIL_CHECK(form.opcode << ": " << rectangles << " cells");
+    if (const std::string problem = latex_problem(grid_latex(grid, GridColour::part), static_cast<std::size_t>(grid.columns));
+        !problem.empty())
+      FAIL_CHECK(form.opcode << ": " << problem);
+    ++drawn;
+  });
+  CHECK(drawn > 1'000);
+}
+
+TEST_CASE("layout --format prints every format, of rows in memory too", "[tools]") {
+  const auto layout = [](const std::string& operand, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"layout", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "--operand", operand};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_command(arguments);
+  };
+  for (const char* operand : {"r", "p"}) {
+    const std::string svg = layout(operand, {"--format", "svg"}).out;
+    CHECK(xml_problem(svg) == "");
+    CHECK(latex_problem(layout(operand, {"--format", "latex", "--colour", "register"}).out, 8) == "");
+    CHECK(std::ranges::count(layout(operand, {"--format", "csv"}).out, '\n') == 1 + 4 * 64);
+    CHECK(layout(operand, {"--format", "markdown"}).out.find("| **7** |") != std::string::npos);
+    CHECK(layout(operand, {"--format", "json"}).out == layout(operand, {"--json"}).out);
+  }
+  CHECK(layout("r", {"--cute"}).out == "(32,(2,4)):(2,(1,64))\n");
+  CHECK(layout("p", {"--cute"}).err.find("holds addresses") != std::string::npos);
+  CHECK(layout("r", {"--formulas"}).out.find("matrix = reg;\n") != std::string::npos);
+}
+
+/// WCAG's relative luminance of a colour "RRGGBB".
+double luminance(const std::string& colour) {
+  double sum = 0;
+  const double weights[] = {0.2126, 0.7152, 0.0722};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double c = std::stoi(colour.substr(2 * i, 2), nullptr, 16) / 255.0;
+    sum += weights[i] * (c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+TEST_CASE("black text can be read on every colour, and lanes have colours of their own", "[layout]") {
+  std::set<std::string> colours;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::string colour = grid_colour(lane);
+    colours.insert(colour);
+    CHECK((luminance(colour) + 0.05) / 0.05 > 7);  // WCAG 2.1, 1.4.6
+  }
+  CHECK(colours.size() == lanes);
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+#include <warpmat/execute/explain.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "exec_options.h"
+#include "tools/library/element_source.h"
+#include "tools/library/execution_flags.h"
+#include "tools/library/explanation_json.h"
+#include "tools/library/explanation_text.h"
+#include "tools/library/output_file.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  OperandOptions operands;
+  std::string target, against, html;
+  std::size_t which = 0;
+  std::optional<int> row, column, matrix, lane, reg;
+  ExecutionOptions execution;
+  bool json = false;
+};
+
+/// The operands of `options` that a generator fills, by option: their paths become "zeros", so that no file is looked for.
+std::map<std::string, std::string> take_generated(const Form& form, OperandOptions& options) {
+  std::map<std::string, std::string> generated;
+  for (const FileRole& role : file_roles(form)) {
+    std::string& path = options.paths.at(role.option);
+    if (role.written || path.empty() || role.operand == nullptr || role.operand->kind != OperandKind::fragment) continue;
+    if (!generated_elements(path, element_type(*role.operand), 0)) continue;
+    generated[role.option] = path;
+    path = "zeros";
+  }
+  return generated;
+}
+
+/// The registers and the memory of one case.
+class Case {
+ public:
+  Case(const Form& form, Options options) : form_(form) {
+    const auto generated = take_generated(form, options.operands);
+    const std::vector<FileRole> roles = checked_roles(form, options.operands, false);
+    Inputs inputs(form, roles, options.operands);
+    if (options.which >= inputs.cases.value_or(1))
+      throw std::runtime_error(fmt::format("--case must be 0 to {}; it is {}", inputs.cases.value_or(1) - 1, options.which));
+    make_registers(options.operands);
+    memory_ = SharedMemory(inputs.memory_bytes);
+    arguments_.shared = &memory_;
+    for (const auto& input : inputs.files) read(*input, options.which, options.operands);
+    if (inputs.sparse_a) read(*inputs.sparse_a, options.which, options.operands);
+    for (const auto& [option, source] : generated) generate(form.operand(*find_operand_name(option)), source, options.operands);
+  }
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  void make_registers(const OperandOptions& options) {
+    for (const Operand& operand : form_.operands) {
+      if (operand.kind == OperandKind::stride && !options.numbers.at(std::string(name(operand.name)))) continue;
+      std::vector<Register>& registers = registers_[static_cast<std::size_t>(operand.name)];
+      registers.resize(static_cast<std::size_t>(operand.words()));
+      std::vector<std::uint32_t*>& words = words_[static_cast<std::size_t>(operand.name)];
+      for (Register& r : registers) words.push_back(r.data());
+      if (operand.written)
+        arguments_.destination = words;
+      else
+        arguments_.source(operand.name) = ConstRegisterList(words.data(), words.size());
+    }
+    for (const NumberRole& number : number_roles())
+      if (auto& registers = registers_[static_cast<std::size_t>(number.operand)]; !registers.empty())
+        registers[number.word].fill(options.numbers.at(number.option).value_or(0));
+  }
+
+  RegisterList words(OperandName operand) { return words_[static_cast<std::size_t>(operand)]; }
+
+  void read(Input& input, std::size_t which, const OperandOptions& options) {
+    std::vector<std::byte> bytes(input.case_bytes());
+    input.read(which, bytes);
+    const Operand* const operand = input.role().operand;
+    if (operand == nullptr)
+      std::memcpy(memory_.bytes().data(), bytes.data(), bytes.size());
+    else if (!input.is_matrix())
+      set_registers(*operand, bytes);
+    else if (input.role().option == sparse_a_option)
+      input.compress(form_, bytes, words(OperandName::a), words(OperandName::e), selected_matrix(form_, options, OperandName::e));
+    else
+      input.scatter(bytes, words(operand->name), selected_matrix(form_, options, operand->name));
+  }
+
+  /// The words of an array of registers: of 64-bit ones two, low half first.
+  void set_registers(const Operand& operand, const std::vector<std::byte>& bytes) {
+    const RegisterList to = words(operand.name);
+    const std::size_t parts = static_cast<std::size_t>(operand.kind == OperandKind::fragment ? operand.fragment.register_bits / 32 : 1);
+    for (std::size_t w = 0; w < to.size(); ++w)
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        std::memcpy(&to[w][lane], &bytes[((w / parts * lanes + lane) * parts + w % parts) * sizeof(std::uint32_t)], sizeof(std::uint32_t));
+  }
+
+  void generate(const Operand& operand, const std::string& source, const OperandOptions& options) {
+    const MatrixSize size = matrix_size(operand);
+    const auto elements = *generated_elements(source, element_type(operand), size.rows * size.columns);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      write_element(operand.fragment, words(operand.name), element_at(operand, i, selected_matrix(form_, options, operand.name)),
+                    elements[i]);
+  }
+
+  const Form& form_;
+  std::array<std::vector<Register>, operand_names> registers_;    ///< by OperandName
+  std::array<std::vector<std::uint32_t*>, operand_names> words_;  ///< the same
+  SharedMemory memory_;
+  Arguments arguments_;
+};
+
+int checked(const char* option, int value, int count, const Form& form) {
+  if (value >= 0 && value < count) return value;
+  throw std::invalid_argument(fmt::format("--{} must be 0 to {} for the result of {}; it is {}", option, count - 1, form.opcode, value));
+}
+
+/// The elements that the options name: one, or all that a register holds.
+std::vector<Element> wanted_elements(const Form& form, const Options& options) {
+  const Fragment& f = form.operand(form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r).fragment;
+  if (options.row)
+    return {{checked("row", *options.row, f.rows(), form), checked("column", *options.column, f.columns(), form),
+             checked("matrix", options.matrix.value_or(0), f.matrices(), form)}};
+  if (!options.lane) throw std::invalid_argument("which element? --row I --column J, or --lane L --register R");
+  const int lane = checked("lane", *options.lane, lanes, form), reg = checked("register", *options.reg, f.registers(), form);
+  std::vector<Element> elements;
+  for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits}));
+  return elements;
+}
+
+/// An element, and where --against asks, the same once more.
+struct Pair {
+  Explanation one;
+  std::optional<Explanation> other;
+};
+
+std::vector<Pair> explained(const Options& options) {
+  const Instruction instruction(options.operands.opcode, options.target);
+  const Form& form = instruction.form();
+  Case inputs(form, options);
+  std::vector<Pair> pairs;
+  for (const Element& element : wanted_elements(form, options)) {
+    Pair& pair = pairs.emplace_back(Pair{explain(instruction, inputs.arguments(), element, options.execution), std::nullopt});
+    if (options.against.empty()) continue;
+    pair.other = options.against == "f32"
+                     ? explain_as_f32(instruction, inputs.arguments(), element, options.execution)
+                     : explain(Instruction(options.operands.opcode, options.against), inputs.arguments(), element, options.execution);
+  }
+  return pairs;
+}
+
+std::string text_of(const Pair& pair) {
+  std::string text = explanation_text(pair.one);
+  if (pair.other) text += fmt::format("\n{}\n{}\n", explanation_text(*pair.other), parting_text(pair.one, *pair.other));
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Pair& pair) {
+  nlohmann::ordered_json json = explanation_json(pair.one);
+  if (!pair.other) return json;
+  json["against"] = explanation_json(*pair.other);
+  const auto part = parting(pair.one, *pair.other);
+  json["parting"] = part ? nlohmann::ordered_json{{"step", part->first}, {"step_against", part->second}} : nlohmann::ordered_json(nullptr);
+  return json;
+}
+
+void explain_command(const Options& options) {
+  if (!options.html.empty()) check_output_place(options.html);
+  const std::vector<Pair> pairs = explained(options);
+  if (!options.html.empty()) {
+    if (pairs.size() > 1) throw std::invalid_argument("--html shows one element: name it by --row and --column");
+    write_file(options.html, {explanation_html(pairs.front().one, pairs.front().other ? &*pairs.front().other : nullptr)});
+    return;
+  }
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  std::string text;
+  for (const Pair& pair : pairs) {
+    if (options.json)
+      array.push_back(json_of(pair));
+    else
+      text += (text.empty() ? "" : "\n") + text_of(pair);
+  }
+  fmt::print("{}", options.json ? array.dump(1) + '\n' : text);
+}
+
+constexpr const char* footer =
+    R"(Operands are given as to 'warpmat exec': .npy files of registers or matrices, of which --case takes one; or zeros, iota, iota-bits and
+random[:SEED], which fill an operand's matrix. The steps are those of the reference as it executes: which products meet in one addition, with the
+lane, register and bits of their factors; the exponent that they are aligned to; what is cut; the sum; the rounding.
+
+--against shows another target beside it, or f32: a loop of multiply-adds as on a CPU; and says after which steps the two part.
+
+Examples:
+  warpmat explain mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a --a random:1 --b random:2 --c random:3 --row 3 --column 5
+  warpmat explain mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a --a A.npy --b B.npy --c zeros --case 7 --row 0 --column 1 --against sm_80
+  warpmat explain mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 --target sm_80 --a A.npy --b B.npy --c C.npy --lane 5 --register 1 --against f32
+  warpmat explain mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 --target sm_90a --a random:1 --b random:2 --c zeros --row 0 --column 0 --html out.html
+  warpmat explain ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --lane 5 --register 3)";
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand("explain", "Show step by step how one element of a result comes about");
+  const auto options = std::make_shared<Options>();
+  add_operand_options(*command, options->operands);
+  command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
+  command->add_option("--against", options->against, "Another target, or f32, to show beside it")->type_name("T");
+  command->add_option("--case", options->which, "Which case of the files (default: 0)")->type_name("N");
+  CLI::Option* const row = command->add_option("--row", options->row, "With --column: this element of the result")->type_name("I");
+  CLI::Option* const column = command->add_option("--column", options->column, "With --row: this element of the result")->type_name("J");
+  command->add_option("--matrix", options->matrix, "With --row: in which of several matrices (default: 0)")->needs(row)->type_name("Q");
+  CLI::Option* const lane = command->add_option("--lane", options->lane, "With --register: the elements that it holds")->type_name("L");
+  CLI::Option* const reg = command->add_option("--register", options->reg, "With --lane: the elements that it holds")->type_name("R");
+  row->needs(column)->excludes(lane);
+  column->needs(row);
+  lane->needs(reg);
+  reg->needs(lane);
+  CLI::Option* const json = command->add_flag("--json", options->json, "Print JSON in place of text");
+  command->add_option("--html", options->html, "Write a page that needs nothing else in place of text")
+      ->excludes(json)
+      ->type_name("FILE.html");
+  add_execution_flags(*command, options->execution);
+  command->footer(footer);
+  command->callback([options] { explain_command(*options); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <warpmat/execute/explain.h>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace warpmat {
+
+/// An explanation as data. Bits are hexadecimal strings; a number is significand * 2^(exponent - fraction_bits) with a sign; what a term
+/// keeps counts units of 2^unit_exponent. docs/guide/explain.md describes every field.
+nlohmann::ordered_json explanation_json(const Explanation& explanation);
+
+}  // namespace warpmat

@@ -1,0 +1,163 @@
+#include "tools/library/layout_grid.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+
+#include "tools/library/markup.h"
+
+namespace warpmat {
+namespace {
+
+std::string matrix_name(const LayoutGrid& grid, std::size_t matrix) {
+  return grid.matrices.size() > 1 ? grid.matrices[matrix] : "";
+}
+
+int number_of(const GridCell& cell, GridColour colour) {
+  return colour == GridColour::lane ? cell.lane : cell.part;
+}
+
+const GridCell& cell_at(const LayoutGrid& grid, std::size_t matrix, int row, int column) {
+  return grid.cells[matrix][static_cast<std::size_t>(row * grid.columns + column)];
+}
+
+}  // namespace
+
+std::string cell_text(const LayoutGrid& grid, const GridCell& cell) {
+  const std::string bit = grid.whole ? "" : fmt::format(".{}", cell.bit);
+  return grid.part_word == "register" ? fmt::format("{}:{}{}", cell.lane, cell.part, bit) : fmt::format("{}{}", cell.lane, bit);
+}
+
+std::string grid_csv(const LayoutGrid& grid) {
+  std::string out = "matrix,row,column,lane,register,bit,element_bits\n";
+  for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
+    for (const GridCell& cell : grid.cells[matrix])
+      out += fmt::format("{},{},{},{},{},{},{}\n", matrix, cell.row, cell.column, cell.lane,
+                         grid.part_word == "register" ? std::to_string(cell.part) : "", cell.bit, grid.element_bits);
+  return out;
+}
+
+std::string grid_markdown(const LayoutGrid& grid) {
+  std::string out = grid.title + "\n" + grid.remark + (grid.remark.empty() ? "" : "\n");
+  for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix) {
+    if (grid.matrices.size() > 1) out += fmt::format("\n{}:\n", matrix_name(grid, matrix));
+    out += "\n| |";
+    for (int column = 0; column < grid.columns; ++column) out += fmt::format(" {} |", column);
+    out += "\n|---|";
+    for (int column = 0; column < grid.columns; ++column) out += "---|";
+    for (int row = 0; row < grid.rows; ++row) {
+      out += fmt::format("\n| **{}** |", row);
+      for (int column = 0; column < grid.columns; ++column)
+        out += fmt::format(" {} |", cell_text(grid, cell_at(grid, matrix, row, column)));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string grid_colour(int number) {
+  struct Colour {
+    double red, green, blue;
+  };
+  constexpr std::array<Colour, 8> hues{
+      {{86, 180, 233}, {230, 159, 0}, {0, 158, 115}, {204, 121, 167}, {240, 228, 66}, {0, 114, 178}, {213, 94, 0}, {150, 150, 150}}};
+  constexpr std::array<double, 4> white = {0.75, 0.58, 0.87, 0.45};  // shares of it, in an order in which neighbours differ
+  const Colour& hue = hues[static_cast<std::size_t>(number / 4 % 8)];
+  const double share = white[static_cast<std::size_t>(number % 4)];
+  const auto mixed = [&](double channel) { return static_cast<int>(channel + (255 - channel) * share); };
+  return fmt::format("{:02X}{:02X}{:02X}", mixed(hue.red), mixed(hue.green), mixed(hue.blue));
+}
+
+// ---- SVG ----------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int cell_width = 46, cell_height = 30, margin = 36, heading = 22, gap = 18;
+
+std::string svg_text(int x, int y, int size, const std::string& anchor, const std::string& text) {
+  return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, size, anchor, escaped(text));
+}
+
+std::string svg_cell(const LayoutGrid& grid, const GridCell& cell, GridColour colour, int top) {
+  const int x = margin + cell.column * cell_width, y = top + cell.row * cell_height, middle = x + cell_width / 2;
+  const std::string part = grid.part_word != "register" ? fmt::format("bit {}", cell.bit)
+                           : grid.whole                 ? fmt::format("r{}", cell.part)
+                                                        : fmt::format("r{}.{}", cell.part, cell.bit);
+  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\"/>\n", x, y, cell_width, cell_height,
+                     grid_colour(number_of(cell, colour))) +
+         svg_text(middle, y + 13, 12, "middle", fmt::format("T{}", cell.lane)) + svg_text(middle, y + 25, 10, "middle", part);
+}
+
+std::string svg_matrix(const LayoutGrid& grid, std::size_t matrix, GridColour colour, int top) {
+  std::string out;
+  if (grid.matrices.size() > 1) out += svg_text(margin, top - heading + 4, 13, "start", matrix_name(grid, matrix));
+  for (int column = 0; column < grid.columns; ++column)
+    out += svg_text(margin + column * cell_width + cell_width / 2, top - 5, 10, "middle", std::to_string(column));
+  for (int row = 0; row < grid.rows; ++row) out += svg_text(margin - 6, top + row * cell_height + 19, 10, "end", std::to_string(row));
+  for (const GridCell& cell : grid.cells[matrix]) out += svg_cell(grid, cell, colour, top);
+  return out;
+}
+
+}  // namespace
+
+std::string grid_svg(const LayoutGrid& grid, GridColour colour) {
+  const int matrix_height = grid.rows * cell_height + 2 * heading + gap;
+  const int width = std::max(2 * margin + grid.columns * cell_width, 900);
+  const int top = margin + 2 * heading, height = top + matrix_height * static_cast<int>(grid.cells.size());
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "
+      "role=\"img\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#FFFFFF\"/>\n",
+      width, height, escaped(grid.title));
+  out += svg_text(margin, 20, 14, "start", grid.title);
+  out += svg_text(
+      margin, 38, 11, "start",
+      fmt::format("T: the lane{}; {}", grid.part_word == "register" ? ", r: register and lowest bit" : " that holds the row's address",
+                  grid.remark.empty() ? "numbers above and at the left: column and row" : grid.remark));
+  out += "<g stroke=\"#333333\" stroke-width=\"0\">\n";
+  for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
+    out += svg_matrix(grid, matrix, colour, top + heading + static_cast<int>(matrix) * matrix_height);
+  return out + "</g>\n</svg>\n";
+}
+
+// ---- LaTeX --------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// `text` as characters of a LaTeX document.
+std::string latex_escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("_#%&{}$").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string grid_latex(const LayoutGrid& grid, GridColour colour) {
+  std::string out =
+      "\\documentclass[border=4pt,varwidth=\\maxdimen]{standalone}\n\\usepackage[table]{xcolor}\n\\begin{document}"
+      "\\sffamily\\footnotesize\n"
+      "\\setlength{\\tabcolsep}{2pt}\n";
+  out += latex_escaped(grid.title) + "\\par\n";
+  for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix) {
+    if (grid.matrices.size() > 1) out += latex_escaped(matrix_name(grid, matrix)) + "\\par\n";
+    out += fmt::format("\\begin{{tabular}}{{r*{{{}}}{{c}}}}\n", grid.columns);
+    for (int column = 0; column < grid.columns; ++column) out += fmt::format(" & {}", column);
+    out += " \\\\\n";
+    for (int row = 0; row < grid.rows; ++row) {
+      out += std::to_string(row);
+      for (int column = 0; column < grid.columns; ++column) {
+        const GridCell& cell = cell_at(grid, matrix, row, column);
+        out += fmt::format(" & \\cellcolor[HTML]{{{}}}{}", grid_colour(number_of(cell, colour)), cell_text(grid, cell));
+      }
+      out += " \\\\\n";
+    }
+    out += "\\end{tabular}\\par\n";
+  }
+  return out + "\\end{document}\n";
+}
+
+}  // namespace warpmat
