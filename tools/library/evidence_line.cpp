@@ -60,7 +60,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
   std::vector<Labelled> instructions;
   for (const code::Matrix& matrix : kernel.program().matrices) instructions.push_back(labelled(matrix.instruction));
   for (const code::WarpgroupProduct& product : kernel.program().products)
-    instructions.push_back({product.instruction.form().opcode, &product.instruction.lowering(), "", compared_of_wgmma});
+    instructions.push_back({product.instruction.form().opcode, &product.instruction.lowering(), "", compared_on_h200});
   return instructions;
 }
 
