@@ -41,12 +41,12 @@ Json events_json(const Events& counts) {
 }
 
 /// The regions that the form has and no operands reach, with the reason.
-Json unreachable_json(const Form& form, const Target& target) {
+Json unreachable_json(const TestedForm& form, const Target& target) {
   Json json = Json::object();
   for (std::size_t i = 0; i < event_count; ++i) {
     const auto event = static_cast<Event>(i);
     for (std::size_t number = 0; number < numbers(event); ++number)
-      if (const Reach r = reach(form, *find_lowering(form, target.hardware), event, number); r.concerns && !r.reachable())
+      if (const Reach r = reach(arithmetic_of(form), lowering_of(form, target), event, number); r.concerns && !r.reachable())
         json[region_name(event, number)] = r.reason;
   }
   return json;
@@ -56,8 +56,8 @@ std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& 
   Json all = {{"target", plan.target->name}, {"seed", plan.seed}, {"forms", Json::array()}};
   for (const CoverageRow& row : rows) {
     Json& list = all["forms"];
-    if (list.empty() || list.back().at("form") != row.form->opcode)
-      list.push_back({{"form", row.form->opcode}, {"unreachable", unreachable_json(*row.form, *plan.target)}, {"classes", Json::array()}});
+    if (list.empty() || list.back().at("form") != row.form.opcode())
+      list.push_back({{"form", row.form.opcode()}, {"unreachable", unreachable_json(row.form, *plan.target)}, {"classes", Json::array()}});
     list.back()["classes"].push_back({{"class", row.operand_class->name},
                                       {"warps", row.warps},
                                       {"bits", row.written.seen()},
@@ -78,11 +78,12 @@ void coverage(const Options& options) {
     return;
   }
   const Target& target = warpmat::target(options.target);
-  const CoveragePlan plan{select_forms(target, options.forms), &target, options.warps, options.seed};
+  const std::string forms = options.forms.empty() ? "^(?!wgmma)" : options.forms;  // whose widths repeat the same tiles
+  const CoveragePlan plan{select_tested_forms(target, forms), &target, options.warps, options.seed};
   const std::vector<CoverageRow> rows = cover(plan);
   fmt::print("{}", options.json ? json_text(rows, plan) : coverage_text(rows, target));
   const std::vector<CoverageFault> faults = coverage_faults(by_form(rows), target);
-  for (const CoverageFault& fault : faults) fmt::print(stderr, "{}: {}\n", fault.form->opcode, fault.text);
+  for (const CoverageFault& fault : faults) fmt::print(stderr, "{}: {}\n", fault.form.opcode(), fault.text);
   if (!faults.empty()) throw std::runtime_error(fmt::format("{} cells are not as the rules of reach say", faults.size()));
 }
 
@@ -103,7 +104,8 @@ void add_coverage(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("coverage", "Which regions of the arithmetic the operand classes reach, form by form");
   CLI::Option* target = command->add_option("--target", options->target, "For example sm_90a")->type_name("T");
-  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found");
+  command->add_option("--forms", options->forms,
+                      "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
   command->add_option("--warps", options->warps, "Warps of each form and class, four times as many of directed ones (default: 32)")
       ->check(CLI::Range(std::size_t{1}, most_warps));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)");

@@ -18,15 +18,19 @@
 #include "commands.h"
 #include "diff_launch.h"
 #include "diff_scalar.h"
+#include "gpu/cases/cases.h"
+#include "gpu/cases/wgmma_cases.h"
 #include "gpu/compare/compare.h"
 #include "gpu/compare/random_states.h"
 #include "gpu/compare/self_contained.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/cuda/gpu_runner.h"
+#include "gpu/cuda/kernel_gpu.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/one_warp.h"
 #include "tools/library/form_selection.h"
 #include "tools/library/interruption.h"
+#include "tools/library/launch_files.h"
 #include "tools/library/mismatch_text.h"
 #include "tools/library/output_file.h"
 #include "tools/library/progress.h"
@@ -82,7 +86,6 @@ class MismatchReport {
   /// The states are those of one warp each; `title` says where they come from.
   void add(const std::string& title, const Program& program, const WarpStates& initial, const WarpStates& expected, const WarpStates& found,
            const Comparison& comparison, std::uint32_t shared_base) {
-    constexpr int most = 20;
     if (++count_ > most) return;
     std::string text = title + "\n";
     for (const Difference& difference : comparison.differences) text += describe(program, expected, found, difference);
@@ -90,13 +93,35 @@ class MismatchReport {
       text += fmt::format("and {} more words of this warp\n", comparison.mismatches - comparison.differences.size());
     const std::filesystem::path file = path(count_);
     write_file(file, {commented(text), self_contained(program, initial, 0, shared_base)});
-    fmt::print("{}replay: warpmat diff {} --warps 1\n\n", text, file.string());
-    if (count_ == most) fmt::print("Further mismatches are only counted.\n\n");
+    say(text, fmt::format("{} --warps 1", file.string()));
+  }
+
+  /// A product of a warpgroup, as a kernel.
+  void add(const WarpgroupMismatch& m, std::uint64_t seed) {
+    constexpr std::size_t most_words = 8;
+    if (++count_ > most) return;
+    std::string text = fmt::format("{}, class {}, variant {}, seed {}, case {}\n", m.row.form.opcode(), m.row.operand_class->name,
+                                   m.variant, seed, m.case_number);
+    std::size_t differing = 0;
+    for (std::size_t i = 0; i < m.expected.size(); ++i)
+      if (m.expected[i] != m.found[i] && differing++ < most_words)
+        text += fmt::format("  {}: emulator {:#010x}, GPU {:#010x}\n", answer_place(*m.row.form.warpgroup(), i), m.expected[i], m.found[i]);
+    if (differing > most_words) text += fmt::format("and {} more words of this case\n", differing - most_words);
+    const std::filesystem::path file = path(count_, "launch.json");
+    write_launch(file, m.launch);
+    say(text, file.string());
   }
 
  private:
-  std::filesystem::path path(int number) const {
-    return std::filesystem::path(directory_) / fmt::format("warpmat_mismatch_{}.ptx", number);
+  static constexpr int most = 20;
+
+  std::filesystem::path path(int number, std::string_view ending = "ptx") const {
+    return std::filesystem::path(directory_) / fmt::format("warpmat_mismatch_{}.{}", number, ending);
+  }
+
+  void say(const std::string& text, const std::string& replay) const {
+    fmt::print("{}replay: warpmat diff {}\n\n", text, replay);
+    if (count_ == most) fmt::print("Further mismatches are only counted.\n\n");
   }
 
   static std::string commented(const std::string& text) {
@@ -196,23 +221,25 @@ class FormLines {
     all.outputs += row.outputs;
     all.mismatches += row.mismatches;
     if (--left_[row.form] == 0 && shown_)
-      fmt::print(stderr, "{:7.1f} s  {}: {} cases, {}\n", clock_.seconds(), row.form->opcode, all.cases,
+      fmt::print(stderr, "{:7.1f} s  {}: {} cases, {}\n", clock_.seconds(), row.form.opcode(), all.cases,
                  outputs_text(all.outputs, all.mismatches));
   }
 
  private:
   bool shown_;
   Clock clock_;
-  std::map<const Form*, std::size_t> left_;
-  std::map<const Form*, SweepRow> sums_;
+  std::map<TestedForm, std::size_t> left_;
+  std::map<TestedForm, SweepRow> sums_;
 };
 
-Findings run_sweep(Runner& emulator, std::span<Runner* const> gpus, const SweepPlan& plan, const Options& options) {
+Findings run_sweep(const CaseRunner& emulator, std::span<const CaseRunner> gpus, const SweepPlan& plan, const Options& options) {
   MismatchReport report(options.keep);
   Findings findings;
   const std::vector<SweepRow> planned = rows_of(plan);
   FormLines lines(planned);
-  Progress progress(planned.size() * plan.cases);
+  std::size_t all_cases = 0;
+  for (const SweepRow& row : planned) all_cases += row.planned.count;
+  Progress progress(all_cases);
   SweepObserver observer;
   observer.advanced = [&](std::size_t cases) { progress.advance(cases); };
   observer.row = [&](const SweepRow& row) {
@@ -220,9 +247,10 @@ Findings run_sweep(Runner& emulator, std::span<Runner* const> gpus, const SweepP
     lines.add(row);
   };
   observer.mismatch = [&](const SweepMismatch& m) {
-    report.add(fmt::format("{}, class {}, seed {}, case {}", m.row.form->opcode, m.row.operand_class->name, plan.seed, m.case_number),
-               m.program, m.initial, m.expected, m.found, m.comparison, emulator.shared_base());
+    report.add(fmt::format("{}, class {}, seed {}, case {}", m.row.form.opcode(), m.row.operand_class->name, plan.seed, m.case_number),
+               m.program, m.initial, m.expected, m.found, m.comparison, emulator.programs->shared_base());
   };
+  observer.warpgroup_mismatch = [&](const WarpgroupMismatch& m) { report.add(m, plan.seed); };
   observer.stop = [] { return interruption() != 0; };
   const Clock clock;
   catch_interruptions();
@@ -232,7 +260,7 @@ Findings run_sweep(Runner& emulator, std::span<Runner* const> gpus, const SweepP
     findings.error = e.what();
   }
   findings.seconds = clock.seconds();
-  const auto compared = [&](const SweepRow& row) { return row.cases == plan.cases; };
+  const auto compared = [&](const SweepRow& row) { return row.cases == row.planned.count; };
   const bool complete = static_cast<std::size_t>(std::ranges::count_if(findings.rows, compared)) == planned.size();
   if (interruption() != 0 && !complete) findings.interrupted = interruption();
   return findings;
@@ -241,7 +269,7 @@ Findings run_sweep(Runner& emulator, std::span<Runner* const> gpus, const SweepP
 void print_table(const Findings& findings) {
   Table table({"form", "class", "cases", "outputs", "mismatches"});
   for (const SweepRow& row : findings.rows)
-    table.add({row.form->opcode, std::string(row.operand_class->name), std::to_string(row.cases), std::to_string(row.outputs),
+    table.add({row.form.opcode(), std::string(row.operand_class->name), std::to_string(row.cases), std::to_string(row.outputs),
                std::to_string(row.mismatches)});
   fmt::print("{}\n", table.text());
 }
@@ -261,9 +289,9 @@ SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Opti
   sweep.source.seconds = findings.seconds;
   sweep.source.complete = !findings.error && !findings.interrupted;
   sweep.source.error = findings.interrupted ? "interrupted" : findings.error.value_or("");
-  for (const Form* form : plan.forms) sweep.forms.push_back(form->opcode);
+  for (const TestedForm& form : plan.forms) sweep.forms.push_back(form.opcode());
   for (const SweepRow& row : findings.rows)
-    sweep.rows.push_back({row.form->opcode, std::string(row.operand_class->name), row.cases, row.outputs, row.mismatches});
+    sweep.rows.push_back({row.form.opcode(), std::string(row.operand_class->name), row.cases, row.outputs, row.mismatches});
   return sweep;
 }
 
@@ -272,7 +300,7 @@ SweepPlan sweep_plan(const Target& target, const Options& options) {
   const auto [first, count] = options.shard.of(options.cases);
   if (count == 0)
     throw std::runtime_error(fmt::format("--shard {}: {} cases cannot be shared by so many", to_string(options.shard), options.cases));
-  return {select_forms(target, options.forms), &target, count, options.seed, first};
+  return {select_tested_forms(target, options.forms), &target, count, options.seed, first};
 }
 
 /// Throws where the sweep broke off, was interrupted or found a difference, what was found having been told.
@@ -288,14 +316,17 @@ void diff_forms(const Options& options) {
   if (!options.json.empty()) check_output_place(options.json);
   constexpr std::size_t runners = 6;  // so that transfers, kernels and what the driver does on a core overlap
   std::vector<std::unique_ptr<GpuRunner>> gpus;
-  std::vector<Runner*> devices;
-  for (std::size_t i = 0; i < runners; ++i)
-    devices.push_back(gpus.emplace_back(open(options, options.target.empty() ? nullptr : &target(options.target))).get());
+  for (std::size_t i = 0; i < runners; ++i) gpus.push_back(open(options, options.target.empty() ? nullptr : &target(options.target)));
   const GpuRunner& gpu = *gpus.front();
   EmulatorRunner emulator(gpu.shared_base(), 1);
   const Target& target = options.target.empty() ? gpu.target() : warpmat::target(options.target);
+  EmulatorKernelRunner kernels(target);
   const SweepPlan plan = sweep_plan(target, options);
-  const Findings findings = run_sweep(emulator, devices, plan, options);
+  const bool warpgroups = std::ranges::any_of(plan.forms, [](const TestedForm& form) { return form.warpgroup() != nullptr; });
+  std::vector<std::unique_ptr<KernelRunner>> kernel_gpus;
+  std::vector<CaseRunner> devices;
+  for (const auto& each : gpus) devices.emplace_back(*each, warpgroups ? kernel_gpus.emplace_back(open_kernel_gpu()).get() : nullptr);
+  const Findings findings = run_sweep({emulator, &kernels}, devices, plan, options);
   print_table(findings);
   print_summary(findings, plan, gpu.description());
   if (!options.json.empty()) write_file(options.json, {to_json(sweep_file(findings, plan, options, gpu)).dump(1), "\n"});
@@ -307,9 +338,10 @@ void diff_paths(const Options& options) {
   const Target& target = warpmat::target(options.target);
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
   EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
-  const std::vector<Runner*> devices(std::max(1u, std::thread::hardware_concurrency()), &fast);
+  EmulatorKernelRunner reference_kernels(target, {.execution = {.path = Path::reference}}), fast_kernels(target);
+  const std::vector<CaseRunner> devices(std::max(1u, std::thread::hardware_concurrency()), {fast, &fast_kernels});
   const SweepPlan plan = sweep_plan(target, options);
-  const Findings findings = run_sweep(reference, devices, plan, options);
+  const Findings findings = run_sweep({reference, &reference_kernels}, devices, plan, options);
   print_table(findings);
   print_summary(findings, plan,
                 fmt::format("fast path against reference, {}",

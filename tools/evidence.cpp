@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -134,7 +135,10 @@ void print_upgrades(const std::vector<std::string>& files) {
     {
       Progress progress(recording.answers.size());
       const auto emulator = [] { return std::make_unique<EmulatorRunner>(0, 1); };
-      results = replay_all(emulator, recording, threads, ~std::size_t{0}, [&] { progress.advance(); });
+      std::optional<EmulatorKernelRunner> kernels;
+      if (const Target* known = find_target(recording.provenance.target)) kernels.emplace(*known);
+      results = replay_all(
+          emulator, recording, threads, ~std::size_t{0}, [&] { progress.advance(); }, kernels ? &*kernels : nullptr);
     }
     fmt::print("{}{}", &recording == &all.front() ? "" : "\n", upgrade_report(recording, results));
   }

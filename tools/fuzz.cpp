@@ -40,7 +40,7 @@ struct Options {
   FuzzOptions fuzz;
   Shard shard;
   std::string target, keep = ".", json;
-  bool kernels = false;
+  bool kernels = false, warpgroups = false;
 
   /// Numbers of the programs that this part of the run has.
   Shard::Range range() const {
@@ -241,9 +241,13 @@ void report(const FuzzFile& found, const Options& options, const std::string& de
 }
 
 void fuzz(const Options& options) {
-  if (options.kernels)
-    return fuzz_kernels(
-        {.first = options.first, .kernels = options.programs, .seed = options.seed, .shard = options.shard, .keep = options.keep});
+  if (options.kernels || options.warpgroups)
+    return fuzz_kernels({.first = options.first,
+                         .kernels = options.programs,
+                         .seed = options.seed,
+                         .shard = options.shard,
+                         .warpgroups = options.warpgroups,
+                         .keep = options.keep});
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
   if (!options.json.empty()) check_output_place(options.json);
   if (options.range().count == 0)
@@ -287,7 +291,8 @@ Examples:
   warpmat fuzz --programs 10000
   warpmat fuzz --programs 1000000 --shard 2/8 --json fuzz_2.json
   warpmat fuzz --seed 7 --max-statements 8
-  warpmat fuzz --kernels --programs 20000)";
+  warpmat fuzz --kernels --programs 20000
+  warpmat fuzz --warpgroups --programs 20000)";
 
 }  // namespace
 
@@ -314,11 +319,16 @@ void add_fuzz(CLI::App& app) {
   CLI::Option* kernels =
       command->add_flag("--kernels", options->kernels,
                         "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
-  for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults", "--target"})
-    kernels->excludes(command->get_option(other));
+  CLI::Option* warpgroups = command->add_flag(
+      "--warpgroups", options->warpgroups, "Kernels of wgmma instead: random forms, descriptors, operands in registers, groups and waits");
+  warpgroups->excludes(kernels);
+  for (CLI::Option* whole : {kernels, warpgroups})
+    for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults", "--target"})
+      whole->excludes(command->get_option(other));
   command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
       ->type_name("FILE.json")
-      ->excludes(kernels);
+      ->excludes(kernels)
+      ->excludes(warpgroups);
   command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
   command->footer(footer);
   command->callback([options] { fuzz(*options); });

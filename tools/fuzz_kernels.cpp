@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "gpu/cases/kernel_program.h"
+#include "gpu/cases/warpgroup_program.h"
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
@@ -26,7 +27,8 @@ class KernelFuzzer {
 
   /// Whether kernel number `index` is the same on both. One that is not is shortened and kept.
   bool check(std::uint64_t index) {
-    const KernelProgram kernel = random_kernel(target_, options_.seed, index, options_.max_units);
+    const KernelProgram kernel = options_.warpgroups ? random_warpgroup_kernel(options_.seed, index)
+                                                     : random_kernel(target_, options_.seed, index, options_.max_units);
     statements_ += kernel.statements();
     try {
       const KernelComparison comparison = compare(kernel);

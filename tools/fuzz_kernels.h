@@ -11,11 +11,12 @@ struct KernelFuzzOptions {
   std::uint64_t first = 0, kernels = 1000, seed = 1;  ///< numbers of the kernels of the whole run
   Shard shard;                                        ///< the part of them that is run
   int max_units = 24;
-  std::string keep = ".";  ///< directory for kernels that differ
+  bool warpgroups = false;  ///< kernels of wgmma instead
+  std::string keep = ".";   ///< directory for kernels that differ
 };
 
-/// `warpmat fuzz --kernels`: runs random kernels on the emulator and on this machine's GPU, and compares every byte of every buffer. Throws
-/// std::runtime_error where something differs, NoGpu without a GPU.
+/// `warpmat fuzz --kernels` and `--warpgroups`: runs random kernels on the emulator and on this machine's GPU, and compares every byte of
+/// every buffer. Throws std::runtime_error where something differs, NoGpu without a GPU.
 void fuzz_kernels(const KernelFuzzOptions& options);
 
 }  // namespace warpmat

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/tables/form.h>
+#include <warpmat/tables/wgmma.h>
 #include <warpmat/warp/warp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -14,6 +16,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "layout_options.h"
+#include "layout_wgmma.h"
 #include "tools/library/layout_grid.h"
 #include "tools/library/layout_notation.h"
 #include "tools/library/ptx_file.h"
@@ -24,20 +28,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
-  std::string opcode, operand;
-  std::optional<int> row, column, matrix, lane, reg;
-  std::string format = "text";  ///< text, json, csv, markdown, svg or latex
-  GridColour colour = GridColour::lane;
-  bool formulas = false, cute = false, linear_layout = false;
-
-  bool json() const { return format == "json"; }
-};
-
 const Form& known_form(const std::string& opcode) {
   if (const Form* form = find_form(opcode)) return *form;
   refuse_file(opcode);
-  throw std::invalid_argument(explain_unknown_opcode(opcode));
+  throw std::invalid_argument(opcode.starts_with("wgmma") ? explain_unknown_wgmma(opcode) : explain_unknown_opcode(opcode));
 }
 
 bool is_address(const Operand& operand) {
@@ -342,7 +336,7 @@ LayoutGrid grid_of(const Form& form, const Operand& operand) {
   return grid;
 }
 
-std::string notation(const Form& form, const Operand& operand, const Options& options) {
+std::string notation(const Form& form, const Operand& operand, const LayoutOptions& options) {
   if (is_address(operand))
     throw std::invalid_argument(fmt::format("operand {} of {} holds addresses: formulas and notations are of operands in registers",
                                             name(operand.name), form.opcode));
@@ -354,7 +348,7 @@ std::string notation(const Form& form, const Operand& operand, const Options& op
   return out;
 }
 
-std::string picture(const LayoutGrid& grid, const Options& options) {
+std::string picture(const LayoutGrid& grid, const LayoutOptions& options) {
   if (options.format == "csv") return grid_csv(grid);
   if (options.format == "markdown") return grid_markdown(grid);
   return options.format == "svg" ? grid_svg(grid, options.colour) : grid_latex(grid, options.colour);
@@ -373,7 +367,17 @@ Extent extent_of(const Form& form, const Operand& operand) {
   return {f.matrices(), f.rows(), f.columns(), lanes, f.registers()};
 }
 
-std::string layout(const Options& options) {
+/// Of wgmma: registers, or shared memory, where operand b always lies.
+std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
+  if ((options.format != "text" && !options.json()) || options.formulas || options.cute || options.linear_layout)
+    throw std::invalid_argument("layouts of wgmma are printed as text and as JSON; pictures and notations are of one warp's operands");
+  return options.tile.given || options.operand == "b" ? wgmma_memory(form, options) : wgmma_registers(form, options);
+}
+
+std::string layout(const LayoutOptions& options) {
+  if (const WgmmaForm* form = find_wgmma(options.opcode)) return layout_of(*form, options);
+  if (options.tile.given || options.warp)
+    throw std::invalid_argument(fmt::format("{} has no matrix descriptor and no warpgroup: these options are for wgmma", options.opcode));
   const Form& form = known_form(options.opcode);
   const Operand& operand = operand_with_layout(form, options.operand);
   const Extent extent = extent_of(form, operand);
@@ -416,13 +420,40 @@ Examples:
   warpmat layout ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --operand p
   warpmat layout movmatrix.sync.aligned.m8n8.trans.b16 --operand d --json
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --format svg > a.svg
-  warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --formulas --cute --linear-layout)";
+  warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --formulas --cute --linear-layout
+  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand d --row 17 --column 2
+  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --major mn --swizzle 128 --start 0x2000
+  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand a --descriptor 0x4000004000010080)";
+
+}  // namespace
+
+namespace {
+
+constexpr const char* tile_group = "Shared memory of wgmma";
+
+/// How operand a or b of wgmma lies in shared memory.
+void add_tile_options(CLI::App& command, TileOptions& tile) {
+  CLI::Option_group& group =
+      *command.add_option_group(tile_group, "Where operand a or b of wgmma lies; compact where nothing else is said");
+  CLI::Option* const bits = group
+                                .add_option("--descriptor", tile.descriptor,
+                                            "The 64 bits of a matrix descriptor: what they say, and which byte each element is read from")
+                                ->type_name("BITS");
+  group.add_option("--major", tile.major, "k, or mn for a transposed operand of 16-bit elements (default k)")->type_name("k|mn");
+  for (CLI::Option* option :
+       {group.add_option("--swizzle", tile.swizzle, "none, 32, 64 or 128 bytes (default 128)")->type_name("BYTES"),
+        group.add_option("--start", tile.start, "Address in shared memory, a multiple of 16 (default 0)")->type_name("ADDRESS"),
+        group.add_option("--leading", tile.leading, "Leading byte offset")->type_name("BYTES"),
+        group.add_option("--stride", tile.stride, "Stride byte offset")->type_name("BYTES"),
+        group.add_option("--base-offset", tile.base_offset, "0 to 7")->type_name("N")})
+    option->excludes(bits);
+}
 
 }  // namespace
 
 void add_layout(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("layout", "Print which lane and register hold which element of an operand, both ways");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LayoutOptions>();
   command->add_option("OPCODE", options->opcode, "The instruction with its qualifiers; 'warpmat list' shows all")->required();
   command->add_option("--operand", options->operand, "The operand, as PTX names it: d, a, b, c, e, scale-a, scale-b, r or p")
       ->required()
@@ -452,8 +483,16 @@ void add_layout(CLI::App& app) {
         std::tuple{"--cute", &options->cute, "the layout of threads and values as CuTe writes it"},
         std::tuple{"--linear-layout", &options->linear_layout, "the layout as Triton's LinearLayout"}})
     command->add_flag(option, *flag, fmt::format("Print {}", what))->excludes(row)->excludes(lane);
+  command->add_option("--warp", options->warp, "With --lane, of wgmma: the warp of the warpgroup, 0 to 3 (default 0)")
+      ->type_name("W")
+      ->needs(lane);
+  add_tile_options(*command, options->tile);
   command->footer(footer);
-  command->callback([options] { fmt::print("{}", layout(*options)); });
+  command->callback([options, command] {
+    const auto group = command->get_option_group(tile_group);
+    options->tile.given = std::ranges::any_of(group->get_options(), [](const CLI::Option* option) { return option->count() != 0; });
+    fmt::print("{}", layout(*options));
+  });
 }
 
 }  // namespace warpmat

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/tables/wgmma.h>
 
 #include "commands.h"
 #include "tools/library/compared_results.h"
@@ -31,6 +33,17 @@ struct Options {
 /// "f16" of an mma operand, "b16" where bits only move.
 std::string format_text(const Operand& operand) {
   return operand.format ? std::string(name(*operand.format)) : fmt::format("b{}", operand.fragment.element_bits);
+}
+
+/// "d 32 f32, a 4 f16 or descriptor, b descriptor f16, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b"
+std::string operands_text(const WgmmaForm& form) {
+  const auto format = [&](OperandName operand) { return name(form.tile->format(operand)); };
+  std::string text = fmt::format("d {} {}, a {} {} or descriptor, b descriptor {}", form.d_registers(), format(OperandName::d),
+                                 form.a_registers(), format(OperandName::a), format(OperandName::b));
+  if (form.sparse()) text += ", e 1 b4, selector";
+  text += ", scale-d";
+  if (form.negates()) text += ", imm-scale-a, imm-scale-b";
+  return text + (form.transposes() ? ", imm-trans-a, imm-trans-b" : "");
 }
 
 /// "d 4 f32, a 4 f16, b 2 f16, c 4 f32"
@@ -57,6 +70,8 @@ Json floor_json(const std::optional<Floor>& floor) {
   return {{"exponent", exponent}, {"evidence", name(floor->evidence)}, {"source", floor->source}};
 }
 
+constexpr const char* wgmma_target = "sm_90a";
+
 std::string list_text(const Target* only) {
   std::vector<std::string> header{"opcode", "needs", "PTX", "operands: registers, format"};
   if (only == nullptr)
@@ -74,6 +89,16 @@ std::string list_text(const Target* only) {
       const Lowering& l = *found.front().lowering;
       row.insert(row.end(), {machine_name(form, l), evidence_label(found.front()), source_text(found.front())});
     }
+    table.add(std::move(row));
+  }
+  for (const WgmmaForm& form : wgmma_forms()) {
+    if (only != nullptr && unavailable(form, *only)) continue;
+    const Lowering& l = lowering_of(form);
+    std::vector<std::string> row{form.opcode, wgmma_target, to_string(form.ptx), operands_text(form)};
+    if (only == nullptr)
+      row.push_back(fmt::format("{} {}", name(label_of(l)), name(Hardware::sm_90)));
+    else
+      row.insert(row.end(), {std::string(l.machine), std::string(name(label_of(l))), std::string(l.source)});
     table.add(std::move(row));
   }
   return table.text();
@@ -110,12 +135,43 @@ Json form_json(const Form& form, const std::vector<Offer>& found) {
   return {{"opcode", form.opcode}, {"requires", requires_json}, {"operands", std::move(operands)}, {"lowerings", std::move(lowerings)}};
 }
 
+/// The operands that a matrix has: a and b also or only in memory.
+Json wgmma_json(const WgmmaForm& form) {
+  const auto operand = [&](OperandName which, int registers, bool descriptor) {
+    const Fragment& f = form.tile->operand(which).fragment;
+    const bool is_d = which == OperandName::d, is_b = which == OperandName::b;
+    return Json{{"name", name(which)},
+                {"kind", registers == 0 ? "descriptor"
+                         : descriptor   ? "fragment or descriptor"
+                                        : "fragment"},
+                {"written", is_d},
+                {"registers", registers},
+                {"format", format_text(form.tile->operand(which))},
+                {"element_bits", f.element_bits},
+                {"rows", is_b ? form.shape.k : form.shape.m},
+                {"columns", is_d || is_b ? form.shape.n : f.columns()}};
+  };
+  Json operands = Json::array({operand(OperandName::d, form.d_registers(), false), operand(OperandName::a, form.a_registers(), true),
+                               operand(OperandName::b, 0, true)});
+  if (form.sparse()) operands.push_back(operand(OperandName::e, 1, false));
+  const Lowering& l = lowering_of(form);
+  return {{"opcode", form.opcode},
+          {"requires", {{"target", wgmma_target}, {"ptx", to_string(form.ptx)}}},
+          {"warps", WgmmaForm::warps},
+          {"operands", std::move(operands)},
+          {"lowerings",
+           Json::array(
+               {{{"hardware", name(Hardware::sm_90)}, {"machine", l.machine}, {"evidence", name(label_of(l))}, {"source", l.source}}})}};
+}
+
 std::string list_json(const Target* only) {
   Json all = Json::array();
   for (const Form& form : forms()) {
     const std::vector<Offer> found = offers(form, only);
     if (only == nullptr || !found.empty()) all.push_back(form_json(form, found));
   }
+  for (const WgmmaForm& form : wgmma_forms())
+    if (only == nullptr || !unavailable(form, *only)) all.push_back(wgmma_json(form));
   return all.dump(2) + '\n';
 }
 

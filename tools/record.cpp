@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "gpu/cuda/gpu_runner.h"
+#include "gpu/cuda/kernel_gpu.h"
 #include "gpu/recordings/limit.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
@@ -62,9 +63,18 @@ Provenance provenance(const GpuRunner& gpu, const Target& target, std::uint64_t 
           .seed = seed};
 }
 
+/// What --forms selects; without it, the forms of one warp.
+std::vector<TestedForm> selected_forms(const Target& target, const std::string& pattern) {
+  if (!pattern.empty()) return select_tested_forms(target, pattern);
+  const std::vector<const Form*> forms = select_forms(target, pattern);
+  std::vector<TestedForm> selected;
+  for (const Form* form : forms) selected.emplace_back(*form);
+  return selected;
+}
+
 /// The forms of this part: every N-th, so that the parts take equally long.
-std::vector<const Form*> part_of(const std::vector<const Form*>& forms, const Shard& shard) {
-  std::vector<const Form*> part;
+std::vector<TestedForm> part_of(const std::vector<TestedForm>& forms, const Shard& shard) {
+  std::vector<TestedForm> part;
   for (std::size_t i = shard.number - 1; i < forms.size(); i += shard.count) part.push_back(forms[i]);
   return part;
 }
@@ -85,7 +95,7 @@ class Output {
     if (error) throw std::runtime_error(fmt::format("cannot make the directory {}: {}", out_, error.message()));
   }
 
-  void add(const Form& form, std::vector<Answers> answers) {
+  void add(const TestedForm& form, std::vector<Answers> answers) {
     ++forms_;
     classes_ += answers.size();
     differing_ += static_cast<std::size_t>(std::ranges::count_if(answers, [](const Answers& a) { return !a.example_warps.empty(); }));
@@ -130,8 +140,10 @@ class Output {
   std::size_t forms_ = 0, classes_ = 0, differing_ = 0, bytes_ = 0, left_out_examples_ = 0;
 };
 
-std::vector<Answers> record_form(Runner& runner, const Form& form, const Target& target, const Options& options) {
-  EmulatorRunner emulator(runner.shared_base());
+std::vector<Answers> record_form(const CaseRunner& runner, const TestedForm& form, const Target& target, const Options& options) {
+  EmulatorRunner programs(runner.programs->shared_base());
+  EmulatorKernelRunner kernels(target);
+  const CaseRunner emulator(programs, &kernels);
   std::vector<Answers> answers;
   for (const OperandClass& operand_class : operand_classes())
     if (applies(operand_class, form))
@@ -142,23 +154,23 @@ std::vector<Answers> record_form(Runner& runner, const Form& form, const Target&
 
 /// Records each form until a signal asks for the end. One that the driver cannot assemble is left out with a message; returns how many. A
 /// lost GPU ends the run.
-std::size_t record_forms(GpuRunner& gpu, const std::vector<const Form*>& forms, const Target& target, const Options& options,
+std::size_t record_forms(const CaseRunner& gpu, const std::vector<TestedForm>& forms, const Target& target, const Options& options,
                          Output& output) {
   std::size_t left_out = 0, done = 0;
   Progress progress(forms.size());
-  for (const Form* form : forms) {
+  for (const TestedForm& form : forms) {
     if (interruption() != 0) break;
     std::optional<std::vector<Answers>> answers;
     try {
-      answers = record_form(gpu, *form, target, options);
+      answers = record_form(gpu, form, target, options);
     } catch (const GpuLost&) {
       output.finish(false, options.limit);
       throw;
     } catch (const std::runtime_error& e) {
       ++left_out;
-      fmt::print(stderr, "not recorded: {}: {}\n", form->opcode, e.what());
+      fmt::print(stderr, "not recorded: {}: {}\n", form.opcode(), e.what());
     }
-    if (answers) output.add(*form, std::move(*answers));
+    if (answers) output.add(form, std::move(*answers));
     ++done;
     progress.advance();
   }
@@ -171,7 +183,7 @@ void record_all(const Options& options) {
   wanted.target = options.target.empty() ? nullptr : &target(options.target);
   const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
   const Target& target = wanted.target != nullptr ? *wanted.target : gpu->target();
-  const std::vector<const Form*> selected = select_forms(target, options.forms), forms = part_of(selected, options.shard);
+  const std::vector<TestedForm> selected = selected_forms(target, options.forms), forms = part_of(selected, options.shard);
   if (forms.empty())
     throw std::runtime_error(fmt::format("--shard {}: {} forms cannot be shared by so many", to_string(options.shard), selected.size()));
   Provenance source = provenance(*gpu, target, options.seed);
@@ -181,7 +193,8 @@ void record_all(const Options& options) {
   Output output(options.out.empty() ? file_name(*gpu, options) : options.out, source);
   catch_interruptions();
   const auto start = std::chrono::steady_clock::now();
-  const std::size_t left_out = record_forms(*gpu, forms, target, options, output);
+  const std::unique_ptr<KernelRunner> kernels = open_kernel_gpu();
+  const std::size_t left_out = record_forms({*gpu, kernels.get()}, forms, target, options, output);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("{}\n{}\n{} warps a class, {:.1f} s\n", gpu->description(), output.text(), options.size.warps, seconds.count());
   if (interruption() != 0 && !output.complete()) throw Interrupted(interruption(), output.done_text());
@@ -198,13 +211,15 @@ void check(const Options& options) {
 constexpr const char* footer =
     R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
 docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
+Without --forms, wgmma is left out: its many widths take minutes.
 The exit status is 77 without a GPU. Interrupted by SIGINT or SIGTERM, the forms that are done are written, marked incomplete, and the
 status is 130 or 143.
 
 Examples:
   warpmat record --all --limit 2MB
   warpmat record --out my_card.jsonl.gz
-  warpmat record --out tests/vectors/sm_90 --forms 'mma.*f16'
+  warpmat record --out tests/vectors/sm_90 --forms '^mma.*f16'
+  warpmat record --out my_card_wgmma.jsonl.gz --forms 'wgmma.*m64n(8|80|256)k'
   warpmat record --all --shard 2/8
   warpmat record --approximate --out my_card_all_operands)";
 
@@ -216,7 +231,7 @@ void add_record(CLI::App& app) {
   CLI::App* command = app.add_subcommand("record", "Write down what a GPU makes of generated operands");
   command->add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz")->type_name("PLACE");
   CLI::Option* all =
-      command->add_flag("--all", options->all, "Every form in one file, here and named after the card where --out names none");
+      command->add_flag("--all", options->all, "Every form of one warp in one file, here and named after the card where --out names none");
   command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")
       ->type_name("REGEX")
       ->excludes(all);

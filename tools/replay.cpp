@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -111,7 +112,10 @@ void replay_files(const Options& options) {
     Progress progress(answers);
     const auto emulator = [] { return std::make_unique<EmulatorRunner>(0, 1); };
     for (const Recording& recording : recordings) {
-      const std::vector<Replayed> replayed = replay_all(emulator, recording, options.jobs, ~std::size_t{0}, [&] { progress.advance(); });
+      std::optional<EmulatorKernelRunner> kernels;
+      if (const Target* known = find_target(recording.provenance.target)) kernels.emplace(*known);
+      const std::vector<Replayed> replayed = replay_all(
+          emulator, recording, options.jobs, ~std::size_t{0}, [&] { progress.advance(); }, kernels ? &*kernels : nullptr);
       for (std::size_t i = 0; i < replayed.size(); ++i) results.add(recording.provenance, recording.answers[i], replayed[i]);
     }
   }

@@ -13,6 +13,7 @@
 #include "tools/library/offers.h"
 #include "tools/library/opcode_patterns.h"
 #include "tools/library/output_file.h"
+#include "tools/library/wgmma_families.h"
 
 namespace warpmat {
 namespace {
@@ -84,6 +85,21 @@ std::string section_text(const Section& section) {
   return text;
 }
 
+/// wgmma, a line for all widths of one type.
+std::string wgmma_section() {
+  std::string text = fmt::format(
+      "\n## wgmma.mma_async\n\nA warpgroup executes them, in kernels (`warpmat launch`). {}\n\n"
+      "| opcode | forms | needs | PTX | machine instruction, and how its bits are known |\n|---|---|---|---|---|\n",
+      wgmma_widths);
+  for (const WgmmaFamily& family : wgmma_families()) {
+    const WgmmaForm& form = *family.forms.front();
+    const Lowering& lowering = lowering_of(form);
+    text += fmt::format("| `{}` | {} | sm_90a | {} | `{}` {} {} |\n", family.pattern, family.forms.size(), to_string(form.ptx),
+                        lowering.machine, name(label_of(lowering)), name(Hardware::sm_90));
+  }
+  return text;
+}
+
 /// "| sm_90a | 90 | 90 | 0 | 0 | 0 |": the forms of a target, all and by evidence.
 std::string target_row(const Target& target) {
   std::map<Label, int> counts;
@@ -93,6 +109,11 @@ std::string target_row(const Target& target) {
       ++counts[label_of(*o.lowering)];
       ++all;
     }
+  for (const WgmmaForm& form : wgmma_forms()) {
+    if (unavailable(form, target)) continue;
+    ++counts[label_of(lowering_of(form))];
+    ++all;
+  }
   std::string text = fmt::format("| {} | {}", target.name, all);
   for (const Label label : all_labels) text += fmt::format(" | {}", counts[label]);
   return text + " |\n";
@@ -122,13 +143,13 @@ Forms of each target, and of how many the bits are known in which way:
 std::string support_text() {
   std::string labels;
   for (const Label label : all_labels) labels += fmt::format("| {} | {} |\n", name(label), meaning(label));
-  std::string text = fmt::format(introduction, forms().size(), labels);
+  std::string text = fmt::format(introduction, forms().size() + wgmma_forms().size(), labels);
   for (const Label label : all_labels) text += fmt::format(" {} |", name(label));
   text += "\n|---|---|---|---|---|---|---|\n";
   for (const Target& target : targets()) text += target_row(target);
   text += "\n## Cards\n\nWhat is known of each card; what a row does not name does not exist on it.\n\n" + card_table();
   for (const Section& section : sections()) text += section_text(section);
-  return text;
+  return text + wgmma_section();
 }
 
 void support(const Options& options) {

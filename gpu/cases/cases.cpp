@@ -1,8 +1,8 @@
 #include "gpu/cases/cases.h"
+#include "gpu/cases/operand_sites.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/tables/metadata.h>
 
 #include <algorithm>
 #include <array>
@@ -100,46 +100,15 @@ void fill_random(Words words, uint64_t operand_key) {
       (*words[word])[lane] = static_cast<std::uint32_t>(Random(combine(operand_key, place_index(word, lane))).next());
 }
 
-/// Metadata that the ISA defines: any of the valid codes in every place, also in lanes that the selector leaves out.
 void fill_metadata(Register& metadata, const Form& form, uint64_t operand_key) {
-  std::vector<std::uint32_t> codes;
-  for (std::uint32_t code = 0; code < 16; ++code)
-    if (valid_metadata(form, code)) codes.push_back(code);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    metadata[lane] = 0;
-    for (std::size_t bit = 0; bit < 32; bit += 4)
-      metadata[lane] |= codes[Random(combine(operand_key, place_index(0, lane, bit))).below(codes.size())] << bit;
-  }
-}
-
-Role role_of(OperandName operand) {
-  switch (operand) {
-    case OperandName::a: return Role::multiplicand_a;
-    case OperandName::b: return Role::multiplicand_b;
-    case OperandName::c: return Role::accumulator;
-    default: return Role::other;
-  }
-}
-
-/// The formats of the form's product; none where bits only move.
-std::optional<ProductFormats> product_of(const Form& form) {
-  const Operand *a = form.find_operand(OperandName::a), *b = form.find_operand(OperandName::b), *c = form.find_operand(OperandName::c);
-  if (a == nullptr || b == nullptr || c == nullptr || !a->format || !b->format || !c->format) return std::nullopt;
-  return ProductFormats{&row(*a->format), &row(*b->format), &row(*c->format)};
+  for (int lane = 0; lane < lanes; ++lane) metadata[static_cast<std::size_t>(lane)] = random_metadata(form, operand_key, lane);
 }
 
 /// Draws the elements of one operand. Made once for many warps: where neighbours lie is looked up only then.
 class ElementFiller {
  public:
   ElementFiller(const Form& form, const Operand& operand, const ProductFormats& product, const OperandClass& operand_class)
-      : fragment_(operand.fragment), class_(operand_class), product_(product) {
-    site_.product = &product_;
-    site_.format = &row(*operand.format);
-    site_.role = role_of(operand.name);
-    site_.neighbours = neighbours(form);
-    const int group = form.sparsity == Sparsity::dense ? 1 : metadata_group(form);  // elements of K that belong together
-    site_.parts = form.shape.k / group;
-    site_.part_size = along_rows() || group == 1 ? group : group / 2;
+      : fragment_(operand.fragment), class_(operand_class), product_(product), sites_(form, operand, product_) {
     find_places();
   }
 
@@ -147,18 +116,14 @@ class ElementFiller {
   ElementFiller& operator=(const ElementFiller&) = delete;
 
   void fill(Words words, uint64_t warp_key, uint64_t operand_key) {
-    site_.warp_key = warp_key;
+    ElementSite& site = sites_.site();
+    site.warp_key = warp_key;
     for (Register* word : words) word->fill(0);
     for (const PlacedElement& element : elements_) {
-      site_.key = combine(operand_key, element.index);
-      site_.neighbours_key = combine(operand_key, element.neighbours_index);
-      site_.neighbour = element.neighbour;
-      site_.row = element.row;
-      site_.column = element.column;
-      const int k = along_rows() ? element.row % fragment_.rows() : element.column % fragment_.columns();
-      site_.part = k / site_.part_size;
-      site_.in_part = k % site_.part_size;
-      const uint64_t bits = class_.element(site_) << (element.bit + static_cast<std::size_t>(fragment_.payload_shift));
+      site.key = combine(operand_key, element.index);
+      site.neighbours_key = combine(operand_key, element.neighbours_index);
+      sites_.move_to(element.row, element.column);
+      const uint64_t bits = class_.element(site) << (element.bit + static_cast<std::size_t>(fragment_.payload_shift));
       (*words[element.word])[element.lane] |= static_cast<std::uint32_t>(bits);
       if (fragment_.register_bits == 64) (*words[element.word + 1])[element.lane] |= static_cast<std::uint32_t>(bits >> 32);
     }
@@ -168,8 +133,7 @@ class ElementFiller {
   struct PlacedElement {
     std::size_t word, lane, bit;
     uint64_t index, neighbours_index;  ///< place_index of the element, and of the first of its neighbours along K
-    int neighbour;
-    int row, column;  ///< in its matrix; those of further matrices are counted on
+    int row, column;                   ///< in its matrix; those of further matrices are counted on
   };
 
   void find_places() {
@@ -178,39 +142,27 @@ class ElementFiller {
       for (int lane = 0; lane < lanes; ++lane)
         for (int bit = 0; bit + fragment_.element_bits <= fragment_.register_bits; bit += fragment_.element_bits) {
           const Place place{lane, reg, bit};
-          const auto [first, neighbour] = first_neighbour(place);
           const Element element = fragment_.element(place);
           const int row = element.row + element.matrix * fragment_.rows(), column = element.column + element.matrix * fragment_.columns();
           elements_.push_back({static_cast<std::size_t>(reg) * words_a_register, static_cast<std::size_t>(lane),
-                               static_cast<std::size_t>(bit), index_of(place), index_of(first), neighbour, row, column});
+                               static_cast<std::size_t>(bit), index_of(place), index_of(first_neighbour(place)), row, column});
         }
-  }
-
-  bool along_rows() const { return site_.role == Role::multiplicand_b; }
-
-  /// Two stored elements of A are neighbours, and all of B that these may meet.
-  int neighbours(const Form& form) const {
-    if (!along_rows()) return 2;
-    const int stored = form.operand(OperandName::a).fragment.columns();
-    return std::max(2, 2 * fragment_.rows() / stored);
   }
 
   static uint64_t index_of(const Place& place) {
     return place_index(static_cast<std::size_t>(place.reg), static_cast<std::size_t>(place.lane), static_cast<std::size_t>(place.bit));
   }
 
-  std::pair<Place, int> first_neighbour(const Place& place) const {
+  Place first_neighbour(const Place& place) const {
     Element element = fragment_.element(place);
-    int& k = along_rows() ? element.row : element.column;
-    const int neighbour = k % site_.neighbours;
-    k -= neighbour;
-    return {fragment_.place(element), neighbour};
+    (sites_.along_rows() ? element.row : element.column) -= sites_.behind_first(element.row, element.column);
+    return fragment_.place(element);
   }
 
   Fragment fragment_;
   const OperandClass& class_;
   ProductFormats product_;
-  ElementSite site_{};
+  OperandSites sites_;
   std::vector<PlacedElement> elements_;
 };
 

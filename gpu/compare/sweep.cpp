@@ -1,10 +1,14 @@
 #include "gpu/compare/sweep.h"
+
+#include "gpu/cases/cases.h"
+#include "gpu/cases/wgmma_cases.h"
 #include "gpu/runners/one_warp.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -12,11 +16,12 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 
 namespace warpmat {
 namespace {
 
-constexpr std::size_t batch_warps = 4096;
+constexpr std::size_t batch_warps = 4096, batch_warpgroups = 128;
 
 /// Cases of one row that run together.
 struct Batch {
@@ -25,22 +30,36 @@ struct Batch {
   int variant;  ///< of program_for
 };
 
-/// What a batch ended with.
-struct Finished {
-  Batch batch;
+/// What a batch of programs ended with.
+struct FinishedProgram {
   Program program;
   WarpStates initial, expected, found;
   Comparison comparison;
 };
 
-std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, const SweepPlan& plan) {
+/// What a batch of kernels ended with: the words of all cases.
+struct FinishedKernel {
+  std::vector<std::uint32_t> expected, found;
+};
+
+struct Finished {
+  Batch batch;
+  std::size_t outputs, mismatches;
+  std::variant<FinishedProgram, FinishedKernel> what;
+};
+
+std::size_t most_in_batch(const TestedForm& form) {
+  return form.warpgroup() != nullptr ? batch_warpgroups : batch_warps;
+}
+
+std::vector<Batch> batches_of(const std::vector<SweepRow>& rows) {
   std::vector<Batch> batches;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const auto programs = static_cast<std::size_t>(variants(*rows[row].form));
-    const std::size_t most = std::clamp(plan.cases / programs, std::size_t{1}, batch_warps);
+    const auto [first, cases] = rows[row].planned;
+    const auto programs = static_cast<std::size_t>(variants(rows[row].form));
+    const std::size_t most = std::clamp(cases / programs, std::size_t{1}, most_in_batch(rows[row].form));
     int variant = 0;
-    for (std::size_t done = 0; done < plan.cases; done += most)
-      batches.push_back({row, plan.first_case + done, std::min(most, plan.cases - done), variant++});
+    for (std::size_t done = 0; done < cases; done += most) batches.push_back({row, first + done, std::min(most, cases - done), variant++});
   }
   return batches;
 }
@@ -48,51 +67,59 @@ std::vector<Batch> batches_of(const std::vector<SweepRow>& rows, const SweepPlan
 /// The devices that nobody uses.
 class DevicePool {
  public:
-  explicit DevicePool(std::span<Runner* const> devices) : idle_(devices.begin(), devices.end()) {}
+  explicit DevicePool(std::span<const CaseRunner> devices) : idle_(devices.begin(), devices.end()) {}
 
-  void run(const Program& program, WarpStates& states) {
-    Runner* device = take();
-    try {
-      device->run(program, states);
-    } catch (...) {
-      give_back(device);
-      throw;
-    }
-    give_back(device);
+  /// Calls work(device) with one that nobody else has in the meantime.
+  template <typename Work>
+  auto with(Work work) {
+    const CaseRunner device = take();
+    const GiveBack after{*this, device};
+    return work(device);
   }
 
  private:
-  Runner* take() {
+  struct GiveBack {
+    DevicePool& pool;
+    CaseRunner device;
+    ~GiveBack() {
+      const std::lock_guard lock(pool.mutex_);
+      pool.idle_.push_back(device);
+      pool.changed_.notify_one();
+    }
+  };
+
+  CaseRunner take() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !idle_.empty(); });
-    Runner* device = idle_.back();
+    const CaseRunner device = idle_.back();
     idle_.pop_back();
     return device;
   }
 
-  void give_back(Runner* device) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(device);
-    changed_.notify_one();
-  }
-
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Runner*> idle_;
+  std::vector<CaseRunner> idle_;
 };
+
+/// The first buffer of a launch of cases as words.
+std::vector<std::uint32_t> words_of(const KernelAnswer& answer) {
+  std::vector<std::uint32_t> words(answer.buffers.front().size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), answer.buffers.front().data(), words.size() * sizeof(std::uint32_t));
+  return words;
+}
 
 /// Threads that each take a batch, make its cases, run it on both and compare; the caller's thread reports what they finish.
 class Sweep {
  public:
-  Sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer)
+  Sweep(const CaseRunner& reference, std::span<const CaseRunner> devices, const SweepPlan& plan, const SweepObserver& observer)
       : reference_(reference),
-        shared_base_(devices.front()->shared_base()),
+        shared_base_(devices.front().programs->shared_base()),
         devices_(devices),
         plan_(plan),
         observer_(observer),
         rows_(rows_of(plan)),
-        batches_(batches_of(rows_, plan)) {
-    assert(reference.shared_base() == shared_base_);
+        batches_(batches_of(rows_)) {
+    assert(reference.programs->shared_base() == shared_base_);
   }
 
   /// After a failure, or when the observer says stop, nobody begins another batch, but those that were begun are reported: all before the
@@ -116,7 +143,7 @@ class Sweep {
       throw;
     }
     for (const SweepRow& row : rows_)
-      if (row.cases > 0 && row.cases < plan_.cases) observer_.row(row);
+      if (row.cases > 0 && row.cases < row.planned.count) observer_.row(row);
     if (failure) std::rethrow_exception(failure);
   }
 
@@ -146,13 +173,30 @@ class Sweep {
 
   Finished execute(const Batch& batch) {
     const SweepRow& row = rows_[batch.row];
-    Program program = program_for(*row.form, *plan_.target, *row.operand_class, batch.variant);
-    WarpStates initial = make_case(program, *row.form, *row.operand_class, plan_.seed, batch.first, batch.count, shared_base_);
+    return row.form.warpgroup() != nullptr ? execute(batch, *row.form.warpgroup()) : execute(batch, *row.form.warp());
+  }
+
+  Finished execute(const Batch& batch, const Form& form) {
+    const OperandClass& operand_class = *rows_[batch.row].operand_class;
+    Program program = program_for(form, *plan_.target, operand_class, batch.variant);
+    WarpStates initial = make_case(program, form, operand_class, plan_.seed, batch.first, batch.count, shared_base_);
     WarpStates expected = initial, found = initial;
-    devices_.run(program, found);
-    reference_.run(program, expected);
+    devices_.with([&](const CaseRunner& device) { device.programs->run(program, found); });
+    reference_.programs->run(program, expected);
     Comparison comparison = compare_states(program, expected, found, 1);
-    return {batch, std::move(program), std::move(initial), std::move(expected), std::move(found), std::move(comparison)};
+    const std::size_t outputs = comparison.outputs, mismatches = comparison.mismatches;
+    return {batch, outputs, mismatches,
+            FinishedProgram{std::move(program), std::move(initial), std::move(expected), std::move(found), std::move(comparison)}};
+  }
+
+  Finished execute(const Batch& batch, const WgmmaForm& form) {
+    const KernelLaunch launch = make_cases(form, *rows_[batch.row].operand_class, batch.variant, plan_.seed, batch.first, batch.count);
+    FinishedKernel kernel;
+    kernel.found = devices_.with([&](const CaseRunner& device) { return words_of(device.kernels->run(launch)); });
+    kernel.expected = words_of(reference_.kernels->run(launch));
+    std::size_t mismatches = 0;
+    for (std::size_t i = 0; i < kernel.expected.size(); ++i) mismatches += kernel.expected[i] != kernel.found[i];
+    return {batch, kernel.expected.size(), mismatches, std::move(kernel)};
   }
 
   /// What some thread has done next; nothing once all have ended.
@@ -167,23 +211,34 @@ class Sweep {
 
   void report(const Finished& finished) {
     SweepRow& row = rows_[finished.batch.row];
-    if (finished.comparison.mismatches != 0 && row.mismatches == 0) report_mismatch(finished);
+    if (finished.mismatches != 0 && row.mismatches == 0)
+      std::visit([&](const auto& what) { report_mismatch(finished.batch, what); }, finished.what);
     row.cases += finished.batch.count;
-    row.outputs += finished.comparison.outputs;
-    row.mismatches += finished.comparison.mismatches;
+    row.outputs += finished.outputs;
+    row.mismatches += finished.mismatches;
     observer_.advanced(finished.batch.count);
-    if (row.cases == plan_.cases) observer_.row(row);
+    if (row.cases == row.planned.count) observer_.row(row);
   }
 
-  void report_mismatch(const Finished& f) {
+  void report_mismatch(const Batch& batch, const FinishedProgram& f) {
     const std::size_t warp = f.comparison.differences.front().warp;
     const WarpStates initial = one_warp(f.program, f.initial, warp), expected = one_warp(f.program, f.expected, warp),
                      found = one_warp(f.program, f.found, warp);
     observer_.mismatch(
-        {rows_[f.batch.row], f.program, initial, expected, found, compare_states(f.program, expected, found), f.batch.first + warp});
+        {rows_[batch.row], f.program, initial, expected, found, compare_states(f.program, expected, found), batch.first + warp});
   }
 
-  Runner& reference_;
+  void report_mismatch(const Batch& batch, const FinishedKernel& f) {
+    const SweepRow& row = rows_[batch.row];
+    const std::size_t words = answer_words(*row.form.warpgroup());
+    const auto different = std::ranges::mismatch(f.expected, f.found).in1;
+    const std::size_t number = static_cast<std::size_t>(different - f.expected.begin()) / words;
+    const KernelLaunch launch = make_cases(*row.form.warpgroup(), *row.operand_class, batch.variant, plan_.seed, batch.first + number, 1);
+    observer_.warpgroup_mismatch({row, batch.variant, batch.first + number, launch, std::span(f.expected).subspan(number * words, words),
+                                  std::span(f.found).subspan(number * words, words)});
+  }
+
+  CaseRunner reference_;
   std::uint32_t shared_base_;
   DevicePool devices_;
   const SweepPlan& plan_;
@@ -208,19 +263,20 @@ std::vector<const Form*> forms_of(const Target& target) {
 
 std::vector<SweepRow> rows_of(const SweepPlan& plan) {
   std::vector<SweepRow> rows;
-  for (const Form* form : plan.forms)
+  for (const TestedForm& form : plan.forms) {
+    const Shard::Range planned = form.cases_of({plan.first_case, plan.cases});
     for (const OperandClass& operand_class : operand_classes())
-      if (applies(operand_class, *form)) rows.push_back({form, &operand_class});
+      if (planned.count != 0 && applies(operand_class, form)) rows.push_back({form, &operand_class, planned});
+  }
   return rows;
 }
 
-void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer) {
+void sweep(const CaseRunner& reference, std::span<const CaseRunner> devices, const SweepPlan& plan, const SweepObserver& observer) {
   Sweep(reference, devices, plan, observer).run();
 }
 
-void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer) {
-  Runner* const one[] = {&device};
-  sweep(reference, one, plan, observer);
+void sweep(const CaseRunner& reference, const CaseRunner& device, const SweepPlan& plan, const SweepObserver& observer) {
+  sweep(reference, std::span(&device, 1), plan, observer);
 }
 
 }  // namespace warpmat

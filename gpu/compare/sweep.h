@@ -6,27 +6,28 @@
 #include <span>
 #include <vector>
 
-#include "gpu/cases/cases.h"
 #include "gpu/cases/operand_classes.h"
+#include "gpu/cases/tested_form.h"
 #include "gpu/compare/compare.h"
-#include "gpu/runners/runner.h"
+#include "gpu/runners/case_runner.h"
 
 namespace warpmat {
 
 /// Which cases two runners are held against each other with.
 struct SweepPlan {
-  std::vector<const Form*> forms;
+  std::vector<TestedForm> forms;
   const Target* target = nullptr;  ///< has all of them
-  std::size_t cases = 0;           ///< warps of each form and class
+  std::size_t cases = 0;           ///< of each form and class, as TestedForm::cases_of counts them: warps
   std::uint64_t seed = 0;
   std::size_t first_case = 0;  ///< number of the first of them: parts of one sweep begin at different ones
 };
 
 /// What came out for one form and one operand class.
 struct SweepRow {
-  const Form* form = nullptr;
+  TestedForm form;
   const OperandClass* operand_class = nullptr;
-  std::size_t cases = 0;
+  Shard::Range planned{};      ///< numbers of its cases
+  std::size_t cases = 0;       ///< done
   std::size_t outputs = 0;     ///< compared, as Outputs counts them
   std::size_t mismatches = 0;  ///< 32-bit words that differ
 };
@@ -42,10 +43,20 @@ struct SweepMismatch {
   std::size_t case_number;  ///< its number among the row's cases
 };
 
+/// The first warpgroup of a row that ended differently.
+struct WarpgroupMismatch {
+  const SweepRow& row;
+  int variant;  ///< of make_cases
+  std::size_t case_number;
+  const KernelLaunch& launch;                      ///< of that case alone
+  std::span<const std::uint32_t> expected, found;  ///< its answer_words
+};
+
 /// What a sweep reports while it runs, all from the caller's thread.
 struct SweepObserver {
   std::function<void(std::size_t cases)> advanced = [](std::size_t) {};
   std::function<void(const SweepMismatch&)> mismatch = [](const SweepMismatch&) {};
+  std::function<void(const WarpgroupMismatch&)> warpgroup_mismatch = [](const WarpgroupMismatch&) {};
   /// Once for each form and class, when it is complete; where the sweep ends early, at its end for those that are not, if any case was
   /// done.
   std::function<void(const SweepRow&)> row = [](const SweepRow&) {};
@@ -59,9 +70,9 @@ std::vector<const Form*> forms_of(const Target& target);
 std::vector<SweepRow> rows_of(const SweepPlan& plan);
 
 /// Runs all cases of `plan` on the reference and on some device of `devices`, and compares every bit they end with. All cores take part:
-/// each thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; all must
-/// have the same shared_base(). Throws what a runner throws, after all that was compared has been reported.
-void sweep(Runner& reference, std::span<Runner* const> devices, const SweepPlan& plan, const SweepObserver& observer = {});
-void sweep(Runner& reference, Runner& device, const SweepPlan& plan, const SweepObserver& observer = {});
+/// each thread makes cases, runs them and compares. `reference` must be safe to run from several threads, a device need not be; the
+/// programs of all must have the same shared_base(). Throws what a runner throws, after all that was compared has been reported.
+void sweep(const CaseRunner& reference, std::span<const CaseRunner> devices, const SweepPlan& plan, const SweepObserver& observer = {});
+void sweep(const CaseRunner& reference, const CaseRunner& device, const SweepPlan& plan, const SweepObserver& observer = {});
 
 }  // namespace warpmat

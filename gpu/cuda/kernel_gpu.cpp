@@ -109,7 +109,7 @@ class Gpu : public KernelRunner {
     if (lost_) return;  // every call would fail, or wait for the kernel
     const Driver& driver = Driver::get();
     driver.context_set_current(context_);
-    unload();
+    for (const Loaded& loaded : modules_) driver.module_unload(loaded.module);
     for (const Memory& memory : memories_)
       if (memory.bytes != 0) driver.memory_free(memory.address);
     driver.event_destroy(finished_);
@@ -149,16 +149,35 @@ class Gpu : public KernelRunner {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
   };
+  struct Loaded {
+    std::string text;
+    CUmodule module;
+  };
+
+  /// The module of that text. The last ones are kept, as a sweep runs the same few kernels in turn, but for those with variables of their
+  /// own, which a launch may have changed.
+  CUmodule find_module(const std::string& text) {
+    constexpr std::size_t most_modules = 16;
+    const auto found = std::ranges::find(modules_, text, &Loaded::text);
+    if (found != modules_.end() && text.find(".global ") != std::string::npos) {
+      Driver::get().module_unload(found->module);
+      modules_.erase(found);
+    } else if (found != modules_.end()) {
+      std::rotate(found, found + 1, modules_.end());
+      return modules_.back().module;
+    }
+    if (modules_.size() == most_modules) {
+      Driver::get().module_unload(modules_.front().module);
+      modules_.erase(modules_.begin());
+    }
+    return modules_.emplace_back(Loaded{text, assemble(text)}).module;
+  }
 
   CUfunction load(const KernelLaunch& launch) {
-    if (module_ == nullptr || text_ != launch.ptx) {
-      unload();
-      module_ = assemble(launch.ptx);
-      text_ = launch.ptx;
-      module_prints_ = text_.find("vprintf") != std::string::npos;
-    }
+    const CUmodule module = find_module(launch.ptx);
+    module_prints_ = launch.ptx.find("vprintf") != std::string::npos;
     CUfunction function = nullptr;
-    check(Driver::get().module_get_function(&function, module_, launch.entry.c_str()), "cuModuleGetFunction");
+    check(Driver::get().module_get_function(&function, module, launch.entry.c_str()), "cuModuleGetFunction");
     if (launch.config.shared_bytes > 0)
       check(Driver::get().function_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                  static_cast<int>(launch.config.shared_bytes)),
@@ -209,17 +228,11 @@ class Gpu : public KernelRunner {
                                                              : DriverError("the kernel", result).what()));
   }
 
-  void unload() {
-    if (module_ != nullptr) Driver::get().module_unload(module_);
-    module_ = nullptr;
-  }
-
   std::chrono::seconds time_limit_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUevent finished_ = nullptr;
-  CUmodule module_ = nullptr;
-  std::string text_;  ///< of module_
+  std::vector<Loaded> modules_;  ///< the one used last at the end
   bool module_prints_ = false;
   std::vector<Memory> memories_;  ///< by the buffer's place
   bool lost_ = false;

@@ -6,10 +6,12 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -17,6 +19,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "gpu/cases/wgmma_cases.h"
 #include "gpu/compare/compare.h"
 #include "gpu/recordings/gzip.h"
 
@@ -47,9 +50,81 @@ std::string digest_of_states(const WarpStates& states) {
   return digest(bytes);
 }
 
-std::string digest_of_answers(const Program& program, const WarpStates& states, std::size_t first_warp, std::size_t warps) {
+/// What each case answers.
+using CaseAnswers = std::vector<std::vector<std::uint32_t>>;
+
+/// The cases of one form, class and variant: what a recording has to know of them.
+class RecordedCases {
+ public:
+  RecordedCases(const TestedForm& form, const Target& target, const OperandClass& operand_class, int variant, std::uint64_t seed)
+      : form_(form),
+        class_(operand_class),
+        variant_(variant == class_variant ? static_cast<int>(&operand_class - operand_classes().data()) : variant),
+        seed_(seed) {
+    if (form.warp() != nullptr) program_ = program_for(*form.warp(), target, operand_class, variant);
+  }
+
+  /// Of the PTX text.
+  std::string program_digest() const { return digest(program_ ? print(*program_) : make_cases(0).ptx); }
+
+  /// Of what the first `cases` cases start from.
+  std::string operands_digest(std::size_t cases) const {
+    if (program_) return digest_of_states(make_case(*program_, *form_.warp(), class_, seed_, 0, cases, 0));
+    std::string bytes;
+    for (const KernelBuffer& buffer : make_cases(cases).buffers)
+      bytes.append(reinterpret_cast<const char*>(buffer.bytes.data()), buffer.bytes.size());
+    return digest(bytes);
+  }
+
+  /// What `runner` makes of the first `cases` cases.
+  CaseAnswers run(const CaseRunner& runner, std::size_t cases) const {
+    return program_ ? run_program(*runner.programs, cases) : run_kernel(runner, cases);
+  }
+
+  /// 32-bit words that `cases` cases can write.
+  std::size_t outputs(std::size_t cases) const {
+    if (!program_) return cases * answer_words(*form_.warpgroup());
+    return cases * outputs_of(*program_).count(WarpStates(*program_, 1));
+  }
+
+  /// "register 1, lane 5", or for what a store writes "memory byte 20": place `word` of a case's answer.
+  std::string place_text(std::size_t word) const {
+    if (!program_) return answer_place(*form_.warpgroup(), word);
+    const bool memory = std::ranges::none_of(form_.warp()->operands, [](const Operand& o) { return o.written; });
+    return memory ? fmt::format("memory byte {}", 4 * word) : fmt::format("register word {}, lane {}", word / lanes, word % lanes);
+  }
+
+ private:
+  KernelLaunch make_cases(std::size_t cases) const { return warpmat::make_cases(*form_.warpgroup(), class_, variant_, seed_, 0, cases); }
+
+  CaseAnswers run_program(Runner& runner, std::size_t cases) const {
+    WarpStates states = make_case(*program_, *form_.warp(), class_, seed_, 0, cases, runner.shared_base());
+    runner.run(*program_, states);
+    CaseAnswers answers;
+    for (std::size_t i = 0; i < cases; ++i) answers.push_back(answer_words(*program_, states, i));
+    return answers;
+  }
+
+  CaseAnswers run_kernel(const CaseRunner& runner, std::size_t cases) const {
+    if (runner.kernels == nullptr) throw std::logic_error("answers of wgmma need a runner of kernels");
+    const KernelAnswer answer = runner.kernels->run(make_cases(cases));
+    const std::size_t words = answer_words(*form_.warpgroup());
+    CaseAnswers answers(cases, std::vector<std::uint32_t>(words));
+    for (std::size_t i = 0; i < cases; ++i)
+      std::memcpy(answers[i].data(), answer.buffers.front().data() + i * words * sizeof(std::uint32_t), words * sizeof(std::uint32_t));
+    return answers;
+  }
+
+  TestedForm form_;
+  const OperandClass& class_;
+  int variant_;
+  std::uint64_t seed_;
+  std::optional<Program> program_;  ///< of a form of one warp
+};
+
+std::string digest_of_answers(const CaseAnswers& answers, std::size_t first, std::size_t count) {
   std::string bytes;
-  for (std::size_t i = 0; i < warps; ++i) append(bytes, answer_words(program, states, first_warp + i));
+  for (std::size_t i = 0; i < count; ++i) append(bytes, answers[first + i]);
   return digest(bytes);
 }
 
@@ -154,14 +229,12 @@ auto read_line(std::string_view line, std::size_t number, Read read) {
   }
 }
 
-/// The first warps, `most` at most, in which `expected` gives other answers than those that `found` holds.
-std::vector<std::size_t> differing_warps(const Program& program, WarpStates initial, const WarpStates& found, Runner& expected,
-                                         std::size_t most) {
-  expected.run(program, initial);
-  std::vector<std::size_t> warps;
-  for (std::size_t warp = 0; warp < found.warps && warps.size() < most; ++warp)
-    if (answer_words(program, initial, warp) != answer_words(program, found, warp)) warps.push_back(warp);
-  return warps;
+/// The first cases, `most` at most, in which both have other answers.
+std::vector<std::size_t> differing_cases(const CaseAnswers& found, const CaseAnswers& expected, std::size_t most) {
+  std::vector<std::size_t> cases;
+  for (std::size_t i = 0; i < found.size() && cases.size() < most; ++i)
+    if (found[i] != expected[i]) cases.push_back(i);
+  return cases;
 }
 
 // ---- Replay -------------------------------------------------------------------------------------------------------------------------
@@ -173,39 +246,47 @@ Replayed not_compared(Replayed::Outcome outcome, std::string detail) {
   return replayed;
 }
 
-/// "register 1, lane 5", or for what a store writes "memory byte 20": place `word` of answer_words().
-std::string place_text(const Program& program, std::size_t word) {
-  const Form& form = program.statements.front().matrix()->form();
-  const bool memory = std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
-  return memory ? fmt::format("memory byte {}", 4 * word) : fmt::format("register word {}, lane {}", word / lanes, word % lanes);
-}
-
 /// The first word of an example that differs, in a sentence; empty where none does.
-std::string first_difference(const Program& program, const Answers& answers, const WarpStates& states) {
+std::string first_difference(const RecordedCases& cases, const Answers& answers, const CaseAnswers& computed) {
   for (std::size_t example = 0; example < answers.examples.size(); ++example) {
     const std::size_t warp = answers.example_warp(example);
-    if (warp >= states.warps) continue;
-    const std::vector<std::uint32_t> computed = answer_words(program, states, warp);
+    if (warp >= computed.size()) continue;
     const std::vector<std::uint32_t>& recorded = answers.examples[example];
-    if (computed.size() != recorded.size())
-      return fmt::format("warp {}: {} words recorded, {} computed", warp, recorded.size(), computed.size());
-    const auto [left, right] = std::ranges::mismatch(computed, recorded);
-    if (left == computed.end()) continue;
-    const auto word = static_cast<std::size_t>(left - computed.begin());
-    return fmt::format("warp {}, {}: recorded {:#010x}, computed {:#010x}", warp, place_text(program, word), *right, *left);
+    if (computed[warp].size() != recorded.size())
+      return fmt::format("warp {}: {} words recorded, {} computed", warp, recorded.size(), computed[warp].size());
+    const auto [left, right] = std::ranges::mismatch(computed[warp], recorded);
+    if (left == computed[warp].end()) continue;
+    const auto word = static_cast<std::size_t>(left - computed[warp].begin());
+    return fmt::format("warp {}, {}: recorded {:#010x}, computed {:#010x}", warp, cases.place_text(word), *right, *left);
   }
   return {};
 }
 
-void compare(const Program& program, const Answers& answers, const WarpStates& states, Replayed& replayed) {
-  replayed.detail = first_difference(program, answers, states);
-  for (std::size_t first = 0; first < states.warps; first += answers.block_warps, ++replayed.blocks) {
-    const std::size_t count = std::min(answers.block_warps, states.warps - first);
-    if (digest_of_answers(program, states, first, count) == answers.digests[replayed.blocks]) continue;
+void compare(const RecordedCases& cases, const Answers& answers, const CaseAnswers& computed, Replayed& replayed) {
+  replayed.detail = first_difference(cases, answers, computed);
+  for (std::size_t first = 0; first < computed.size(); first += answers.block_warps, ++replayed.blocks) {
+    const std::size_t count = std::min(answers.block_warps, computed.size() - first);
+    if (digest_of_answers(computed, first, count) == answers.digests[replayed.blocks]) continue;
     ++replayed.different_blocks;
     if (replayed.detail.empty()) replayed.detail = fmt::format("an output in warps {} to {}", first, first + count - 1);
   }
   if (!replayed.detail.empty()) replayed.outcome = Replayed::Outcome::differs;
+}
+
+/// The form of that opcode, or nothing.
+std::optional<TestedForm> find_tested_form(const std::string& opcode) {
+  if (const Form* form = find_form(opcode)) return *form;
+  if (const WgmmaForm* form = find_wgmma(opcode)) return *form;
+  return std::nullopt;
+}
+
+std::optional<std::string> unavailable(const TestedForm& form, const Target& target) {
+  return form.warpgroup() != nullptr ? warpmat::unavailable(*form.warpgroup(), target) : warpmat::unavailable(*form.warp(), target);
+}
+
+/// Cases of a warp as those of `form`, at least one.
+std::size_t cases_of(const TestedForm& form, std::size_t warps) {
+  return std::max(std::uint64_t{1}, form.cases_of({0, warps}).count);
 }
 
 }  // namespace
@@ -259,75 +340,71 @@ std::vector<std::filesystem::path> recording_files(const std::filesystem::path& 
   return files;
 }
 
-std::string recording_file_name(const Form& form) {
-  std::string name = form.opcode;
+std::string recording_file_name(const TestedForm& form) {
+  std::string name = form.opcode();
   std::ranges::replace(name, ':', '_');
   return name + std::string(file_ending);
 }
 
-std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class) {
+std::vector<int> recorded_variants(const TestedForm& form, const OperandClass& operand_class) {
   if (!operand_class.directed) return {class_variant};
   std::vector<int> all;
   for (int variant = 0; variant < variants(form); ++variant) all.push_back(variant);
   return all;
 }
 
-Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
-               const RecordingSize& size, int variant, Runner* expected) {
-  const Program program = program_for(form, target, operand_class, variant);
-  const WarpStates initial = make_case(program, form, operand_class, seed, 0, size.warps, runner.shared_base());
-  WarpStates states = initial;
-  runner.run(program, states);
-  Answers answers{.opcode = form.opcode,
+Answers record(const CaseRunner& runner, const TestedForm& form, const Target& target, const OperandClass& operand_class,
+               std::uint64_t seed, const RecordingSize& size, int variant, const CaseRunner* expected) {
+  const RecordedCases cases(form, target, operand_class, variant, seed);
+  const std::size_t count = cases_of(form, size.warps), in_block = std::min(cases_of(form, size.block_warps), count);
+  const CaseAnswers found = cases.run(runner, count);
+  Answers answers{.opcode = form.opcode(),
                   .operand_class = std::string(operand_class.name),
                   .variant = variant,
-                  .program_digest = digest(print(program)),
-                  .operands_digest = {},
-                  .warps = size.warps,
-                  .block_warps = std::min(size.block_warps, size.warps),
+                  .program_digest = cases.program_digest(),
+                  .operands_digest = cases.operands_digest(in_block),
+                  .warps = count,
+                  .block_warps = in_block,
                   .digests = {},
                   .examples = {},
                   .example_warps = {}};
-  answers.operands_digest = digest_of_states(make_case(program, form, operand_class, seed, 0, answers.block_warps, 0));
-  for (std::size_t first = 0; first < size.warps; first += answers.block_warps)
-    answers.digests.push_back(digest_of_answers(program, states, first, std::min(answers.block_warps, size.warps - first)));
-  if (expected != nullptr) answers.example_warps = differing_warps(program, initial, states, *expected, size.examples);
-  const std::size_t examples = answers.example_warps.empty() ? std::min(size.examples, size.warps) : answers.example_warps.size();
-  for (std::size_t i = 0; i < examples; ++i) answers.examples.push_back(answer_words(program, states, answers.example_warp(i)));
+  for (std::size_t first = 0; first < count; first += in_block)
+    answers.digests.push_back(digest_of_answers(found, first, std::min(in_block, count - first)));
+  if (expected != nullptr) answers.example_warps = differing_cases(found, cases.run(*expected, count), size.examples);
+  const std::size_t first_ones = form.warpgroup() != nullptr ? 0 : std::min(size.examples, count);
+  const std::size_t examples = answers.example_warps.empty() ? first_ones : answers.example_warps.size();
+  for (std::size_t i = 0; i < examples; ++i) answers.examples.push_back(found[answers.example_warp(i)]);
   return answers;
 }
 
-Replayed replay(Runner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps) {
+Replayed replay(const CaseRunner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps) {
   using enum Replayed::Outcome;
-  const Form* form = find_form(answers.opcode);
+  const std::optional<TestedForm> form = find_tested_form(answers.opcode);
   const Target* target = find_target(provenance.target);
-  if (form == nullptr) return not_compared(unknown_form, fmt::format("this build has no form {}", answers.opcode));
+  if (!form) return not_compared(unknown_form, fmt::format("this build has no form {}", answers.opcode));
   if (target == nullptr) return not_compared(unknown_form, fmt::format("this build has no target {}", provenance.target));
   if (const auto reason = unavailable(*form, *target)) return not_compared(unknown_form, *reason);
   const OperandClass* operand_class = find_operand_class(answers.operand_class);
   if (operand_class == nullptr)
     return not_compared(unknown_class, fmt::format("this build has no operand class {}", answers.operand_class));
 
-  const Program program = program_for(*form, *target, *operand_class, answers.variant);
-  const auto states_of = [&](std::size_t warps, std::uint32_t base) {
-    return make_case(program, *form, *operand_class, provenance.seed, 0, warps, base);
-  };
-  if (digest_of_states(states_of(answers.block_warps, 0)) != answers.operands_digest)
+  const RecordedCases cases(*form, *target, *operand_class, answers.variant, provenance.seed);
+  if (cases.operands_digest(answers.block_warps) != answers.operands_digest)
     return not_compared(other_operands,
                         fmt::format("recorded with generator {}; this build draws other operands with its generator {}: record again",
                                     provenance.generator, case_generator_version));
-  const std::size_t blocks =
-      std::min(answers.digests.size(), (std::min(most_warps, answers.warps) + answers.block_warps - 1) / answers.block_warps);
-  WarpStates states = states_of(std::min(answers.warps, blocks * answers.block_warps), runner.shared_base());
-  runner.run(program, states);
+  const std::size_t wanted = std::min(most_warps, answers.warps);
+  const std::size_t blocks = std::min(answers.digests.size(), (wanted + answers.block_warps - 1) / answers.block_warps);
+  const std::size_t count = std::min(answers.warps, blocks * answers.block_warps);
+  const CaseAnswers computed = cases.run(runner, count);
   Replayed replayed;
-  replayed.outputs = states.warps * outputs_of(program).count(states);
-  compare(program, answers, states, replayed);
+  replayed.outputs = cases.outputs(count);
+  compare(cases, answers, computed, replayed);
   return replayed;
 }
 
 std::vector<Replayed> replay_all(const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
-                                 std::size_t most_warps, const std::function<void()>& done) {
+                                 std::size_t most_warps, const std::function<void()>& done, KernelRunner* kernels) {
   std::vector<Replayed> results(recording.answers.size());
   std::vector<std::exception_ptr> failures(threads);
   std::atomic<std::size_t> next{0};
@@ -335,7 +412,7 @@ std::vector<Replayed> replay_all(const std::function<std::unique_ptr<Runner>()>&
     try {
       const std::unique_ptr<Runner> runner = make_runner();
       for (std::size_t i = next++; i < results.size(); i = next++, done())
-        results[i] = replay(*runner, recording.provenance, recording.answers[i], most_warps);
+        results[i] = replay({*runner, kernels}, recording.provenance, recording.answers[i], most_warps);
     } catch (...) {
       failures[thread] = std::current_exception();
     }

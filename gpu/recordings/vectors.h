@@ -11,7 +11,8 @@
 
 #include "gpu/cases/cases.h"
 #include "gpu/cases/shard.h"
-#include "gpu/runners/runner.h"
+#include "gpu/cases/tested_form.h"
+#include "gpu/runners/case_runner.h"
 
 namespace warpmat {
 
@@ -47,7 +48,7 @@ struct Answers {
   int variant = class_variant;                       ///< of program_for
   std::string program_digest;                        ///< of the program's PTX text
   std::string operands_digest;                       ///< of the states of the first block before the run, with shared memory at address 0
-  std::size_t warps = 0;                             ///< from warp 0 on
+  std::size_t warps = 0;                             ///< from warp 0 on; of wgmma, warpgroups
   std::size_t block_warps = 0;                       ///< of each block but the last
   std::vector<std::string> digests;                  ///< of the answer_words() of each block's warps
   std::vector<std::vector<std::uint32_t>> examples;  ///< answer_words() of some warps
@@ -80,21 +81,22 @@ Recording read_recording(const std::filesystem::path& path);
 std::vector<std::filesystem::path> recording_files(const std::filesystem::path& file_or_directory);
 
 /// The name of the file that a directory of recordings has for a form.
-std::string recording_file_name(const Form& form);
+std::string recording_file_name(const TestedForm& form);
 
+/// Of a form of one warp; of wgmma as many warpgroups as these warps are (TestedForm::cases_of).
 struct RecordingSize {
   std::size_t warps = 256;
   std::size_t block_warps = 64;
-  std::size_t examples = 2;
+  std::size_t examples = 2;  ///< none of wgmma, whose answers are long, but where the emulator gives others
 };
 
 /// The variants of program_for to record for a form and class: all where the class is directed at what distinguishes them, else its own.
-std::vector<int> recorded_variants(const Form& form, const OperandClass& operand_class);
+std::vector<int> recorded_variants(const TestedForm& form, const OperandClass& operand_class);
 
 /// Runs the cases of a form and class on `runner`, whose answers are taken as true. Examples are the first warps; where `expected` gives
 /// other answers in some warps, which are the ones worth looking at, the first of these. Both runners have the same shared_base().
-Answers record(Runner& runner, const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed,
-               const RecordingSize& size = {}, int variant = class_variant, Runner* expected = nullptr);
+Answers record(const CaseRunner& runner, const TestedForm& form, const Target& target, const OperandClass& operand_class,
+               std::uint64_t seed, const RecordingSize& size = {}, int variant = class_variant, const CaseRunner* expected = nullptr);
 
 /// What became of comparing recorded answers with a runner's.
 struct Replayed {
@@ -114,11 +116,12 @@ struct Replayed {
 };
 
 /// Runs the cases of `answers` on `runner` and compares the first `most_warps` warps, rounded up to whole blocks.
-Replayed replay(Runner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps = ~std::size_t{0});
+Replayed replay(const CaseRunner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps = ~std::size_t{0});
 
-/// The same for all answers, in their order, on `threads` threads with a runner each. `done` is called after each, from any thread.
+/// The same for all answers, in their order, on `threads` threads with a runner for programs each; `kernels`, which all of them use, is
+/// needed where there are answers of wgmma. `done` is called after each, from any thread.
 std::vector<Replayed> replay_all(
     const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
-    std::size_t most_warps = ~std::size_t{0}, const std::function<void()>& done = [] {});
+    std::size_t most_warps = ~std::size_t{0}, const std::function<void()>& done = [] {}, KernelRunner* kernels = nullptr);
 
 }  // namespace warpmat

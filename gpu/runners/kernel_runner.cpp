@@ -26,12 +26,20 @@ std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_
   return out;
 }
 
-KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
-  if (module_ == nullptr || text_ != launch.ptx) {
-    module_ = std::make_unique<Module>(launch.ptx);
-    text_ = launch.ptx;
+Module EmulatorKernelRunner::module_of(const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (module_ && text_ == text) return *module_;
   }
-  const Kernel kernel(*module_, launch.entry, {.target = target_.name});
+  Module module(text);
+  const std::lock_guard lock(mutex_);
+  module_ = module;
+  text_ = text;
+  return module;
+}
+
+KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
+  const Kernel kernel(module_of(launch.ptx), launch.entry, {.target = target_.name});
   DeviceMemory memory;
   std::vector<std::uint64_t> addresses;
   for (const KernelBuffer& buffer : launch.buffers) addresses.push_back(memory.allocate(buffer.bytes, buffer.name));

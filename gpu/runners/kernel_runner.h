@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,17 +70,20 @@ class KernelRunner {
   virtual KernelAnswer run(const KernelLaunch& launch) = 0;
 };
 
-/// The emulator as a runner: the kernel as `target` executes it, with ptxas's contraction.
+/// The emulator as a runner: the kernel as `target` executes it, with ptxas's contraction. It may run from several threads at once.
 class EmulatorKernelRunner : public KernelRunner {
  public:
   explicit EmulatorKernelRunner(const Target& target, LaunchOptions options = {}) : target_(target), options_(std::move(options)) {}
   KernelAnswer run(const KernelLaunch& launch) override;
 
  private:
+  Module module_of(const std::string& text);
+
   const Target& target_;
   LaunchOptions options_;
+  std::mutex mutex_;  ///< of what follows
   std::string text_;  ///< of module_
-  std::unique_ptr<Module> module_;
+  std::optional<Module> module_;
 };
 
 }  // namespace warpmat

@@ -174,11 +174,10 @@ py::list parameters_of(const Kernel& kernel) {
   return out;
 }
 
-/// opcode and label of each matrix instruction.
+/// What the kernel consists of, each once, with its label.
 py::list instructions_of(const Kernel& kernel) {
   py::list out;
-  for (const Labelled& instruction : labelled(kernel))
-    out.append(py::make_tuple(instruction.opcode, name(label_of(*instruction.lowering))));
+  for (const Labelled& instruction : labelled(kernel)) out.append(py::make_tuple(instruction.what, name(instruction.label)));
   return out;
 }
 

@@ -34,13 +34,14 @@ std::size_t mismatches(const Target& target, std::size_t cases, std::uint64_t se
   SweepObserver observer;
   observer.row = [&](const SweepRow& row) {
     count += row.mismatches;
-    if (row.mismatches != 0 && first.empty()) first = row.form->opcode + ", class " + std::string(row.operand_class->name);
+    if (row.mismatches != 0 && first.empty()) first = row.form.opcode() + ", class " + std::string(row.operand_class->name);
   };
-  std::vector<const Form*> compared = forms_of(target);
-  // Layouts of wmma change nothing that is computed, and its loads and stores have one path.
-  std::erase_if(compared, [](const Form* form) {
-    return moves_matrix(*form) || (form->mnemonic == Mnemonic::wmma_mma && form->opcode.find(".row.col.") == std::string::npos);
-  });
+  std::vector<TestedForm> compared;
+  for (const Form* form : forms_of(target)) {
+    // Layouts of wmma change nothing that is computed, and its loads and stores have one path.
+    const bool again = form->mnemonic == Mnemonic::wmma_mma && form->opcode.find(".row.col.") == std::string::npos;
+    if (!moves_matrix(*form) && !again) compared.emplace_back(*form);
+  }
   sweep(reference, fast, {compared, &target, cases, seed}, observer);
   return count;
 }

@@ -158,7 +158,7 @@ std::size_t mismatches(const Form& form, const Target& target, Runner& device) {
   std::size_t count = 0;
   SweepObserver observer;
   observer.row = [&](const SweepRow& row) { count += row.mismatches; };
-  sweep(emulator, device, {{&form}, &target, cases, 1}, observer);
+  sweep(emulator, device, {{form}, &target, cases, 1}, observer);
   return count;
 }
 

@@ -1,4 +1,5 @@
 #include "gpu/cases/kernel_program.h"
+#include "gpu/cases/warpgroup_program.h"
 
 #include <set>
 #include <string>
@@ -48,6 +49,21 @@ TEST_CASE("random kernels meet nearly all scalar instructions of the table", "[g
   }
   CHECK(mnemonics.size() > 60);
   CHECK(met.size() > mnemonics.size() * 9 / 10);
+}
+
+TEST_CASE("random kernels of a warpgroup run without a report, whatever the order of warps, and meet the ways of wgmma", "[gpu][wgmma]") {
+  EmulatorKernelRunner in_order(hopper()), other(hopper(), {.schedule = 1234567});
+  std::set<std::string> met;
+  for (std::uint64_t index = 0; index < 25; ++index) {
+    INFO("kernel " << index);
+    const KernelLaunch launch = random_warpgroup_kernel(3, index).complete();
+    CHECK(launch.ptx == random_warpgroup_kernel(3, index).complete().ptx);
+    CHECK(compare_kernels(launch, in_order.run(launch), other.run(launch), 1).mismatches == 0);
+    for (const char* part :
+         {".sp.", ".f16.f16.f16 ", ".e4m3", ".s8", ".tf32", "%da", "{%a", "%never", "wait_group.sync.aligned 1", "st.shared.v4.b32 [%own"})
+      if (launch.ptx.find(part) != std::string::npos) met.insert(part);
+  }
+  CHECK(met.size() == 10);
 }
 
 TEST_CASE("a kernel that fails is shortened to what makes it fail", "[gpu]") {

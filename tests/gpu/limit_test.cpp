@@ -31,13 +31,14 @@ class FaultyRunner : public Runner {
 Recording recorded(std::size_t examples) {
   EmulatorRunner emulator;
   FaultyRunner faulty;
+  const CaseRunner expected(emulator);
   Recording recording;
   recording.provenance = {"a card", "9.0", "1", "2", "sm_90a", "2026-01-31", 5, case_generator_version, {}, 0, {}, true};
   for (const char* opcode : opcodes)
     for (const char* operand_class : {"random", "finite"}) {
       Runner& runner = opcode == opcodes[2] ? static_cast<Runner&>(faulty) : emulator;
       recording.answers.push_back(record(runner, *find_form(opcode), target("sm_90a"), *find_operand_class(operand_class), 5,
-                                         {16, 8, examples}, class_variant, &emulator));
+                                         {16, 8, examples}, class_variant, &expected));
     }
   return recording;
 }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "catch.h"
+#include "gpu/cases/cases.h"
 #include "gpu/runners/emulator_runner.h"
 
 namespace warpmat {
@@ -26,8 +27,10 @@ class FaultyRunner : public Runner {
   std::function<void(const Program&, WarpStates&)> damage_;
 };
 
-SweepPlan plan_of(std::vector<const Form*> forms, std::size_t cases) {
-  return {std::move(forms), &target("sm_90a"), cases, 3};
+SweepPlan plan_of(const std::vector<const Form*>& forms, std::size_t cases) {
+  SweepPlan plan{{}, &target("sm_90a"), cases, 3};
+  for (const Form* form : forms) plan.forms.emplace_back(*form);
+  return plan;
 }
 
 const Form& product() {
@@ -51,7 +54,7 @@ Seen observe(Runner& device, const SweepPlan& plan) {
     CHECK(m.initial.warps == 1);
     CHECK(m.comparison.mismatches > 0);
     seen.mismatched_cases.push_back(m.case_number);
-    seen.mismatched_forms.push_back(m.row.form->opcode);
+    seen.mismatched_forms.push_back(m.row.form.opcode());
   };
   sweep(reference, device, plan, observer);
   return seen;
@@ -64,7 +67,7 @@ TEST_CASE("a sweep of the emulator against itself compares every form and finds 
   REQUIRE(seen.rows.size() == rows_of(plan).size());
   CHECK(seen.advanced == 4 * seen.rows.size());
   for (const SweepRow& row : seen.rows) {
-    CAPTURE(row.form->opcode, row.operand_class->name);
+    CAPTURE(row.form.opcode(), row.operand_class->name);
     CHECK(row.cases == 4);
     CHECK(row.outputs >= 4 * 32);
     CHECK(row.mismatches == 0);
@@ -152,7 +155,7 @@ TEST_CASE("a runner that fails ends the sweep, and the rows before stand", "[gpu
   observer.row = [&](const SweepRow& row) { rows.push_back(row); };
   CHECK_THROWS_WITH(sweep(reference, device, plan_of({&load, &product()}, 8), observer), "stopped");
   REQUIRE(rows.size() == 1);
-  CHECK(rows[0].form == &load);
+  CHECK(rows[0].form.warp() == &load);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 std::string all_text(const std::vector<CoverageFault>& faults) {
   std::string text;
-  for (const CoverageFault& fault : faults) text += fault.form->opcode + ": " + fault.text + "\n";
+  for (const CoverageFault& fault : faults) text += fault.form.opcode() + ": " + fault.text + "\n";
   return text;
 }
 
@@ -33,7 +33,7 @@ TEST_CASE("operand classes reach every region that they can, and no other, as do
 
 TEST_CASE("a region that nothing reaches is a fault, and so is one that should not be reached", "[tools][coverage]") {
   const Target& t = target("sm_90a");
-  const CoveragePlan plan{select_forms(t, "m16n8k16.row.col.f16.f16"), &t, 1, 1};
+  const CoveragePlan plan{select_tested_forms(t, "m16n8k16.row.col.f16.f16"), &t, 1, 1};
   std::vector<CoverageRow> rows = cover(plan);
   std::erase_if(rows, [](const CoverageRow& row) { return row.operand_class->name != "close"; });
   const std::string text = all_text(coverage_faults(by_form(rows), t));

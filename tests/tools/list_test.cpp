@@ -1,6 +1,7 @@
 #include <warpmat/execute/instruction.h>
 #include <warpmat/tables/floor.h>
 #include <warpmat/tables/label.h>
+#include <warpmat/tables/wgmma.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -38,7 +39,7 @@ std::vector<std::string> lines(const std::string& text) {
 
 TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
   const Json all = list_json({});
-  REQUIRE(all.size() == forms().size());
+  REQUIRE(all.size() == forms().size() + wgmma_forms().size());
   for (std::size_t i = 0; i < forms().size(); ++i) {
     const Form& form = forms()[i];
     const Json& entry = all[i];
@@ -71,11 +72,31 @@ TEST_CASE("list has every form, its operands and its lowerings", "[tools]") {
   }
 }
 
+TEST_CASE("list has every wgmma, its registers and how its bits are known", "[tools][wgmma]") {
+  const Json all = list_json({"--target", "sm_90a"});
+  for (std::size_t i = 0; i < wgmma_forms().size(); ++i) {
+    const WgmmaForm& form = wgmma_forms()[i];
+    const Json& entry = all[all.size() - wgmma_forms().size() + i];
+    CHECK(entry.at("opcode") == form.opcode);
+    CHECK(entry.at("requires").at("target") == "sm_90a");
+    CHECK(entry.at("requires").at("ptx") == to_string(form.ptx));
+    const Json &d = entry.at("operands")[0], &b = entry.at("operands")[2];
+    const int bits = d.at("format") == "f16" ? 16 : 32;
+    CHECK(d.at("registers") == 64 * form.shape.n * bits / 32 / 128);
+    CHECK((d.at("rows") == 64 && d.at("columns") == form.shape.n));
+    CHECK((b.at("kind") == "descriptor" && b.at("rows") == form.shape.k && b.at("columns") == form.shape.n));
+    CHECK(entry.at("operands").size() == (form.opcode.find(".sp.") == std::string::npos ? 3 : 4));
+    CHECK(entry.at("lowerings")[0].at("evidence") == name(label_of(lowering_of(form))));
+  }
+}
+
 TEST_CASE("list --target has just the forms of that target", "[tools]") {
   for (const Target& t : targets()) {
     CAPTURE(t.name);
     std::vector<std::string> wanted, listed;
     for (const Form& form : forms())
+      if (!unavailable(form, t)) wanted.push_back(form.opcode);
+    for (const WgmmaForm& form : wgmma_forms())
       if (!unavailable(form, t)) wanted.push_back(form.opcode);
     for (const Json& entry : list_json({"--target", std::string(t.name)})) {
       listed.push_back(entry.at("opcode"));
@@ -91,6 +112,8 @@ TEST_CASE("list prints a line for each form, columns aligned", "[tools]") {
     std::vector<std::string> arguments{"list"}, opcodes;
     if (*only != 0) arguments.insert(arguments.end(), {"--target", only});
     for (const Form& form : forms())
+      if (*only == 0 || !unavailable(form, target(only))) opcodes.push_back(form.opcode);
+    for (const WgmmaForm& form : wgmma_forms())
       if (*only == 0 || !unavailable(form, target(only))) opcodes.push_back(form.opcode);
     CAPTURE(only);
     const Outcome outcome = run_command(arguments);

@@ -1,5 +1,6 @@
 #include <warpmat/execute/instruction.h>
 #include <warpmat/tables/label.h>
+#include <warpmat/tables/wgmma.h>
 
 #include <fmt/format.h>
 
@@ -54,13 +55,24 @@ std::vector<std::string> opcodes(const std::string& pattern) {
   return all;
 }
 
+/// The opcodes for which a line of wgmma stands: N is a multiple of 8, of integers 8, 24 or a multiple of 16.
+std::vector<std::string> widths(const std::string& pattern) {
+  const std::size_t at = pattern.find("nNk");
+  const bool integers = pattern.find(".s32.") != std::string::npos;
+  std::vector<std::string> all;
+  for (int n = 8; n <= 256; n += 8)
+    if (!integers || n == 8 || n == 24 || n % 16 == 0)
+      all.push_back(fmt::format("{}n{}k{}", pattern.substr(0, at), n, pattern.substr(at + 3)));
+  return all;
+}
+
 /// What the page says of each form, by opcode: the cells behind the pattern.
 std::map<std::string, std::vector<std::string>> told_of_forms() {
   std::map<std::string, std::vector<std::string>> told;
   for (std::vector<std::string> cells : rows("`")) {
     const std::string pattern = cells.front().substr(1, cells.front().size() - 2);
     cells.erase(cells.begin());
-    const std::vector<std::string> all = opcodes(pattern);
+    const std::vector<std::string> all = pattern.find("nNk") != std::string::npos ? widths(pattern) : opcodes(pattern);
     CHECK(cells.at(0) == std::to_string(all.size()));
     for (const std::string& opcode : all) CHECK(told.emplace(opcode, cells).second);
   }
@@ -76,7 +88,14 @@ TEST_CASE("docs/support.md is what the tables say", "[tools]") {
 
 TEST_CASE("docs/support.md tells of each form once, where it exists and how its bits are known", "[tools]") {
   const auto told = told_of_forms();
-  CHECK(told.size() == forms().size());
+  CHECK(told.size() == forms().size() + wgmma_forms().size());
+  for (const WgmmaForm& form : wgmma_forms()) {
+    CAPTURE(form.opcode);
+    REQUIRE(told.contains(form.opcode));
+    const std::vector<std::string>& cells = told.at(form.opcode);
+    CHECK((cells.at(1) == "sm_90a" && cells.at(2) == to_string(form.ptx)));
+    CHECK(cells.at(3) == fmt::format("`{}` {} sm_90", lowering_of(form).machine, name(label_of(lowering_of(form)))));
+  }
   for (const Form& form : forms()) {
     CAPTURE(form.opcode);
     REQUIRE(told.contains(form.opcode));
@@ -110,6 +129,8 @@ TEST_CASE("docs/support.md counts the forms of each target by evidence", "[tools
     int all = 0;
     for (const Form& form : forms())
       if (!unavailable(form, target)) ++counts[label_of(*find_lowering(form, target.hardware))], ++all;
+    for (const WgmmaForm& form : wgmma_forms())
+      if (!unavailable(form, target)) ++counts[label_of(lowering_of(form))], ++all;
     const std::vector<std::string> expected{std::string(target.name),
                                             std::to_string(all),
                                             std::to_string(counts[Label::measured]),

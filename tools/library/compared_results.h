@@ -13,8 +13,8 @@ std::uint64_t compared_results(const Form& form);
 /// How many results stand behind `label` of a form: those that this project or others compared with the hardware; 0 where it rests on text.
 std::uint64_t results_behind(Label label, const Form& form);
 
-/// Of wgmma, all types together: those of tests/vectors/wgmma_sm_90.tsv.gz.
-inline constexpr std::uint64_t compared_results_of_wgmma = 577'536;
+/// Of wgmma, all types together: the sweeps of docs/evidence.md.
+inline constexpr std::uint64_t compared_results_of_wgmma = 2'426'471'424;
 
 /// Of a form that is `replayed`: what others published of its formats on one GPU (docs/published.md).
 inline constexpr std::uint64_t published_results = 1'000;

@@ -1,6 +1,7 @@
 #include "tools/library/coverage.h"
 
 #include <fmt/format.h>
+#include <warpmat/execute/reference/execute.h>
 #include <warpmat/ptx/run.h>
 #include <warpmat/tables/reach.h>
 
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "gpu/cases/cases.h"
+#include "gpu/cases/wgmma_tiles.h"
 
 namespace warpmat {
 namespace {
@@ -50,18 +52,35 @@ class CountedWarp {
   Arguments arguments_;
 };
 
+/// Cases `first` to `first + count - 1` of a form of one warp.
+void fill(CoverageRow& row, const CoveragePlan& plan, const Form& form, int variant, std::size_t first, std::size_t count) {
+  const Program program = program_for(form, *plan.target, *row.operand_class, variant);
+  WarpStates states = make_case(program, form, *row.operand_class, plan.seed, first, count, 0);
+  CountedWarp warp(program, row.events);
+  for (std::size_t i = 0; i < count; ++i) {
+    warp.run(states, i);
+    row.written.add(answer_words(program, states, i));
+  }
+}
+
+/// The same of wgmma, tile by tile.
+void fill(CoverageRow& row, const CoveragePlan& plan, const WgmmaForm& form, int variant, std::size_t first, std::size_t count) {
+  for (WgmmaTile& tile : wgmma_tiles(form, *row.operand_class, variant, plan.seed, first, count))
+    row.written.add(tile.run([&](Arguments& arguments) {
+      arguments.events = &row.events;
+      execute(*form.tile, lowering_of(form), arguments, {.path = Path::reference});
+    }));
+}
+
 void fill_row(CoverageRow& row, const CoveragePlan& plan) {
-  const auto programs = static_cast<std::size_t>(variants(*row.form));
-  const std::size_t wanted = plan.warps * (row.operand_class->directed || row.form->mnemonic != Mnemonic::mma ? 4 : 1),
-                    each = (wanted + programs - 1) / programs;
+  const auto programs = static_cast<std::size_t>(variants(row.form));
+  const bool more = row.operand_class->directed || arithmetic_of(row.form).mnemonic != Mnemonic::mma;
+  const std::size_t wanted = plan.warps * (more ? 4 : 1), each = (wanted + programs - 1) / programs;
   for (std::size_t variant = 0; variant < programs; ++variant) {
-    const Program program = program_for(*row.form, *plan.target, *row.operand_class, static_cast<int>(variant));
-    WarpStates states = make_case(program, *row.form, *row.operand_class, plan.seed, variant * each, each, 0);
-    CountedWarp warp(program, row.events);
-    for (std::size_t i = 0; i < each; ++i) {
-      warp.run(states, i);
-      row.written.add(answer_words(program, states, i));
-    }
+    if (const WgmmaForm* form = row.form.warpgroup())
+      fill(row, plan, *form, static_cast<int>(variant), variant * each, each);
+    else
+      fill(row, plan, *row.form.warp(), static_cast<int>(variant), variant * each, each);
     row.warps += each;
   }
 }
@@ -92,11 +111,19 @@ std::size_t WrittenBits::seen() const {
   return count;
 }
 
+const Form& arithmetic_of(const TestedForm& form) {
+  return form.warpgroup() != nullptr ? *form.warpgroup()->tile : *form.warp();
+}
+
+const Lowering& lowering_of(const TestedForm& form, const Target& target) {
+  return form.warpgroup() != nullptr ? lowering_of(*form.warpgroup()) : *find_lowering(*form.warp(), target.hardware);
+}
+
 std::vector<CoverageRow> cover(const CoveragePlan& plan) {
   std::vector<CoverageRow> rows;
-  for (const Form* form : plan.forms)
+  for (const TestedForm& form : plan.forms)
     for (const OperandClass& operand_class : operand_classes())
-      if (applies(operand_class, *form)) rows.push_back({.form = form, .operand_class = &operand_class, .events = {}, .written = {}});
+      if (applies(operand_class, form)) rows.push_back({.form = form, .operand_class = &operand_class, .events = {}, .written = {}});
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::atomic_flag failed;
@@ -134,25 +161,27 @@ std::vector<CoverageRow> by_form(std::span<const CoverageRow> rows) {
 std::vector<CoverageFault> coverage_faults(std::span<const CoverageRow> forms, const Target& target) {
   std::vector<CoverageFault> faults;
   for (const CoverageRow& row : forms) {
-    const Lowering& lowering = *find_lowering(*row.form, target.hardware);
+    const Form& form = arithmetic_of(row.form);
+    const Lowering& lowering = lowering_of(row.form, target);
     for (std::size_t i = 0; i < event_count; ++i) {
       const auto event = static_cast<Event>(i);
       for (std::size_t number = 0; number < numbers(event); ++number) {
-        const bool reachable = reach(*row.form, lowering, event, number).reachable(), reached = row.events.count(event, number) != 0;
+        const bool reachable = reach(form, lowering, event, number).reachable(), reached = row.events.count(event, number) != 0;
         if (reachable == reached) continue;
         faults.push_back(
             {row.form, fmt::format("{}: {}", region_name(event, number),
                                    reached ? "reached, though the rule says that it cannot be" : "reachable, but no case reached it")});
       }
     }
-    if (constant_bits(*row.form, target).empty() && row.written.seen() != row.written.all())
+    if (constant_bits(row.form, target).empty() && row.written.seen() != row.written.all())
       faults.push_back({row.form, fmt::format("bits written: {} of {} values", row.written.seen(), row.written.all())});
   }
   return faults;
 }
 
-std::string_view constant_bits(const Form& form, const Target& target) {
-  const Lowering& lowering = *find_lowering(form, target.hardware);
+std::string_view constant_bits(const TestedForm& tested, const Target& target) {
+  const Form& form = arithmetic_of(tested);
+  const Lowering& lowering = lowering_of(tested, target);
   const Operand* d = form.find_operand(OperandName::d);
   if (lowering.model != nullptr && d->format == Format::f32 && lowering.model->result_fraction_bits < row(Format::f32).fraction_bits)
     return "the unit writes zeros below the fraction bits that it keeps";

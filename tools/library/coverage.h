@@ -1,7 +1,7 @@
 #pragma once
 
 #include <warpmat/numeric/events.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/tables/lowering.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu/cases/operand_classes.h"
+#include "gpu/cases/tested_form.h"
 
 namespace warpmat {
 
@@ -29,7 +30,7 @@ struct WrittenBits {
 
 /// What the cases of a class reached in a form.
 struct CoverageRow {
-  const Form* form;
+  TestedForm form;
   const OperandClass* operand_class;
   std::size_t warps = 0;
   Events events;
@@ -37,11 +38,15 @@ struct CoverageRow {
 };
 
 struct CoveragePlan {
-  std::vector<const Form*> forms;
+  std::vector<TestedForm> forms;
   const Target* target;  ///< has all of them
-  std::size_t warps;     ///< of each form and class; four times as many where the class is directed, or bits only move
+  std::size_t warps;  ///< of each form and class; four times as many where the class is directed, or bits only move; of wgmma, warpgroups
   std::uint64_t seed = 1;
 };
+
+/// The form whose rules decide the bits: the form itself, or of wgmma its tile; and how `target`, which has the form, executes it.
+const Form& arithmetic_of(const TestedForm& form);
+const Lowering& lowering_of(const TestedForm& form, const Target& target);
 
 /// A row for each form and each class that applies to it, in their order. All cores take part.
 std::vector<CoverageRow> cover(const CoveragePlan& plan);
@@ -51,7 +56,7 @@ std::vector<CoverageRow> by_form(std::span<const CoverageRow> rows);
 
 /// A cell that operands can reach (tables/reach.h) and none reached, or that some reached although none should be able to.
 struct CoverageFault {
-  const Form* form;
+  TestedForm form;
   std::string text;  ///< "distance 24: reachable, but no case reached it"
 };
 
@@ -59,7 +64,7 @@ struct CoverageFault {
 std::vector<CoverageFault> coverage_faults(std::span<const CoverageRow> forms, const Target& target);
 
 /// Why not every bit that `form` writes can be both; empty where each can.
-std::string_view constant_bits(const Form& form, const Target& target);
+std::string_view constant_bits(const TestedForm& form, const Target& target);
 
 /// "distance 24", "E at floor".
 std::string region_name(Event event, std::size_t number);

@@ -25,14 +25,15 @@ struct Line {
 
 /// Forms whose regions are the same.
 struct Group {
-  std::vector<const Form*> forms;
+  std::vector<TestedForm> forms;
   std::vector<std::size_t> rows;  ///< of all their classes
 };
 
 /// What distinguishes groups: each region's reach, and the instruction's name and formats.
-std::string key_of(const Form& form, const Target& target) {
-  const Lowering& lowering = *find_lowering(form, target.hardware);
-  std::string key = form.opcode.substr(0, form.opcode.find(".sync"));
+std::string key_of(const TestedForm& tested, const Target& target) {
+  const Form& form = arithmetic_of(tested);
+  const Lowering& lowering = lowering_of(tested, target);
+  std::string key = tested.opcode().substr(0, tested.opcode().find(".sync"));
   if (form.find_operand(OperandName::a) != nullptr && form.find_operand(OperandName::d) != nullptr)
     key += fmt::format(" {}", name(form.operand(OperandName::d).format.value_or(Format::b1)));
   for (std::size_t i = 0; i < event_count; ++i)
@@ -46,7 +47,7 @@ std::string key_of(const Form& form, const Target& target) {
 std::vector<Group> groups_of(std::span<const CoverageRow> rows, const Target& target) {
   std::vector<std::pair<std::string, Group>> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string key = key_of(*rows[i].form, target);
+    const std::string key = key_of(rows[i].form, target);
     auto found = std::ranges::find(groups, key, [](const auto& entry) { return entry.first; });
     if (found == groups.end()) found = groups.insert(found, {key, {}});
     Group& group = found->second;
@@ -78,11 +79,12 @@ std::string classes_text(std::span<const CoverageRow> rows, const Group& group, 
 
 std::vector<Line> lines_of(std::span<const CoverageRow> rows, const Group& group, const Target& target) {
   std::vector<Line> lines;
-  const Form& form = *group.forms.front();
+  const Form& form = arithmetic_of(group.forms.front());
+  const Lowering& lowering = lowering_of(group.forms.front(), target);
   for (std::size_t i = 0; i < event_count; ++i) {
     const auto event = static_cast<Event>(i);
     for (std::size_t number = 0; number < numbers(event); ++number) {
-      const Reach r = reach(form, *find_lowering(form, target.hardware), event, number);
+      const Reach r = reach(form, lowering, event, number);
       if (!r.concerns) continue;
       const std::string text = r.reachable() ? classes_text(rows, group, event, number) : fmt::format("cannot be: {}", r.reason);
       const bool same = !lines.empty() && lines.back().event == event && lines.back().last + 1 == number && lines.back().text == text;
@@ -99,7 +101,7 @@ std::vector<Line> lines_of(std::span<const CoverageRow> rows, const Group& group
 std::string bits_text(std::span<const CoverageRow> rows, const Group& group, const Target& target) {
   WrittenBits written;
   std::size_t seen = 0, all = 0;
-  for (const Form* form : group.forms) {
+  for (const TestedForm& form : group.forms) {
     WrittenBits of_form;
     for (const std::size_t i : group.rows)
       if (rows[i].form == form) of_form.add(rows[i].written);
@@ -107,7 +109,7 @@ std::string bits_text(std::span<const CoverageRow> rows, const Group& group, con
     all += of_form.all();
   }
   if (seen == all) return fmt::format("both values of all {} bits", all / 2);
-  return fmt::format("{} of {} values; {}", seen, all, constant_bits(*group.forms.front(), target));
+  return fmt::format("{} of {} values; {}", seen, all, constant_bits(group.forms.front(), target));
 }
 
 std::string region_text(const Line& line) {
@@ -118,7 +120,7 @@ std::string region_text(const Line& line) {
 
 std::string group_text(std::span<const CoverageRow> rows, const Group& group, const Target& target) {
   std::vector<Pattern> patterns;
-  for (const Form* form : group.forms) patterns.push_back(pattern_of(form->opcode));
+  for (const TestedForm& form : group.forms) patterns.push_back(pattern_of(form.opcode()));
   std::string text;
   for (const Pattern& pattern : collapse(patterns)) text += fmt::format("`{}`  \n", pattern_text(pattern));
   text += "\n| region | classes that reach it |\n|---|---|\n";
@@ -156,15 +158,15 @@ std::vector<CoveragePart> coverage_parts() {
     const char *target, *forms;
     std::size_t warps = page_warps;
   };
-  constexpr Part list[] = {{"sm_90a", ""},
-                           {"sm_89", "^mma.*e[45]m"},
-                           {"sm_80", "^mma.*m16.*(f16|bf16|tf32)"},
-                           {"sm_70", "^mma"},
-                           {"sm_120a", "block_scale.(f32.e4m3.e4m3|scale_vec::4X.*ue4m3|scale_vec::2X.*e2m1)", block_scale_warps}};
+  // Of wgmma the narrowest forms: the others consist of the same tiles.
+  constexpr Part list[] = {
+      {"sm_90a", "^(?!wgmma)"},  {"sm_90a", "^wgmma.*m64n8k"},
+      {"sm_89", "^mma.*e[45]m"}, {"sm_80", "^mma.*m16.*(f16|bf16|tf32)"},
+      {"sm_70", "^mma"},         {"sm_120a", "block_scale.(f32.e4m3.e4m3|scale_vec::4X.*ue4m3|scale_vec::2X.*e2m1)", block_scale_warps}};
   std::vector<CoveragePart> parts;
   for (const Part& p : list) {
     const Target& t = target(p.target);
-    CoveragePlan plan{select_forms(t, p.forms), &t, p.warps};
+    CoveragePlan plan{select_tested_forms(t, p.forms), &t, p.warps};
     std::vector<CoverageRow> rows = cover(plan);
     parts.push_back({std::move(plan), std::move(rows)});
   }

@@ -11,6 +11,7 @@
 
 #include "tools/library/offers.h"
 #include "tools/library/opcode_patterns.h"
+#include "tools/library/wgmma_families.h"
 
 namespace warpmat {
 namespace {
@@ -72,10 +73,10 @@ std::string fuzz_text(const std::vector<FuzzFile>& runs) {
 }
 
 /// "sm_90: 16640000 in 1 classes, 0 mismatches"; "never" where no sweep had the form.
-std::string compared_text(const Form& form, const ByHardware& all) {
+std::string compared_text(const std::string& opcode, const ByHardware& all) {
   std::vector<std::string> texts;
   for (const auto& [hardware, found] : all)
-    if (const auto it = found.find(form.opcode); it != found.end())
+    if (const auto it = found.find(opcode); it != found.end())
       texts.push_back(fmt::format("{}: {} in {} class{}, {} mismatches", hardware, it->second.outputs, it->second.classes.size(),
                                   it->second.classes.size() == 1 ? "" : "es", it->second.mismatches));
   return texts.empty() ? "never" : fmt::format("{}", fmt::join(texts, "; "));
@@ -94,11 +95,12 @@ std::string elsewhere_text(const Form& form, const ByHardware& all) {
 /// Forms of which the same is said, in the order of their first.
 std::string forms_text(const ByHardware& all) {
   std::vector<std::pair<std::string, std::vector<std::string>>> lines;
-  for (const Form& form : forms()) {
-    const std::string rest = fmt::format("{} | {}", compared_text(form, all), elsewhere_text(form, all));
+  const auto add = [&](const std::string& opcode, const std::string& elsewhere) {
+    const std::string rest = fmt::format("{} | {}", compared_text(opcode, all), elsewhere);
     const auto same = std::ranges::find(lines, rest, [](const auto& line) { return line.first; });
-    (same == lines.end() ? lines.emplace_back(rest, std::vector<std::string>{}) : *same).second.push_back(form.opcode);
-  }
+    (same == lines.end() ? lines.emplace_back(rest, std::vector<std::string>{}) : *same).second.push_back(opcode);
+  };
+  for (const Form& form : forms()) add(form.opcode, elsewhere_text(form, all));
   std::string text =
       "\n## Forms\n\nFor each form, the outputs that were compared by this project, and how the bits are known on the hardware that it "
       "never ran on. A line\n"
@@ -111,13 +113,39 @@ std::string forms_text(const ByHardware& all) {
   return text;
 }
 
+/// Forms of wgmma, a line for all widths of one type; nothing where no sweep had one.
+std::string wgmma_text(const ByHardware& all) {
+  std::string lines;
+  for (const WgmmaFamily& family : wgmma_families())
+    for (const auto& [hardware, found] : all) {
+      Compared sum;
+      std::size_t forms = 0;
+      for (const WgmmaForm* form : family.forms)
+        if (const auto it = found.find(form->opcode); it != found.end()) {
+          ++forms;
+          sum.outputs += it->second.outputs;
+          sum.mismatches += it->second.mismatches;
+          sum.classes.insert(it->second.classes.begin(), it->second.classes.end());
+        }
+      if (forms != 0)
+        lines += fmt::format("| `{}` | {} of {} | {}: {} in {} classes, {} mismatches |\n", family.pattern, forms, family.forms.size(),
+                             hardware, sum.outputs, sum.classes.size(), sum.mismatches);
+    }
+  if (lines.empty()) return {};
+  return fmt::format(
+      "\n## wgmma\n\nA case is a warpgroup's product with operands in registers or in shared memory, at random descriptors; it counts as "
+      "the products "
+      "of 16\nrows by 8 columns that it consists of. {}\n\n| form | widths | compared, all together |\n|---|---|---|\n{}",
+      wgmma_widths, lines);
+}
+
 }  // namespace
 
 std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs) {
   std::string text = "# Evidence\n\nWritten by `warpmat evidence` from the JSON of `warpmat diff` and `warpmat fuzz`; do not edit.\n";
   if (!sweeps.empty()) text += sweeps_text(sweeps);
   if (!fuzz_runs.empty()) text += fuzz_text(fuzz_runs);
-  return text + forms_text(sums(sweeps));
+  return text + forms_text(sums(sweeps)) + wgmma_text(sums(sweeps));
 }
 
 }  // namespace warpmat

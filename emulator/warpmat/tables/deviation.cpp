@@ -189,8 +189,7 @@ constexpr DeviationRow rows[] = {
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && has_infinite_multiplicands(f); }},
 
     {accumulated_in_f16, "accumulated_in_f16", "where one of C and D is f16 and the other f32, the unit adds in f16", converts},
-    {narrowed_toward_zero, "narrowed_toward_zero", "an f32 sum becomes f16 toward zero, not to nearest",
-     narrows},
+    {narrowed_toward_zero, "narrowed_toward_zero", "an f32 sum becomes f16 toward zero, not to nearest", narrows},
 
     {fp8_exponents_kept, "fp8_exponents_kept", "fp8 products are aligned by fp8's exponents, not by those of f16",
      [](const Form& f, const Lowering& l) { return split(f, l) && fp8_subnormals_align(f, l); }},

@@ -36,4 +36,28 @@ TiledLayout register_layout(const WgmmaForm& form, OperandName operand) {
   return {std::move(tile), {{LayoutAxis::column, LayoutAxis::reg, static_cast<std::uint32_t>(form.tiles())}}};
 }
 
+MatrixLines matrix_lines(const WgmmaForm& form, OperandName operand, Major major) {
+  const bool is_a = operand == OperandName::a;
+  const int mn = is_a ? form.shape.m : form.shape.n, k = is_a ? form.tile->stored_k() : form.shape.k;
+  const int lines = major == Major::k ? mn : k, along = major == Major::k ? k : mn;
+  return {major, static_cast<std::uint32_t>(lines), static_cast<std::uint32_t>(along * row(form.tile->format(operand)).bits / 8)};
+}
+
+MatrixDescriptor compact_descriptor(const MatrixLines& matrix, Swizzle swizzle, std::uint32_t start) {
+  MatrixDescriptor d{.start = start, .swizzle = swizzle};
+  d.stride = 8 * d.line_bytes();
+  d.leading = d.stride * (matrix.lines / 8);
+  if (matrix.major == Major::mn && swizzle == Swizzle::none) std::swap(d.stride, d.leading);
+  if (swizzle != Swizzle::none) d.base_offset = static_cast<int>(start >> 7 & 7);
+  return d;
+}
+
+MemoryPlace memory_place(const WgmmaForm& form, OperandName operand, Major major, const MatrixDescriptor& descriptor, int row, int column) {
+  const auto bits = static_cast<std::uint32_t>(warpmat::row(form.tile->format(operand)).bits);
+  const bool along_columns = (operand == OperandName::a) == (major == Major::k);
+  const auto line = static_cast<std::uint32_t>(along_columns ? row : column);
+  const std::uint32_t bit = static_cast<std::uint32_t>(along_columns ? column : row) * bits;
+  return {descriptor.address(major, line, bit / 8), static_cast<int>(bit % 8)};
+}
+
 }  // namespace warpmat

@@ -1,0 +1,103 @@
+#include "gpu/cases/wgmma_tiles.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <warpmat/execute/wgmma.h>
+
+#include "gpu/cases/wgmma_cases.h"
+
+namespace warpmat {
+namespace {
+
+constexpr std::size_t threads = WgmmaForm::warps * lanes;
+
+/// The registers of one warp, of the `each` that a case has for 128 threads in a buffer.
+std::vector<std::uint32_t> of_warp(const KernelBuffer& buffer, std::size_t number, std::size_t registers, std::size_t each, int warp) {
+  std::vector<std::uint32_t> words(registers * lanes);
+  for (std::size_t i = 0; i < registers; ++i) {
+    const std::size_t first = (number * each + i) * threads + static_cast<std::size_t>(warp * lanes);
+    std::memcpy(words.data() + i * lanes, buffer.bytes.data() + first * sizeof(std::uint32_t), lanes * sizeof(std::uint32_t));
+  }
+  return words;
+}
+
+std::vector<std::uint32_t> registers(const std::vector<std::uint32_t>& words, std::size_t first, std::size_t count) {
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * lanes);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count * lanes)};
+}
+
+void negate(std::vector<std::uint32_t>& words, int bits) {
+  std::uint32_t signs = 0;
+  for (int at = bits - 1; at < 32; at += bits) signs |= std::uint32_t{1} << at;
+  for (std::uint32_t& word : words) word ^= signs;
+}
+
+/// The tiles of one warp of case `number` of a launch.
+class Warps {
+ public:
+  Warps(const WgmmaForm& form, const WgmmaVariant& variant, const KernelLaunch& launch)
+      : form_(form), variant_(variant), launch_(launch), wgmma_(form, target("sm_90a"), newest_ptx, variant.immediates) {}
+
+  void add_case(std::size_t number, std::vector<WgmmaTile>& tiles) const {
+    enum : std::size_t { d_buffer, a_buffer, e_buffer, memory_buffer, descriptor_buffer };
+    const std::size_t cases = launch_.config.grid.x;
+    const auto &memory = launch_.buffers[memory_buffer].bytes, &descriptors = launch_.buffers[descriptor_buffer].bytes;
+    const std::size_t memory_bytes = memory.size() / cases, descriptor_bytes = descriptors.size() / cases;
+    std::array<std::uint64_t, 3> words{};  // descriptors of A and B, scale-d
+    std::memcpy(words.data(), descriptors.data() + number * descriptor_bytes, sizeof words);
+    const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(number * memory_bytes);
+    const SharedMemory shared({begin, begin + static_cast<std::ptrdiff_t>(memory_bytes)}, 0);
+    std::vector<std::uint32_t> b(wgmma_.b_words());
+    wgmma_.read_b(shared, words[1], b.data());
+    const auto d_registers = static_cast<std::size_t>(form_.d_registers()), a_registers = static_cast<std::size_t>(form_.a_registers());
+    const std::size_t stored_a = launch_.buffers[a_buffer].bytes.size() / (cases * threads * sizeof(std::uint32_t));
+    for (int warp = 0; warp < WgmmaForm::warps; ++warp) {
+      std::vector<std::uint32_t> a = of_warp(launch_.buffers[a_buffer], number, a_registers, stored_a, warp);
+      if (!variant_.a_in_registers) wgmma_.read_a(shared, words[0], warp, a.data());
+      if (variant_.immediates.negates_a != variant_.immediates.negates_b) negate(a, row(form_.tile->format(OperandName::a)).bits);
+      std::vector<std::uint32_t> c = of_warp(launch_.buffers[d_buffer], number, d_registers, d_registers, warp);
+      if (words[2] == 0) std::ranges::fill(c, 0u);
+      Register e;
+      std::ranges::copy(of_warp(launch_.buffers[e_buffer], number, 1, 1, warp), e.begin());
+      const auto count = static_cast<std::size_t>(form_.tiles()), of_b = static_cast<std::size_t>(form_.tile_b_registers());
+      for (std::size_t tile = 0; tile < count; ++tile)
+        tiles.emplace_back(*form_.tile, a, registers(b, tile * of_b, of_b), registers(c, tile * d_registers / count, d_registers / count),
+                           e, variant_.immediates.selector);
+    }
+  }
+
+ private:
+  const WgmmaForm& form_;
+  const WgmmaVariant& variant_;
+  const KernelLaunch& launch_;
+  Wgmma wgmma_;
+};
+
+}  // namespace
+
+WgmmaTile::WgmmaTile(const Form& tile, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b, std::vector<std::uint32_t> c,
+                     const Register& e, int selector)
+    : sparse_(tile.sparsity != Sparsity::dense), a_(std::move(a)), b_(std::move(b)), c_(std::move(c)), d_(c_.size()), e_(e) {
+  selector_.fill(static_cast<std::uint32_t>(selector));
+}
+
+std::vector<const std::uint32_t*> WgmmaTile::pointers(const std::vector<std::uint32_t>& words) {
+  std::vector<const std::uint32_t*> all;
+  for (std::size_t i = 0; i < words.size(); i += lanes) all.push_back(words.data() + i);
+  return all;
+}
+
+std::vector<WgmmaTile> wgmma_tiles(const WgmmaForm& form, const OperandClass& operand_class, int variant, std::uint64_t seed,
+                                   std::size_t first, std::size_t count) {
+  const WgmmaVariant numbers = wgmma_variant(form, variant);
+  const KernelLaunch launch = make_cases(form, operand_class, variant, seed, first, count);
+  const Warps warps(form, numbers, launch);
+  std::vector<WgmmaTile> tiles;
+  for (std::size_t i = 0; i < count; ++i) warps.add_case(i, tiles);
+  return tiles;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/tables/wgmma.h>
+
+#include "gpu/cases/operand_classes.h"
+
+namespace warpmat {
+
+/// 16 rows and 8 columns of a case of wgmma, one warp's part of a tile: its operands as an mma has them, brought from shared memory and
+/// with negated products' signs turned, so that any arithmetic of mma can be asked what it makes of them.
+class WgmmaTile {
+ public:
+  WgmmaTile(const Form& tile, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b, std::vector<std::uint32_t> c, const Register& e,
+            int selector);
+
+  /// D's registers after `execute`, which is given Arguments for the tile's form.
+  template <typename Execute>
+  const std::vector<std::uint32_t>& run(Execute execute) {
+    const std::vector<const std::uint32_t*> a = pointers(a_), b = pointers(b_), c = pointers(c_);
+    std::vector<std::uint32_t*> d;
+    for (std::size_t i = 0; i < d_.size(); i += lanes) d.push_back(d_.data() + i);
+    const std::uint32_t *const e = e_.data(), *const selector = selector_.data();
+    Arguments arguments;
+    arguments.destination = {d.data(), d.size()};
+    arguments.source(OperandName::a) = {a.data(), a.size()};
+    arguments.source(OperandName::b) = {b.data(), b.size()};
+    arguments.source(OperandName::c) = {c.data(), c.size()};
+    if (sparse_) {
+      arguments.source(OperandName::e) = {&e, 1};
+      arguments.source(OperandName::selector) = {&selector, 1};
+    }
+    execute(arguments);
+    return d_;
+  }
+
+ private:
+  static std::vector<const std::uint32_t*> pointers(const std::vector<std::uint32_t>& words);
+
+  bool sparse_;
+  std::vector<std::uint32_t> a_, b_, c_, d_;
+  Register e_, selector_;
+};
+
+/// All tiles of the cases that make_cases (wgmma_cases.h) makes of the same arguments: case by case, warp by warp, from the first columns
+/// on.
+std::vector<WgmmaTile> wgmma_tiles(const WgmmaForm& form, const OperandClass& operand_class, int variant, std::uint64_t seed,
+                                   std::size_t first, std::size_t count);
+
+}  // namespace warpmat

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "gpu/runners/kernel_runner.h"
+#include "gpu/runners/runner.h"
+
+namespace warpmat {
+
+/// Who runs cases: those of one warp as programs, those of a warpgroup as kernels. `kernels` may be nullptr where there are none of those.
+struct CaseRunner {
+  CaseRunner(Runner& for_programs, KernelRunner* for_kernels = nullptr) : programs(&for_programs), kernels(for_kernels) {}
+
+  Runner* programs;
+  KernelRunner* kernels;
+};
+
+}  // namespace warpmat
