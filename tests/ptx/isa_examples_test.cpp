@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "paths.h"
 #include "tables/assembler.h"
 
@@ -51,10 +52,6 @@ const std::vector<Example>& examples() {
 std::string says(const std::string& target_name, PtxVersion version, const std::string& statement) {
   const Complaints complaints = warpmat_says(target_name, version, declarations, {statement});
   return complaints.empty() ? "" : complaints.begin()->second;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// The newest version before `version`, or 0.0.

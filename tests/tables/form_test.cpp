@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 
 using namespace warpmat;
 
@@ -81,10 +82,6 @@ void keep_order(std::vector<std::string>& parts, const std::vector<std::string>&
   auto next = members.begin();
   for (std::string& part : parts)
     if (is_member(part)) part = *next++;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 const Form& form(const std::string& opcode) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 
 namespace warpmat {
@@ -9,10 +10,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* f16_k8 = "m16n8k8.*f32.f16";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_CASE("distinguish writes a program that needs no input and says what each model answers", "[tools]") {
   const TemporaryDirectory directory;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "tools/library/npy.h"
 
@@ -84,10 +85,6 @@ NpyArray filled(DType dtype, std::vector<std::size_t> shape, std::uint64_t numbe
 /// The number that an array must hold so that its elements are 1 of the format, if it is taken at all.
 std::uint64_t number_for(DType dtype, const FormatFacts& format) {
   return expected(dtype, format) == Expected::bits ? format.one : 1;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("every dtype is bit patterns, numbers, or refused for every format", "[tools]") {

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "paths.h"
 #include "tools/library/compared_results.h"
 
 namespace warpmat {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string page(const std::string& path) {
   std::ifstream file(source_path(path));

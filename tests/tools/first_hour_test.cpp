@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "paths.h"
 #include "tools/library/cards.h"
@@ -19,10 +20,6 @@
 
 namespace warpmat {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 NpyArray array_of(DType dtype, std::vector<std::size_t> shape, const std::vector<double>& values) {
   NpyArray array = NpyArray::zeros(dtype, std::move(shape));

@@ -1,14 +1,11 @@
 #include <string>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 
 namespace warpmat {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_CASE("fuzz --kernels ends with its counts where a kernel hangs the GPU", "[tools][fuzz]") {
   const TemporaryDirectory directory;

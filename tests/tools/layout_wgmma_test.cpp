@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 
 namespace warpmat {

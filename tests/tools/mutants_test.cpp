@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
@@ -22,10 +23,6 @@ Recording recorded(std::size_t warps) {
     if (applies(operand_class, *find_form(product)))
       recording.answers.push_back(record(emulator, *find_form(product), target("sm_90a"), operand_class, 5, {warps, warps, 1}));
   return recording;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("mutants counts what recorded answers kill", "[tools]") {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/all_operands.h"
@@ -13,10 +14,6 @@
 
 namespace warpmat {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
@@ -23,10 +24,6 @@ Recording recorded(const char* opcode) {
 
 constexpr const char* product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 constexpr const char* store = "stmatrix.sync.aligned.m8n8.x1.shared.b16";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_CASE("replay compares files and directories, and says where the answers come from", "[tools]") {
   const TemporaryDirectory directory;

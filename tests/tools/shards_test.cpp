@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "catch.h"
+#include "contains.h"
 #include "command.h"
 #include "tools/library/merge_shards.h"
 
@@ -14,10 +15,6 @@ namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 constexpr const char* product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 
