@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "tools/library/npy.h"
 
 // The rule of docs and --help, written down once more by hand: unsigned integers of the format's width are bit patterns, floats are

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "paths.h"
 #include "tools/library/compared_results.h"
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "paths.h"
 #include "tools/library/cards.h"
 #include "tools/library/npy.h"

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 
 namespace warpmat {
 namespace {

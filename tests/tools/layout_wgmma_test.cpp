@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 
 namespace warpmat {
 namespace {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 

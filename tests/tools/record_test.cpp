@@ -5,8 +5,8 @@
 #include <string>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/all_operands.h"
 #include "gpu/recordings/vectors.h"

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 

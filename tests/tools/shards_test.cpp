@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "catch.h"
-#include "contains.h"
 #include "command.h"
+#include "contains.h"
 #include "tools/library/merge_shards.h"
 
 namespace warpmat {
