@@ -50,7 +50,7 @@ MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, 
 def test_a_kernel_changes_the_arrays_that_it_is_given():
     x = np.arange(64, dtype=np.float32)
     result = SCALE.launch("scale", 2, 32, x, 2.0)
-    assert np.array_equal(x, 2 * np.arange(64)) and result.operations == 26 and result.printed == "" and result.label is None
+    assert np.array_equal(x, 2 * np.arange(64)) and result.operations == 26 and result.printed == "" and result.label == "specified"
     assert [p.name for p in SCALE.kernel().parameters] == ["x", "factor"] and SCALE.entries == ["scale"]
     assert SCALE.kernel().hardware == "sm_90" and SCALE.kernel(target="sm_90a").target == "sm_90a"
 

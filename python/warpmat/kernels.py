@@ -59,7 +59,7 @@ class TensorMap:
 @dataclass(frozen=True)
 class LaunchResult:
     """What a launch left besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
-    operations that were executed. target: the GPU that it was. label: the weakest of its matrix instructions, or None of none. evidence:
+    operations that were executed. target: the GPU that it was. label: the weakest of all that ran, or None of nothing. evidence:
     the line about how their bits are known."""
 
     printed: str
@@ -106,7 +106,7 @@ class Module:
 
 
 class Kernel:
-    """A kernel of a module on a target. parameters: what it takes. instructions: opcode and label of each of its matrix instructions.
+    """A kernel of a module on a target. parameters: what it takes. instructions: what it executes, each opcode once, with its label.
     hardware: what
     computes, "sm_90" of sm_90a. evidence: the line about how their bits are known."""
 
@@ -122,7 +122,7 @@ class Kernel:
 
     @property
     def label(self) -> Optional[str]:
-        """The weakest label of its matrix instructions; None of none."""
+        """The weakest label of what it executes; None of nothing."""
         return weakest(label for _, label in self.instructions)
 
     def launch(

@@ -16,7 +16,7 @@ from .matrices import _anywhere
 class ProgramResult:
     """One warp after it has run a program.
 
-    target: the GPU that it was. evidence: the line about how the bits of its matrix instructions are known. registers: the names of its
+    target: the GPU that it was. evidence: the line about how the bits of what ran are known. registers: the names of its
     registers. variables: those of its shared variables.
     """
 

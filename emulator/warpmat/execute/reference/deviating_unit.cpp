@@ -138,7 +138,10 @@ std::uint64_t DeviatingUnit::round(std::int64_t sum, int unit_exponent, bool all
   const Rounding rounding = nearest ? Rounding::nearest_even : Rounding::toward_zero;
   const Overflow overflow = has(overflow_to_largest) ? Overflow::saturate : Overflow::infinity;
   const int dropped = result_ == Format::f32 ? row(Format::f32).fraction_bits - model_.result_fraction_bits : 0;
-  std::uint64_t bits = round_to(result_, {false, magnitude, unit_exponent}, rounding, overflow) >> dropped << dropped;
+  // A sum whose lowest bits are dropped is no longer than an f32, so that it is rounded once.
+  std::uint64_t bits = round_to(result_, {false, magnitude, unit_exponent}, dropped > 0 ? Rounding::toward_zero : rounding, overflow);
+  if (dropped > 0 && nearest) bits += (std::uint64_t{1} << (dropped - 1)) - 1 + (bits >> dropped & 1);
+  bits = bits >> dropped << dropped;
   if (has(result_subnormals_flushed)) bits = flushed(result_, bits);
   if (bits != 0) return sum < 0 ? bits | sign_bit() : bits;
   const bool negative_zero = (sum < 0 && has(sign_of_zero_kept)) || (sum == 0 && all_negative && has(negative_zero_kept));
