@@ -165,7 +165,7 @@ TEST_CASE("an access outside of a buffer names lane, line, address and the neare
     ret;
 )");
   DeviceMemory memory;
-  memory.allocate(4096, "before");
+  (void)memory.allocate(4096, "before");
   const std::uint64_t out = memory.allocate(4 * 40, "out");
   try {
     launch(Kernel(module, "k"), {{1}, {64}}, memory, {out});

@@ -125,7 +125,7 @@ class Fragment {
   }
 
   /// The same places for numbers of `bits` bits that begin at bit `shift` of each container.
-  constexpr Fragment with_payload(int bits, int shift) const {
+  [[nodiscard]] constexpr Fragment with_payload(int bits, int shift) const {
     Fragment f = *this;
     f.payload_bits = bits;
     f.payload_shift = shift;
@@ -133,7 +133,7 @@ class Fragment {
   }
 
   /// The same places for the transposed matrix.
-  constexpr Fragment transposed() const {
+  [[nodiscard]] constexpr Fragment transposed() const {
     Fragment f = *this;
     for (IndexBit& b : f.bits_)
       if (b.axis == Axis::row || b.axis == Axis::column) b.axis = b.axis == Axis::row ? Axis::column : Axis::row;

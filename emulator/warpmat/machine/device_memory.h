@@ -30,15 +30,15 @@ class WARPMAT_API DeviceMemory {
   DeviceMemory& operator=(DeviceMemory&&) = default;
 
   /// A new buffer of zeros; its address is a multiple of `alignment`, a power of two of at least 256. `name` is for messages.
-  std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
   /// A new buffer with these contents.
   template <typename T>
-  std::uint64_t allocate(std::span<const T> contents, std::string name = {}) {
+  [[nodiscard]] std::uint64_t allocate(std::span<const T> contents, std::string name = {}) {
     static_assert(std::is_trivially_copyable_v<T>);
     return allocate_bytes(std::as_bytes(contents), std::move(name));
   }
   template <typename T>
-  std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
+  [[nodiscard]] std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
     return allocate(std::span<const T>(contents), std::move(name));
   }
   /// The buffer that begins at `address` goes away; accesses to it are reported. Throws std::invalid_argument where none begins.
@@ -49,7 +49,7 @@ class WARPMAT_API DeviceMemory {
   std::span<const std::uint8_t> bytes(std::uint64_t address, std::uint64_t count) const;
   /// `count` elements from `address` on. Throws std::out_of_range.
   template <typename T>
-  std::vector<T> read(std::uint64_t address, std::size_t count) const {
+  [[nodiscard]] std::vector<T> read(std::uint64_t address, std::size_t count) const {
     static_assert(std::is_trivially_copyable_v<T>);
     std::vector<T> out(count);
     copy_out(address, std::as_writable_bytes(std::span(out)));

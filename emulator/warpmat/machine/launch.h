@@ -46,7 +46,7 @@ class WARPMAT_API Module {
   explicit Module(std::string text);
 
   /// The names of the entries.
-  std::vector<std::string> entries() const;
+  [[nodiscard]] std::vector<std::string> entries() const;
   const std::shared_ptr<const syntax::Module>& syntax() const { return syntax_; }
 
  private:
@@ -152,7 +152,7 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
 
 /// Where the .global or .const variable `name` of the kernel's module lies in `memory`, as cuModuleGetGlobal has it: memory.bytes() reads
 /// and sets it. It gets its initial contents now if nothing of the module was placed in `memory` before. Throws std::invalid_argument.
-WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
+[[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
 
 /// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared
 /// memory or arguments do not fit, KernelTrap for what the kernel does wrong; memory then holds what was written until then.

@@ -37,7 +37,7 @@ class F64Dot {
     warp_ = warp;
     read_b();
     bool maybe_nan = false;
-    constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time, as many as there are registers for
+    constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time: AVX-512 alone has registers for the sums of two
     if (plan_.rows >= most * numbers)
       for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row);
     else
@@ -54,16 +54,18 @@ class F64Dot {
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
-  // Where the numbers of a row begin: 64-bit registers hold eight rows each.
+  // Which 64-bit register holds element (row, k) of A, and elements (row, 2t) of C and D, of which the next register holds (row, 2t + 1).
+  // A register holds eight rows; lane_of is the first of the four lanes that hold `row`.
   int a_register(int row, int k) const { return k / quad * (plan_.rows / 8) + row / 8; }
-  static int c_register(int row) { return row / 8 * 2; }  // columns 2t; the next one has columns 2t + 1
+  static int c_register(int row) { return row / 8 * 2; }
   static int lane_of(int row) { return row % 8 * quad; }
 
-  /// The numbers whose words `low` and `high` hold: those of even and those of odd lanes.
+  /// The 64-bit numbers of a vector of lanes: those of the even lanes, and those of the odd lanes.
   struct Pair {
     hn::Vec<F64> even, odd;
   };
 
+  /// `low` and `high` are the lower and the upper words of the lanes' numbers.
   HWY_INLINE static Pair join(const std::uint32_t* low, const std::uint32_t* high) {
     const U64 d;
     const Word l = hn::LoadU(U32(), low), h = hn::LoadU(U32(), high);
@@ -77,7 +79,8 @@ class F64Dot {
     hn::StoreU(hn::OddEven(hn::BitCast(U32(), odd), hn::BitCast(U32(), hn::ShiftRight<32>(even))), U32(), high);
   }
 
-  /// to[t]: the numbers that lanes t of the quads from `lane` on hold in a 64-bit register. A vector's rows come in the order of row_at.
+  /// Reads a 64-bit register of the quads from `lane` on, as many quads as a vector has numbers: to[t] gets what lane t of each quad holds.
+  /// Each quad holds one row; row_at says which row the numbers of to[t] belong to.
   HWY_INLINE void read(OperandName name, int reg, int lane, hn::Vec<F64>* to) const {
     const F64 d;
     const std::uint32_t *low = words(name, 2 * reg) + lane, *high = words(name, 2 * reg + 1) + lane;
@@ -88,7 +91,8 @@ class F64Dot {
     to[3] = hn::InterleaveUpper(d, p.odd, q.odd);
   }
 
-  /// The inverse; lanes t are from[2 * t].
+  /// Writes a 64-bit register of the quads from `lane` on: lane t of each quad gets its number of from[2 * t], of which those from place
+  /// `row` on are meant.
   HWY_INLINE void write(int reg, int lane, const double (*from)[rows], int row) const {
     const F64 d;
     std::uint32_t *low = destination(2 * reg) + lane, *high = destination(2 * reg + 1) + lane;
@@ -98,9 +102,10 @@ class F64Dot {
     split({hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}, low + vector_rows, high + vector_rows);
   }
 
+  /// The row whose result d_ holds at `place` of each column.
   static int row_at(int place) { return place / numbers * numbers + place % numbers / 2 + place % 2 * (numbers / 2); }
 
-  /// Of each vector of lanes first the even ones, then the odd ones.
+  /// Copies B to b_. Of each vector of lanes the numbers of the even lanes come first, then those of the odd lanes.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.k / quad; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
@@ -110,13 +115,13 @@ class F64Dot {
       }
   }
 
-  /// Element t of a quad's column of B, where it is in a register's part of b_.
+  /// Where read_b puts what lane t of column `column`'s quad holds, within one register's 32 numbers.
   static constexpr int b_place(int t, int column) {
     const int lane = column * quad + t;
     return lane / vector_rows * vector_rows + lane % 2 * numbers + lane % vector_rows / 2;
   }
 
-  /// Rows `row` to `row` + vectors * numbers - 1 of D. Returns whether some chain may have ended with a NaN.
+  /// Computes rows `row` to `row` + vectors * numbers - 1 of D into d_. Returns whether some result may be a NaN.
   template <int vectors>
   HWY_INLINE bool multiply(int row) {
     const F64 d;
@@ -145,7 +150,8 @@ class F64Dot {
     return !hn::AllFalse(d, hn::IsNaN(total));
   }
 
-  /// Without NaNs in a row of A and C and a column of B, their NaN is the one that infinities generate; else the chain tells which it is.
+  /// Gives results that are NaN the NaN that the reference gives. Where the row of A, the row of C and the column of B hold no NaN, only
+  /// infinities can have generated it, and that NaN is always the same. All other NaNs are computed again, step by step (chain).
   void correct_nans() {
     const auto generated = hn::Set(F64(), generated_nan());
     for (int column = 0; column < columns; ++column)
@@ -167,7 +173,7 @@ class F64Dot {
     return std::bit_cast<double>(fused_multiply_add(Format::f64, infinity, 0, 0, plan_.rounding, NanRule::propagate));
   }
 
-  /// Bit i: whether there is a NaN in row or column i. There are `halves` times eight of them.
+  /// Bit i is set where row (or column) i of the operand holds a NaN. The operand has 8 * `halves` rows (or columns).
   unsigned lines_with_nan(OperandName name, int halves) const {
     unsigned lines = 0;
     const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
@@ -187,6 +193,7 @@ class F64Dot {
     return std::bit_cast<double>(high << 32 | low);
   }
 
+  /// One result by the reference's rule for NaNs.
   double chain(int row, int column) const {
     double sum = number(OperandName::c, c_register(row) + column % 2, lane_of(row) + column / 2);
     for (int k = 0; k < plan_.k; ++k) {

@@ -33,7 +33,7 @@ constexpr std::size_t lanes_of_row = 4;  // of an 8x8 matrix of 16-bit elements
 
 using Rows = std::array<std::uint8_t*, 32>;
 
-/// Where the registers that are loaded or stored lie: the bytes from the lowest to behind the highest of the first warp's.
+/// The bytes between the lowest and the highest of the registers r that are loaded or stored.
 class RegisterRange {
  public:
   RegisterRange(const MovePlan& plan, const Warps& warps)
@@ -46,7 +46,7 @@ class RegisterRange {
     }
   }
 
-  /// Whether those of warp `warp` may lie in its memory: then the order of reading and writing would show.
+  /// Whether registers of warp `warp` may lie in the memory that it addresses. The order of reading and writing would show then.
   bool meets_memory(const Warps& warps, std::size_t warp) const {
     const std::span<const std::uint8_t> bytes = std::as_const(*warps.first.shared).bytes();
     const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data()) + warp * warps.shared_stride;
@@ -97,7 +97,7 @@ HWY_INLINE void write_register(const Row* m, std::uint32_t* reg) {
   for (int i = 0; i < matrix_rows; ++i) hn::StoreU(hn::BitCast(D32(), m[i]), D32(), reg + i * static_cast<int>(lanes_of_row));
 }
 
-/// A row of 16 elements of 4 or 6 bits, each to a byte.
+/// Copies 16 elements of `bits` bits (4 or 6), which lie side by side from `row` on, to a byte each.
 void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   std::uint64_t words[2];
   std::memcpy(words, row, sizeof words);

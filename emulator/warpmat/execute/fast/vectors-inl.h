@@ -111,15 +111,18 @@ HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make 
 
 using Word = hn::Vec<U32>;
 
-/// Where the stored elements of each row of a sparse A belong: for each four slots (stored elements, or pairs of packed 4-bit ones) a word
-/// of four bytes, the places among the eight of B that two groups have.
+/// Which elements of B the stored elements of a sparse A are multiplied by. A slot is a stored element, or a pair of packed 4-bit elements.
+/// Byte s % 4 of bytes[s / 4][row] belongs to slot s of the row. Each four slots stand for eight elements (or pairs) of B along K; the byte
+/// is the place among these eight, 0 to 7, of the one that the slot meets.
 struct Places {
   HWY_ALIGN std::uint32_t bytes[max_row_words][rows];
 };
 
-/// The codes of one row after the other: two bits for each of 16 slots, or four for each of 8.
+/// The metadata of each row as read from operand e, lowest slot first: 2 bits a slot, 16 slots a word; for pairs (MetadataPlan::pairs) 4
+/// bits a slot, 8 slots a word.
 using Codes = std::uint32_t[2][rows];
 
+/// Collects each row's metadata from the lanes and bits where the plan says that its pieces lie.
 HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, Codes& codes) {
   const U32 d;
   const BitPlace& s = m.selectors[selector];
@@ -138,17 +141,19 @@ HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::u
   }
 }
 
-/// In the lowest bit of each four whether the ISA defines the codes.
+/// `codes` holds a group of metadata in each 4 bits. Bit 0 of each 4 bits of the result is 1 where the ISA defines the group; the other
+/// bits mean nothing.
 HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
   const Word bit_0 = codes, bit_1 = hn::ShiftRight<1>(codes), bit_2 = hn::ShiftRight<2>(codes), bit_3 = hn::ShiftRight<3>(codes);
   const Word high_bits_differ = hn::Xor(bit_1, bit_3);
-  if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));  // 0x4 or 0xe
-  if (!m.ordered) return hn::Or(high_bits_differ, hn::Xor(bit_0, bit_2));      // two that differ
+  if (m.pairs) return hn::AndNot(bit_0, hn::AndNot(high_bits_differ, bit_2));  // 0x4 or 0xe: the first or the second element
+  if (!m.ordered) return hn::Or(high_bits_differ, hn::Xor(bit_0, bit_2));      // two different places
   const Word low_is_less = hn::AndNot(bit_0, bit_2);
-  return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));  // the first is less
+  return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));  // two places in ascending order
 }
 
-/// Four bytes: the places that the lowest codes mean, of which each two count within their own four elements of B.
+/// The places of the four slots that the lowest bits of `codes` describe, a byte each. They count, from 0 to 3, among the four elements (or
+/// pairs) of B that two slots stand for: read_places adds 4 for the upper two slots.
 HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
   const U32 d;
   if (m.pairs) {
@@ -164,7 +169,7 @@ HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
   return hn::Or(low, high);
 }
 
-/// Reads the metadata for `slots` slots of a row. False where the ISA does not define it.
+/// Reads the metadata of every row for its first `slots` slots. False where the ISA does not define the selector or some group.
 HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, int slots, Places& places) {
   if (selector >= static_cast<std::uint32_t>(m.selector_count)) return false;
   const U32 d;
