@@ -72,13 +72,15 @@ TensorMap::Encoded encode_map(const TensorMap& map) {
   return bytes;
 }
 
-/// Memory of the GPU that holds tensor maps which a kernel is given by address.
+/// Memory of the GPU that holds tensor maps which a kernel is given by address. Where the GPU is lost it stays: freeing it would wait for
+/// the kernel.
 class MapMemory {
  public:
-  MapMemory() = default;
+  explicit MapMemory(const bool& lost) : lost_(lost) {}
   MapMemory(const MapMemory&) = delete;
   MapMemory& operator=(const MapMemory&) = delete;
   ~MapMemory() {
+    if (lost_) return;
     for (const CUdeviceptr address : addresses_) Driver::get().memory_free(address);
   }
   std::uint64_t add(const TensorMap::Encoded& map) {
@@ -90,6 +92,7 @@ class MapMemory {
   }
 
  private:
+  const bool& lost_;
   std::vector<CUdeviceptr> addresses_;
 };
 
@@ -124,7 +127,7 @@ class Gpu : public KernelRunner {
     const std::vector<std::uint64_t> addresses = place(launch);
     std::vector<std::vector<std::uint8_t>> arguments;
     std::vector<void*> parameters;
-    MapMemory maps;
+    MapMemory maps(lost_);
     const auto place_map = [&](const TensorMap::Encoded& map) { return maps.add(map); };
     for (const KernelParameter& parameter : launch.parameters) arguments.push_back(parameter.placed(addresses, encode_map, place_map));
     for (auto& argument : arguments) parameters.push_back(argument.data());
