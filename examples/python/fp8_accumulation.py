@@ -33,7 +33,7 @@ def errors() -> Dict[str, List[float]]:
 
 
 def plot(found: Dict[str, List[float]], path: str) -> None:
-    from matplotlib import pyplot  # type: ignore[import]
+    from matplotlib import pyplot
 
     for name, values in found.items():
         pyplot.loglog(SIZES, values, marker="o", label=name)

@@ -186,7 +186,7 @@ def to_numpy(source: Any) -> Union[Array, Bits]:
 
 
 def _from_torch(tensor: Any) -> Union[Array, Bits]:
-    import torch  # type: ignore[import]
+    import torch
 
     tensor = tensor.detach().cpu()
     named = _by_name.get(str(tensor.dtype).partition(".")[2])

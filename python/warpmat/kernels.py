@@ -145,9 +145,10 @@ class Kernel:
 
         grid, block, cluster: a number, or up to three. args: in the kernel's order; an array is a buffer in global memory, whose address
         the parameter gets and which holds afterwards what the kernel wrote; numbers are rounded to the parameter's type; bytes, NumPy
-        scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice is one buffer, and one that is read-only stays as it is. shared: bytes of
-        dynamic shared memory. jobs: threads, 0 as many as there are cores; the result does not depend on them. schedule: another order of
-        warps. most_operations: of a block, 0 without a limit. check_...: see docs/launch.md.
+        scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
+        is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
+        are cores; the result does not depend on them. schedule: another order of warps. most_operations: of a block, 0 without a limit.
+        check_...: see docs/launch.md.
 
         Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
         """

@@ -142,7 +142,8 @@ def mma(
 
     a: (..., m, k); of mma.sp (..., m, k / 2) stored elements with `metadata` (..., m, k / group), or a dense (..., m, k), which is
     compressed. b: (..., k, n). c: (..., m, n), zeros where it is left out. m8n8k4 has four products: (..., 4, m, k) and so on.
-    scale_a: (..., m, factors of a row), scale_b: (..., factors of a column, n), both of block-scaled forms. Leading dimensions are cases and are broadcast.
+    scale_a: (..., m, factors of a row), scale_b: (..., factors of a column, n), both of block-scaled forms. Leading dimensions are cases
+    and are broadcast.
 
     selector, ids_a, ids_b: what PTX writes as numbers. undefined: "trap", or "hardware" to do what was measured where the ISA leaves
     operands undefined. path: "fast" or "reference", with the same bits. jobs: threads; None takes all cores where that pays.

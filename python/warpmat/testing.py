@@ -84,7 +84,7 @@ def ulps(x: int, y: int, format: str) -> Optional[int]:
     sign = 1 << (f.bits - 1) if f.signed else 0
 
     def place(code: int) -> int:
-        return sign - code if sign and code & sign else code + (1 if sign == 0 else 0)
+        return sign - code if code & sign else code
 
     return abs(place(x) - place(y))
 
