@@ -93,7 +93,8 @@ class MismatchReport {
       text += fmt::format("and {} more words of this warp\n", comparison.mismatches - comparison.differences.size());
     const std::filesystem::path file = path(count_);
     write_file(file, {commented(text), self_contained(program, initial, 0, shared_base)});
-    say(text, fmt::format("{} --warps 1", file.string()));
+    const std::string options = explain_options(program, comparison.differences.front());
+    say(text, fmt::format("{} --warps 1", file.string()), options.empty() ? "" : fmt::format("{} {}", file.string(), options));
   }
 
   /// A product of a warpgroup, as a kernel.
@@ -119,8 +120,11 @@ class MismatchReport {
     return std::filesystem::path(directory_) / fmt::format("warpmat_mismatch_{}.{}", number, ending);
   }
 
-  void say(const std::string& text, const std::string& replay) const {
-    fmt::print("{}replay: warpmat diff {}\n\n", text, replay);
+  /// `replay` and `explain` are what 'warpmat diff' and 'warpmat explain' take; nothing explains a kernel.
+  void say(const std::string& text, const std::string& replay, const std::string& explain = "") const {
+    fmt::print("{}replay: warpmat diff {}\n", text, replay);
+    if (!explain.empty()) fmt::print("explain: warpmat explain {}\n", explain);
+    fmt::print("\n");
     if (count_ == most) fmt::print("Further mismatches are only counted.\n\n");
   }
 

@@ -62,4 +62,8 @@ void refuse_file(const std::string& opcode) {
         "{} is a file, and this command takes one instruction: 'warpmat run' takes lists of statements, 'warpmat launch' kernels", opcode));
 }
 
+const std::string& statement_opcode(const Statement& statement) {
+  return statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
+}
+
 }  // namespace warpmat

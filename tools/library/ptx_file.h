@@ -29,4 +29,7 @@ Kernel read_kernel(const std::filesystem::path& path, const Module& module, std:
 /// Throws std::runtime_error that says which commands take files, where `opcode` is the name of one.
 void refuse_file(const std::string& opcode);
 
+/// The canonical opcode of a statement: "mad.lo.u32".
+const std::string& statement_opcode(const Statement& statement);
+
 }  // namespace warpmat
