@@ -88,7 +88,7 @@ TEST_CASE("the line of a kernel counts scalar instructions, special registers an
                  "contraction of mul and add (line 10, mul.f32: what ptxas fuses beside branches"));
 }
 
-TEST_CASE("--require speaks of everything that a kernel consists of", "[tools][evidence]") {
+TEST_CASE("the option --require speaks of everything that a kernel consists of", "[tools][evidence]") {
   Checked check;
   CHECK(check("%tid.x", "", {"--require", "specified"}).status == 0);
   const Outcome measured = check("%tid.x", "", {"--require", "measured"});

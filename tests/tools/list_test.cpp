@@ -138,12 +138,11 @@ TEST_CASE("list --approximate says how the bits of the approximate instructions 
   const std::string all = run_command({"list", "--approximate"}).out, one = run_command({"list", "--approximate", "--target", "sm_80"}).out;
   CHECK(has_line(all, "ex2.approx(.ftz)?.f32", "measured sm_90  "));
   CHECK(has_line(all, "ex2.approx(.ftz)?.f32", "H200: all 2^32 operands"));
-  CHECK(has_line(all, "div.full(.ftz)?.f32", "H200: 1,342,177,280 pairs"));
+  CHECK(has_line(all, "div.full(.ftz)?.f32", "H200: random pairs"));
   CHECK(has_line(all, "tanh.approx.f32", "assumed sm_75 sm_80 sm_86"));
   CHECK(has_line(one, "ex2.approx(.ftz)?.f32", "assumed sm_80  "));
   CHECK(one.find("measured") == std::string::npos);
   CHECK(one.find("bf16") == std::string::npos);
-  CHECK(run_command({"list", "--approximate", "--json"}).status > 1);
 }
 
 TEST_CASE("list refuses an unknown target", "[tools]") {
