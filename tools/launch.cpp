@@ -81,6 +81,7 @@ void run_launch(const Options& options) {
   launch_options.checks = parse_checks(options.checks);
   const LaunchResult result = launch(kernel, description.config, prepared.memory, prepared.arguments, launch_options);
   fmt::print("{}", result.printed);
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "warpmat: warning: {}\n", warning);
   write_outputs(description, prepared);
   print_evidence(options.labels, kernel.program().target->name, instructions);
 }
@@ -104,7 +105,7 @@ void add_launch(CLI::App& app) {
   command->add_option("--target", options->target, "The GPU to be, for example sm_90a; else the file's own .target");
   command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
   command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
-  command->add_option("--check", options->checks, "uninitialised, copies, races, separated by commas; or all, or none")
+  command->add_option("--check", options->checks, "uninitialised, copies, races, fences, separated by commas; or all, or none")
       ->capture_default_str();
   command->add_option("--fmad", options->contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
   add_execution_flags(*command, options->launch.execution);
