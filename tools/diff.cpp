@@ -28,6 +28,7 @@
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/one_warp.h"
+#include "tools/library/check_list.h"
 #include "tools/library/form_selection.h"
 #include "tools/library/interruption.h"
 #include "tools/library/launch_files.h"
@@ -55,6 +56,7 @@ struct Options {
   std::uint64_t elements = std::uint64_t{1} << 20;
   std::string record;
   std::string instruction_set;
+  std::string checks = "uninitialised,copies";  ///< of kernels
 };
 
 class Clock {
@@ -360,7 +362,7 @@ void diff_kernel(const Options& options) {
     throw std::runtime_error(
         fmt::format("{} says what the kernel starts from, and the GPU is its target: --in, --shared-bytes and --target are for programs",
                     options.file));
-  diff_launch(options.file);
+  diff_launch(options.file, parse_checks(options.checks));
 }
 
 constexpr const char* footer =
@@ -390,6 +392,7 @@ void add_diff(CLI::App& app) {
   CLI::Option* file = command->add_option(
       "FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
   command->add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
+  command->add_option("--check", options->checks, "Of a kernel: as warpmat launch --check")->capture_default_str();
   command->add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
   command->add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)")
       ->needs(file)

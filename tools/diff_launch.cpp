@@ -25,10 +25,10 @@ void print_differences(const KernelLaunch& launch, const KernelComparison& compa
 
 }  // namespace
 
-void diff_launch(const std::filesystem::path& file) {
+void diff_launch(const std::filesystem::path& file, const Checks& checks) {
   const KernelLaunch launch = kernel_launch(read_launch(file));
   const std::unique_ptr<GpuRunner> gpus = open_gpus({.target = nullptr, .most = 1});
-  EmulatorKernelRunner emulator(gpus->target(), {.jobs = 0});
+  EmulatorKernelRunner emulator(gpus->target(), {.jobs = 0, .checks = checks});
   const KernelAnswer expected = emulator.run(launch);
   const KernelAnswer found = open_kernel_gpu()->run(launch);
   const KernelComparison comparison = compare_kernels(launch, expected, found, most_differences);

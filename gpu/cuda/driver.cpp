@@ -81,6 +81,7 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   find(copy_rows, "cuMemcpy2D_v2");
   find_newer(launch_kernel_ex, "cuLaunchKernelEx");
   find_newer(tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
+  find_newer(tensor_map_encode_im2col, "cuTensorMapEncodeIm2col");
   const CUresult result = init(0);
   if (result != CUDA_SUCCESS) throw NoGpu(fmt::format("no GPU: the CUDA driver does not start: {}", reason(*this, result)));
 }

@@ -50,6 +50,10 @@ class Driver {
   /// For clusters and tensor maps; both may be nullptr.
   CUresult (*launch_kernel_ex)(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
   /// Types and modes are the driver's enumerations.
+  CUresult (*tensor_map_encode_im2col)(CUtensorMap* map, unsigned type, unsigned rank, void* address, const unsigned long long* dims,
+                                       const unsigned long long* strides, const int* lower_corner, const int* upper_corner,
+                                       unsigned channels, unsigned pixels, const unsigned* element_strides, unsigned interleave,
+                                       unsigned swizzle, unsigned l2_promotion, unsigned fill);
   CUresult (*tensor_map_encode_tiled)(CUtensorMap* map, unsigned type, unsigned rank, void* address, const unsigned long long* dims,
                                       const unsigned long long* strides, const unsigned* box, const unsigned* element_strides,
                                       unsigned interleave, unsigned swizzle, unsigned l2_promotion, unsigned fill);

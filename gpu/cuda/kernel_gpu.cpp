@@ -57,16 +57,27 @@ class CapturedOutput {
 
 /// The driver's 128 bytes of a tensor map. Throws DriverError where the driver refuses it.
 TensorMap::Encoded encode_map(const TensorMap& map) {
-  if (Driver::get().tensor_map_encode_tiled == nullptr) throw std::runtime_error("the installed CUDA driver makes no tensor maps");
+  const Driver& driver = Driver::get();
+  if (driver.tensor_map_encode_tiled == nullptr || driver.tensor_map_encode_im2col == nullptr)
+    throw std::runtime_error("the installed CUDA driver makes no tensor maps");
   CUtensorMap encoded{};
   std::array<unsigned long long, TensorMap::most_dimensions> dims{}, strides{};
   std::ranges::copy(map.dims, dims.begin());
   std::ranges::copy(map.strides, strides.begin());
-  check(Driver::get().tensor_map_encode_tiled(&encoded, static_cast<unsigned>(map.type), map.rank, reinterpret_cast<void*>(map.address),
-                                              dims.data(), strides.data(), map.box.data(), map.element_strides.data(),
-                                              static_cast<unsigned>(map.interleave), static_cast<unsigned>(map.swizzle),
-                                              static_cast<unsigned>(map.l2_promotion), static_cast<unsigned>(map.fill)),
-        "cuTensorMapEncodeTiled");
+  const auto type = static_cast<unsigned>(map.type), interleave = static_cast<unsigned>(map.interleave),
+             swizzle = static_cast<unsigned>(map.swizzle), promotion = static_cast<unsigned>(map.l2_promotion),
+             fill = static_cast<unsigned>(map.fill);
+  void* const address = reinterpret_cast<void*>(map.address);
+  if (map.mode == TensorMap::Mode::tile) {
+    check(driver.tensor_map_encode_tiled(&encoded, type, map.rank, address, dims.data(), strides.data(), map.box.data(),
+                                         map.element_strides.data(), interleave, swizzle, promotion, fill),
+          "cuTensorMapEncodeTiled");
+  } else {
+    check(driver.tensor_map_encode_im2col(&encoded, type, map.rank, address, dims.data(), strides.data(), map.lower_corner.data(),
+                                          map.upper_corner.data(), map.channels, map.pixels, map.element_strides.data(), interleave,
+                                          swizzle, promotion, fill),
+          "cuTensorMapEncodeIm2col");
+  }
   TensorMap::Encoded bytes;
   std::memcpy(bytes.data(), &encoded, sizeof encoded);
   return bytes;

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 #include <warpmat/machine/launch.h>
+#include <warpmat/machine/tensor_map.h>
 #include <warpmat/numeric/value.h>
 #include <warpmat/ptx/operands.h>
 #include <warpmat/ptx/run.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -23,11 +26,15 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Bytes = std::vector<std::uint8_t>;
 
-Kernel kernel_of(const std::string& name, std::string_view target) {
+std::string text_of(const std::string& name) {
   std::ifstream file(source_path("examples/kernels/" + name + ".ptx"));
   std::ostringstream text;
   text << file.rdbuf();
-  return Kernel(Module(text.str()), name, {.target = target});
+  return text.str();
+}
+
+Kernel kernel_of(const std::string& name, std::string_view target) {
+  return Kernel(Module(text_of(name)), name, {.target = target});
 }
 
 /// Rows one behind the other, each element in the bytes of its format.
@@ -283,6 +290,101 @@ TEST_CASE("gemm_mxf8 of examples/kernels", "[examples]") {
           set_scales(warp, 0, OperandName::scale_b, b_scales.block(column, step, 8, 1).transpose());
         });
   });
+}
+
+/// The tensor map of a matrix of `rows` rows of `columns` elements, of which a copy brings `box` (columns, rows).
+TensorMap map_of(std::uint64_t address, TensorMap::Type type, std::uint64_t rows, std::uint64_t columns, std::array<std::uint32_t, 2> box,
+                 TensorMap::Swizzle swizzle) {
+  TensorMap map{.type = type, .rank = 2, .address = address, .swizzle = swizzle};
+  map.dims = {columns, rows};
+  map.strides = {columns * map.element_bytes()};
+  map.box = {box[0], box[1]};
+  return map;
+}
+
+/// Every check that the machine has, in another order of the warps.
+LaunchOptions strict(std::uint64_t schedule) {
+  return {.jobs = 2, .schedule = schedule, .checks = {.races = true}};
+}
+
+TEST_CASE("gemm_wgmma of examples/kernels", "[examples]") {
+  constexpr int k = 328;  // the last step has 8 columns, the rest of it is filled with zeros
+  const Kernel kernel = kernel_of("gemm_wgmma", "sm_90a");
+  const auto product = [&](const Matrix& a, const Matrix& b, std::uint64_t schedule) {
+    DeviceMemory memory;
+    const std::uint64_t c = memory.allocate(m * n * sizeof(float), "c");
+    const auto map = [&](const Matrix& matrix) {
+      const std::uint64_t address = memory.allocate(rows_of(matrix, Format::f16, 2));
+      return map_of(address, TensorMap::Type::f16, m, k, {64, 128}, TensorMap::Swizzle::bytes_128).encode();
+    };
+    launch(kernel, {{1}, {384}, 98304}, memory, {map(a), map(b.transpose()), c, n, k}, strict(schedule));
+    return memory.read<float>(c, m * n);
+  };
+  const Matrix a = random_matrix(m, k, 1, small_integer), b = random_matrix(k, n, 2, small_integer);
+  CHECK(differing(product(a, b, 1), a * b) == 0);
+
+  // Sums of 16 products of f16 are rounded by wgmma as by mma. Beyond column 328, both add zeros.
+  Matrix x = Matrix::Zero(m, 336), y = Matrix::Zero(336, n);
+  x.leftCols(k) = random_matrix(m, k, 3, uneven);
+  y.topRows(k) = random_matrix(k, n, 4, uneven);
+  check_tiles(product(x.leftCols(k), y.topRows(k), 2), [&](int row, int column) {
+    return chain("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};",
+                 "sm_90", 336 / 16, [&](Warp& warp, int step) {
+                   set_operand(warp, 0, OperandName::a, x.block(row, 16 * step, 16, 16));
+                   set_operand(warp, 0, OperandName::b, y.block(16 * step, column, 16, 8));
+                 });
+  });
+}
+
+/// What the launch of gemm_wgmma says where its text has `to` instead of `from`, wherever that stands.
+std::string report_of_changed(std::string_view from, std::string_view to, std::uint64_t schedule) {
+  constexpr int k = 512;
+  std::string text = text_of("gemm_wgmma");
+  REQUIRE(text.find(from) != std::string::npos);
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(std::vector<float>(m * k / 2, 1.0f)), c = memory.allocate(m * n * sizeof(float), "c");
+  const auto map = map_of(a, TensorMap::Type::f16, m, k, {64, 128}, TensorMap::Swizzle::bytes_128).encode();
+  try {
+    launch(Kernel(Module(text), "gemm_wgmma", {.target = "sm_90a"}), {{1}, {384}, 98304}, memory, {map, map, c, n, k}, strict(schedule));
+  } catch (const KernelTrap& trap) {
+    return trap.what();
+  }
+  return "nothing";
+}
+
+TEST_CASE("gemm_wgmma with a mistake is reported", "[examples]") {
+  const auto says = [](const std::string& report, const std::vector<std::string>& one_of) {
+    INFO(report);
+    CHECK(std::ranges::any_of(one_of, [&](const std::string& part) { return report.find(part) != std::string::npos; }));
+  };
+  for (const std::uint64_t schedule : {0u, 1u, 2u}) {
+    // The stage of the step before goes back although its products may still read it.
+    says(report_of_changed("wgmma.wait_group.sync.aligned 1;", "wgmma.wait_group.sync.aligned 2;", schedule),
+         {"may read until here", "may be read until here", "race at"});
+    // The accumulators are stored without a wait.
+    says(report_of_changed("wgmma.wait_group.sync.aligned 0;", "", schedule), {"an accumulator is read before wgmma.wait_group"});
+    says(report_of_changed("wgmma.fence.sync.aligned;", "", schedule), {"no wgmma.fence"});
+  }
+}
+
+TEST_CASE("gemm_cluster of examples/kernels", "[examples]") {
+  constexpr int k = 688;  // six steps for a ring of four stages, the last one with 48 columns
+  constexpr float scale = 0.3f;
+  const Kernel kernel = kernel_of("gemm_cluster", "sm_90a");
+  const Matrix a = random_matrix(m, k, 1, small_integer), b = random_matrix(k, n, 2, small_integer);
+  for (const std::uint64_t schedule : {1u, 2u}) {
+    DeviceMemory memory;
+    const std::uint64_t c = memory.allocate(m * n * sizeof(std::uint16_t), "c");
+    const auto map = [&](const Matrix& matrix) {
+      const std::uint64_t address = memory.allocate(rows_of(matrix, Format::e4m3, 1));
+      return map_of(address, TensorMap::Type::u8, m, k, {128, 64}, TensorMap::Swizzle::bytes_128).encode();
+    };
+    const TensorMap stored = map_of(c, TensorMap::Type::bf16, m, n, {128, 64}, TensorMap::Swizzle::none);
+    launch(kernel, {{1, 2}, {160}, 98304}, memory, {map(a), map(b.transpose()), stored.encode(), k, scale}, strict(schedule));
+    const Matrix expected = (a * b).unaryExpr([&](double sum) { return as_bf16(static_cast<float>(sum) * scale); });
+    CHECK(differing(from_bf16(memory.read<std::uint16_t>(c, m * n)), expected) == 0);
+  }
 }
 
 }  // namespace

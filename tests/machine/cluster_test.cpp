@@ -115,6 +115,83 @@ TEST_CASE("Remote arrivals, and one copy for several blocks", "[machine][cluster
   CHECK(run(module, {4}, {4}, 1) == std::vector<std::uint32_t>{14, 14, 1000, 14});
 }
 
+TEST_CASE("st.async and red.async reach another block, and its mbarrier counts their bytes", "[machine][cluster]") {
+  // Each block sends to the other: lane i its number to word i, two words of 100 + i and 200 + i behind them; every lane adds i to one word
+  // and takes the maximum of i in a second. They start as what the block wrote there.
+  const std::string body = std::string(R"(
+    .shared .align 16 .b8 tile[512]; .shared .align 8 .b64 full;
+    mov.u32 %r0, tile; mov.u32 %r1, full; mov.u32 %r2, %tid.x; mov.u32 %r3, %cluster_ctarank;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 mbarrier.init.shared::cta.b64 [%r1], 1;
+    @%p1 fence.mbarrier_init.release.cluster;
+    @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 640;
+    @%p1 st.shared.v2.u32 [%r0+384], {1000, 7};
+)") + both_arrive + R"(
+    xor.b32 %r4, %r3, 1;
+    mapa.shared::cluster.u32 %r5, %r0, %r4; mapa.shared::cluster.u32 %r6, %r1, %r4;
+    shl.b32 %r7, %r2, 2; add.u32 %r7, %r7, %r5;
+    st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r7], %r2, [%r6];
+    shl.b32 %r8, %r2, 3; add.u32 %r8, %r8, %r5;
+    add.u32 %r9, %r2, 100; add.u32 %r10, %r2, 200;
+    st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%r8+128], {%r9, %r10}, [%r6];
+    red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r5+384], %r2, [%r6];
+    red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.max.u32 [%r5+388], %r2, [%r6];
+    WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r1], 0;
+    @!%p2 bra WAIT;
+    shl.b32 %r7, %r2, 2; add.u32 %r7, %r7, %r0; ld.shared.u32 %d, [%r7];
+    shl.b32 %r8, %r2, 3; add.u32 %r8, %r8, %r0; ld.shared.v2.u32 {%r9, %r10}, [%r8+128];
+    mad.lo.u32 %d, %r9, 1000, %d; mad.lo.u32 %d, %r10, 1000000, %d;
+    ld.shared.v2.u32 {%r11, %r12}, [%r0+384];
+    @%p1 mad.lo.u32 %d, %r12, 10000, %r11;
+)" + both_arrive;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t block = 0; block < 2; ++block)
+    for (std::uint32_t i = 0; i < 32; ++i)
+      expected.push_back(i == 0 ? 31 * 10000 + 1000 + 31 * 16 : (200 + i) * 1000000 + (100 + i) * 1000 + i);
+  for (const std::uint64_t schedule : {0u, 3u})
+    CHECK(run(word_kernel(body), {2}, {2}, 32, {.schedule = schedule, .checks = {.races = true}}) == expected);
+}
+
+TEST_CASE("An arrival at a block that has ended is passed over, and reported where races are looked for", "[machine][cluster]") {
+  const Module module = word_kernel(R"(
+    .shared .align 8 .b64 bar; mov.u32 %r0, bar; mov.u32 %r2, %cluster_ctarank;
+    mbarrier.init.shared::cta.b64 [%r0], 32;
+    setp.eq.u32 %p0, %r2, 0; @%p0 exit;
+    mov.u32 %r1, 0;
+    SLEEP: nanosleep.u32 100; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 64; @%p1 bra SLEEP;
+    mapa.shared::cluster.u32 %r1, %r0, 0;
+    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];
+    mov.u32 %d, 5;)");
+  CHECK(run(module, {2}, {2}, 1) == std::vector<std::uint32_t>{0, 5});
+  CHECK(message_of([&] { run(module, {2}, {2}, 1, {.checks = {.races = true}}); }).find("block 0 of the cluster has ended") !=
+        std::string::npos);
+}
+
+TEST_CASE("Reductions by bulk copies of several blocks meet in one place", "[machine][cluster]") {
+  // Every block of four adds its number + 1 to the words of block 0.
+  const std::string body = std::string(R"(
+    .shared .align 16 .b8 from[128]; .shared .align 16 .b8 sums[128]; .shared .align 8 .b64 full;
+    mov.u32 %r0, from; mov.u32 %r1, full; mov.u32 %r2, %tid.x; mov.u32 %r3, %cluster_ctarank; mov.u32 %r4, sums;
+    shl.b32 %r5, %r2, 2; add.u32 %r6, %r5, %r4; add.u32 %r7, %r5, %r0; add.u32 %r8, %r3, 1;
+    st.shared.u32 [%r6], %r2; st.shared.u32 [%r7], %r8;
+    setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r3, 0;
+    @%p1 mbarrier.init.shared::cta.b64 [%r1], 1;
+    @%p1 fence.mbarrier_init.release.cluster;
+    @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 512;
+    fence.proxy.async;
+)") + both_arrive + R"(
+    mapa.shared::cluster.u32 %r9, %r4, 0; mapa.shared::cluster.u32 %r10, %r1, 0;
+    @%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r9], [%r0], 128, [%r10];
+    @!%p2 bra SENT;
+    WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r1], 0;
+    @!%p3 bra WAIT;
+    ld.shared.u32 %d, [%r6];
+    SENT: bar.warp.sync -1;
+)" + both_arrive;
+  const std::vector<std::uint32_t> words = run(word_kernel(body), {4}, {4}, 32, {.checks = {.races = true}});
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(words[i] == i + 10);
+}
+
 TEST_CASE("What goes wrong between blocks is reported", "[machine][cluster]") {
   const auto report = [](const std::string& body) {
     return message_of(

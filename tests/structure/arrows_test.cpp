@@ -44,7 +44,7 @@ const std::vector<Room> rooms = {
     {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx", "machine"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "ptx", {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices"}},
-    {emulator + "machine", {"numeric", "scalar", "warp", "tables", "execute", "ptx"}},
+    {emulator + "machine", {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},

@@ -7,6 +7,7 @@
 
 #include "tools/library/npy.h"
 #include "tools/library/output_file.h"
+#include "tools/library/tensor_map_names.h"
 
 namespace warpmat {
 
@@ -24,13 +25,45 @@ Json buffer_json(const std::filesystem::path& folder, const std::string& name, c
   return {{"name", buffer.name}, {"file", file}};
 }
 
+template <typename T, std::size_t n>
+Json first(const std::array<T, n>& values, std::size_t count) {
+  return Json(std::vector<T>(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count)));
+}
+
+Json map_json(const KernelLaunch& launch, const KernelParameter::Map& written) {
+  const TensorMap& map = written.map;
+  Json json{{"buffer", launch.buffers[written.buffer].name},
+            {"offset", written.offset},
+            {"type", name(map.type)},
+            {"dims", first(map.dims, map.rank)},
+            {"strides", first(map.strides, map.rank - 1)},
+            {"element_strides", first(map.element_strides, map.rank)},
+            {"interleave", interleave_names[static_cast<std::size_t>(map.interleave)]},
+            {"swizzle", swizzle_names[static_cast<std::size_t>(map.swizzle)]},
+            {"l2_promotion", promotion_names[static_cast<std::size_t>(map.l2_promotion)]},
+            {"oob_fill", fill_names[static_cast<std::size_t>(map.fill)]}};
+  if (map.mode == TensorMap::Mode::tile) {
+    json["box"] = first(map.box, map.rank);
+  } else {
+    json["im2col"] = {{"lower_corner", first(map.lower_corner, map.rank - 2)},
+                      {"upper_corner", first(map.upper_corner, map.rank - 2)},
+                      {"channels", map.channels},
+                      {"pixels", map.pixels}};
+  }
+  return json;
+}
+
 Json parameter_json(const KernelLaunch& launch, const KernelParameter& parameter) {
+  if (parameter.maps.size() == 1 && parameter.maps.front().by_pointer)
+    return {{"tensormap_pointer", map_json(launch, parameter.maps.front())}};
   std::string hex;
   for (const std::uint8_t byte : parameter.bytes) hex += fmt::format("{:02x}", byte);
   Json pointers = Json::array();
   for (const KernelParameter::Pointer& pointer : parameter.pointers)
     pointers.push_back({{"at", pointer.at}, {"buffer", launch.buffers[pointer.buffer].name}, {"offset", pointer.offset}});
-  return {{"bytes", hex}, {"pointers", pointers}};
+  Json maps = Json::array();
+  for (const KernelParameter::Map& map : parameter.maps) maps.push_back({{"at", map.at}, {"map", map_json(launch, map)}});
+  return {{"bytes", hex}, {"pointers", pointers}, {"tensormaps", maps}};
 }
 
 Json sizes(const Dim3& size) {
@@ -47,6 +80,7 @@ void write_launch(const std::filesystem::path& path, const KernelLaunch& launch)
             {"kernel", launch.entry},
             {"grid", sizes(launch.config.grid)},
             {"block", sizes(launch.config.block)},
+            {"cluster", sizes(launch.config.cluster)},
             {"dynamic_shared", launch.config.shared_bytes},
             {"buffers", Json::array()},
             {"params", Json::array()}};

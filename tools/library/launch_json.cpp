@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "tools/library/launch_description.h"
+#include "tools/library/tensor_map_names.h"
 
 namespace warpmat {
 namespace {
@@ -88,7 +89,9 @@ template <typename T, std::size_t n>
 std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& values, const Where& where) {
   const Json list = json.value(key, Json::array());
   const bool right = list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const Json& item) {
-                       return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+                       if (!item.is_number_integer()) return false;
+                       if (item.is_number_unsigned()) return std::in_range<T>(item.get<std::uint64_t>());
+                       return std::in_range<T>(item.get<std::int64_t>());
                      });
   if (!right) where.fail(fmt::format("\"{}\" must be a list of at most {} numbers", key, n));
   for (std::size_t i = 0; i < list.size(); ++i) values[i] = list[i].get<T>();
@@ -96,8 +99,8 @@ std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& va
 }
 
 /// The mode of that name among `names`, the first where none is written.
-template <typename Mode>
-Mode mode_of(const Json& json, const char* key, std::initializer_list<std::string_view> names, const Where& where) {
+template <typename Mode, std::size_t n>
+Mode mode_of(const Json& json, const char* key, const std::array<std::string_view, n>& names, const Where& where) {
   const std::string written = text(json, key, where);
   if (written.empty()) return Mode{};
   const auto found = std::ranges::find(names, written);
@@ -105,7 +108,19 @@ Mode mode_of(const Json& json, const char* key, std::initializer_list<std::strin
   return static_cast<Mode>(found - names.begin());
 }
 
-/// The arguments of cuTensorMapEncodeTiled.
+/// "im2col": {"lower_corner": [...], "upper_corner": [...], "channels": N, "pixels": N}.
+void read_im2col(const Json& json, TensorMap& map, const Where& where) {
+  if (!json.is_object()) where.fail("\"im2col\" is an object with lower_corner, upper_corner, channels and pixels");
+  map.mode = TensorMap::Mode::im2col;
+  const std::size_t corners = map.rank < 2 ? 0 : map.rank - 2;
+  if (read_numbers(json, "lower_corner", map.lower_corner, where) != corners ||
+      read_numbers(json, "upper_corner", map.upper_corner, where) != corners)
+    where.fail("\"lower_corner\" and \"upper_corner\" have two numbers less than \"dims\"");
+  map.channels = static_cast<std::uint32_t>(number(json, "channels", 0, where));
+  map.pixels = static_cast<std::uint32_t>(number(json, "pixels", 0, where));
+}
+
+/// The arguments of cuTensorMapEncodeTiled, or of cuTensorMapEncodeIm2col.
 LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   if (!json.is_object()) where.fail("a tensor map is an object with buffer, type, dims, strides and box");
   LaunchMap map;
@@ -118,14 +133,19 @@ LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, con
   TensorMap& m = map.map;
   m.type = *type;
   m.rank = static_cast<std::uint32_t>(read_numbers(json, "dims", m.dims, where));
-  const bool right = read_numbers(json, "strides", m.strides, where) + 1 == m.rank && read_numbers(json, "box", m.box, where) == m.rank;
+  const bool tile = !json.contains("im2col");
+  const bool right =
+      read_numbers(json, "strides", m.strides, where) + 1 == m.rank && read_numbers(json, "box", m.box, where) == (tile ? m.rank : 0);
+  if (!tile) read_im2col(json.at("im2col"), m, where);
   const std::size_t element_strides = read_numbers(json, "element_strides", m.element_strides, where);
   if (!right || (element_strides != 0 && element_strides != m.rank))
-    where.fail("a tensor map has as many \"box\" and \"element_strides\" as \"dims\", and one of \"strides\" less");
-  m.interleave = mode_of<TensorMap::Interleave>(json, "interleave", {"none", "16B", "32B"}, where);
-  m.swizzle = mode_of<TensorMap::Swizzle>(json, "swizzle", {"none", "32B", "64B", "128B"}, where);
-  m.l2_promotion = mode_of<TensorMap::L2Promotion>(json, "l2_promotion", {"none", "64B", "128B", "256B"}, where);
-  m.fill = mode_of<TensorMap::Fill>(json, "oob_fill", {"zeros", "nan"}, where);
+    where.fail(
+        "a tensor map has as many \"box\" and \"element_strides\" as \"dims\", and one of \"strides\" less; with \"im2col\" it has no "
+        "\"box\"");
+  m.interleave = mode_of<TensorMap::Interleave>(json, "interleave", interleave_names, where);
+  m.swizzle = mode_of<TensorMap::Swizzle>(json, "swizzle", swizzle_names, where);
+  m.l2_promotion = mode_of<TensorMap::L2Promotion>(json, "l2_promotion", promotion_names, where);
+  m.fill = mode_of<TensorMap::Fill>(json, "oob_fill", fill_names, where);
   if (const auto problem = m.problem()) where.fail("tensor map: " + *problem);
   return map;
 }

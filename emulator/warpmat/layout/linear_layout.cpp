@@ -215,14 +215,10 @@ LinearLayout linear_layout(const Fragment& fragment) {
 }
 
 LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {
-  constexpr int chunk_bits = 4;  // 16 bytes
-  constexpr int row_bits = 7;    // 128 bytes: all banks of shared memory
-  if (address_bits < row_bits + 3)
-    throw std::invalid_argument("a swizzle repeats after 1,024 bytes: it needs addresses of at least 10 bits");
-  const int swizzled_bits = static_cast<int>(swizzle);  // 0 to 3 bits of a chunk's number
+  if (address_bits < 10) throw std::invalid_argument("a swizzle repeats after 1,024 bytes: it needs addresses of at least 10 bits");
   const Space space{{LayoutAxis::address, address_bits}};
-  std::vector<std::uint64_t> columns = LinearLayout::identity(space, space).columns();
-  for (int i = 0; i < swizzled_bits; ++i) columns[static_cast<std::size_t>(row_bits + i)] |= std::uint64_t{1} << (chunk_bits + i);
+  std::vector<std::uint64_t> columns;
+  for (int i = 0; i < address_bits; ++i) columns.push_back(swizzled(swizzle, 1u << i));
   return {space, space, std::move(columns)};
 }
 

@@ -7,6 +7,7 @@
 
 #include <warpmat/export.h>
 #include <warpmat/layout/fragment.h>
+#include <warpmat/layout/swizzle.h>
 
 namespace warpmat {
 
@@ -108,10 +109,6 @@ class WARPMAT_API TiledLayout {
 
 /// A fragment as a layout: from row, column and matrix to bit, lane and register. `bit` is the lowest bit of the element's container.
 [[nodiscard]] WARPMAT_API LinearLayout linear_layout(const Fragment& fragment);
-
-/// How shared memory is swizzled: the 16-byte chunks of a row of `bytes` bytes change places with the number of the row, 128 bytes at a
-/// time (PTX ISA 9.1 section 9.7.15.5.1.2; CuTe's Swizzle<B, 4, 3>).
-enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 
 /// The swizzle as a map of addresses of `address_bits` bits, at least 10 of them, relative to a place that is aligned to 1,024 bytes.
 [[nodiscard]] WARPMAT_API LinearLayout swizzle_layout(Swizzle swizzle, int address_bits = 10);

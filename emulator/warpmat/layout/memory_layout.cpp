@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/layout/swizzle.h>
+
 namespace warpmat {
 namespace {
 
@@ -66,8 +68,7 @@ std::uint64_t MemoryLayout::bit(int row, int column, int columns, int element_bi
   const auto width = static_cast<std::uint64_t>(element_bits);
   const std::uint64_t row_bits = row_bytes_ != 0 ? 8 * row_bytes_ : static_cast<std::uint64_t>(columns) * width;
   const std::uint64_t offset = static_cast<std::uint64_t>(row) * row_bits + static_cast<std::uint64_t>(column) * width;
-  const std::uint64_t byte = offset / 8, chosen = ((std::uint64_t{1} << bits_) - 1) << (base_ + shift_);
-  return 8 * (byte ^ (byte & chosen) >> shift_) + offset % 8;
+  return 8 * warpmat::swizzled(offset / 8, bits_, base_, shift_) + offset % 8;
 }
 
 }  // namespace warpmat

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include <warpmat/machine/atomic_update.h>
 #include <warpmat/machine/block.h>
@@ -67,27 +68,20 @@ const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) 
 }
 
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {
-  bool any = false;
-  for (std::size_t i = 0; i < pending_.size();) {
-    if (pending_[i].barrier != barrier) {
-      ++i;
-      continue;
-    }
-    BulkTransfer transfer = std::move(pending_[i]);
-    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    perform(transfer);
-    any = true;
-  }
-  if (any) cluster_.make_progress();
-  return any;
+  const auto first =
+      std::stable_partition(pending_.begin(), pending_.end(), [&](const BulkTransfer& transfer) { return transfer.barrier != barrier; });
+  std::vector<BulkTransfer> due(std::make_move_iterator(first), std::make_move_iterator(pending_.end()));
+  pending_.erase(first, pending_.end());
+  for (BulkTransfer& transfer : due) perform(transfer);
+  if (!due.empty()) cluster_.make_progress();
+  return !due.empty();
 }
 
 void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool read_only,
                         bool all) {
   for (std::size_t i = 0; i < pending_.size();) {
     BulkTransfer& transfer = pending_[i];
-    const bool mine = transfer.copy->kind == BulkCopy::Kind::store && transfer.issuer.rank == issuer.rank && transfer.warp == warp &&
-                      transfer.lane == lane;
+    const bool mine = transfer.stores() && transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane;
     if (!mine || (!all && std::uint64_t{transfer.group} + groups >= committed)) {
       ++i;
       continue;
@@ -106,19 +100,18 @@ void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint
 bool BulkCopies::adds_floats(const SharedPlace& issuer, int warp, int lane) const {
   return std::ranges::any_of(pending_, [&](const BulkTransfer& transfer) {
     return transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane && !transfer.copy->reductions.empty() &&
-           transfer.copy->kind == BulkCopy::Kind::store &&
-           reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
+           transfer.stores() && reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
   });
 }
 
-const BulkTransfer* BulkCopies::overlapping(const SharedPlace& place, std::uint64_t bytes, bool also_reads) const {
+const BulkTransfer* BulkCopies::overlapping(const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const {
   const auto meets = [&](const SharedPlace& other, std::uint64_t count) {
     return other.rank == place.rank && other.offset < place.offset + bytes && place.offset < other.offset + count;
   };
   for (const BulkTransfer& transfer : pending_) {
-    if (transfer.loads() && meets(transfer.shared, transfer.bytes)) return &transfer;
-    if (transfer.copy->kind == BulkCopy::Kind::between_blocks && meets(transfer.to, transfer.bytes)) return &transfer;
-    if (also_reads && transfer.reads_shared() && meets(transfer.shared, transfer.bytes)) return &transfer;
+    const bool both_reduce = access == SharedAccess::reduce && transfer.access() == access;
+    if (transfer.writes_shared() && !both_reduce && meets(transfer.written(), transfer.bytes)) return &transfer;
+    if (access != SharedAccess::read && transfer.reads_shared() && meets(transfer.shared, transfer.bytes)) return &transfer;
   }
   return nullptr;
 }
@@ -126,23 +119,39 @@ const BulkTransfer* BulkCopies::overlapping(const SharedPlace& place, std::uint6
 void BulkCopies::perform(BulkTransfer& transfer) {
   if (transfer.loads()) {
     load(transfer);
-  } else {  // between blocks
-    read_source(transfer);
-    std::uint8_t* const to = cluster_.block(transfer.to.rank).shared().data() + transfer.to.offset;
-    if (transfer.copy->reductions.empty()) {
-      std::memcpy(to, transfer.read.data(), transfer.read.size());
-    } else {
-      const code::Reduction& reduction = transfer.copy->reductions.front();
-      const auto width = static_cast<std::size_t>(reduction.type->bytes());
-      for (std::size_t i = 0; i + width <= transfer.read.size(); i += width) {
-        std::uint64_t value = 0;
-        std::memcpy(&value, transfer.read.data() + i, width);
-        update_integer(reduction.operation, *reduction.type, to + i, value, 0);
-      }
-    }
-    define(transfer.to, transfer.bytes);
+  } else {
+    if (!transfer.has_read) read_source(transfer);
+    write_shared(transfer);
   }
   count(transfer);
+  note_written(transfer);
+}
+
+/// What comes from another block, or from registers.
+void BulkCopies::write_shared(const BulkTransfer& transfer) {
+  std::uint8_t* const to = cluster_.block(transfer.to.rank).shared().data() + transfer.to.offset;
+  if (transfer.copy->reductions.empty()) {
+    std::memcpy(to, transfer.read.data(), transfer.read.size());
+  } else {
+    const code::Reduction& reduction = transfer.copy->reductions.front();
+    const auto width = static_cast<std::size_t>(reduction.type->bytes());
+    for (std::size_t i = 0; i + width <= transfer.read.size(); i += width) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, transfer.read.data() + i, width);
+      update_integer(reduction.operation, *reduction.type, to + i, value, 0);
+    }
+  }
+  define(transfer.to, transfer.bytes);
+}
+
+/// The bytes in shared memory are there for those who wait at the transfer's mbarrier.
+void BulkCopies::note_written(const BulkTransfer& transfer) {
+  const SharedPlace& place = transfer.written();
+  Block& block = cluster_.block(place.rank);
+  if (block.races() == nullptr) return;
+  const std::uint8_t* const barrier = block.shared().data() + transfer.barrier->offset;
+  const int warp = transfer.issuer.rank == place.rank ? transfer.warp : block.races()->outside();
+  block.races()->land_bulk(warp, place.offset, transfer.bytes, transfer.statement, reinterpret_cast<std::uintptr_t>(barrier));
 }
 
 void BulkCopies::count(const BulkTransfer& transfer) {
@@ -173,37 +182,37 @@ void BulkCopies::load(const BulkTransfer& transfer) {
     return define(transfer.shared, transfer.bytes);
   }
   const TensorMap& map = *transfer.map;
-  const TensorBox box(map, transfer.coordinates);
-  std::vector<std::uint8_t> bytes(box.row_bytes());
-  for (std::uint32_t i = 0; i < box.rows(); ++i) {
-    const TensorRow row = box.row(i);
+  std::vector<std::uint8_t> bytes(map.row_bytes());
+  for (const TensorRow& row : tensor_rows(map, transfer.tensor_place)) {
     fill_outside(map, bytes.data(), row.begin);
     if (row.end > row.begin) {
       std::memcpy(bytes.data() + row.begin, memory.bytes(row.address, row.end - row.begin).data(), row.end - row.begin);
       round_numbers(map.type, bytes.data() + row.begin, row.end - row.begin);
     }
     fill_outside(map, bytes.data() + row.end, bytes.size() - row.end);
-    for_each_chunk(map, cluster_.launch().program.shared_base, transfer.shared.offset + row.shared, 0, box.row_bytes(),
-                   [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
+    for_each_chunk(map, cluster_.launch().program.shared_base, transfer.shared.offset + row.shared, 0,
+                   static_cast<std::uint32_t>(bytes.size()), [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
                      std::memcpy(shared + at, bytes.data() + begin, count);
                      define({transfer.shared.rank, at}, count);
                    });
   }
 }
 
+/// The source is read now, which is as late as it may be: whoever goes on behind the wait may overwrite it.
 void BulkCopies::read_source(BulkTransfer& transfer) {
-  const std::uint8_t* const from = cluster_.block(transfer.shared.rank).shared().data() + transfer.shared.offset;
+  Block& block = cluster_.block(transfer.shared.rank);
+  const std::uint8_t* const from = block.shared().data() + transfer.shared.offset;
   transfer.read.assign(from, from + transfer.bytes);
   transfer.has_read = true;
+  if (block.races() != nullptr)
+    block.races()->read(transfer.warp, transfer.shared.offset, transfer.bytes, transfer.statement, RaceDetector::Kind::plain);
 }
 
 void BulkCopies::store(const BulkTransfer& transfer) {
   if (!transfer.map) return store_bytes(transfer, transfer.global, transfer.read.data(), transfer.bytes);
   const TensorMap& map = *transfer.map;
-  const TensorBox box(map, transfer.coordinates);
-  std::vector<std::uint8_t> bytes(box.row_bytes());
-  for (std::uint32_t i = 0; i < box.rows(); ++i) {
-    const TensorRow row = box.stored_row(i);
+  std::vector<std::uint8_t> bytes(map.row_bytes());
+  for (const TensorRow& row : stored_rows(map, transfer.tensor_place)) {
     if (row.end == row.begin) continue;
     const std::uint32_t first = transfer.shared.offset;
     for_each_chunk(map, cluster_.launch().program.shared_base, first + row.shared, row.begin, row.end,

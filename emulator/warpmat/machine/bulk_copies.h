@@ -21,8 +21,11 @@ struct SharedPlace {
   friend bool operator==(const SharedPlace&, const SharedPlace&) = default;
 };
 
-/// A bulk copy that a lane has issued and that has not taken effect: what it reads and writes is as late as the ISA allows. A load is
-/// performed when somebody waits at its mbarrier, a store when its lane waits for its group.
+/// What is done to bytes of shared memory. Reductions may meet: each of them is atomic.
+enum class SharedAccess : std::uint8_t { read, write, reduce };
+
+/// A bulk copy, st.async or red.async that a lane has issued and that has not taken effect: what it reads and writes is as late as the ISA
+/// allows. A load is performed when somebody waits at its mbarrier, a store when its lane waits for its group.
 struct BulkTransfer {
   const code::BulkCopy* copy = nullptr;
   std::uint32_t statement = 0;  ///< of Program::statements
@@ -30,17 +33,22 @@ struct BulkTransfer {
   int warp = 0, lane = 0;
   SharedPlace shared;        ///< load: destination; else: source
   std::uint64_t global = 0;  ///< of a copy without a tensor
-  SharedPlace to{};          ///< between blocks: destination
+  SharedPlace to{};          ///< between blocks, from registers: destination
   std::uint64_t bytes = 0;   ///< in shared memory
   std::optional<TensorMap> map{};
-  TensorBox::Coordinates coordinates{};
+  TensorPlace tensor_place{};
   std::optional<SharedPlace> barrier{};  ///< which the bytes are counted at
   std::uint32_t group = 0;               ///< the groups that the lane had committed before
-  std::vector<std::uint8_t> read{};      ///< a store's source, once it has been read
+  std::vector<std::uint8_t> read{};      ///< the source, once it has been read
   bool has_read = false;
 
   bool loads() const { return copy->kind == code::BulkCopy::Kind::load; }
+  bool stores() const { return copy->kind == code::BulkCopy::Kind::store; }
   bool reads_shared() const { return !loads() && !has_read; }
+  /// Whether it writes shared memory, and where: `bytes` from there on.
+  bool writes_shared() const { return !stores(); }
+  const SharedPlace& written() const { return loads() ? shared : to; }
+  SharedAccess access() const { return copy->reductions.empty() ? SharedAccess::write : SharedAccess::reduce; }
 };
 
 /// What a reducing copy does with elements of `map`, or of its own type without a map; nullptr where it has no such elements.
@@ -62,8 +70,8 @@ class BulkCopies {
   /// Whether finish() would add floating-point numbers in global memory, whose order among blocks shows.
   bool adds_floats(const SharedPlace& issuer, int warp, int lane) const;
 
-  /// The transfer that still writes one of these bytes of shared memory, or with `also_reads` reads one; else nullptr.
-  const BulkTransfer* overlapping(const SharedPlace& place, std::uint64_t bytes, bool also_reads) const;
+  /// A transfer that has not taken effect and must have before these bytes of shared memory are accessed; nullptr if there is none.
+  const BulkTransfer* overlapping(const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const;
 
  private:
   void perform(BulkTransfer& transfer);
@@ -72,7 +80,9 @@ class BulkCopies {
   void store(const BulkTransfer& transfer);
   void store_bytes(const BulkTransfer& transfer, std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes);
   void count(const BulkTransfer& transfer);
+  void write_shared(const BulkTransfer& transfer);
   void define(const SharedPlace& place, std::uint64_t bytes);
+  void note_written(const BulkTransfer& transfer);
 
   Cluster& cluster_;
   std::vector<BulkTransfer> pending_;

@@ -12,7 +12,7 @@ Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
   return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
 }
 
-Cluster::Cluster(const LaunchState& launch, std::uint64_t number) : launch_(launch), copies_(*this) {
+Cluster::Cluster(const LaunchState& launch, std::uint64_t number) : launch_(launch), number_(number), copies_(*this) {
   const Dim3 grid = launch.config.grid, shape = launch.config.cluster;
   const std::uint64_t columns = grid.x / shape.x, rows = grid.y / shape.y;
   index_ = {static_cast<std::uint32_t>(number % columns), static_cast<std::uint32_t>(number / columns % rows),
@@ -71,8 +71,11 @@ void Cluster::check_barrier() {
     for (const auto& warp : block->warps()) expected += static_cast<std::uint32_t>(std::popcount(warp->live()));
   if (arrived_ == 0 || arrived_ < expected) return;
   arrived_ = 0;
+  ++barrier_phases_;
   make_progress();
   for (const auto& block : blocks_) {
+    if (block->races() != nullptr)
+      block->races()->complete(cluster_barrier_of(barrier_phases_));  // all have left the phase before the last
     block->publish_all();
     for (const auto& warp : block->warps()) warp->leave_cluster_barrier();
   }

@@ -30,7 +30,8 @@ class Cluster {
   Status run(bool has_turn);
 
   const LaunchState& launch() const { return launch_; }
-  Dim3 index() const { return index_; }  ///< %clusterid
+  std::uint64_t number() const { return number_; }  ///< of the launch's clusters
+  Dim3 index() const { return index_; }             ///< %clusterid
   int size() const { return static_cast<int>(blocks_.size()); }
   Block& block(int rank) { return *blocks_[static_cast<std::size_t>(rank)]; }
   BulkCopies& copies() { return copies_; }
@@ -46,6 +47,8 @@ class Cluster {
   /// Throws the KernelTrap that says where each warp waits.
   [[noreturn]] void report_deadlock();
 
+  /// How many phases of the cluster's barrier are over.
+  std::uint32_t barrier_phases() const { return barrier_phases_; }
   /// `threads` more have arrived at the cluster's barrier.
   void arrive(std::uint32_t threads) { arrived_ += threads; }
   /// Lets the warps that wait at the cluster's barrier go if every thread that has not exited has arrived.
@@ -55,13 +58,20 @@ class Cluster {
 
  private:
   const LaunchState& launch_;
+  std::uint64_t number_;
   Dim3 index_;
   BulkCopies copies_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t next_ = 0, ended_ = 0;
   std::uint64_t progress_ = 0, progress_before_ = 0;
-  std::uint32_t arrived_ = 0;
+  std::uint32_t arrived_ = 0, barrier_phases_ = 0;
 };
+
+/// The number of the cluster's barrier in phase `phase` for a RaceDetector: warps leave one phase while others arrive in the next.
+inline int cluster_barrier_of(std::uint32_t phase) {
+  constexpr int behind_others = 1 << 16;
+  return behind_others + static_cast<int>(phase % 2);
+}
 
 /// The block's place in its cluster, counted as %cluster_ctarank counts.
 Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank);

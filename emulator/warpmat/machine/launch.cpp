@@ -207,6 +207,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
+  machine::Warnings warnings;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -217,8 +218,11 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .frame_bytes = static_cast<std::uint32_t>(depth.frame * levels),
                                    .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
-                                   .reads_shared_asynchronously = reads_shared_asynchronously(program)};
-  return machine::run_grid(state);
+                                   .reads_shared_asynchronously = reads_shared_asynchronously(program),
+                                   .warnings = warnings};
+  LaunchResult result = machine::run_grid(state);
+  result.warnings = warnings.texts();
+  return result;
 }
 
 }  // namespace warpmat

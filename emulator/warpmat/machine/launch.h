@@ -102,6 +102,7 @@ struct Checks {
   bool uninitialised = true;  ///< shared memory that nobody has written decides something
   bool copies = true;         ///< what cp.async brings is read before it is waited for, or by other warps before a barrier
   bool races = false;         ///< two warps access a byte of shared memory, one of them writes, and nothing orders them
+  bool fences = true;  ///< with `copies`: a bulk copy reads what no fence.proxy.async shows it. If false, LaunchResult::warnings says so
 };
 
 struct LaunchOptions {
@@ -117,6 +118,8 @@ struct LaunchOptions {
 struct LaunchResult {
   std::string printed;           ///< by vprintf, in the order of the blocks
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
+  /// What a GPU may answer otherwise, for each statement that did it the first time, in the order of the statements: KernelTrap's text.
+  std::vector<std::string> warnings = {};
 };
 
 /// What a kernel did wrong: it ends there.

@@ -5,10 +5,11 @@
 
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/observer.h>
+#include <warpmat/machine/warnings.h>
 
 namespace warpmat::machine {
 
-/// What all blocks of a launch share; nothing in it changes while they run.
+/// What all blocks of a launch share; nothing in it but warnings changes while they run.
 struct LaunchState {
   const code::Program& program;
   LaunchConfig config;
@@ -21,6 +22,7 @@ struct LaunchState {
   std::uint32_t local_bytes = 0;             ///< local memory of a lane, called functions included
   bool explicit_cluster = false;             ///< the launch has clusters
   bool reads_shared_asynchronously = false;  ///< the program has bulk copies from shared memory
+  Warnings& warnings;
 };
 
 }  // namespace warpmat::machine

@@ -5,7 +5,7 @@
 namespace warpmat::machine {
 
 RaceDetector::RaceDetector(std::size_t bytes, int warps)
-    : warps_(static_cast<std::size_t>(warps)), clocks_(warps_, Vector(warps_)), writes_(bytes), reads_(bytes * warps_) {
+    : warps_(static_cast<std::size_t>(warps) + 1), clocks_(warps_, Vector(warps_)), writes_(bytes), reads_(bytes * warps_) {
   for (std::size_t i = 0; i < warps_; ++i) clocks_[i][i] = 1;
 }
 
@@ -66,11 +66,30 @@ void RaceDetector::leave(int warp, int barrier) {
 }
 
 void RaceDetector::synchronise(int warp, std::uintptr_t word) {
+  acquire(warp, word);
+  release(warp, word);
+}
+
+void RaceDetector::release(int warp, std::uintptr_t word) {
   Vector& own = clocks_[static_cast<std::size_t>(warp)];
-  Vector& known = words_[word];
-  join(own, known);
-  join(known, own);
+  join(words_[word], own);
   ++own[static_cast<std::size_t>(warp)];
+}
+
+void RaceDetector::acquire(int warp, std::uintptr_t word) {
+  join(clocks_[static_cast<std::size_t>(warp)], words_[word]);
+}
+
+/// The accelerator is ordered behind the statement that started it, and by the mbarrier alone before others: so what its warp does later
+/// is not before the bytes.
+void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, std::uintptr_t word) {
+  const auto w = static_cast<std::size_t>(warp);
+  Clock& now = clocks_[w][w];
+  Vector& known = words_[word];
+  known.resize(warps_);
+  known[w] = std::max(known[w], now);
+  for (std::size_t i = offset; i < offset + bytes; ++i) writes_[i] = {now, statement, static_cast<std::uint8_t>(warp), Kind::plain};
+  ++now;
 }
 
 }  // namespace warpmat::machine

@@ -29,12 +29,20 @@ class RaceDetector {
   void begin_copy(int warp, std::size_t offset, std::size_t bytes);
   void land_copy(int warp, std::size_t offset, std::size_t bytes);
 
+  /// The number of whoever is not of this block, as conflicts name it.
+  int outside() const { return static_cast<int>(warps_) - 1; }
+  /// Bytes that a bulk copy of `warp` writes are there, for those who synchronise by `word` from now on.
+  void land_bulk(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, std::uintptr_t word);
+
   void arrive(int warp, int barrier);
   /// `warp`, which waited, goes on behind all that arrived.
   void leave(int warp, int barrier);
   void complete(int barrier) { barriers_[barrier].clear(); }
   /// An access to a word that orders warps: after earlier ones to the same word, before later ones. `word` is where the machine keeps it.
   void synchronise(int warp, std::uintptr_t word);
+  /// Half of that: what `warp` did is before later acquire() of the same word; it comes after earlier release().
+  void release(int warp, std::uintptr_t word);
+  void acquire(int warp, std::uintptr_t word);
 
  private:
   using Clock = std::uint32_t;
@@ -51,7 +59,7 @@ class RaceDetector {
   bool races(const Access& earlier, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
 
-  std::size_t warps_;
+  std::size_t warps_;           ///< of the block, and one for whoever is outside
   std::vector<Vector> clocks_;  ///< by warp
   std::vector<Access> writes_;  ///< by byte
   std::vector<Access> reads_;   ///< by byte and warp

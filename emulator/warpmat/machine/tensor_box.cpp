@@ -3,38 +3,81 @@
 #include <algorithm>
 
 namespace warpmat::machine {
+namespace {
 
-TensorBox::TensorBox(const TensorMap& map, const Coordinates& coordinates)
-    : map_(map),
-      coordinates_(coordinates),
-      row_bytes_(static_cast<std::uint32_t>(map.box[0] * map.element_bytes())),
-      pitch_(static_cast<std::uint32_t>(map.row_pitch())) {
-  for (std::size_t i = 1; i < map.rank; ++i) rows_ *= map.extent(i);
-}
+using Coordinates = std::array<std::int64_t, TensorMap::most_dimensions>;
 
-TensorRow TensorBox::row(std::uint32_t index) const {
-  TensorRow row{.address = map_.address, .shared = index * pitch_, .begin = 0, .end = 0};
-  for (std::size_t i = 1; i < map_.rank; ++i) {
-    const std::uint32_t extent = map_.extent(i);
-    const std::int64_t at = std::int64_t{coordinates_[i]} + std::int64_t{index % extent} * map_.element_strides[i];
-    index /= extent;
-    if (at < 0 || static_cast<std::uint64_t>(at) >= map_.dims[i]) return row;
-    row.address += static_cast<std::uint64_t>(at) * map_.strides[i - 1];
+/// The row that begins at these coordinates; `shared` is left to the caller.
+TensorRow row_at(const TensorMap& map, const Coordinates& at) {
+  TensorRow row{.address = map.address};
+  const bool slices = map.interleave != TensorMap::Interleave::none;
+  for (std::size_t i = slices ? 0 : 1; i < map.rank; ++i) {
+    if (at[i] < 0 || static_cast<std::uint64_t>(at[i]) >= map.dims[i]) return row;
+    row.address += static_cast<std::uint64_t>(at[i]) * (i == 0 ? map.unit_bytes() : map.strides[i - 1]);
   }
-  const auto bytes = static_cast<std::int64_t>(map_.element_bytes());
-  const auto dimension = static_cast<std::int64_t>(map_.dims[0]), box = static_cast<std::int64_t>(map_.box[0]);
-  const std::int64_t first = std::max<std::int64_t>(coordinates_[0], 0), last = std::min(coordinates_[0] + box, dimension);
+  if (slices) {
+    row.end = static_cast<std::uint32_t>(map.row_bytes());
+    return row;
+  }
+  const auto unit = static_cast<std::int64_t>(map.unit_bytes()), elements = static_cast<std::int64_t>(map.row_bytes()) / unit;
+  const std::int64_t first = std::max<std::int64_t>(at[0], 0), last = std::min(at[0] + elements, static_cast<std::int64_t>(map.dims[0]));
   if (first >= last) return row;
-  row.begin = static_cast<std::uint32_t>((first - coordinates_[0]) * bytes);
-  row.end = static_cast<std::uint32_t>((last - coordinates_[0]) * bytes);
-  row.address += static_cast<std::uint64_t>(first * bytes);
+  row.begin = static_cast<std::uint32_t>((first - at[0]) * unit);
+  row.end = static_cast<std::uint32_t>((last - at[0]) * unit);
+  row.address += static_cast<std::uint64_t>(first * unit);
   return row;
 }
 
-TensorRow TensorBox::stored_row(std::uint32_t index) const {
-  TensorRow stored = row(index);
-  if (stored.end > stored.begin) stored.end = std::min(row_bytes_, (stored.end + 15) / 16 * 16);
-  return stored;
+/// Goes on to the next place of the box.
+void step_in_tile(const TensorMap& map, const Coordinates& first, Coordinates& at) {
+  for (std::size_t i = map.first_spatial(); i < map.rank; ++i) {
+    at[i] += map.element_strides[i];
+    if (at[i] < first[i] + std::int64_t{map.extent(i)} * map.element_strides[i]) return;
+    at[i] = first[i];
+  }
+}
+
+/// Moves the filter's base on to the next pixel.
+void step_in_image(const TensorMap& map, Coordinates& base) {
+  const std::size_t first = map.first_spatial();
+  for (std::size_t i = 0; i + 2 < map.rank; ++i) {
+    const std::int64_t last = static_cast<std::int64_t>(map.dims[first + i]) - 1 + map.upper_corner[i];
+    base[first + i] += map.element_strides[first + i];
+    if (base[first + i] <= last) return;
+    base[first + i] = map.lower_corner[i];
+  }
+  ++base[map.rank - 1];
+}
+
+}  // namespace
+
+std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& place) {
+  Coordinates first{};
+  std::ranges::copy(place.coordinates, first.begin());
+  Coordinates at = first;
+  std::vector<TensorRow> rows(map.rows());
+  const auto pitch = static_cast<std::uint32_t>(map.row_pitch());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Coordinates element = at;
+    if (map.mode == TensorMap::Mode::im2col)
+      for (std::size_t j = 0; j + 2 < map.rank; ++j) element[map.first_spatial() + j] += place.offsets[j];
+    rows[i] = row_at(map, element);
+    rows[i].shared = static_cast<std::uint32_t>(i) * pitch;
+    if (map.mode == TensorMap::Mode::tile) {
+      step_in_tile(map, first, at);
+    } else {
+      step_in_image(map, at);
+    }
+  }
+  return rows;
+}
+
+std::vector<TensorRow> stored_rows(const TensorMap& map, const TensorPlace& place) {
+  std::vector<TensorRow> rows = tensor_rows(map, place);
+  const auto row_bytes = static_cast<std::uint32_t>(map.row_bytes());
+  for (TensorRow& row : rows)
+    if (row.end > row.begin) row.end = std::min(row_bytes, (row.end + 15) / 16 * 16);
+  return rows;
 }
 
 }  // namespace warpmat::machine

@@ -25,8 +25,8 @@ const TypeRow& row(TensorMap::Type type) {
   return types[static_cast<std::size_t>(type)];
 }
 
-/// The driver of CUDA 13.0 took boxes of up to 458,752 bytes and refused those from 540,672 bytes on; that the limit lies here is assumed.
-constexpr std::uint64_t most_shared_bytes = std::uint64_t{1} << 19;
+/// Bytes of a box as the driver counts them. That of CUDA 13.0 took 196,608 and refused 311,296; that the limit lies here is assumed.
+constexpr std::uint64_t most_box_bytes = std::uint64_t{1} << 18;
 
 constexpr std::uint32_t mark = 0x70616d74;  // "tmap"
 
@@ -34,12 +34,14 @@ constexpr std::uint32_t mark = 0x70616d74;  // "tmap"
 struct Layout {
   std::uint32_t mark;
   std::uint8_t type, rank, interleave, swizzle, l2_promotion, fill;
-  std::uint8_t unused[2];
+  std::uint8_t mode, unused;
   std::uint64_t address;
   std::uint64_t strides[4];
   std::uint32_t last_of_dims[5];  ///< a dimension has up to 2^32 elements, as the device's tensormap.replace cannot say
   std::uint16_t box[5];
   std::uint8_t element_strides[5];
+  std::int16_t lower_corner[3], upper_corner[3];
+  std::uint16_t channels, pixels;
 };
 static_assert(sizeof(Layout) <= TensorMap::bytes);
 
@@ -52,8 +54,6 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
   constexpr std::uint64_t most_elements = std::uint64_t{1} << 32, most_stride = std::uint64_t{1} << 40;
   if (map.dims[i] == 0 || map.dims[i] > most_elements)
     return fmt::format("dimension {} has {} elements: there are from 1 to 2^32", i, map.dims[i]);
-  if (map.box[i] == 0 || map.box[i] > 256)
-    return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
   if (map.element_strides[i] == 0 || map.element_strides[i] > 8)
     return fmt::format("element stride {} of dimension {}: it is from 1 to 8", map.element_strides[i], i);
   if (i == 0) return std::nullopt;
@@ -63,13 +63,45 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
   return std::nullopt;
 }
 
-std::optional<std::string> problem_of_box(const TensorMap& map) {
-  const std::uint64_t inner = map.box[0] * map.element_bytes(), span = span_of(map.swizzle);
-  if (map.interleave != TensorMap::Interleave::none) return std::nullopt;
-  if (inner % 16 != 0) return fmt::format("the box has {} bytes in dimension 0: they are a multiple of 16", inner);
-  if (span != 0 && inner > span)
-    return fmt::format("the box has {} bytes in dimension 0: with swizzle {}B it has at most {}", inner, span, span);
+/// What is wrong with the `elements` that a copy takes along the innermost dimension of `what`.
+std::optional<std::string> problem_of_row(const TensorMap& map, std::uint32_t elements, std::string_view what) {
+  const std::uint64_t inner = elements * map.element_bytes(), span = span_of(map.swizzle);
+  if (inner % 16 != 0) return fmt::format("{} has {} bytes in dimension 0: they are a multiple of 16", what, inner);
+  if (map.interleave == TensorMap::Interleave::none && span != 0 && inner > span)
+    return fmt::format("{} has {} bytes in dimension 0: with swizzle {}B it has at most {}", what, inner, span, span);
   return std::nullopt;
+}
+
+std::optional<std::string> problem_of_tile(const TensorMap& map) {
+  for (std::size_t i = 0; i < map.rank; ++i)
+    if (map.box[i] == 0 || map.box[i] > 256)
+      return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
+  if (auto found = problem_of_row(map, map.box[0], "the box")) return found;
+  // The driver rounds box / element stride down, also where a copy takes one element more.
+  std::uint64_t counted = map.element_bytes();
+  for (std::size_t i = 0; i < map.rank; ++i) counted *= map.box[i] / map.element_strides[i];
+  if (counted > most_box_bytes) return fmt::format("the box has {} bytes: the driver takes maps of at most {}", counted, most_box_bytes);
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of_im2col(const TensorMap& map) {
+  if (map.rank < 3) return fmt::format("a tensor in im2col mode has at least 3 dimensions, not {}", map.rank);
+  const int corner_bits = map.rank == 3 ? 15 : map.rank == 4 ? 7 : 4;
+  const std::int32_t limit = 1 << corner_bits;
+  for (std::size_t i = 0; i + 2 < map.rank; ++i) {
+    for (const std::int32_t corner : {map.lower_corner[i], map.upper_corner[i]})
+      if (corner < -limit || corner >= limit)
+        return fmt::format("corner {} of the box: with {} dimensions it is from {} to {}", corner, map.rank, -limit, limit - 1);
+    // The driver computes with 32 bits: a dimension of 2^32 counts as 0.
+    const auto elements = static_cast<std::uint32_t>(map.dims[map.first_spatial() + i]);
+    const auto extent = elements + static_cast<std::uint32_t>(map.upper_corner[i]) - static_cast<std::uint32_t>(map.lower_corner[i]);
+    if (static_cast<std::int32_t>(extent) <= 0)
+      return fmt::format("the box is empty: {} elements, corners {} and {}", map.dims[map.first_spatial() + i], map.lower_corner[i],
+                         map.upper_corner[i]);
+  }
+  if (map.channels == 0 || map.channels > 256) return fmt::format("{} channels of a pixel: there are from 1 to 256", map.channels);
+  if (map.pixels == 0 || map.pixels > 1024) return fmt::format("{} pixels: there are from 1 to 1024", map.pixels);
+  return problem_of_row(map, map.channels, "a pixel");
 }
 
 }  // namespace
@@ -78,22 +110,35 @@ std::uint64_t TensorMap::element_bytes() const {
   return row(type).bytes;
 }
 
-std::uint32_t TensorMap::extent(std::size_t i) const {
-  return i == 0 ? box[0] : (box[i] + element_strides[i] - 1) / element_strides[i];
+std::uint64_t TensorMap::unit_bytes() const {
+  return interleave == Interleave::none ? element_bytes() : std::uint64_t{16} << (static_cast<int>(interleave) - 1);
 }
 
-std::uint64_t TensorMap::row_pitch() const {
-  return swizzle == Swizzle::none || interleave != Interleave::none ? box[0] * element_bytes() : span_of(swizzle);
+std::uint32_t TensorMap::extent(std::size_t i) const {
+  if (interleave == Interleave::none && i == 0) return box[0];
+  if (interleave != Interleave::none && i + 2 == rank) return 1;
+  return (box[i] + element_strides[i] - 1) / element_strides[i];
+}
+
+std::uint64_t TensorMap::row_bytes() const {
+  if (interleave != Interleave::none) return unit_bytes();
+  return element_bytes() * (mode == Mode::im2col ? channels : box[0]);
+}
+
+std::uint64_t TensorMap::rows() const {
+  if (mode == Mode::im2col) return pixels;
+  std::uint64_t rows = 1;
+  for (std::size_t i = first_spatial(); i < rank; ++i) rows *= extent(i);
+  return rows;
 }
 
 std::uint64_t TensorMap::shared_bytes() const {
-  return (box_bytes() / (box[0] * element_bytes()) - 1) * row_pitch() + box[0] * element_bytes();
+  const std::uint64_t bytes_in_rows = (rows() - 1) * row_pitch() + row_bytes(), span = span_of(swizzle);
+  return span == 0 ? bytes_in_rows : (bytes_in_rows + span - 1) / span * span;
 }
 
-std::uint64_t TensorMap::box_bytes() const {
-  std::uint64_t bytes_in_box = element_bytes();
-  for (std::size_t i = 0; i < rank; ++i) bytes_in_box *= extent(i);
-  return bytes_in_box;
+std::uint64_t TensorMap::row_pitch() const {
+  return swizzle == Swizzle::none || interleave != Interleave::none ? row_bytes() : span_of(swizzle);
 }
 
 std::optional<std::string> TensorMap::problem() const {
@@ -103,11 +148,8 @@ std::optional<std::string> TensorMap::problem() const {
   if (address % unit != 0) return fmt::format("the tensor's address {:#x} is not a multiple of {}", address, unit);
   for (std::size_t i = 0; i < rank; ++i)
     if (auto found = problem_of_dimension(*this, i)) return found;
-  if (auto found = problem_of_box(*this)) return found;
-  if (shared_bytes() > most_shared_bytes)
-    return fmt::format("the box takes {} bytes of shared memory: the driver takes maps of at most {}", shared_bytes(), most_shared_bytes);
   if (fill == Fill::nan && !row(type).floating) return fmt::format("only floating-point elements are filled with NaN, not {}", name(type));
-  return std::nullopt;
+  return mode == Mode::tile ? problem_of_tile(*this) : problem_of_im2col(*this);
 }
 
 TensorMap::Encoded TensorMap::encode() const {
@@ -124,8 +166,15 @@ TensorMap::Encoded TensorMap::encode_unchecked() const {
   layout.swizzle = static_cast<std::uint8_t>(swizzle);
   layout.l2_promotion = static_cast<std::uint8_t>(l2_promotion);
   layout.fill = static_cast<std::uint8_t>(fill);
+  layout.mode = static_cast<std::uint8_t>(mode);
   layout.address = address;
   std::ranges::copy(strides, layout.strides);
+  for (std::size_t i = 0; i < lower_corner.size(); ++i) {
+    layout.lower_corner[i] = static_cast<std::int16_t>(lower_corner[i]);
+    layout.upper_corner[i] = static_cast<std::int16_t>(upper_corner[i]);
+  }
+  layout.channels = static_cast<std::uint16_t>(channels);
+  layout.pixels = static_cast<std::uint16_t>(pixels);
   for (std::size_t i = 0; i < most_dimensions; ++i) {
     layout.last_of_dims[i] = static_cast<std::uint32_t>(dims[i] - 1);
     layout.box[i] = static_cast<std::uint16_t>(box[i]);
@@ -141,7 +190,7 @@ std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded
   if (encoded.size() < bytes) return std::nullopt;
   std::memcpy(&layout, encoded.data(), sizeof layout);
   const bool known = layout.mark == mark && layout.type < types.size() && layout.rank >= 1 && layout.rank <= most_dimensions &&
-                     layout.interleave <= 2 && layout.swizzle <= 3 && layout.l2_promotion <= 3 && layout.fill <= 1;
+                     layout.interleave <= 2 && layout.swizzle <= 3 && layout.l2_promotion <= 3 && layout.fill <= 1 && layout.mode <= 1;
   if (!known) return std::nullopt;
   TensorMap map;
   map.type = static_cast<Type>(layout.type);
@@ -150,8 +199,13 @@ std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded
   map.swizzle = static_cast<Swizzle>(layout.swizzle);
   map.l2_promotion = static_cast<L2Promotion>(layout.l2_promotion);
   map.fill = static_cast<Fill>(layout.fill);
+  map.mode = static_cast<Mode>(layout.mode);
   map.address = layout.address;
   std::ranges::copy(layout.strides, map.strides.begin());
+  std::ranges::copy(layout.lower_corner, map.lower_corner.begin());
+  std::ranges::copy(layout.upper_corner, map.upper_corner.begin());
+  map.channels = layout.channels;
+  map.pixels = layout.pixels;
   for (std::size_t i = 0; i < most_dimensions; ++i) {
     map.dims[i] = std::uint64_t{layout.last_of_dims[i]} + 1;
     map.box[i] = layout.box[i];

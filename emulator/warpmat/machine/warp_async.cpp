@@ -45,7 +45,7 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
   find_addresses(operation, 0, access.offset, access.relative, to);
   find_addresses(operation, 1, access.source_offset, false, from);
   locate(operation, Space::shared, access.bytes, mask, false, true, to, true);
-  AsyncCopy copy{.mask = mask, .group = 0, .bytes = access.bytes, .to = to.host, .from = {}, .copied = {}};
+  AsyncCopy copy{.number = issued_copies_++, .mask = mask, .group = 0, .bytes = access.bytes, .to = to.host, .from = {}, .copied = {}};
   copy.copied.fill(access.bytes);
   if (access.has_source_size || access.ignores_source) {
     read_sizes(operation, access, mask, copy, from);
@@ -106,16 +106,19 @@ void WarpState::commit_group(LaneMask mask) {
   for (std::size_t lane = 0; lane < lanes; ++lane) committed_[lane] += mask >> lane & 1;
 }
 
-/// Performs all copies of these lanes.
-void WarpState::finish_copies(LaneMask mask) {
-  for (AsyncCopy& copy : copies_) {
-    for (LaneMask rest = copy.mask & mask; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<std::size_t>(first_lane(rest));
-      perform(copy, lane);
-      if (block_.shadow() != nullptr) land_copy(copy.to[lane], copy.bytes);
-    }
-    copy.mask &= ~mask;
+void WarpState::land_copies(AsyncCopy& copy, LaneMask mask) {
+  for (LaneMask rest = copy.mask & mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(first_lane(rest));
+    perform(copy, lane);
+    if (block_.shadow() != nullptr) land_copy(copy.to[lane], copy.bytes);
   }
+  copy.mask &= ~mask;
+}
+
+/// Performs the copies of these lanes that come before number `before`.
+void WarpState::finish_copies(LaneMask mask, std::uint64_t before) {
+  for (AsyncCopy& copy : copies_)
+    if (copy.number < before) land_copies(copy, mask);
   std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
   publish_copies();
 }
@@ -125,14 +128,7 @@ void WarpState::wait_group(const Operation& operation, LaneMask mask) {
   const bool all = operation.detail == code::wait_for_all;
   for (AsyncCopy& copy : copies_) {
     const std::uint64_t first_kept = std::uint64_t{copy.group} + operation.detail;
-    const LaneMask done =
-        copy.mask & mask & (all ? all_lanes : lanes_where([&](std::size_t lane) { return first_kept < committed_[lane]; }));
-    for (LaneMask rest = done; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<std::size_t>(first_lane(rest));
-      perform(copy, lane);
-      if (block_.shadow() != nullptr) land_copy(copy.to[lane], copy.bytes);
-    }
-    copy.mask &= ~done;
+    land_copies(copy, mask & (all ? all_lanes : lanes_where([&](std::size_t lane) { return first_kept < committed_[lane]; })));
   }
   std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
   if (block_.warps().size() == 1) publish_copies();

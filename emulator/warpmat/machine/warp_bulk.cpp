@@ -2,6 +2,7 @@
 // bytes are waited for: a program that forgets to wait finds what was there before, as it may on a GPU.
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -23,19 +24,30 @@ constexpr std::uint64_t tensor_alignment = 128;  // of a box in shared memory
 }  // namespace
 
 void WarpState::bulk_copy(const Operation& operation, LaneMask mask) {
-  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) issue_copy(operation, first_lane(rest));
+  const bool remote_store = program_.bulk_copies[operation.detail].kind == BulkCopy::Kind::from_registers;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    if (remote_store) {
+      issue_store(operation, first_lane(rest));
+    } else {
+      issue_copy(operation, first_lane(rest));
+    }
+  }
+}
+
+BulkTransfer WarpState::new_transfer(const Operation& operation, int lane) const {
+  return {.copy = &program_.bulk_copies[operation.detail],
+          .statement = operation.statement,
+          .issuer = {block_.rank(), 0},
+          .warp = index_,
+          .lane = lane,
+          .shared = {},
+          .group = bulk_committed_[static_cast<std::size_t>(lane)]};
 }
 
 void WarpState::issue_copy(const Operation& operation, int lane) {
-  const BulkCopy& copy = program_.bulk_copies[operation.detail];
+  BulkTransfer transfer = new_transfer(operation, lane);
+  const BulkCopy& copy = *transfer.copy;
   const auto wide = [&](int source) { return at<std::uint64_t>(source_slot(operation, source))[lane]; };
-  BulkTransfer transfer{.copy = &copy,
-                        .statement = operation.statement,
-                        .issuer = {block_.rank(), 0},
-                        .warp = index_,
-                        .lane = lane,
-                        .shared = {},
-                        .group = bulk_committed_[static_cast<std::size_t>(lane)]};
   using Kind = BulkCopy::Kind;
   int next = 0;
   const bool prefetches = copy.kind == Kind::prefetch;
@@ -47,7 +59,7 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
     if (transfer.bytes % linear_unit != 0) trap(lane, std::nullopt, fmt::format("{} bytes are copied: a multiple of 16", transfer.bytes));
   } else {
     for (int i = 0; i < copy.rank; ++i)
-      transfer.coordinates[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(source_word(operation, next++, lane));
+      transfer.tensor_place.coordinates[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(source_word(operation, next++, lane));
     read_tensor_map(copy, lane, outside, transfer);
   }
   if (prefetches) return;
@@ -61,25 +73,51 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
   } else {
     transfer.shared = here;
   }
+  if (to_shared) transfer.barrier = shared_place(lane, wide(next++), 8, 8, Space::shared, copy.remote);
+  if (copy.im2col && copy.kind == Kind::load)
+    for (int i = 0; i < copy.rank - 2; ++i)
+      transfer.tensor_place.offsets[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(source_word(operation, next++, lane));
   check_global(copy, lane, transfer);
-  if (copy.kind == Kind::store) return add_copy(lane, std::move(transfer));
-  transfer.barrier = shared_place(lane, wide(next++), 8, 8, Space::shared, copy.remote);
   if (!copy.multicast) return add_copy(lane, std::move(transfer));
-  const std::uint32_t blocks = source_word(operation, next, lane) & 0xffff;
-  if (blocks >> block_.cluster().size() != 0)
-    trap(lane, std::nullopt,
-         fmt::format("the mask {:#x} names blocks that a cluster of {} does not have", blocks, block_.cluster().size()));
-  for (int rank = 0; rank < block_.cluster().size(); ++rank) {
+  add_multicast(lane, transfer, source_word(operation, next, lane) & 0xffff);
+}
+
+/// The same copy into each of these blocks of the cluster, a bit each, and counted at the same place of each.
+void WarpState::add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks) {
+  Cluster& cluster = block_.cluster();
+  if (blocks >> cluster.size() != 0)
+    trap(lane, std::nullopt, fmt::format("the mask {:#x} names blocks that a cluster of {} does not have", blocks, cluster.size()));
+  for (int rank = 0; rank < cluster.size(); ++rank) {
     if ((blocks >> rank & 1) == 0) continue;
     BulkTransfer one = transfer;
     one.shared.rank = one.barrier->rank = rank;
-    if (block_.cluster().block(rank).finished()) trap(lane, std::nullopt, fmt::format("block {} of the cluster has ended", rank));
+    if (cluster.block(rank).finished()) trap(lane, std::nullopt, fmt::format("block {} of the cluster has ended", rank));
     add_copy(lane, std::move(one));
   }
 }
 
-/// The tensor map at a generic address, and what the accelerator asks of the coordinates: each row begins at 16 bytes, and stores have no
-/// negative coordinates (both measured on an H200, which says "illegal instruction").
+/// st.async and red.async: what is in the lane's registers now.
+void WarpState::issue_store(const Operation& operation, int lane) {
+  BulkTransfer transfer = new_transfer(operation, lane);
+  const BulkCopy& copy = *transfer.copy;
+  transfer.bytes = std::uint64_t{copy.values} * copy.value_bytes;
+  transfer.to = shared_place(lane, at<std::uint64_t>(source_slot(operation, 0))[lane], transfer.bytes, transfer.bytes, copy.space, true);
+  transfer.barrier = shared_place(lane, at<std::uint64_t>(source_slot(operation, 1))[lane], 8, 8, copy.space, true);
+  if (transfer.to.rank != transfer.barrier->rank)
+    trap(lane, std::nullopt,
+         fmt::format("the destination lies in block {} of the cluster, the mbarrier in block {}: they lie in the same", transfer.to.rank,
+                     transfer.barrier->rank));
+  transfer.read.resize(transfer.bytes);
+  transfer.has_read = true;
+  for (int i = 0; i < copy.values; ++i) {
+    const code::Slot slot = source_slot(operation, 2 + i);
+    const std::uint64_t value = copy.value_bytes == 8 ? at<std::uint64_t>(slot)[lane] : at<std::uint32_t>(slot)[lane];
+    std::memcpy(transfer.read.data() + static_cast<std::size_t>(i) * copy.value_bytes, &value, copy.value_bytes);
+  }
+  add_copy(lane, std::move(transfer));
+}
+
+/// The tensor map at a generic address, and whether the statement and its coordinates fit it.
 void WarpState::read_tensor_map(const BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer) {
   if (address % TensorMap::alignment != 0) trap(lane, address, "a tensor map's address is a multiple of 64");
   const std::uint8_t* const bytes = locate_map(Space::generic, lane, address, false);
@@ -89,19 +127,41 @@ void WarpState::read_tensor_map(const BulkCopy& copy, int lane, std::uint64_t ad
   if (static_cast<int>(map.rank) != copy.rank)
     trap(lane, address, fmt::format("the tensor map has {} dimensions, the statement {}", map.rank, copy.rank));
   if (const auto problem = map.problem()) trap(lane, address, "tensor map: " + *problem);
-  if (map.interleave != TensorMap::Interleave::none) trap(lane, address, "interleaved tensors are not executed yet");
-  const std::int64_t row_start = std::int64_t{transfer.coordinates[0]} * static_cast<std::int64_t>(map.element_bytes());
-  if (row_start % 16 != 0)
-    trap(lane, std::nullopt,
-         fmt::format("coordinate {} of dimension 0: elements of {} bytes are copied from multiples of 16 bytes on", transfer.coordinates[0],
-                     map.element_bytes()));
-  if (copy.kind == BulkCopy::Kind::store)
-    for (std::size_t i = 0; i < map.rank; ++i)
-      if (transfer.coordinates[i] < 0)
-        trap(lane, std::nullopt, fmt::format("coordinate {} of dimension {}: stores take none below 0", transfer.coordinates[i], i));
+  if (copy.im2col != (map.mode == TensorMap::Mode::im2col))
+    trap(lane, address,
+         fmt::format("the tensor map is one of {} mode, the statement of {}", copy.im2col ? "tile" : "im2col",
+                     copy.im2col ? "im2col" : "tile"));
+  check_coordinates(copy, lane, transfer);
   if (!copy.reductions.empty() && reduction_of(copy, &map) == nullptr)
     trap(lane, address, fmt::format("{} has no elements of type {}", program_.statements[transfer.statement]->opcode, name(map.type)));
   transfer.bytes = map.shared_bytes();
+}
+
+/// What the accelerator asks of coordinates; an H200 says "illegal instruction" otherwise (measured): each row of elements begins at a
+/// multiple of 16 bytes, stores have no negative coordinates, and the base of the filter lies in its box, for stores a part of the tensor.
+void WarpState::check_coordinates(const BulkCopy& copy, int lane, const BulkTransfer& transfer) {
+  const TensorMap& map = *transfer.map;
+  const auto& at = transfer.tensor_place.coordinates;
+  const bool stores = copy.kind == BulkCopy::Kind::store;
+  if (map.interleave == TensorMap::Interleave::none && std::int64_t{at[0]} * static_cast<std::int64_t>(map.element_bytes()) % 16 != 0)
+    trap(lane, std::nullopt,
+         fmt::format("coordinate {} of dimension 0: elements of {} bytes are copied from multiples of 16 bytes on", at[0],
+                     map.element_bytes()));
+  for (std::size_t i = 0; stores && i < map.rank; ++i)
+    if (at[i] < 0) trap(lane, std::nullopt, fmt::format("coordinate {} of dimension {}: stores take none below 0", at[i], i));
+  if (!copy.im2col) return;
+  for (std::size_t i = 0; i + 2 < map.rank; ++i) {
+    const std::size_t dimension = map.first_spatial() + i;
+    const std::int64_t last = static_cast<std::int64_t>(map.dims[dimension]) - 1 + map.upper_corner[i];
+    if (at[dimension] < map.lower_corner[i] || at[dimension] > last)
+      trap(lane, std::nullopt,
+           fmt::format("coordinate {} of dimension {} lies outside of the box, which goes from {} to {}", at[dimension], dimension,
+                       map.lower_corner[i], last));
+    if (stores && (map.lower_corner[i] < 0 || map.upper_corner[i] > 0))
+      trap(lane, std::nullopt,
+           fmt::format("the box goes from {} to {} in dimension {}, beyond the tensor: stores take none such", map.lower_corner[i], last,
+                       dimension));
+  }
 }
 
 /// Every byte in global memory that the copy touches lies in one buffer.
@@ -113,10 +173,9 @@ void WarpState::check_global(const BulkCopy& copy, int lane, const BulkTransfer&
     if (transfer.bytes != 0) locate_bytes(lane, transfer.global, transfer.bytes, writes);
     return;
   }
-  const TensorBox box(*transfer.map, transfer.coordinates);
-  for (std::uint32_t i = 0; i < box.rows(); ++i)
-    if (const TensorRow row = writes ? box.stored_row(i) : box.row(i); row.end > row.begin)
-      locate_bytes(lane, row.address, row.end - row.begin, writes);
+  const TensorMap& map = *transfer.map;
+  for (const TensorRow& row : writes ? stored_rows(map, transfer.tensor_place) : tensor_rows(map, transfer.tensor_place))
+    if (row.end > row.begin) locate_bytes(lane, row.address, row.end - row.begin, writes);
 }
 
 /// The place of these bytes of global memory, or a trap.
@@ -133,35 +192,63 @@ std::uint8_t* WarpState::locate_map(Space space, int lane, std::uint64_t address
 
 /// Notes the copy, if what it touches in shared memory is free.
 void WarpState::add_copy(int lane, BulkTransfer transfer) {
-  BulkCopies& copies = block_.cluster().copies();
-  const bool checked = launch_.options.checks.copies;
-  const bool between = transfer.copy->kind == BulkCopy::Kind::between_blocks;
-  if (checked && (transfer.loads() || between)) report_overlap(lane, between ? transfer.to : transfer.shared, transfer.bytes, true);
-  if (checked && !transfer.loads()) check_source(lane, transfer);
-  copies.issue(std::move(transfer));
+  if (launch_.options.checks.copies) {
+    if (transfer.writes_shared()) report_overlap(lane, transfer.written(), transfer.bytes, transfer.access());
+    if (transfer.reads_shared()) check_source(lane, transfer);
+  }
+  if (block_.races() != nullptr) check_bulk_races(lane, transfer);
+  block_.cluster().copies().issue(std::move(transfer));
+}
+
+/// The copy reads and writes this block's shared memory from now on; what it does elsewhere in the cluster is not compared here.
+void WarpState::check_bulk_races(int lane, const BulkTransfer& transfer) {
+  RaceDetector& races = *block_.races();
+  const std::uint32_t statement = transfer.statement;
+  std::optional<RaceDetector::Conflict> conflict;
+  if (transfer.reads_shared()) conflict = races.read(index_, transfer.shared.offset, transfer.bytes, statement, RaceDetector::Kind::plain);
+  if (conflict) report_race(lane, transfer.shared.offset, false, *conflict);
+  if (!transfer.writes_shared() || transfer.written().rank != block_.rank()) return;
+  const std::uint32_t offset = transfer.written().offset;
+  const auto kind = transfer.access() == SharedAccess::reduce ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
+  conflict = races.write(index_, offset, transfer.bytes, statement, kind);
+  if (conflict) report_race(lane, offset, true, *conflict);
+  races.begin_copy(index_, offset, transfer.bytes);
 }
 
 /// What a copy reads of shared memory has come there, has been written by somebody, and is visible to it.
 void WarpState::check_source(int lane, const BulkTransfer& transfer) {
-  report_overlap(lane, transfer.shared, transfer.bytes, false);
+  report_overlap(lane, transfer.shared, transfer.bytes, SharedAccess::read);
   const std::uint64_t address = program_.shared_base + transfer.shared.offset;
   if (block_.proxies() != nullptr)
     if (const auto writer = block_.proxies()->unfenced(transfer.shared.offset, std::max<std::uint64_t>(transfer.bytes, 1)))
-      trap(lane, address,
-           fmt::format("the copy reads what warp {} has stored, and no fence.proxy.async since then lets it see that: {}", *writer,
-                       describe_shared(address)));
+      report_unfenced(lane, address,
+                      fmt::format("the copy reads what warp {} has stored, and no fence.proxy.async since then lets it see that: {}",
+                                  *writer, describe_shared(address)));
   if (launch_.options.checks.uninitialised && !transfer.map && block_.shadow() != nullptr && transfer.bytes != 0 &&
       block_.shadow()->undefined(transfer.shared.offset, transfer.bytes))
     trap(lane, address, fmt::format("the copy reads shared memory that nobody has written: {}", describe_shared(address)));
 }
 
-/// Traps if a copy that has not been waited for writes, or where `also_reads` reads, these bytes.
-void WarpState::report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, bool also_reads) const {
-  const BulkTransfer* const other = block_.cluster().copies().overlapping(place, bytes, also_reads);
+/// An asynchronous read of what no proxy fence shows it: a trap, or a warning where nobody wants that. A GPU mostly has the bytes by then.
+void WarpState::report_unfenced(int lane, std::uint64_t address, const std::string& reason) const {
+  if (launch_.options.checks.fences) trap(lane, address, reason, KernelTrap::Kind::unordered);
+  const std::uint32_t statement = program_.operations[static_cast<std::size_t>(strand().pc)].statement;
+  if (!launch_.warnings.wants(statement, block_.cluster().number())) return;
+  try {
+    trap(lane, address, reason);
+  } catch (const KernelTrap& report) {
+    launch_.warnings.add(statement, block_.cluster().number(), report.what());
+  }
+}
+
+/// Traps if a copy that has not been waited for stands against this access to these bytes.
+void WarpState::report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const {
+  const BulkTransfer* const other = block_.cluster().copies().overlapping(place, bytes, access);
   if (other == nullptr) return;
   const std::uint64_t address = program_.shared_base + place.offset;
   trap(lane, address,
-       fmt::format("{} at {}: the bulk copy of warp {} at {} {}", also_reads ? "store" : "load", describe_shared(address), other->warp,
+       fmt::format("{} at {}: the {} of warp {} at {} {}", access == SharedAccess::read ? "load" : "store", describe_shared(address),
+                   other->copy->kind == BulkCopy::Kind::from_registers ? "asynchronous store" : "bulk copy", other->warp,
                    statement_name(other->statement),
                    other->reads_shared() ? "may still read it: its group has not been waited for" : "has not been waited for"));
 }
@@ -174,7 +261,8 @@ void WarpState::check_bulk(const SharedShadow::Places& places, std::uint32_t byt
     const int lane = first_lane(mask);
     const std::size_t offset = shadow.offset(places[static_cast<std::size_t>(lane)]);
     if (offset >= shadow.size()) continue;
-    if (pending) report_overlap(lane, {block_.rank(), static_cast<std::uint32_t>(offset)}, bytes, writes);
+    if (pending)
+      report_overlap(lane, {block_.rank(), static_cast<std::uint32_t>(offset)}, bytes, writes ? SharedAccess::write : SharedAccess::read);
     if (writes && block_.proxies() != nullptr) block_.proxies()->write(offset, bytes, index_);
   }
 }

@@ -112,13 +112,17 @@ void WarpState::check_races(const Operation& operation, const SharedShadow::Plac
         use == SharedUse::load || use == SharedUse::atomic ? races.read(index_, offset, bytes, operation.statement, kind) : std::nullopt;
     if (!conflict && writes) conflict = races.write(index_, offset, bytes, operation.statement, kind);
     if (use == SharedUse::copy) races.begin_copy(index_, offset, bytes);
-    if (!conflict) continue;
-    const std::uint64_t address = shared_address(places, lane);
-    trap(lane, address,
-         fmt::format("race at {}: this {} and the {} of warp {} at {} have nothing between them that orders them", describe_shared(address),
-                     writes ? "store" : "load", conflict->wrote ? "store" : "load", conflict->warp, statement_name(conflict->statement)),
-         KernelTrap::Kind::unordered);
+    if (conflict) report_race(lane, offset, writes, *conflict);
   }
+}
+
+void WarpState::report_race(int lane, std::size_t offset, bool writes, const RaceDetector::Conflict& conflict) const {
+  const std::uint64_t address = program_.shared_base + offset;
+  const std::string who = conflict.warp == block_.races()->outside() ? "another block" : fmt::format("warp {}", conflict.warp);
+  trap(lane, address,
+       fmt::format("race at {}: this {} and the {} of {} at {} have nothing between them that orders them", describe_shared(address),
+                   writes ? "store" : "load", conflict.wrote ? "store" : "load", who, statement_name(conflict.statement)),
+       KernelTrap::Kind::unordered);
 }
 
 /// Other warps may see what this one did before: a fence, an atomic operation, a store in a defined order.

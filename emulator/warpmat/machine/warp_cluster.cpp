@@ -23,6 +23,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
   if (!waits) {
     arrived_at_cluster_ |= mask;
     publish_copies();
+    if (block_.races() != nullptr) block_.races()->arrive(index_, cluster_barrier_of(block_.cluster().barrier_phases()));
     block_.cluster().arrive(static_cast<std::uint32_t>(std::popcount(mask)));
     advance_gathered(operation, mask, false);
     block_.cluster().check_barrier();
@@ -30,6 +31,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
   }
   if ((mask & arrived_at_cluster_) == 0) {
     passed_cluster_ &= ~mask;
+    if (block_.races() != nullptr) block_.races()->leave(index_, cluster_barrier_of(block_.cluster().barrier_phases() - 1));
     if (block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
     advance_gathered(operation, mask, false);
     return Step::next;
@@ -50,7 +52,7 @@ std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std:
   const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
   const SharedPlace place = shared_place(lane, address, bytes, bytes, code::Space::shared, !own_only);
   Block& other = block_.cluster().block(place.rank);
-  if (launch_.options.checks.copies) report_overlap(lane, place, bytes, writes);
+  if (launch_.options.checks.copies) report_overlap(lane, place, bytes, writes ? SharedAccess::write : SharedAccess::read);
   if (writes && other.shadow() != nullptr) other.shadow()->define(place.offset, bytes);
   return host_of(place);
 }

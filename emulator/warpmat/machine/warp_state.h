@@ -12,6 +12,7 @@
 
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/race_detector.h>
 #include <warpmat/machine/shared_shadow.h>
 #include <warpmat/machine/taint.h>
 #include <warpmat/warp/lane_mask.h>
@@ -58,6 +59,7 @@ struct Join {
 
 /// cp.async of some lanes: performed when they wait for it, which is as late as the ISA allows.
 struct AsyncCopy {
+  std::uint64_t number;  ///< of the warp's copies, from 0 on
   LaneMask mask;
   std::uint32_t group;  ///< the number of groups that the lanes had committed before
   std::uint8_t bytes;   ///< in shared memory
@@ -70,6 +72,7 @@ struct AsyncCopy {
 struct CopyArrival {
   SharedPlace place;
   int lane;
+  std::uint64_t copies;  ///< that the warp had issued before
 };
 
 /// One warp of a block: its registers, its lanes' places in the program, and what it waits for.
@@ -120,7 +123,7 @@ class WarpState {
  private:
   enum class Step : std::uint8_t { next, leave_strand, yield, needs_turn, turn_is_over };
 
-  // Control: warp_control.cpp
+  // Control: warp_control.cpp, warp_strands.cpp, warp_calls.cpp, warp_waiting.cpp
   bool choose_strand();
   Step step();
   void compute_in_a_row(int& budget);
@@ -166,7 +169,8 @@ class WarpState {
   void locate_sources(const code::Operation& operation, const code::Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from);
   void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
   void commit_group(LaneMask mask);
-  void finish_copies(LaneMask mask);
+  void finish_copies(LaneMask mask, std::uint64_t before);
+  void land_copies(AsyncCopy& copy, LaneMask mask);
   void wait_group(const code::Operation& operation, LaneMask mask);
   bool is_ordered(const code::Operation& operation) const;
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
@@ -184,6 +188,7 @@ class WarpState {
                     LaneMask mask);
   void land_copy(const std::uint8_t* place, std::uint32_t bytes);
   void check_races(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
+  [[noreturn]] void report_race(int lane, std::size_t offset, bool writes, const RaceDetector::Conflict& conflict) const;
   void synchronise(const Addresses& addresses, LaneMask mask);
   void publish_copies();
   std::string describe_shared(std::uint64_t address) const;
@@ -207,6 +212,8 @@ class WarpState {
   // mbarriers: warp_mbarrier.cpp
   SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
                            bool remote) const;
+  int rank_of(std::uint64_t address) const;
+  bool arrives_in_vain(const code::Mbarrier& what, std::uint64_t address) const;
   std::uint8_t* host_of(const SharedPlace& place) const;
   Step mbarrier(const code::Operation& operation, LaneMask mask);
   bool mbarrier_done(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
@@ -217,14 +224,20 @@ class WarpState {
 
   // Bulk copies: warp_bulk.cpp
   void bulk_copy(const code::Operation& operation, LaneMask mask);
+  BulkTransfer new_transfer(const code::Operation& operation, int lane) const;
   void issue_copy(const code::Operation& operation, int lane);
+  void issue_store(const code::Operation& operation, int lane);
+  void add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks);
+  void check_coordinates(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
+  void check_bulk_races(int lane, const BulkTransfer& transfer);
   void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
   void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
   std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);
   std::uint8_t* locate_map(code::Space space, int lane, std::uint64_t address, bool writes);
   void add_copy(int lane, BulkTransfer transfer);
   void check_source(int lane, const BulkTransfer& transfer);
-  void report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, bool also_reads) const;
+  void report_unfenced(int lane, std::uint64_t address, const std::string& reason) const;
+  void report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const;
   void check_bulk(const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, bool writes);
   void bulk_commit(LaneMask mask);
   void bulk_wait(const code::Operation& operation, LaneMask mask);
@@ -267,7 +280,10 @@ class WarpState {
   void check_fence(const code::Operation& operation, const code::WarpgroupProduct& product) const;
   void agree_with_warpgroup(const PendingProduct& product);
   void read_operands(const PendingProduct& product, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& b) const;
+  std::vector<std::uint32_t> operand_chunks(const PendingProduct& product) const;
   void check_operands(const code::Operation& operation, const PendingProduct& product);
+  void release_operands(std::uint32_t groups);
+  bool is_done(const PendingProduct& product, std::uint32_t groups) const;
 
   // wmma.load and wmma.store: warp_wmma.cpp
   void move_matrix(const code::Operation& operation, const code::Matrix& matrix);
@@ -320,14 +336,15 @@ class WarpState {
   std::uint8_t* registers_;          ///< aligned
   std::vector<std::uint8_t> local_;  ///< lane by lane
   std::vector<AsyncCopy> copies_;
+  std::uint64_t issued_copies_ = 0;
   std::array<std::uint32_t, lanes> committed_{};
   std::unique_ptr<WarpgroupState> wgmma_;              ///< where the program has wgmma statements
   std::array<std::uint32_t, lanes> bulk_committed_{};  ///< groups of bulk copies
   std::vector<CopyArrival> arrivals_;
-  std::optional<SharedPlace> waits_for_;  ///< the mbarrier whose phase was not over when the warp last asked
-  static constexpr std::int32_t cluster_barrier_id = 16;
-  LaneMask arrived_at_cluster_ = 0;  ///< at the cluster's barrier, whose phase is not over
-  LaneMask passed_cluster_ = 0;      ///< its phase is over, they have not waited yet
+  std::optional<SharedPlace> waits_for_;                       ///< the mbarrier whose phase was not over when the warp last asked
+  static constexpr std::int32_t cluster_barrier_id = 1 << 16;  ///< none of the ISA's, nor where warpgroups meet
+  LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier, whose phase is not over
+  LaneMask passed_cluster_ = 0;                                ///< its phase is over, they have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
   Taint taint_;
   LaneMask undefined_ = 0;  ///< lanes whose load of this operation reads shared memory that nobody has written

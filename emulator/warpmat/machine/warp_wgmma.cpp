@@ -22,6 +22,7 @@ using code::WarpgroupProduct;
 namespace {
 
 constexpr int warps = WgmmaForm::warps;
+constexpr std::uint32_t chunk_bytes = 16;
 constexpr int first_meeting = 16;  // where the first warpgroup meets, among barriers: those of the ISA are 0 to 15
 
 /// Calls visit(place) for each of `count` registers from `slots` on that are no constants.
@@ -124,16 +125,21 @@ void WarpState::read_operands(const PendingProduct& product, std::vector<std::ui
   }
 }
 
-/// What the checks on shared memory say of the bytes that a product reads.
-void WarpState::check_operands(const Operation& operation, const PendingProduct& product) {
-  if (block_.shadow() == nullptr) return;
+/// The addresses of the chunks of shared memory that a product reads.
+std::vector<std::uint32_t> WarpState::operand_chunks(const PendingProduct& product) const {
   const Wgmma& instruction = product.product->instruction;
   std::vector<std::uint32_t> chunks = instruction.b_chunks(product.b_descriptor);
   if (!product.product->a_in_registers) {
     const std::vector<std::uint32_t> of_a = instruction.a_chunks(product.a_descriptor, index_ % warps);
     chunks.insert(chunks.end(), of_a.begin(), of_a.end());
   }
-  constexpr std::uint32_t chunk_bytes = 16;
+  return chunks;
+}
+
+/// What the checks on shared memory say of the bytes that a product reads.
+void WarpState::check_operands(const Operation& operation, const PendingProduct& product) {
+  if (block_.shadow() == nullptr) return;
+  const std::vector<std::uint32_t> chunks = operand_chunks(product);
   for (std::size_t first = 0; first < chunks.size(); first += lanes) {
     const std::size_t count = std::min<std::size_t>(chunks.size() - first, lanes);
     SharedShadow::Places places{};
@@ -141,6 +147,31 @@ void WarpState::check_operands(const Operation& operation, const PendingProduct&
     check_shared(operation, places, chunk_bytes, count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1, SharedUse::load);
   }
   undefined_ = 0;
+}
+
+/// Products that are waited for have read their operands now: whoever writes there must come behind the wait.
+void WarpState::release_operands(std::uint32_t groups) {
+  const BulkCopies& copies = block_.cluster().copies();
+  const bool checks_copies = launch_.options.checks.copies && !copies.empty();
+  if (!checks_copies && block_.races() == nullptr) return;
+  for (const PendingProduct& product : wgmma_->pending) {
+    if (!is_done(product, groups)) break;
+    for (const std::uint32_t chunk : operand_chunks(product)) {
+      const std::uint32_t offset = chunk - program_.shared_base;
+      if (block_.races() != nullptr) block_.races()->read(index_, offset, chunk_bytes, product.statement, RaceDetector::Kind::plain);
+      if (!checks_copies) continue;
+      if (const BulkTransfer* const other = copies.overlapping({block_.rank(), offset}, chunk_bytes, SharedAccess::read))
+        trap(-1, chunk,
+             fmt::format("the bulk copy of warp {} at {} overwrites what the product at {} may read until here: {}", other->warp,
+                         statement_name(other->statement), statement_name(product.statement), describe_shared(chunk)),
+             KernelTrap::Kind::unordered);
+    }
+  }
+}
+
+/// Whether the product is of none of the last `groups` groups.
+bool WarpState::is_done(const PendingProduct& product, std::uint32_t groups) const {
+  return product.committed && std::uint64_t{product.group} + groups < wgmma_->committed;
 }
 
 WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
@@ -214,6 +245,7 @@ WarpState::Step WarpState::meet_warpgroup(const Operation& operation, LaneMask m
     trap(-1, std::nullopt, fmt::format("the warps of a warpgroup part: others wait at {}", statement_name(group.meeting)));
   group.meeting = operation.statement;
   group.waiting |= 1u << index_ % warps;
+  if (operation.semantics == Semantics::wgmma_wait) release_operands(operation.detail);
   if (block_.races() != nullptr) block_.races()->arrive(index_, meeting);
   if (group.waiting != (1u << warps) - 1) return Step::leave_strand;
   group.waiting = 0;
@@ -247,8 +279,7 @@ WarpState::Step WarpState::wgmma_commit(const Operation& operation, LaneMask mas
 void WarpState::wait_for_products(std::uint32_t groups) {
   std::vector<PendingProduct>& pending = wgmma_->pending;
   std::size_t done = 0;
-  while (done < pending.size() && pending[done].committed && std::uint64_t{pending[done].group} + groups < wgmma_->committed)
-    perform_product(pending[done++]);
+  while (done < pending.size() && is_done(pending[done], groups)) perform_product(pending[done++]);
   pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(done));
 }
 

@@ -54,6 +54,7 @@ void pending_count(void* const* results, const void* const* sources) {
 }
 
 constexpr auto dimensions = "(.1d|.2d|.3d|.4d|.5d)";
+constexpr auto image_dimensions = "(.3d|.4d|.5d)";
 
 void add_copy_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode, const Requirement& requirement = sm_90) {
@@ -69,6 +70,10 @@ void add_copy_rows(std::vector<Row>& rows) {
   add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}", dimensions, done, hint), to_own);
   add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta(.tile)?.bulk_group{}", dimensions, hint));
   add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global(.tile)?{}", dimensions, hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}", image_dimensions, done, hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}", image_dimensions, done, hint), to_own);
+  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta.im2col_no_offs.bulk_group{}", image_dimensions, hint));
+  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global.im2col{}", image_dimensions, hint));
   rows.push_back({"cp.async.bulk.commit_group", "", nullptr, Semantics::bulk_commit, sm_90});
   rows.push_back({"cp.async.bulk.wait_group(.read)?", "", nullptr, Semantics::bulk_wait, sm_90});
 }
@@ -90,8 +95,20 @@ void add_reduction_rows(std::vector<Row>& rows) {
   to_block("(.min|.max)(.u32|.s32)");
   to_block("(.inc|.dec).u32");
   to_block("(.and|.or|.xor).b32");
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.tile)?.bulk_group{}",
-                  dimensions, hint));
+  constexpr auto operations = "(.add|.min|.max|.inc|.dec|.and|.or|.xor)";
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, operations, hint));
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, operations, hint));
+}
+
+/// st.async and red.async, to the shared memory of another block.
+void add_remote_rows(std::vector<Row>& rows) {
+  const auto add = [&](const std::string& opcode) {
+    rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, {.baseline = 90, .ptx = {8, 1}}});
+  };
+  add(fmt::format("st.async(.weak|.cluster)?(.shared::cluster)?{}(.v2)?(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", done));
+  add(fmt::format("st.async(.weak|.cluster)?(.shared::cluster)?{}.v4(.b32|.u32|.s32|.f32)", done));
+  for (const char* operation : {".add(.u32|.s32|.u64|.s64)", "(.min|.max)(.u32|.s32)", "(.inc|.dec).u32", "(.and|.or|.xor).b32"})
+    add(fmt::format("red.async.relaxed.cluster(.shared::cluster)?{}{}", done, operation));
 }
 
 void add_cluster_rows(std::vector<Row>& rows) {
@@ -133,6 +150,7 @@ void add_async_rows(std::vector<Row>& rows) {
   rows.push_back({"mbarrier.pending_count.b64", "d:b32 = a:b64", pending_count, Semantics::compute, sm_80});
   add_copy_rows(rows);
   add_reduction_rows(rows);
+  add_remote_rows(rows);
   add_cluster_rows(rows);
   add_tensor_map_rows(rows);
 }

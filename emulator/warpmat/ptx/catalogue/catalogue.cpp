@@ -175,7 +175,23 @@ std::optional<Match> find_row(std::string_view opcode) {
   return std::nullopt;
 }
 
+namespace {
+
+/// What no row executes on purpose, by how its opcode begins.
+struct Refusal {
+  std::string_view begin, reason;
+};
+
+constexpr std::array refusals{
+    Refusal{"multimem.", "multimem addresses are memory of several GPUs, and warpmat has one"},
+    Refusal{"clusterlaunchcontrol.", "it takes work from blocks that have not begun, and warpmat begins all blocks"},
+};
+
+}  // namespace
+
 std::string explain_unknown_row(std::string_view opcode) {
+  for (const Refusal& refusal : refusals)
+    if (opcode.starts_with(refusal.begin)) return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto rows = index().by_mnemonic.find(parts.front());
   if (rows == index().by_mnemonic.end()) return fmt::format("'{}' is not an instruction that warpmat executes", opcode);

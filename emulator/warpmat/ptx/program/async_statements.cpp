@@ -125,11 +125,33 @@ std::vector<std::string_view> reducible_types(AtomicOperation operation) {
 
 }  // namespace
 
+/// st.async [a], value or {values}, [mbarrier]; red.async [a], value, [mbarrier].
+void FunctionResolver::remote_store(const Match& match) {
+  const ValueType& type = *match.types.back();
+  const std::size_t values = match.has(".v4") ? 4 : match.has(".v2") ? 2 : 1;
+  BulkCopy copy{.kind = BulkCopy::Kind::from_registers,
+                .remote = true,
+                .space = match.has(".shared::cluster") ? Space::shared : Space::generic,
+                .values = static_cast<std::uint8_t>(values),
+                .value_bytes = static_cast<std::uint8_t>(type.bytes())};
+  if (match.pattern->mnemonic == "red") copy.reductions = {reduction(match, type)};
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::bulk_copy;
+  operation.sources = {address(operand(0), copy.space), address(operand(2), copy.space)};
+  for (const Value value : group(operand(1), type, false, values)) operation.sources.push_back(value);
+  if (statement_->operands.size() > 3) fail(operand(3), fmt::format("{} takes 3 operands", statement_->opcode));
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
+  draft_.program.bulk_copies.push_back(std::move(copy));
+  add(std::move(operation));
+}
+
 void FunctionResolver::bulk_copy(const Match& match) {
+  if (match.pattern->mnemonic != "cp") return remote_store(match);
   BulkCopy copy{.kind = match.has(".prefetch")     ? BulkCopy::Kind::prefetch
                         : match.has(".bulk_group") ? BulkCopy::Kind::store
                         : match.has(".global")     ? BulkCopy::Kind::load
                                                    : BulkCopy::Kind::between_blocks,
+                .im2col = match.has(".im2col") || match.has(".im2col_no_offs"),
                 .multicast = match.has(".multicast::cluster"),
                 .remote = match.has(".shared::cluster")};
   if (match.has(".tensor"))
@@ -151,7 +173,7 @@ void FunctionResolver::bulk_copy(const Match& match) {
   add(std::move(operation));
 }
 
-/// [to], [from], bytes, [mbarrier], mask, policy; of a tensor [map, {coordinates}] is one of the two, without bytes.
+/// [to], [from], bytes, [mbarrier], offsets, mask, policy; of a tensor [map, {coordinates}] is one of the two, without bytes.
 void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, DraftOperation& operation) {
   std::size_t next = 0;
   const auto take_address = [&](Space space) { operation.sources.push_back(address(operand(next++), space)); };
@@ -170,6 +192,9 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
       operation.sources.push_back(value);
   }
   if (copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::between_blocks) take_address(Space::shared);
+  if (match.has(".im2col"))
+    for (const Value value : group(operand(next++), type_named("u16"), false, static_cast<std::size_t>(copy.rank) - 2))
+      operation.sources.push_back(value);
   if (copy.multicast) take("u16");
   if (match.has(".L2::cache_hint")) source(operand(next++), type_named("b64"));
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
@@ -244,6 +269,8 @@ void FunctionResolver::tensor_map(const Match& match) {
       operation.sources.push_back(draft_.constants.add(RegisterClass::word, ordinal));
       ++next;
     }
+    const bool number = edit.field == elemtype || edit.field == interleave_layout || edit.field == swizzle_mode || edit.field == fill_mode;
+    if (number) immediate(operand(next));  // ptxas takes no register here
     operation.sources.push_back(source(operand(next++), *match.types.back()));
   }
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));

@@ -99,14 +99,18 @@ struct Reduction {
 };
 
 /// A bulk copy (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). Sources, those that the kind has: destination, source or tensor map, bytes,
-/// coordinates, mbarrier, mask of blocks.
+/// coordinates, mbarrier, offsets, mask of blocks. Of st.async and red.async (sections 9.7.9.12 and 9.7.13.7): destination, mbarrier,
+/// values.
 struct BulkCopy {
-  enum class Kind : std::uint8_t { load, store, between_blocks, prefetch };
+  enum class Kind : std::uint8_t { load, store, between_blocks, from_registers, prefetch };
   Kind kind = Kind::load;
-  int rank = 0;  ///< dimensions of the tensor; 0: no tensor
+  int rank = 0;         ///< dimensions of the tensor; 0: no tensor
+  bool im2col = false;  ///< the tensor's map is of that mode
   bool multicast = false;
-  bool remote = false;                  ///< the destination may be another block's
-  std::vector<Reduction> reductions{};  ///< empty: a copy. Of a tensor one for each type that has the operation
+  bool remote = false;                       ///< the destination may be another block's
+  std::vector<Reduction> reductions{};       ///< empty: a copy. Of a tensor one for each type that has the operation
+  Space space = Space::shared;               ///< from_registers: what its addresses mean
+  std::uint8_t values = 0, value_bytes = 0;  ///< from_registers
 };
 
 /// A field of a tensor map that tensormap.replace writes. Sources: the map's address, the ordinal of the dimension, the value.

@@ -107,6 +107,7 @@ class FunctionResolver {
   Value address(const syntax::Operand& operand, Space space);
   void mbarrier(const catalogue::Match& match);
   void bulk_copy(const catalogue::Match& match);
+  void remote_store(const catalogue::Match& match);
   void bulk_sources(const catalogue::Match& match, const BulkCopy& copy, DraftOperation& operation);
   void bulk_wait(const catalogue::Match& match);
   void cluster_barrier(const catalogue::Match& match);

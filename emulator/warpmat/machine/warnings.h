@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warpmat::machine {
+
+/// What a launch did that does not end it: for each statement what the lowest cluster did first, whatever thread runs which cluster.
+class Warnings {
+ public:
+  /// Whether add() would keep it.
+  bool wants(std::uint32_t statement, std::uint64_t cluster) {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find(statement);
+    return found == kept_.end() || cluster < found->second.first;
+  }
+
+  void add(std::uint32_t statement, std::uint64_t cluster, std::string text) {
+    const std::lock_guard lock(mutex_);
+    const auto [found, is_new] = kept_.try_emplace(statement, cluster, text);
+    if (!is_new && cluster < found->second.first) found->second = {cluster, std::move(text)};
+  }
+
+  std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const auto& [statement, first] : kept_) texts.push_back(first.second);
+    return texts;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> kept_;  ///< by statement: cluster and text
+};
+
+}  // namespace warpmat::machine

@@ -1,0 +1,240 @@
+// Kernels with one planted bug each in their bulk copies, mbarriers or clusters, at the line that says BUG: the report names that line,
+// with two orders of the warps. Their right twins get no report.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <warpmat/ptx/syntax/module.h>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// Two warps. %r19 is `tile` in shared memory, %l19 `in` in global memory, 4096 bytes each; %r18 and %r17 are mbarriers of one arrival
+/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. LOAD, WAIT and BARRIER stand for the usual
+/// statements.
+Module planted(std::string body) {
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = 0; (at = body.find(from, at)) != std::string::npos; at += to.size()) body.replace(at, from.size(), to);
+  };
+  replace("LOAD;",
+          "@!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 512;"
+          "@!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];");
+  replace("WAIT;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 0; @!done bra AGAIN; }");
+  replace("FREE;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r17], 0; @!done bra AGAIN; }");
+  return word_kernel(R"(
+    .shared .align 128 .b8 tile[4096];
+    .shared .align 8 .b64 full, empty;
+    mov.u32 %r19, tile; mov.u32 %r18, full; mov.u32 %r17, empty;
+    mov.u64 %l19, in; cvta.global.u64 %l19, %l19;
+    mov.u32 %r16, %tid.x; setp.ne.u32 %p19, %r16, 0; setp.ge.u32 %p18, %r16, 32;
+    @%p19 bra MADE;
+    mbarrier.init.shared::cta.b64 [%r18], 1;
+    mbarrier.init.shared::cta.b64 [%r17], 1;
+    fence.mbarrier_init.release.cluster;
+    MADE: bar.sync 0;
+    shl.b32 %r15, %r16, 2; add.u32 %r15, %r15, %r19;
+)" + body,
+                     "sm_90", ".global .align 16 .b8 in[4096];");
+}
+
+int bug_line(const Module& module) {
+  const std::string_view text = *module.syntax()->text;
+  const std::size_t at = text.find("// BUG");
+  if (at == std::string_view::npos) return 0;
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+struct Report {
+  int line = 0;
+  std::string text = "nothing";
+};
+
+Report report_of(const Module& module, std::uint64_t schedule, std::uint32_t cluster, const Checks& checks) {
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 64 * cluster, "out");
+  try {
+    launch(Kernel(module, "k"), {{cluster}, {64}, 0, {cluster}}, memory, {out},
+           {.schedule = schedule, .most_operations = 50'000'000, .checks = checks});
+  } catch (const KernelTrap& trap) {
+    return {trap.site.line, trap.what()};
+  }
+  return {};
+}
+
+struct Bug {
+  const char* name;
+  const char* body;
+  const char* reason;  ///< part of the report
+  std::uint32_t cluster = 1;
+  const char* from = "";  ///< the right twin has `to` instead of it
+  const char* to = "";
+};
+
+const Bug bugs[] = {
+    {"a bulk copy's bytes are read before the wait", R"(
+        LOAD;
+        @!%p19 ld.shared.u32 %d, [%r19+64]; // BUG
+        WAIT;)",
+     "load at 64 bytes into 'tile', a shared variable of 4096 bytes: the bulk copy of warp 0 at line", 1, "ld.shared.u32 %d, [%r19+64]",
+     "mov.u32 %d, 0"},
+    {"they are overwritten", R"(
+        LOAD;
+        @!%p19 st.shared.u32 [%r19+508], %i; // BUG
+        WAIT;)",
+     "has not been waited for", 1, "508", "512"},
+    {"another copy overwrites them", R"(
+        @%p19 bra DONE;
+        LOAD;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19+496], [%l19], 16, [%r17]; // BUG
+        DONE: ret;)",
+     "store at 496 bytes into 'tile'", 1, "496", "512"},
+    {"a warp reads what only another warp has waited for", R"(
+        @%p18 bra OTHER;
+        LOAD;
+        WAIT;
+        OTHER: mov.u32 %r0, 0;
+        SLEEP: nanosleep.u32 100; add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, 64; @%p1 bra SLEEP;
+        ld.shared.u32 %d, [%r15]; // BUG)",
+     "128 bytes into 'tile'", 1, "OTHER:", "OTHER: WAIT;"},
+    {"a stage is filled again before its readers have arrived", R"(
+        @%p18 bra READER;
+        @%p19 bra DONE;
+        LOAD;
+        WAIT;
+        mov.u32 %r0, 0;
+        SLEEP: nanosleep.u32 100; add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, 64; @%p1 bra SLEEP;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18]; // BUG
+        DONE: ret;
+        READER: WAIT;
+        ld.shared.u32 %d, [%r15];
+        bar.warp.sync -1;
+        setp.ne.u32 %p2, %r16, 32;
+        @!%p2 mbarrier.arrive.shared::cta.b64 _, [%r17];)",
+     "race at 0 bytes into 'tile', a shared variable of 4096 bytes: this store and the load of warp 1", 1, "SLEEP: nanosleep",
+     "FREE; SLEEP: nanosleep"},
+    {"a store's source is overwritten before the wait", R"(
+        st.shared.u32 [%r15], %i;
+        fence.proxy.async;
+        bar.sync 0;
+        @%p19 bra STORED;
+        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
+        cp.async.bulk.commit_group;
+        STORED: bar.sync 0;
+        st.shared.u32 [%r15], %r19; // BUG)",
+     "may still read it: its group has not been waited for", 1, "STORED:", "cp.async.bulk.wait_group.read 0; STORED:"},
+    {"the group that is waited for is not the copy's", R"(
+        st.shared.u32 [%r15], %i;
+        fence.proxy.async;
+        bar.sync 0;
+        @%p19 bra STORED;
+        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group.read 1;
+        STORED: bar.sync 0;
+        st.shared.u32 [%r15], %r19; // BUG)",
+     "may still read it", 1, ".read 1", ".read 0"},
+    {"a store reads what no fence has shown it", R"(
+        st.shared.u32 [%r15], %i;
+        bar.sync 0;
+        @%p19 bra STORED;
+        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256; // BUG
+        STORED: ret;)",
+     "no fence.proxy.async since then lets it see that", 1, "bar.sync 0", "fence.proxy.async; bar.sync 0"},
+    {"bytes that never arrive", R"(
+        @%p19 bra ISSUED;
+        LOAD;
+        mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r18], 128;
+        ISSUED:
+        WAIT; // BUG)",
+     "mbarrier at 0x1400 (0 bytes into 'full', a shared variable of 8 bytes): its phase of parity 0 misses 0 of 1 arrivals and 128 bytes "
+     "that "
+     "never arrive",
+     1, "[%r18], 128", "[%r18], 0"},
+    {"bytes that nobody expects", R"(
+        @%p19 bra ISSUED;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 256;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];
+        ISSUED:
+        WAIT; // BUG)",
+     "has 256 bytes that nobody expects", 1, "_, [%r18], 256", "_, [%r18], 512"},
+    {"nobody gives a stage back", R"(
+        LOAD;
+        WAIT;
+        FREE; // BUG)",
+     "(0 bytes into 'empty', a shared variable of 8 bytes): its phase of parity 0 misses 1 of 1 arrivals", 1, "FREE;",
+     "@!%p19 mbarrier.arrive.shared::cta.b64 _, [%r17]; FREE;"},
+    {"half of a warp at an aligned statement", R"(
+        and.b32 %r0, %r16, 1;
+        setp.eq.u32 %p0, %r0, 1;
+        @%p0 bra PAST;
+        barrier.cluster.arrive.aligned; // BUG
+        bra STAY;
+        PAST: bar.warp.sync -1;
+        STAY: mov.u32 %d, 1;)",
+     "is executed by lanes 0x55555555 only", 1, "@%p0 bra PAST;", ""},
+    {"cp.async of a later stage", R"(
+        @%p18 bra READER;
+        @%p19 bra DONE;
+        cp.async.ca.shared.global [%r19], [%l19], 4;
+        cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r18];
+        cp.async.ca.shared.global [%r19+4], [%l19], 4;
+        DONE: ret;
+        READER: WAIT;
+        ld.shared.u32 %d, [%r19+4]; // BUG)",
+     "the cp.async of warp 0 at line", 1, "%d, [%r19+4]", "%d, [%r19]"},
+    {"the block that a value goes to has ended", R"(
+        mov.u32 %r0, %cluster_ctarank;
+        setp.ne.u32 %p0, %r0, 0;
+        @%p0 ret;
+        mov.u32 %r1, 0;
+        SLEEP: nanosleep.u32 100; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 64; @%p1 bra SLEEP;
+        @%p19 bra STAY;
+        mapa.shared::cluster.u32 %r2, %r19, 1;
+        mapa.shared::cluster.u32 %r3, %r18, 1;
+        st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r2], %i, [%r3]; // BUG
+        STAY: barrier.cluster.arrive; barrier.cluster.wait;)",
+     "block 1 of the cluster has ended: its shared memory is gone", 2, "@%p0 ret;", "@%p0 bra STAY;"},
+    {"a value and its mbarrier in two blocks", R"(
+        mov.u32 %r4, %cluster_ctarank;
+        setp.ne.or.u32 %p0, %r4, 0, %p19;
+        @%p0 bra STAY;
+        mapa.shared::cluster.u32 %r2, %r19, 1;
+        mapa.shared::cluster.u32 %r3, %r18, 0;
+        st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r2], %i, [%r3]; // BUG
+        STAY: barrier.cluster.arrive; barrier.cluster.wait;)",
+     "the destination lies in block 1 of the cluster, the mbarrier in block 0: they lie in the same", 2, "%r18, 0", "%r18, 1"},
+};
+
+std::string twin_of(const Bug& bug) {
+  std::string body = bug.body;
+  const std::string_view from = bug.from;
+  body.replace(body.find(from), from.size(), bug.to);
+  return body;
+}
+
+}  // namespace
+
+TEST_CASE("planted bugs of copies, mbarriers and clusters are reported with their line", "[machine][planted]") {
+  for (const Bug& bug : bugs)
+    for (const std::uint64_t schedule : {0u, 5u}) {
+      INFO(bug.name << ", schedule " << schedule);
+      const Module module = planted(bug.body);
+      const Report report = report_of(module, schedule, bug.cluster, {.races = true});
+      CHECK(report.line == bug_line(module));
+      CHECK(report.text.find(bug.reason) != std::string::npos);
+      if (report.text.find(bug.reason) == std::string::npos) UNSCOPED_INFO(report.text);
+    }
+}
+
+TEST_CASE("their right twins get no report", "[machine][planted]") {
+  for (const Bug& bug : bugs)
+    for (const std::uint64_t schedule : {0u, 5u}) {
+      INFO(bug.name << ", schedule " << schedule);
+      CHECK(report_of(planted(twin_of(bug)), schedule, bug.cluster, {.races = true}).text == "nothing");
+    }
+}
