@@ -130,16 +130,19 @@ TEST_CASE("a sweep of wgmma compares every word, and names the element that is w
   }
 }
 
+// Every eighth class in turn; `warpmat replay tests/vectors/wgmma_sm_90.jsonl.gz` compares all.
 TEST_CASE("the emulator gives the answers of wgmma that were recorded from an H200", "[gpu][wgmma]") {
+  Recording some{card().provenance, {}};
+  for (std::size_t i = 0; i < card().answers.size(); i += 8) some.answers.push_back(card().answers[i]);
   EmulatorKernelRunner kernels(hopper());
   const auto programs = [] { return std::make_unique<EmulatorRunner>(0, 1); };
   const std::vector<Replayed> results = replay_all(
       programs, card(), 2, ~std::size_t{0}, [] {}, &kernels);
   std::set<const Lowering*> lowerings;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    CAPTURE(card().answers[i].opcode, card().answers[i].operand_class, results[i].detail);
+    CAPTURE(some.answers[i].opcode, some.answers[i].operand_class, results[i].detail);
     CHECK(results[i].outcome == Replayed::Outcome::agrees);
-    lowerings.insert(&lowering_of(*find_wgmma(card().answers[i].opcode)));
+    lowerings.insert(&lowering_of(*find_wgmma(some.answers[i].opcode)));
   }
   // A row is labelled `measured` if, and only if, answers are here.
   for (const WgmmaForm& form : wgmma_forms())

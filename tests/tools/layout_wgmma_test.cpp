@@ -15,6 +15,10 @@ using Json = nlohmann::ordered_json;
 
 const std::string product = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16";
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 Outcome layout(std::vector<std::string> arguments, const std::string& opcode = product) {
   arguments.insert(arguments.begin(), {"layout", opcode});
   return run_command(arguments);
