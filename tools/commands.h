@@ -7,6 +7,7 @@ namespace warpmat {
 // The subcommands, a file each. Every function adds its subcommand to `app`; its callback does the work and reports a failure by throwing
 // an std::exception whose message is one sentence.
 
+void add_banks(CLI::App& app);
 void add_check(CLI::App& app);
 void add_coverage(CLI::App& app);
 void add_diff(CLI::App& app);
@@ -25,5 +26,6 @@ void add_record(CLI::App& app);
 void add_replay(CLI::App& app);
 void add_run(CLI::App& app);
 void add_support(CLI::App& app);
+void add_swizzle(CLI::App& app);
 
 }  // namespace warpmat

@@ -90,7 +90,10 @@ class MismatchReport {
       text += fmt::format("and {} more words of this warp\n", comparison.mismatches - comparison.differences.size());
     const std::filesystem::path file = path(count_);
     write_file(file, {commented(text), self_contained(program, initial, 0, shared_base)});
-    fmt::print("{}replay: warpmat diff {} --warps 1\n\n", text, file.string());
+    fmt::print("{}replay: warpmat diff {} --warps 1\n", text, file.string());
+    if (const std::string options = explain_options(program, comparison.differences.front()); !options.empty())
+      fmt::print("explain: warpmat explain {} {}\n", file.string(), options);
+    fmt::print("\n");
     if (count_ == most) fmt::print("Further mismatches are only counted.\n\n");
   }
 

@@ -21,8 +21,10 @@
 #include "tools/library/execution_flags.h"
 #include "tools/library/label_flags.h"
 #include "tools/library/npy.h"
+#include "tools/library/output_file.h"
 #include "tools/library/progress.h"
 #include "tools/library/register_array.h"
+#include "tools/library/run_report.h"
 
 namespace warpmat {
 namespace {
@@ -32,6 +34,7 @@ struct Options {
   std::string target;
   ExecutionOptions execution;
   LabelOptions labels;
+  std::string report;
   std::string as = "registers";  ///< how the result is written: "registers", "matrix" or "bits"
   unsigned jobs = 0;
 };
@@ -213,8 +216,9 @@ void run_all(const Work& work) {
   if (!failures.empty()) std::rethrow_exception(std::ranges::min(failures, {}, [](const auto& failure) { return failure.first; }).second);
 }
 
-void exec(const Options& options) {
+void exec(const Options& options, const CLI::App& command) {
   const Instruction instruction(options.operands.opcode, options.target);
+  if (!options.report.empty()) check_output_place(options.report);
   const std::vector<FileRole> roles = checked_roles(instruction.form(), options.operands, true);
   const FileRole& output_role = *std::ranges::find(roles, true, &FileRole::written);
   require_labels(options.labels, instruction.target().name, {labelled(instruction)});
@@ -223,6 +227,7 @@ void exec(const Options& options) {
   NpyWriter output(options.operands.file(output_role), output_header(output_role, inputs, options));
   run_all({instruction, options, inputs, output_role, output});
   output.finish();
+  write_report(options.report, command, instruction.target().name, {labelled(instruction)}, {{instruction.form().opcode, *inputs.cases}});
   print_evidence(options.labels, instruction.target().name, {labelled(instruction)});
 }
 
@@ -257,12 +262,13 @@ void add_exec(CLI::App& app) {
       ->check(CLI::IsMember({"registers", "matrix", "bits"}).description(""));
   add_execution_flags(*command, options->execution);
   add_label_flags(*command, options->labels);
+  add_report_option(*command, options->report);
   options->jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
       ->type_name("N")
       ->check(CLI::Range(1u, max_jobs));
   command->footer(introduction + dtype_help() + examples);
-  command->callback([options] { exec(*options); });
+  command->callback([options, command] { exec(*options, *command); });
 }
 
 }  // namespace warpmat

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 #include <warpmat/execute/explain.h>
+#include <warpmat/ptx/run.h>
+#include <warpmat/ptx/statement_name.h>
 
 #include <array>
 #include <cstring>
@@ -18,13 +20,14 @@
 #include "tools/library/explanation_json.h"
 #include "tools/library/explanation_text.h"
 #include "tools/library/output_file.h"
+#include "tools/library/ptx_file.h"
 
 namespace warpmat {
 namespace {
 
 struct Options {
   OperandOptions operands;
-  std::string target, against, html;
+  std::string target, against, html, statement;
   std::size_t which = 0;
   std::optional<int> row, column, matrix, lane, reg;
   ExecutionOptions execution;
@@ -147,19 +150,56 @@ struct Pair {
   std::optional<Explanation> other;
 };
 
-std::vector<Pair> explained(const Options& options) {
-  const Instruction instruction(options.operands.opcode, options.target);
-  const Form& form = instruction.form();
-  Case inputs(form, options);
+std::vector<Pair> explained(const Instruction& instruction, const Arguments& arguments, const Options& options) {
   std::vector<Pair> pairs;
-  for (const Element& element : wanted_elements(form, options)) {
-    Pair& pair = pairs.emplace_back(Pair{explain(instruction, inputs.arguments(), element, options.execution), std::nullopt});
+  for (const Element& element : wanted_elements(instruction.form(), options)) {
+    Pair& pair = pairs.emplace_back(Pair{explain(instruction, arguments, element, options.execution), std::nullopt});
     if (options.against.empty()) continue;
     pair.other = options.against == "f32"
-                     ? explain_as_f32(instruction, inputs.arguments(), element, options.execution)
-                     : explain(Instruction(options.operands.opcode, options.against), inputs.arguments(), element, options.execution);
+                     ? explain_as_f32(instruction, arguments, element, options.execution)
+                     : explain(Instruction(instruction.form().opcode, options.against), arguments, element, options.execution);
   }
   return pairs;
+}
+
+/// An instruction on the operands that options name.
+std::vector<Pair> explained_instruction(const Options& options) {
+  if (options.target.empty()) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
+  if (!options.statement.empty()) throw std::invalid_argument("--statement names a statement of a .ptx file");
+  const Instruction instruction(options.operands.opcode, options.target);
+  Case inputs(instruction.form(), options);
+  return explained(instruction, inputs.arguments(), options);
+}
+
+void check_no_operands(const OperandOptions& options) {
+  for (const auto& [option, path] : options.paths)
+    if (!path.empty()) throw std::invalid_argument(fmt::format("--{}: a program has its operands in its registers", option));
+}
+
+/// A matrix instruction of a program, after one warp has executed what stands before it.
+std::vector<Pair> explained_statement(const Options& options) {
+  check_no_operands(options.operands);
+  const Program program = read_program(options.operands.opcode, options.target);
+  const Statement& wanted = *program.matrix_statements().at(find_statement(program, options.statement.empty() ? "0" : options.statement));
+  Warp warp(program);
+  for (const Statement& statement : program.statements) {
+    if (&statement == &wanted) break;
+    warp.execute(statement, options.execution);
+  }
+  const Form& form = wanted.matrix()->form();
+  std::array<std::vector<std::uint32_t*>, operand_names> words;
+  Arguments arguments;
+  arguments.shared = &warp.shared();
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    words[i] = warp.words(wanted.operands[i]);
+    const Operand& operand = form.operands[i];
+    if (operand.kind == OperandKind::address) arguments.offset = wanted.operands[i].offset;
+    if (operand.written)
+      arguments.destination = words[i];
+    else
+      arguments.source(operand.name) = ConstRegisterList(words[i].data(), words[i].size());
+  }
+  return explained(*wanted.matrix(), arguments, options);
 }
 
 std::string text_of(const Pair& pair) {
@@ -179,7 +219,7 @@ nlohmann::ordered_json json_of(const Pair& pair) {
 
 void explain_command(const Options& options) {
   if (!options.html.empty()) check_output_place(options.html);
-  const std::vector<Pair> pairs = explained(options);
+  const std::vector<Pair> pairs = options.operands.opcode.ends_with(".ptx") ? explained_statement(options) : explained_instruction(options);
   if (!options.html.empty()) {
     if (pairs.size() > 1) throw std::invalid_argument("--html shows one element: name it by --row and --column");
     write_file(options.html, {explanation_html(pairs.front().one, pairs.front().other ? &*pairs.front().other : nullptr)});
@@ -198,7 +238,8 @@ void explain_command(const Options& options) {
 
 constexpr const char* footer =
     R"(Operands are given as to 'warpmat exec': .npy files of registers or matrices, of which --case takes one; or zeros, iota, iota-bits and
-random[:SEED], which fill an operand's matrix. The steps are those of the reference as it executes: which products meet in one addition, with the
+random[:SEED], which fill an operand's matrix. In place of OPCODE a file FILE.ptx as for 'warpmat run', such as 'warpmat diff' leaves of a mismatch:
+one warp executes what stands before --statement, with registers that are zero. The steps are those of the reference as it executes: which products meet in one addition, with the
 lane, register and bits of their factors; the exponent that they are aligned to; what is cut; the sum; the rounding.
 
 --against shows another target beside it, or f32: a loop of multiply-adds as on a CPU; and says after which steps the two part.
@@ -208,6 +249,7 @@ Examples:
   warpmat explain mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a --a A.npy --b B.npy --c zeros --case 7 --row 0 --column 1 --against sm_80
   warpmat explain mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 --target sm_80 --a A.npy --b B.npy --c C.npy --lane 5 --register 1 --against f32
   warpmat explain mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 --target sm_90a --a random:1 --b random:2 --c zeros --row 0 --column 0 --html out.html
+  warpmat explain warpmat_mismatch_1.ptx --statement mma.0 --lane 5 --register 1 --against sm_80
   warpmat explain ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --lane 5 --register 3)";
 
 }  // namespace
@@ -216,8 +258,11 @@ void add_explain(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("explain", "Show step by step how one element of a result comes about");
   const auto options = std::make_shared<Options>();
   add_operand_options(*command, options->operands);
-  command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
+  command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own")
+      ->type_name("T");
   command->add_option("--against", options->against, "Another target, or f32, to show beside it")->type_name("T");
+  command->add_option("--statement", options->statement, "Of a program: which matrix instruction, 0 or mma.0 (default: the first)")
+      ->type_name("NAME");
   command->add_option("--case", options->which, "Which case of the files (default: 0)")->type_name("N");
   CLI::Option* const row = command->add_option("--row", options->row, "With --column: this element of the result")->type_name("I");
   CLI::Option* const column = command->add_option("--column", options->column, "With --row: this element of the result")->type_name("J");

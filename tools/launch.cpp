@@ -1,88 +1,71 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
 
+#include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
+#include "launch_flags.h"
+#include "tools/library/bank_report.h"
 #include "tools/library/check_list.h"
 #include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
 #include "tools/library/label_flags.h"
-#include "tools/library/launch_description.h"
-#include "tools/library/ptx_file.h"
+#include "tools/library/output_file.h"
+#include "tools/library/run_report.h"
+#include "tools/library/split.h"
 
 namespace warpmat {
 namespace {
 
 struct Options {
-  std::string file, kernel, grid, block, cluster, target, checks = "uninitialised,copies";
-  std::vector<std::string> buffers, params, outs;
-  std::uint32_t shared_bytes = 0;
-  bool contract = true;
+  LaunchFlags flags;
+  std::string checks = "uninitialised,copies";
+  std::vector<std::string> outs;
   LaunchOptions launch;
   LabelOptions labels;
+  std::string report;
 };
 
-/// The description that the options make of a .ptx file, and of Triton's .json beside it.
-LaunchDescription described_by(const Options& options) {
-  LaunchDescription description;
-  description.ptx = options.file;
-  description.kernel = options.kernel;
-  if (!options.grid.empty()) description.config.grid = parse_dim3(options.grid, "grid");
-  if (!options.block.empty()) description.config.block = parse_dim3(options.block, "block");
-  if (!options.cluster.empty()) description.config.cluster = parse_dim3(options.cluster, "cluster");
-  description.config.shared_bytes = options.shared_bytes;
-  const std::filesystem::path beside = std::filesystem::path(options.file).replace_extension(".json");
-  if (std::filesystem::exists(beside)) fill_from_triton(beside, description);
-  for (const std::string& text : options.buffers) description.buffers.push_back(parse_buffer(text));
-  for (const std::string& text : options.params) description.parameters.push_back(parse_parameter(text, description.buffers));
-  return description;
+/// Whether the list of checks asks for the count of bank conflicts, which is a report and no check that traps.
+bool counts_banks(const std::string& checks) {
+  return std::ranges::count(split(checks, ','), "banks") > 0;
 }
 
-LaunchDescription description_of(const Options& options) {
-  if (!options.file.ends_with(".json")) {
-    LaunchDescription description = described_by(options);
-    for (const std::string& text : options.outs) parse_output(text, description.buffers);
-    return description;
-  }
-  if (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() || !options.cluster.empty() || !options.buffers.empty() ||
-      !options.params.empty())
-    throw std::runtime_error(
-        "a launch description has kernel, grid, block, buffers and parameters of its own: those options are for a .ptx file");
-  LaunchDescription description = read_launch(options.file);
+std::string without_banks(const std::string& checks) {
+  std::vector<std::string> kept = split(checks, ',');
+  std::erase(kept, "banks");
+  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
+void run_launch(const Options& options, const CLI::App& command) {
+  LaunchDescription description = description_of(options.flags);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
   for (const LaunchBuffer& buffer : description.buffers)
     if (!buffer.out.empty()) check_output_place(buffer.out);
-  return description;
-}
-
-/// A kernel of Triton's takes two addresses more than its signature says, of scratch memory; what needs none gets zeros.
-void add_scratch(LaunchDescription& description, std::size_t parameters) {
-  const std::filesystem::path beside = std::filesystem::path(description.ptx).replace_extension(".json");
-  if (!std::filesystem::exists(beside)) return;
-  while (description.parameters.size() < parameters && parameters - description.parameters.size() <= 2)
-    description.parameters.push_back({std::vector<std::uint8_t>(8), {}});
-}
-
-void run_launch(const Options& options) {
-  LaunchDescription description = description_of(options);
-  const Module module(read_ptx(description.ptx));
-  const std::string entry = description.kernel.empty() ? only_entry(module, description.ptx) : description.kernel;
-  const Kernel kernel(module, entry, {.target = options.target, .contract = options.contract});
-  const auto instructions = labelled(kernel);
-  require_labels(options.labels, kernel.program().target->name, instructions);
-  add_scratch(description, kernel.program().parameters.size());
-  PreparedLaunch prepared = prepare(description);
+  ReadyLaunch ready = ready_launch(options.flags, std::move(description));
+  const auto instructions = labelled(ready.kernel);
+  const std::string_view target = ready.kernel.program().target->name;
+  require_labels(options.labels, target, instructions);
+  if (!options.report.empty()) check_output_place(options.report);
+  BankReport report;
   LaunchOptions launch_options = options.launch;
-  launch_options.checks = parse_checks(options.checks);
-  const LaunchResult result = launch(kernel, description.config, prepared.memory, prepared.arguments, launch_options);
+  launch_options.checks = parse_checks(without_banks(options.checks));
+  if (counts_banks(options.checks)) launch_options.observer = &report;
+  OpcodeCounts counts(launch_options.observer);
+  if (!options.report.empty()) launch_options.observer = &counts;
+  const LaunchResult result =
+      launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, launch_options);
   fmt::print("{}", result.printed);
-  write_outputs(description, prepared);
-  print_evidence(options.labels, kernel.program().target->name, instructions);
+  write_outputs(ready.description, ready.prepared);
+  write_report(options.report, command, target, instructions, counts.counts());
+  if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
+  print_evidence(options.labels, target, instructions);
 }
 
 }  // namespace
@@ -90,25 +73,19 @@ void run_launch(const Options& options) {
 void add_launch(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("launch", "Execute a whole kernel: grid, blocks, warps, memory");
-  command->add_option("FILE", options->file, "launch.json, or a .ptx file with the options below")->required();
-  command->add_option("--kernel", options->kernel, "The entry's name; may be left out where there is one");
-  command->add_option("--grid", options->grid, "Blocks: X, X,Y or X,Y,Z");
-  command->add_option("--block", options->block, "Threads of a block: X, X,Y or X,Y,Z");
-  command->add_option("--cluster", options->cluster, "Blocks of a cluster: X, X,Y or X,Y,Z");
-  command->add_option("--shared-bytes", options->shared_bytes, "Dynamic shared memory");
-  command->add_option("--buffer", options->buffers, "NAME=SOURCE: a buffer in global memory; may be repeated")->allow_extra_args(false);
-  command->add_option("--param", options->params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")
-      ->allow_extra_args(false);
+  add_launch_flags(*command, options->flags);
   command->add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--target", options->target, "The GPU to be, for example sm_90a; else the file's own .target");
   command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
   command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
-  command->add_option("--check", options->checks, "uninitialised, copies, races, separated by commas; or all, or none")
+  command
+      ->add_option(
+          "--check", options->checks,
+          "uninitialised, copies, races, separated by commas; or all, or none. And banks: bank conflicts by line, to standard error")
       ->capture_default_str();
-  command->add_option("--fmad", options->contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
   add_execution_flags(*command, options->launch.execution);
   add_label_flags(*command, options->labels);
+  add_report_option(*command, options->report);
   command->footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
       "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx "
@@ -119,7 +96,7 @@ void add_launch(CLI::App& app) {
       "  warpmat launch launch.json --jobs 0\n"
       "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"
       "                 --param s32:1000 --param f32:2.5 --param x --param y --out y=y.npy:float32");
-  command->callback([options] { run_launch(*options); });
+  command->callback([options, command] { run_launch(*options, *command); });
 }
 
 }  // namespace warpmat

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <warpmat/ptx/run.h>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "tools/library/output_file.h"
 #include "tools/library/program_warnings.h"
 #include "tools/library/ptx_file.h"
+#include "tools/library/run_report.h"
 #include "tools/library/versus.h"
 #include "tools/library/warp_place.h"
 
@@ -28,6 +31,7 @@ struct Options {
   std::vector<std::string> in, print, out, expect, layouts;
   ExecutionOptions execution;
   LabelOptions labels;
+  std::string report;
 };
 
 /// A program on one target, with the places that the options name.
@@ -87,7 +91,14 @@ void run_versus(const Options& options, const Session& session) {
   print_evidence(options.labels, other.program.target->name, labelled(other.program));
 }
 
-void run_program(const Options& options) {
+/// Every statement once.
+std::map<std::string, std::uint64_t> opcode_counts(const Program& program) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const Statement& statement : program.statements) ++counts[statement_opcode(statement)];
+  return counts;
+}
+
+void run_program(const Options& options, const CLI::App& command) {
   Session session(options, options.target);
   const auto instructions = labelled(session.program);
   const std::vector<Assignment> outputs = assignments(session.program, options.out, "out", "FILE.npy", session.layouts);
@@ -96,6 +107,7 @@ void run_program(const Options& options) {
   for (const Assignment& a : assignments(session.program, options.expect, "expect", "FILE.npy[:TOLERANCE]", session.layouts))
     expectations.emplace_back(a.place, a.what);
   for (const Assignment& output : outputs) check_output_place(output.what);
+  if (!options.report.empty()) check_output_place(options.report);
   require_labels(options.labels, session.program.target->name, instructions);
 
   session.fill();
@@ -105,6 +117,7 @@ void run_program(const Options& options) {
   for (const Assignment& output : outputs) write_npy(output.what, output.place.array(session.warp));
   if (!options.versus.empty()) run_versus(options, session);
   print_evidence(options.labels, session.program.target->name, instructions);
+  write_report(options.report, command, session.program.target->name, instructions, opcode_counts(session.program));
   bool wrong = false;
   for (const Expectation& expectation : expectations) {
     const std::string text = expectation.compare(session.warp);
@@ -151,8 +164,9 @@ void add_run(CLI::App& app) {
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
   add_execution_flags(*command, options->execution);
   add_label_flags(*command, options->labels);
+  add_report_option(*command, options->report);
   command->footer(footer());
-  command->callback([options] { run_program(*options); });
+  command->callback([options, command] { run_program(*options, *command); });
 }
 
 }  // namespace warpmat

@@ -10,6 +10,7 @@
 //   ptx/operands.h     a statement's operands as Eigen matrices: what tests of kernels use
 //   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
 //   execute/instruction.h  one Instruction on registers, without PTX text: what simulators use
+//   execute/explain.h  how one element of a result comes about, step by step
 //   tables/form.h     the table of forms; tables/lowering.h what each becomes on each hardware, and how that is known
 //   layout/fragment.h  which lane, register and bits hold an element
 //   matrices/sparse.h  dense A to stored elements and metadata, and back; tables/scales.h where scale factors lie

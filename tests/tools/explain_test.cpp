@@ -12,6 +12,7 @@
 #include "command.h"
 #include "gpu/cases/cases.h"
 #include "gpu/mutants/variant_runner.h"
+#include "paths.h"
 #include "tally.h"
 #include "tools/explanation_reader.h"
 #include "tools/library/explanation_json.h"
@@ -199,6 +200,20 @@ TEST_CASE("what explain cannot show is refused in one sentence", "[explain]") {
   CHECK(error({"--row", "1", "--column", "0", "--against", "f32"}).find("has no counterpart in f32") != std::string::npos);
   CHECK(error({"--row", "1", "--column", "0", "--case", "3"}).find("--case must be 0 to 0") != std::string::npos);
   CHECK(error({"--row", "1", "--column", "0", "--e", "zeros"}).find("takes no --e") != std::string::npos);
+}
+
+TEST_CASE("explain shows a statement of a program with what its registers hold then", "[explain]") {
+  const std::string program = source_path("tests/programs/mma_m16n8k16_elements.ptx");
+  const Outcome outcome = run_command({"explain", program, "--target", "sm_80", "--lane", "5", "--register", "1", "--json"});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Json json = Json::parse(outcome.out).at(0);
+  CHECK(explanation_reader::contradiction(json) == "");
+  CHECK(json.at("lane") == 5);
+  const Outcome wrong = run_command({"explain", program, "--a", "zeros", "--lane", "5", "--register", "1"});
+  CHECK(wrong.err.find("a program has its operands in its registers") != std::string::npos);
+  CHECK(run_command({"explain", "movmatrix.sync.aligned.m8n8.trans.b16", "--row", "1", "--column", "1"}).err.find("--target is required") !=
+        std::string::npos);
 }
 
 /// Data movement: what stands at the place that the explanation names is what arrives.

@@ -50,6 +50,8 @@ TEST_CASE("the commands of docs/guide print what the pages show", "[guide]") {
       std::vector<std::string> words = words_of(blocks[i].text);
       REQUIRE(words.front() == "warpmat");
       words.erase(words.begin());
+      for (std::string& word : words)
+        if (word.starts_with("docs/")) word = source_path(word);
       const Outcome outcome = run_command(words);
       CHECK(outcome.status == 0);
       CHECK(outcome.out.ends_with(blocks[i + 1].text));
@@ -57,6 +59,11 @@ TEST_CASE("the commands of docs/guide print what the pages show", "[guide]") {
     }
   }
   CHECK(commands >= 3);
+}
+
+TEST_CASE("the picture of the README is what layout draws", "[guide]") {
+  const Outcome outcome = run_command({"layout", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "a", "--format", "svg"});
+  CHECK(outcome.out == read_text(source_path("docs/guide/mma_m16n8k16_a.svg")));
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ std::string svg_cell(const LayoutGrid& grid, const GridCell& cell, GridColour co
   const std::string part = grid.part_word != "register" ? fmt::format("bit {}", cell.bit)
                            : grid.whole                 ? fmt::format("r{}", cell.part)
                                                         : fmt::format("r{}.{}", cell.part, cell.bit);
-  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\"/>\n", x, y, cell_width, cell_height,
-                     grid_colour(number_of(cell, colour))) +
+  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\" stroke=\"#FFFFFF\"/>\n", x, y, cell_width,
+                     cell_height, grid_colour(number_of(cell, colour))) +
          svg_text(middle, y + 13, 12, "middle", fmt::format("T{}", cell.lane)) + svg_text(middle, y + 25, 10, "middle", part);
 }
 
@@ -114,10 +114,9 @@ std::string grid_svg(const LayoutGrid& grid, GridColour colour) {
       margin, 38, 11, "start",
       fmt::format("T: the lane{}; {}", grid.part_word == "register" ? ", r: register and lowest bit" : " that holds the row's address",
                   grid.remark.empty() ? "numbers above and at the left: column and row" : grid.remark));
-  out += "<g stroke=\"#333333\" stroke-width=\"0\">\n";
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
     out += svg_matrix(grid, matrix, colour, top + heading + static_cast<int>(matrix) * matrix_height);
-  return out + "</g>\n</svg>\n";
+  return out + "</svg>\n";
 }
 
 // ---- LaTeX --------------------------------------------------------------------------------------------------------------------------

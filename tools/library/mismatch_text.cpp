@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <warpmat/matrices/matrix.h>
+#include <warpmat/ptx/statement_name.h>
 
 #include <optional>
 
@@ -13,6 +14,7 @@ struct Origin {
   const NamedRegister* reg = nullptr;
   const Operand* operand = nullptr;  ///< nullptr where another instruction wrote the register last
   int index = 0;                     ///< of the register in the operand
+  std::size_t statement = 0;         ///< that wrote it, as Program::matrix_statements counts
 };
 
 const NamedRegister* register_at(const Program& program, int slot) {
@@ -23,7 +25,9 @@ const NamedRegister* register_at(const Program& program, int slot) {
 
 Origin origin_of(const Program& program, int slot) {
   Origin origin{register_at(program, slot), nullptr, 0};
+  std::size_t matrix_statements = 0;
   for (const Statement& statement : program.statements) {
+    const std::size_t number = statement.matrix() != nullptr ? matrix_statements++ : 0;
     if (!outputs_of(program, statement).registers[static_cast<std::size_t>(slot)]) continue;
     origin.operand = nullptr;
     if (statement.matrix() == nullptr) continue;
@@ -31,7 +35,7 @@ Origin origin_of(const Program& program, int slot) {
       for (std::size_t j = 0; j < statement.operands[i].items.size(); ++j) {
         const Operand& operand = statement.matrix()->form().operands[i];
         if (operand.written && statement.operands[i].items[j].slot == origin.reg->slot)
-          origin = {origin.reg, &operand, static_cast<int>(j)};
+          origin = {origin.reg, &operand, static_cast<int>(j), number};
       }
   }
   return origin;
@@ -81,6 +85,13 @@ std::string describe_register(const Origin& origin, std::size_t lane, std::uint6
 }
 
 }  // namespace
+
+std::string explain_options(const Program& program, const Difference& difference) {
+  if (difference.place == Difference::Place::shared_word) return "";
+  const Origin origin = origin_of(program, static_cast<int>(difference.word));
+  if (origin.operand == nullptr) return "";
+  return fmt::format("--statement {} --lane {} --register {}", statement_name(program, origin.statement), difference.lane, origin.index);
+}
 
 std::string describe(const Program& program, const WarpStates& expected, const WarpStates& found, const Difference& difference,
                      const RunnerNames& names) {

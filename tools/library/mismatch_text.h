@@ -17,4 +17,7 @@ struct RunnerNames {
 std::string describe(const Program& program, const WarpStates& expected, const WarpStates& found, const Difference& difference,
                      const RunnerNames& names = {});
 
+/// The options by which `warpmat explain` shows how the register of a difference came about; empty where no matrix instruction wrote it.
+std::string explain_options(const Program& program, const Difference& difference);
+
 }  // namespace warpmat

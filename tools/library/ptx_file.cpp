@@ -35,4 +35,8 @@ Program read_program(const std::filesystem::path& path, std::string_view target)
   }
 }
 
+const std::string& statement_opcode(const Statement& statement) {
+  return statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
+}
+
 }  // namespace warpmat

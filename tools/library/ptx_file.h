@@ -18,4 +18,7 @@ bool has_functions(const std::string& text);
 /// that says which command takes it.
 Program read_program(const std::filesystem::path& path, std::string_view target);
 
+/// The canonical opcode of a statement: "mad.lo.u32".
+const std::string& statement_opcode(const Statement& statement);
+
 }  // namespace warpmat

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <warpmat/machine/bank_conflicts.h>
+#include <warpmat/machine/observer.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpmat {
+
+/// An access of one warp, kept as an example.
+struct BankExample {
+  machine::BankAccess access = machine::BankAccess::load;
+  std::uint32_t bytes = 0;
+  std::vector<std::uint64_t> addresses{};  ///< by lane
+  LaneMask lanes = 0;
+  int wavefronts = 0;
+  std::string where{};  ///< "block (0,0,0), warp 2"
+};
+
+/// All executions of one statement that access shared memory, or global memory.
+struct BankLine {
+  int line = 0;
+  std::string opcode{};
+  bool global = false;
+  std::uint64_t executions = 0;
+  std::uint64_t wavefronts = 0, least = 0;                  ///< shared memory
+  std::uint64_t sectors = 0, least_sectors = 0, lines = 0;  ///< global memory
+  Evidence evidence = Evidence::measured;                   ///< the weakest of the executions
+  BankExample worst{};                                      ///< shared memory: the one with most wavefronts
+};
+
+/// Counts what kernels and programs ask of memory, by line of their PTX.
+class BankReport : public machine::Observer {
+ public:
+  void access(const machine::AccessEvent& event) override;
+
+  /// The same for who has no machine's event: a warp's access to shared memory.
+  void shared(int line, const std::string& opcode, Evidence evidence, BankExample example);
+
+  /// In the order of lines, shared memory before global.
+  std::vector<BankLine> lines() const;
+
+ private:
+  std::map<std::pair<int, bool>, BankLine> lines_;
+};
+
+/// Two tables: shared memory, with the lanes that collide in the worst execution; global memory.
+std::string bank_table(const std::vector<BankLine>& lines);
+
+nlohmann::ordered_json bank_json(const std::vector<BankLine>& lines);
+
+/// The worst execution of a statement as a picture: a row of 32 banks for each phase, in each bank how many words lanes ask of it.
+std::string bank_picture_text(const BankLine& line);
+std::string bank_picture_svg(const BankLine& line);
+
+}  // namespace warpmat

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <warpmat/layout/memory_layout.h>
+#include <warpmat/machine/bank_conflicts.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpmat {
+
+/// A matrix that is to lie in shared memory.
+struct SwizzleTile {
+  int rows = 0, columns = 0, element_bits = 0;
+  std::string format{};
+
+  int row_bytes() const { return columns * element_bits / 8; }
+};
+
+/// "64x64:f16". Throws std::runtime_error that says what would be right.
+SwizzleTile parse_tile(const std::string& text);
+
+/// How warps store or load all of a tile, an instruction after another.
+struct TileAccess {
+  std::string name{};  ///< "cp.async.16", "ldmatrix.x4.trans"
+  machine::BankAccess access = machine::BankAccess::load;
+  std::uint32_t bytes = 16;  ///< of each lane
+  int matrices = 0;          ///< of ldmatrix and stmatrix; else 0
+  bool column = false;       ///< lanes go down a column of chunks, not along the rows
+};
+
+/// An access by its name: cp.async.N (N bytes), ldmatrix.xN[.trans], stmatrix.xN[.trans], ld.N or st.N (N bits), and ld.N.column and
+/// st.N.column. Throws std::runtime_error that names them.
+TileAccess parse_access(const std::string& name, bool stores);
+
+/// How a tile lies in memory.
+struct SwizzleCandidate {
+  std::string name{};  ///< as MemoryLayout::parse() takes it
+  MemoryLayout layout{};
+  std::size_t bytes = 0;  ///< of the tile
+  int bits = 0, base = 0, shift = 0, pad = 0;
+};
+
+/// Rows one behind another, rows padded, and every XOR swizzle that keeps the chunks of the widest of `accesses` whole.
+std::vector<SwizzleCandidate> swizzle_candidates(const SwizzleTile& tile, const std::vector<TileAccess>& accesses);
+
+/// The wavefronts that an access of the whole tile takes, and takes at least.
+struct TileWavefronts {
+  std::uint64_t taken = 0, least = 0;
+};
+TileWavefronts tile_wavefronts(const SwizzleTile& tile, const TileAccess& access, const MemoryLayout& layout);
+
+/// The offset in bytes of an element, as expressions of C.
+std::string address_formula(const SwizzleTile& tile, const SwizzleCandidate& candidate);
+
+/// "CU_TENSOR_MAP_SWIZZLE_128B", where a tensor map has the layout for a box that is the tile.
+std::optional<std::string_view> tma_mode(const SwizzleTile& tile, const SwizzleCandidate& candidate);
+
+/// CuTe's swizzle of element numbers, "Swizzle<3,3,3>"; nothing for padded rows.
+std::optional<std::string> cute_swizzle(const SwizzleTile& tile, const SwizzleCandidate& candidate);
+
+}  // namespace warpmat
