@@ -8,6 +8,8 @@
 
 namespace warpmat::machine {
 
+using code::Operation;
+
 WarpState::Step WarpState::call(const Operation& operation) {
   Strand& s = strand();
   const code::Call& call = program_.calls[operation.detail];

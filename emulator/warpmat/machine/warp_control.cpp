@@ -1,5 +1,7 @@
 // A warp executes operations: which strand of its lanes has its turn, and what each operation does.
 
+#include <fmt/format.h>
+
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
