@@ -1,5 +1,7 @@
 #include "layout_wgmma.h"
 
+#include <array>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -22,24 +24,18 @@ using enum LayoutAxis;
 class Registers {
  public:
   Registers(const WgmmaForm& form, OperandName operand)
-      : form_(form),
-        operand_(operand),
-        fragment_(form.tile->operand(operand).fragment),
-        layout_(register_layout(form, operand)),
-        back_(layout_.inverse()) {}
+      : form_(form), operand_(operand), fragment_(form.tile->operand(operand).fragment), layout_(register_layout(form, operand)) {
+    for (int m = 0; m < matrices(); ++m)
+      for (int r = 0; r < size(row); ++r)
+        for (int c = 0; c < size(column); ++c) back_[key(place(r, c, m))] = element(r, c, m);
+  }
 
   int size(LayoutAxis axis) const {
     return static_cast<int>(axis == row || axis == column || axis == matrix ? layout_.size_from(axis) : layout_.size_to(axis));
   }
   int matrices() const { return fragment_.matrices(); }
 
-  Point place(int r, int c, int m) const {
-    Point element;
-    element[row] = static_cast<std::uint32_t>(r);
-    element[column] = static_cast<std::uint32_t>(c);
-    if (matrices() > 1) element[matrix] = static_cast<std::uint32_t>(m);
-    return layout_(element);
-  }
+  Point place(int r, int c, int m) const { return layout_(element(r, c, m)); }
 
   /// The elements that a register holds, from its low bits to its high bits.
   std::vector<Point> held(int in_warp, int in_lane, int in_reg) const {
@@ -50,7 +46,7 @@ class Registers {
       place[lane] = static_cast<std::uint32_t>(in_lane);
       place[reg] = static_cast<std::uint32_t>(in_reg);
       if (fragment_.elements_per_register() > 1) place[bit] = static_cast<std::uint32_t>(i * fragment_.element_bits);
-      elements.push_back(back_(place));
+      elements.push_back(back_.at(key(place)));
     }
     return elements;
   }
@@ -77,10 +73,23 @@ class Registers {
   }
 
  private:
+  using Key = std::array<std::uint32_t, 4>;  ///< warp, lane, register, bit
+
+  static Key key(const Point& place) { return {place[warp], place[lane], place[reg], place[bit]}; }
+
+  Point element(int r, int c, int m) const {
+    Point point;
+    point[row] = static_cast<std::uint32_t>(r);
+    point[column] = static_cast<std::uint32_t>(c);
+    if (matrices() > 1) point[matrix] = static_cast<std::uint32_t>(m);
+    return point;
+  }
+
   const WgmmaForm& form_;
   OperandName operand_;
   Fragment fragment_;
-  TiledLayout layout_, back_;
+  TiledLayout layout_;
+  std::map<Key, Point> back_;
 };
 
 Json element_json(const Registers& r, const Point& e) {

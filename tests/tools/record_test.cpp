@@ -166,7 +166,7 @@ TEST_CASE("record finds out where a card's wmma.load puts elements", "[tools]") 
   CHECK(contains(outcome.out, "the emulator gives other answers"));
   const Outcome evidence = run_command({"evidence", file});
   CHECK(evidence.status == 0);
-  CHECK(contains(evidence.out, "| `LD` | 186 | assumed | registers as on sm_90 | contradicted"));
+  CHECK(contains(evidence.out, "| `LD` | 204 | assumed | registers as on sm_90 | contradicted"));
   // Bits 0 and 4 of the lane have changed places. A of f16, C of 32 bits, A of bytes and of 4 bits, B of single bits.
   CHECK(contains(evidence.out, "- k0 | m2 k2 m0 m1 k1 | m3 k3 copy; the emulator has k0 | k1 k2 m0 m1 m2 | m3 k3 copy\n"));
   CHECK(contains(evidence.out, "- - | m2 n2 m0 m1 n1 | n0 m3 n3; the emulator has - | n1 n2 m0 m1 m2 | n0 m3 n3\n"));

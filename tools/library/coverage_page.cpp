@@ -14,7 +14,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t page_warps = 20, block_scale_warps = 120;
+constexpr std::size_t page_warps = 20, block_scale_warps = 120, sparse_fp8_warps = 60;
 
 /// A region of a group of forms: who reached it.
 struct Line {
@@ -137,7 +137,7 @@ reach that `warpmat diff` compares on a GPU, and a test fails where one that can
 
 Whether operands can reach a region follows from the widths of the formats and the numbers of the unit
 ([`tables/reach.cpp`](../emulator/warpmat/tables/reach.cpp)), not from what was tried; the same test fails where a case reaches what the rule
-excludes. Here {} warps of each form and class are drawn, {} of block-scaled ones, four times as many of `powers` and `ladder`; a sweep
+excludes. Here {} warps of each form and class are drawn, {} of block-scaled ones and {} of sparse fp8 of wgmma with f16 results, four times as many of `powers` and `ladder`; a sweep
 draws thousands.
 A class in brackets reaches the region in some of the forms.
 
@@ -159,10 +159,13 @@ std::vector<CoveragePart> coverage_parts() {
     std::size_t warps = page_warps;
   };
   // Of wgmma the narrowest forms: the others consist of the same tiles.
-  constexpr Part list[] = {
-      {"sm_90a", "^(?!wgmma)"},  {"sm_90a", "^wgmma.*m64n8k"},
-      {"sm_89", "^mma.*e[45]m"}, {"sm_80", "^mma.*m16.*(f16|bf16|tf32)"},
-      {"sm_70", "^mma"},         {"sm_120a", "block_scale.(f32.e4m3.e4m3|scale_vec::4X.*ue4m3|scale_vec::2X.*e2m1)", block_scale_warps}};
+  constexpr Part list[] = {{"sm_90a", "^(?!wgmma)"},
+                           {"sm_90a", "^wgmma(?!.*m64n8k64.f16).*m64n8k"},
+                           {"sm_90a", "^wgmma.*m64n8k64.f16", sparse_fp8_warps},
+                           {"sm_89", "^mma.*e[45]m"},
+                           {"sm_80", "^mma.*m16.*(f16|bf16|tf32)"},
+                           {"sm_70", "^mma"},
+                           {"sm_120a", "block_scale.(f32.e4m3.e4m3|scale_vec::4X.*ue4m3|scale_vec::2X.*e2m1)", block_scale_warps}};
   std::vector<CoveragePart> parts;
   for (const Part& p : list) {
     const Target& t = target(p.target);
@@ -174,7 +177,7 @@ std::vector<CoveragePart> coverage_parts() {
 }
 
 std::string coverage_page(std::span<const CoveragePart> parts) {
-  std::string text = fmt::format(introduction, page_warps, block_scale_warps);
+  std::string text = fmt::format(introduction, page_warps, block_scale_warps, sparse_fp8_warps);
   for (std::size_t i = 0; i < event_count; ++i)
     text += fmt::format("| {} | {} |\n", name(static_cast<Event>(i)), meaning(static_cast<Event>(i)));
   for (const CoveragePart& part : parts) {
