@@ -70,6 +70,32 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
   }
 }
 
+// On an H200 a quotient and a sum are FMUL.. MUFU.RCP, FFMA; a quotient with another use is not fused.
+TEST_CASE("the product that div.approx and div.full end with is fused like any other", "[contraction]") {
+  for (const std::string& division : {"div.approx", "div.full"})
+    for (const std::string& ftz : {"", ".ftz"}) {
+      CAPTURE(division + ftz);
+      const std::string quotient = division + ftz + ".f32 %f5, %f1, %f2; ";
+      const std::string by_hand = "rcp.approx.ftz.f32 %f7, %f2; fma.rn" + ftz + ".f32 %f8, %f1, %f7, 0fBF800000; sub.rn.f32 %f9, %f6, %f8;";
+      const std::string sum = quotient + "add" + ftz + ".f32 %f6, %f5, 0fBF800000; " + by_hand;
+      CHECK(result_of(sum, true) == 0);
+      CHECK(result_of(sum, false) != 0);
+      const std::string used = quotient + "add" + ftz + ".f32 %f6, %f5, 0fBF800000; max.f32 %f6, %f6, %f5; sub.rn.f32 %f9, %f6, %f5;";
+      CHECK(result_of(used, true) == result_of(used, false));
+    }
+  // Beyond 2^126 both are a quarter; below the normal numbers 2^24 times as large.
+  const std::string far = "mul.rn.f32 %f1, %f1, 0f71800000; mul.rn.f32 %f2, %f2, 0f7F000000; ";
+  CHECK(result_of(far + "div.full.f32 %f5, %f1, %f2; add.f32 %f6, %f5, 0fB2000000; mul.rn.f32 %f1, %f1, 0f3E800000; "
+                        "mul.rn.f32 %f2, %f2, 0f3E800000; rcp.approx.ftz.f32 %f7, %f2; fma.rn.f32 %f8, %f1, %f7, 0fB2000000; "
+                        "sub.rn.f32 %f9, %f6, %f8;",
+                  true) == 0);
+  const std::string near = "mov.b32 %f2, 0x00000401; mov.b32 %f1, 0x00000403; ";
+  CHECK(result_of(near + "div.approx.f32 %f5, %f1, %f2; add.f32 %f6, %f5, 0fBF800000; mul.rn.f32 %f1, %f1, 0f4B800000; "
+                         "mul.rn.f32 %f2, %f2, 0f4B800000; rcp.approx.ftz.f32 %f7, %f2; fma.rn.f32 %f8, %f1, %f7, 0fBF800000; "
+                         "sub.rn.f32 %f9, %f6, %f8;",
+                  true) == 0);
+}
+
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {
   const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\n add.f32 %f9, %f5, %f3;\n mov.b32 %d, %f9;");
   const Kernel kernel(module, "k");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -17,16 +18,20 @@ using catalogue::Semantics;
 
 namespace {
 
-/// A statement that contraction knows: mul, add, sub or neg without a rounding modifier.
+/// A statement that contraction knows: mul, add, sub or neg without a rounding modifier, and div.approx and div.full of f32, which end with
+/// such a mul: of the dividend and the divisor's reciprocal.
 struct Arithmetic {
-  enum class Kind { mul, add, sub, neg };
+  enum class Kind { mul, div_approx, div_full, add, sub, neg };
   Kind kind;
   std::string type;  ///< ".ftz.f32": what must be equal
   bool saturates;
+
+  bool multiplies() const { return kind == Kind::mul || kind == Kind::div_approx || kind == Kind::div_full; }
 };
 
-constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul}, std::pair{"add", Arithmetic::Kind::add},
-                           std::pair{"sub", Arithmetic::Kind::sub}, std::pair{"neg", Arithmetic::Kind::neg}};
+constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul},           std::pair{"div.approx", Arithmetic::Kind::div_approx},
+                           std::pair{"div.full", Arithmetic::Kind::div_full}, std::pair{"add", Arithmetic::Kind::add},
+                           std::pair{"sub", Arithmetic::Kind::sub},           std::pair{"neg", Arithmetic::Kind::neg}};
 constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
 
 bool may_pass_neg(std::string_view type) {
@@ -84,7 +89,8 @@ class Contraction {
     if (match->types.size() != 1 || std::ranges::find(types, match->types[0]->name) == types.end()) return std::nullopt;
     Arithmetic arithmetic{kind->second, fmt::format("{}.{}", match->has(".ftz") ? ".ftz" : "", match->types[0]->name), match->has(".sat")};
     for (const std::string_view q : match->qualifiers)
-      if (q != ".ftz" && q != ".sat" && q.substr(1) != match->types[0]->name) return std::nullopt;  // a rounding modifier
+      if (q != ".ftz" && q != ".sat" && q != ".approx" && q != ".full" && q.substr(1) != match->types[0]->name)
+        return std::nullopt;  // a rounding modifier
     return arithmetic;
   }
 
@@ -132,7 +138,7 @@ class Contraction {
     const Value value = at(i).results[0];
     for (const int user : *users) {
       const auto& arithmetic = kind(user);
-      if (!arithmetic || arithmetic->type != type || arithmetic->kind == Arithmetic::Kind::mul) return false;
+      if (!arithmetic || arithmetic->type != type || arithmetic->multiplies()) return false;
       if (arithmetic->kind == Arithmetic::Kind::neg)
         return users->size() == 1 && may_pass_neg(type) && follow(block, user, type, !negated, uses);
       const auto& sources = at(user).sources;
@@ -146,7 +152,7 @@ class Contraction {
   void find_products(int block) {
     const Block& range = blocks_[static_cast<std::size_t>(block)];
     for (int i = range.first; i < range.last; ++i) {
-      if (!kind(i) || kind(i)->kind != Arithmetic::Kind::mul || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
+      if (!kind(i) || !kind(i)->multiplies() || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
       Product product{i, {}};
       if (follow(block, i, kind(i)->type, false, product.uses) && !product.uses.empty()) products_.push_back(std::move(product));
     }
@@ -167,7 +173,7 @@ class Contraction {
   /// Whether a sum reads what operation `mul` writes, or a neg, behind which a sum may be.
   bool has_sum(int mul) const {
     for (std::size_t i = 0; i < arithmetic_.size(); ++i)
-      if (arithmetic_[i] && arithmetic_[i]->kind != Arithmetic::Kind::mul && arithmetic_[i]->type == kind(mul)->type &&
+      if (arithmetic_[i] && !arithmetic_[i]->multiplies() && arithmetic_[i]->type == kind(mul)->type &&
           std::ranges::find(function_.operations[i].sources, at(mul).results[0]) != function_.operations[i].sources.end())
         return true;
     return false;
@@ -180,7 +186,7 @@ class Contraction {
       return block.next.size() > 1 || (last.guarded && (last.semantics == Semantics::exit || last.semantics == Semantics::return_));
     });
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
-      if (!kind(i) || kind(i)->kind != Arithmetic::Kind::mul || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
+      if (!kind(i) || !kind(i)->multiplies() || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
       if (!has_sum(i)) continue;
       const auto product = std::ranges::find(products_, i, &Product::mul);
       const bool known = product != products_.end() && (product->uses.size() == 1 || is_fused(*product));
@@ -220,6 +226,40 @@ class Contraction {
     return operation;
   }
 
+  Value new_register(RegisterClass register_class) {
+    function_.registers.push_back({register_class, 32});
+    return static_cast<Value>(function_.registers.size() - 1);
+  }
+
+  /// Multiplies both parts of a quotient by `scale` where |divisor| compares with `limit`, both f32 bits; elsewhere by 1.
+  void emit_scaled(const std::string& comparison, std::uint32_t limit, std::uint32_t scale, const std::string& ftz,
+                   std::vector<Value>& parts, const DraftOperation& like, std::vector<DraftOperation>& out) {
+    const auto constant = [&](std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); };
+    const Value magnitude = new_register(RegisterClass::word), factor = new_register(RegisterClass::word);
+    const Value scales = new_register(RegisterClass::predicate);
+    out.push_back(make("abs.f32", {magnitude}, {parts[1]}, like));
+    out.push_back(make("setp." + comparison + ".f32", {scales}, {magnitude, constant(limit)}, like));
+    out.push_back(make("selp.b32", {factor}, {constant(scale), constant(std::bit_cast<std::uint32_t>(1.0F)), scales}, like));
+    for (Value& part : parts) {
+      const Value scaled = new_register(RegisterClass::word);
+      out.push_back(make("mul.rn" + ftz + ".f32", {scaled}, {part, factor}, like));
+      part = scaled;
+    }
+  }
+
+  /// The factors of the mul that div.approx or div.full ends with, as ptxas makes them: dividend and divisor are scaled where the
+  /// reciprocal of the divisor would leave the normal numbers.
+  void emit_quotient(const Arithmetic& quotient, std::vector<Value>& parts, const DraftOperation& like, std::vector<DraftOperation>& out) {
+    constexpr std::uint32_t two_to_126 = 0x7e800000, smallest_normal = 0x00800000;
+    const bool flushes = quotient.type.starts_with(".ftz");
+    if (quotient.kind == Arithmetic::Kind::div_full)
+      emit_scaled("gt", two_to_126, std::bit_cast<std::uint32_t>(0.25F), flushes ? ".ftz" : "", parts, like, out);
+    if (!flushes) emit_scaled("lt", smallest_normal, std::bit_cast<std::uint32_t>(0x1p24F), "", parts, like, out);
+    const Value reciprocal = new_register(RegisterClass::word);
+    out.push_back(make("rcp.approx.ftz.f32", {reciprocal}, {parts[1]}, like));
+    parts[1] = reciprocal;
+  }
+
   /// a*b + c with the signs that neg and sub ask for.
   void emit_fused(int mul, const Use& use, std::vector<DraftOperation>& out) {
     const DraftOperation& add = at(use.user);
@@ -230,6 +270,7 @@ class Contraction {
       const auto copy = copies_.find({mul, factor});
       factors.push_back(copy == copies_.end() ? factor : copy->second);
     }
+    if (kind(mul)->kind != Arithmetic::Kind::mul) emit_quotient(*kind(mul), factors, add, out);
     Value addend = add.sources[1 - use.operand];
     const bool subtracts = arithmetic.kind == Arithmetic::Kind::sub;
     const auto negate = [&](Value& value) {
@@ -288,7 +329,7 @@ class Contraction {
     for (DraftOperation& operation : function_.operations) {
       moved.push_back(static_cast<int>(kept.size()));
       const auto arithmetic = classify(operation);
-      const bool product = arithmetic && (arithmetic->kind == Arithmetic::Kind::mul || arithmetic->kind == Arithmetic::Kind::neg);
+      const bool product = arithmetic && (arithmetic->multiplies() || arithmetic->kind == Arithmetic::Kind::neg);
       if (product && uses[static_cast<std::size_t>(operation.results[0])] == 0) continue;
       kept.push_back(std::move(operation));
     }
