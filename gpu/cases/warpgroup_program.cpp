@@ -29,7 +29,13 @@ std::string list(const char* prefix, int first, int count) {
 
 class Generator {
  public:
-  Generator(uint64_t key, int max_units) : random_(key), units_(random_.between(1, max_units)) {}
+  Generator(uint64_t key, int max_units) : random_(key), units_(random_.between(1, max_units)) {
+    constexpr int half = accumulators / 2;
+    if (random_.one_in(2))
+      add_place(0, accumulators);
+    else
+      for (const int first : {0, half}) add_place(first, first + half);
+  }
 
   KernelProgram kernel() {
     program_.launch.entry = "k";
@@ -46,6 +52,18 @@ class Generator {
   }
 
  private:
+  /// The accumulators of a product. Those of two products in a kernel are the same ones or have none in common: between any others ptxas
+  /// moves registers, and then (13.0) may give a product's D registers that overlap those it reads its C from, so that the GPU adds to
+  /// accumulators that the same instruction has overwritten.
+  struct Place {
+    int first, count;
+  };
+
+  void add_place(int first, int end) {
+    const int count = any_form([&](int registers) { return registers <= end - first; }).d_registers();
+    places_.push_back({random_.between(first, end - count), count});
+  }
+
   uint64_t blocks() const { return program_.launch.config.grid.x; }
 
   std::string unit() {
@@ -53,8 +71,10 @@ class Generator {
       case 0: return store();
       case 1: return move();
       case 2:
-      case 3: return two_groups();
-      default: return "wgmma.fence.sync.aligned;\n" + products(0, accumulators, random_.between(1, 3)) + commit + wait(0);
+      case 3:
+        if (places_.size() == 2) return two_groups();
+        [[fallthrough]];
+      default: return "wgmma.fence.sync.aligned;\n" + products(any_place(), random_.between(1, 3)) + commit + wait(0);
     }
   }
 
@@ -65,24 +85,29 @@ class Generator {
   std::string two_groups() {
     constexpr int half = accumulators / 2;
     const int used = random_.between(0, half - 1);
-    return "wgmma.fence.sync.aligned;\n" + products(0, half, 1) + commit + products(half, accumulators, random_.between(1, 2)) + commit +
+    return "wgmma.fence.sync.aligned;\n" + products(places_[0], 1) + commit + products(places_[1], random_.between(1, 2)) + commit +
            wait(1) + fmt::format("\nxor.b32 %x{}, %x{}, %x{};\n", used, used, random_.between(0, half - 1)) + wait(0);
   }
 
-  /// `count` products with D among the registers from `first` to `end` - 1; those that follow each other have the same form.
-  std::string products(int first, int end, int count) {
-    const WgmmaForm& form = any_form(end - first);
-    const int d = random_.between(first, end - form.d_registers());
+  const Place& any_place() { return places_[random_.below(places_.size())]; }
+
+  /// `count` products with D at `place`; those that follow each other have the same form.
+  std::string products(const Place& place, int count) {
+    const WgmmaForm& form = any_form([&](int registers) { return registers == place.count; });
     std::string text;
-    for (int i = 0; i < count; ++i) text += product(form, d);
+    for (int i = 0; i < count; ++i) text += product(form, place.first);
     return text;
   }
 
-  const WgmmaForm& any_form(int most_registers) {
+  template <typename Fits>
+  const WgmmaForm& any_form(Fits fits) {
     const auto forms = wgmma_forms();
+    const bool wide = random_.one_in(3);
+    const auto takes = [&](const WgmmaForm& form) { return fits(form.d_registers()) && (wide || form.shape.n <= 64); };
+    const bool some = std::any_of(forms.begin(), forms.end(), takes);
     while (true) {
       const WgmmaForm& form = forms[random_.below(forms.size())];
-      if (form.d_registers() <= most_registers && (form.shape.n <= 64 || random_.one_in(4))) return form;
+      if (some ? takes(form) : fits(form.d_registers())) return form;
     }
   }
 
@@ -191,6 +216,7 @@ add.s64 %out, %out, %from;
 
   Random random_;
   int units_;
+  std::vector<Place> places_;
   KernelProgram program_;
 };
 

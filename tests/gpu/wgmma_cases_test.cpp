@@ -137,7 +137,7 @@ TEST_CASE("the emulator gives the answers of wgmma that were recorded from an H2
   EmulatorKernelRunner kernels(hopper());
   const auto programs = [] { return std::make_unique<EmulatorRunner>(0, 1); };
   const std::vector<Replayed> results = replay_all(
-      programs, card(), 2, ~std::size_t{0}, [] {}, &kernels);
+      programs, some, 2, ~std::size_t{0}, [] {}, &kernels);
   std::set<const Lowering*> lowerings;
   for (std::size_t i = 0; i < results.size(); ++i) {
     CAPTURE(some.answers[i].opcode, some.answers[i].operand_class, results[i].detail);

@@ -19,7 +19,7 @@ KernelLaunch launch_with_maps() {
                  .dims = {40, 9, 5},
                  .strides = {96, 1024},
                  .box = {32, 6, 2},
-                 .element_strides = {1, 2, 1},
+                 .element_strides = {1, 2, 1, 1, 1},
                  .swizzle = TensorMap::Swizzle::bytes_64,
                  .l2_promotion = TensorMap::L2Promotion::bytes_128,
                  .fill = TensorMap::Fill::nan};
@@ -27,7 +27,7 @@ KernelLaunch launch_with_maps() {
                   .rank = 4,
                   .dims = {14, 9, 2, 3},
                   .strides = {256, 4096, 8192},
-                  .element_strides = {1, 2, 1, 1},
+                  .element_strides = {1, 2, 1, 1, 1},
                   .interleave = TensorMap::Interleave::bytes_16,
                   .mode = TensorMap::Mode::im2col,
                   .lower_corner = {-3, -1},

@@ -70,5 +70,7 @@ TEST_CASE("every row's operands and types can be resolved, and every row has a f
 TEST_CASE("an unknown opcode is explained", "[catalogue]") {
   CHECK_FALSE(find_row("selp.rn.s64"));
   CHECK(explain_unknown_row("selp.rn.s64").find("selp") != std::string::npos);
-  CHECK(explain_unknown_row("multimem.red.add.u32") == "'multimem.red.add.u32' is not an instruction that warpmat executes");
+  CHECK(explain_unknown_row("tex.2d.v4.f32.f32") == "'tex.2d.v4.f32.f32' is not an instruction that warpmat executes");
+  CHECK(explain_unknown_row("multimem.red.add.u32") ==
+        "'multimem.red.add.u32' is not executed: multimem addresses are memory of several GPUs, and warpmat has one");
 }
