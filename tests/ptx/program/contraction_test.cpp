@@ -72,8 +72,8 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
 
 // On an H200 a quotient and a sum are FMUL.. MUFU.RCP, FFMA; a quotient with another use is not fused.
 TEST_CASE("the product that div.approx and div.full end with is fused like any other", "[contraction]") {
-  for (const std::string& division : {"div.approx", "div.full"})
-    for (const std::string& ftz : {"", ".ftz"}) {
+  for (const std::string division : {"div.approx", "div.full"})
+    for (const std::string ftz : {"", ".ftz"}) {
       CAPTURE(division + ftz);
       const std::string quotient = division + ftz + ".f32 %f5, %f1, %f2; ";
       const std::string by_hand = "rcp.approx.ftz.f32 %f7, %f2; fma.rn" + ftz + ".f32 %f8, %f1, %f7, 0fBF800000; sub.rn.f32 %f9, %f6, %f8;";
