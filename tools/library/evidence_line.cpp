@@ -148,7 +148,8 @@ std::string evidence_line(std::string_view target, const std::vector<Labelled>& 
 
 void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all) {
   const Labelled* least = weakest(all);
-  if (options.require.empty() || least == nullptr || least->label >= *find_label(options.require)) return;
+  if (options.require.empty() || least == nullptr || least->label == Label::specified || least->label >= *find_label(options.require))
+    return;
   throw std::runtime_error(fmt::format("--require {}: {}", options.require, line_of(target, all, *least)));
 }
 

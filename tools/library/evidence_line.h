@@ -39,7 +39,8 @@ std::vector<Labelled> labelled(const Kernel& kernel);
 /// specified".
 std::string evidence_line(std::string_view target, const std::vector<Labelled>& all);
 
-/// Throws std::runtime_error where the weakest label of `all` is weaker than `options` require, with the line.
+/// Throws std::runtime_error where the weakest label of `all` is weaker than `options` require, with the line. What the ISA fixes
+/// completely meets every requirement.
 void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all);
 
 /// Prints the line to standard error, unless `options` are quiet.
