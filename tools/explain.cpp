@@ -15,6 +15,7 @@
 
 #include "commands.h"
 #include "exec_options.h"
+#include "gpu/runners/statement_arguments.h"
 #include "tools/library/element_source.h"
 #include "tools/library/execution_flags.h"
 #include "tools/library/explanation_json.h"
@@ -186,20 +187,8 @@ std::vector<Pair> explained_statement(const Options& options) {
     if (&statement == &wanted) break;
     warp.execute(statement, options.execution);
   }
-  const Form& form = wanted.matrix()->form();
-  std::array<std::vector<std::uint32_t*>, operand_names> words;
-  Arguments arguments;
-  arguments.shared = &warp.shared();
-  for (std::size_t i = 0; i < form.operands.size(); ++i) {
-    words[i] = warp.words(wanted.operands[i]);
-    const Operand& operand = form.operands[i];
-    if (operand.kind == OperandKind::address) arguments.offset = wanted.operands[i].offset;
-    if (operand.written)
-      arguments.destination = words[i];
-    else
-      arguments.source(operand.name) = ConstRegisterList(words[i].data(), words[i].size());
-  }
-  return explained(*wanted.matrix(), arguments, options);
+  StatementArguments arguments(warp, wanted);
+  return explained(*wanted.matrix(), arguments.get(), options);
 }
 
 std::string text_of(const Pair& pair) {

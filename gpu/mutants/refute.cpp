@@ -14,6 +14,7 @@
 
 #include "gpu/mutants/variant_runner.h"
 #include "gpu/runners/emulator_runner.h"
+#include "gpu/runners/one_warp.h"
 
 namespace warpmat {
 namespace {
@@ -120,9 +121,7 @@ class Refuter {
   }
 
   static bool answers_alike(VariantRunner& runner, const KnownClass& c, std::size_t warp) {
-    WarpStates one(c.program, 1, c.initial.shared_bytes);
-    std::ranges::copy(c.initial.registers_of(warp), one.registers.begin());
-    std::ranges::copy(c.initial.shared_of(warp), one.shared.begin());
+    WarpStates one = one_warp(c.program, c.initial, warp);
     try {
       runner.run(c.program, one);
     } catch (const std::runtime_error&) {  // a trap where the card has an answer: a layout with wider accesses wants a larger alignment

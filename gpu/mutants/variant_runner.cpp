@@ -4,30 +4,18 @@
 #include <warpmat/ptx/run.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <stdexcept>
-#include <vector>
+
+#include "gpu/runners/statement_arguments.h"
 
 namespace warpmat {
 namespace {
 
 void execute_statement(const VariantRunner::Execute& execute, const Statement& statement, Warp& warp, Events* events) {
-  const Form& form = statement.matrix()->form();
-  std::array<std::vector<std::uint32_t*>, operand_names> words;
-  Arguments arguments;
-  arguments.shared = &warp.shared();
-  arguments.events = events;
-  for (std::size_t i = 0; i < form.operands.size(); ++i) {
-    words[i] = warp.words(statement.operands[i]);
-    const Operand& operand = form.operands[i];
-    if (operand.kind == OperandKind::address) arguments.offset = statement.operands[i].offset;
-    if (operand.written)
-      arguments.destination = words[i];
-    else
-      arguments.source(operand.name) = ConstRegisterList(words[i].data(), words[i].size());
-  }
-  execute(form, arguments);
+  StatementArguments arguments(warp, statement);
+  arguments.get().events = events;
+  execute(statement.matrix()->form(), arguments.get());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "catch.h"
 #include "command.h"
 #include "compressed_table.h"
+#include "layout/cute_atoms.h"
 #include "paths.h"
 #include "tally.h"
 #include "tools/library/layout_grid.h"
@@ -189,26 +190,25 @@ TEST_CASE("CuTe's notation is that of CUTLASS, and leads to every element", "[la
   CHECK(tally.failures() == "");
 }
 
-/// Atoms whose threads are the 32 lanes and whose values are elements of the form, one by one.
-const std::map<std::string, std::string> dense_atoms{
-    {"SM80_16x8x8_F32TF32TF32F32_TN", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
-    {"SM80_16x8x16_F32F16F16F32_TN", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
-    {"SM80_16x8x16_S32S8S8S32_TN", "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32"},
-    {"SM80_16x8x32_S32S8S8S32_TN", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
-    {"SM80_16x8x32_S32S4S4S32_TN", "mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32"},
-    {"SM80_16x8x64_S32S4S4S32_TN", "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32"},
-    {"SM89_16x8x32_F32E4M3E4M3F32_TN", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"},
-    {"SM120_f8f6f4_k32", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32"},
-    {"SM120_mxf4_k64", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"}};
+/// Forms of atoms whose threads are the 32 lanes and whose values are elements of the form, one by one: dense ones, but not Volta's.
+std::map<std::string, const Form*> dense_atoms() {
+  std::map<std::string, const Form*> forms;
+  for (const CuteAtom& atom : cute_atoms)
+    if (const Form* form = find_form(atom.opcode); form->sparsity == Sparsity::dense && form->shape != Shape{8, 8, 4})
+      forms.emplace(atom.name, form);
+  return forms;
+}
 
 TEST_CASE("CuTe's notation agrees with the layouts of CUTLASS's atoms", "[vectors]") {
   const std::map<std::string, OperandName> operands{{"A", OperandName::a}, {"B", OperandName::b}, {"C", OperandName::c}};
+  const std::map<std::string, const Form*> atoms = dense_atoms();
+  CHECK(atoms.size() >= 9);
   Tally tally;
   for (const auto& fields : read_table(source_path("tests/vectors/cute/mma_layouts.tsv.gz"))) {
-    const auto atom = dense_atoms.find(fields[0]);
+    const auto atom = atoms.find(fields[0]);
     const auto operand = operands.find(fields[1]);
-    if (atom == dense_atoms.end() || operand == operands.end()) continue;
-    const Fragment& f = find_form(atom->second)->operand(operand->second).fragment;
+    if (atom == atoms.end() || operand == operands.end()) continue;
+    const Fragment& f = atom->second->operand(operand->second).fragment;
     static std::map<std::string, CuteLayout> layouts;
     const auto layout = layouts.try_emplace(fields[0] + fields[1], cute_layout(f, by_columns(operand->second))).first;
     tally.expect(layout->second(std::stoi(fields[2]), std::stoi(fields[3])) == std::stoi(fields[4]),

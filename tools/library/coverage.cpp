@@ -13,6 +13,7 @@
 
 #include "gpu/cases/cases.h"
 #include "gpu/cases/wgmma_tiles.h"
+#include "gpu/runners/statement_arguments.h"
 
 namespace warpmat {
 namespace {
@@ -20,18 +21,9 @@ namespace {
 /// The registers of a one-statement program's operands in a warp.
 class CountedWarp {
  public:
-  CountedWarp(const Program& program, Events& counts) : program_(program), warp_(program, static_cast<std::size_t>(program.shared_bytes)) {
-    const Statement& statement = program.statements.front();
-    const Form& form = statement.matrix()->form();
-    for (std::size_t i = 0; i < form.operands.size(); ++i) words_.push_back(warp_.words(statement.operands[i]));
-    for (std::size_t i = 0; i < form.operands.size(); ++i) {
-      if (form.operands[i].written)
-        arguments_.destination = words_[i];
-      else
-        arguments_.source(form.operands[i].name) = ConstRegisterList(words_[i].data(), words_[i].size());
-    }
-    arguments_.shared = &warp_.shared();
-    arguments_.events = &counts;
+  CountedWarp(const Program& program, Events& counts)
+      : program_(program), warp_(program, static_cast<std::size_t>(program.shared_bytes)), arguments_(warp_, program.statements.front()) {
+    arguments_.get().events = &counts;
   }
   CountedWarp(const CountedWarp&) = delete;
   CountedWarp& operator=(const CountedWarp&) = delete;
@@ -40,7 +32,7 @@ class CountedWarp {
   void run(WarpStates& states, std::size_t index) {
     std::ranges::copy(states.registers_of(index), warp_.named_registers().begin());
     std::ranges::copy(states.shared_of(index), warp_.shared().bytes().begin());
-    program_.statements.front().matrix()->execute(arguments_, {.path = Path::reference});
+    program_.statements.front().matrix()->execute(arguments_.get(), {.path = Path::reference});
     std::ranges::copy(warp_.named_registers(), states.registers_of(index).begin());
     std::ranges::copy(warp_.shared().bytes(), states.shared_of(index).begin());
   }
@@ -48,8 +40,7 @@ class CountedWarp {
  private:
   const Program& program_;
   Warp warp_;
-  std::vector<std::vector<std::uint32_t*>> words_;
-  Arguments arguments_;
+  StatementArguments arguments_;
 };
 
 /// Cases `first` to `first + count - 1` of a form of one warp.

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/ptx/run.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace warpmat {
+
+/// What a matrix statement of a program takes and gives, in the registers and the memory of a warp. `warp` and `statement` outlive this.
+class StatementArguments {
+ public:
+  StatementArguments(Warp& warp, const Statement& statement) {
+    const Form& form = statement.matrix()->form();
+    arguments_.shared = &warp.shared();
+    for (std::size_t i = 0; i < form.operands.size(); ++i) {
+      words_[i] = warp.words(statement.operands[i]);
+      const Operand& operand = form.operands[i];
+      if (operand.kind == OperandKind::address) arguments_.offset = statement.operands[i].offset;
+      if (operand.written)
+        arguments_.destination = words_[i];
+      else
+        arguments_.source(operand.name) = ConstRegisterList(words_[i].data(), words_[i].size());
+    }
+  }
+  StatementArguments(const StatementArguments&) = delete;
+  StatementArguments& operator=(const StatementArguments&) = delete;
+
+  Arguments& get() { return arguments_; }
+
+ private:
+  std::array<std::vector<std::uint32_t*>, operand_names> words_;
+  Arguments arguments_;
+};
+
+}  // namespace warpmat
