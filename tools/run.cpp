@@ -165,7 +165,7 @@ void add_run(CLI::App& app) {
   add_execution_flags(*command, options->execution);
   add_label_flags(*command, options->labels);
   add_report_option(*command, options->report);
-  command->footer(footer());
+  command->footer(footer);
   command->callback([options, command] { run_program(*options, *command); });
 }
 

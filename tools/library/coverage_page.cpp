@@ -158,8 +158,8 @@ std::vector<CoveragePart> coverage_parts() {
     const char *target, *forms;
     std::size_t warps = page_warps;
   };
-  // Of wgmma the narrowest forms: the others consist of the same tiles.
-  constexpr Part list[] = {{"sm_90a", "^(?!wgmma)"},
+  // Of wmma.mma the forms whose A lies in rows and B in columns, of wgmma the narrowest: the others multiply the same tiles.
+  constexpr Part list[] = {{"sm_90a", R"(^(?!wgmma|wmma\.mma\.sync\.aligned\.(row\.row|col)))"},
                            {"sm_90a", "^wgmma(?!.*m64n8k64.f16).*m64n8k"},
                            {"sm_90a", "^wgmma.*m64n8k64.f16", sparse_fp8_warps},
                            {"sm_89", "^mma.*e[45]m"},

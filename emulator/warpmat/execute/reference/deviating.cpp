@@ -10,8 +10,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/reference/deviating_unit.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/metadata_columns.h>
@@ -326,7 +324,7 @@ void integer_dot(const Form& form, const Lowering& lowering, Deviations deviatio
 
 void execute_deviating(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   const bool scaled = form.scale_vector != 0 && lowering.semantics != Semantics::grouped_dot;
-  if (scaled) throw std::invalid_argument(fmt::format("deviations are not known for block-scaled forms such as {}", form.opcode));
+  if (scaled) throw std::invalid_argument("deviations are not known for block-scaled forms such as " + form.opcode);
   switch (lowering.semantics) {
     case Semantics::dot: return dot(form, lowering, deviations, arguments);
     case Semantics::split_dot: return split_dot(form, lowering, deviations, arguments);
@@ -342,7 +340,7 @@ void execute_deviating(const Form& form, const Lowering& lowering, Deviations de
     case Semantics::wmma_load:
     case Semantics::wmma_store: break;
   }
-  throw std::invalid_argument(fmt::format("deviations are not known for {}", form.opcode));
+  throw std::invalid_argument("deviations are not known for " + form.opcode);
 }
 
 }  // namespace warpmat
