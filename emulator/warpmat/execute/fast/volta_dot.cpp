@@ -131,8 +131,10 @@ class VoltaDot {
     HWY_ALIGN std::int32_t exponents[k][lanes];  // unless fused
   };
 
-  /// Those that a vector holds.
+  /// Those that a vector holds. The constructor is written out, since NEON's vectors have one: of an implicit one g++ would make code for
+  /// the compiler's own instruction set, into which it cannot inline theirs.
   struct Line {
+    Line() {}
     Floats elements[k];
     Integers exponents[k];
   };
