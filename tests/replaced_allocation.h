@@ -16,6 +16,11 @@ void* allocated(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
+/// Never inlined: beside a call of operator new g++ takes free for a mistake.
+[[gnu::noinline]] void release(void* memory) noexcept {
+  std::free(memory);
+}
+
 }  // namespace
 
 void* operator new(std::size_t bytes) {
@@ -25,14 +30,14 @@ void* operator new[](std::size_t bytes) {
   return allocated(bytes);
 }
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete[](void* memory) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
+  release(memory);
 }

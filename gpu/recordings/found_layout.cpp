@@ -51,8 +51,8 @@ class Search {
     std::vector<IndexBit> candidates;
     int copies = 0;
     for (const IndexBit& m : meanings_) copies += m.axis == Axis::copy;
-    for (const auto& [axis, size] : {std::pair{Axis::column, known_.columns()}, std::pair{Axis::row, known_.rows()}})
-      for (int bit = 0; bit < log2_exact(size); ++bit)
+    for (const Axis axis : {Axis::column, Axis::row})
+      for (int bit = 0; bit < log2_exact(axis == Axis::column ? known_.columns() : known_.rows()); ++bit)
         if (std::ranges::none_of(meanings_, [&](const IndexBit& m) { return m.axis == axis && m.bit == bit; }))
           candidates.push_back({axis, bit});
     if (copies < log2_exact(known_.copies())) candidates.push_back({Axis::copy, copies});

@@ -57,7 +57,7 @@ constexpr std::size_t memory_bytes = 4096;
 /// Bits from bit `first` of the memory on.
 std::uint64_t bits_at(const std::vector<std::uint8_t>& memory, std::size_t first, std::size_t count) {
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < count; ++i) bits |= std::uint64_t{memory[(first + i) / 8] >> (first + i) % 8 & 1u} << i;
+  for (std::size_t i = 0; i < count; ++i) bits |= (std::uint64_t{memory[(first + i) / 8]} >> (first + i) % 8 & 1) << i;
   return bits;
 }
 

@@ -24,8 +24,8 @@ using namespace warpmat;
 
 namespace {
 
-const WgmmaForm& form_of(const std::string& rest) {
-  const WgmmaForm* form = find_wgmma("wgmma.mma_async." + rest);
+const WgmmaForm& form_of(std::string_view rest) {
+  const WgmmaForm* form = find_wgmma("wgmma.mma_async." + std::string(rest));
   REQUIRE(form != nullptr);
   return *form;
 }

@@ -100,7 +100,7 @@ TEST_CASE("a group waits for its own lanes, and the others do not wait for it", 
   for (std::size_t i = 0; i < 32; ++i) CHECK(found[i] == (i < 8 ? 107u : 8u) + 32);
   CHECK_THROWS_WITH(lanes_after("and.b32 %r1, %i, 24; shl.b32 %r2, 255, %r1; setp.eq.u32 %p1, %i, 3; @%p1 bra END; "
                                 "redux.sync.add.u32 %d, 5, %r2; bra END; END: bar.warp.sync 8;"),
-                    Catch::Contains("is executed by lanes 0x000000f7 only; lanes 0x00000008, which must take part"));
+                    ContainsSubstring("is executed by lanes 0x000000f7 only; lanes 0x00000008, which must take part"));
 }
 
 TEST_CASE("masks that do not name the executing lane, and lanes that never come", "[machine][exchange]") {

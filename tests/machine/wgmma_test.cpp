@@ -71,60 +71,60 @@ TEST_CASE("of two groups the first may be used while the second is under way", "
   const std::string second = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f4, %f5, %f6, %f7}, %l1, %l2, 0, 1, 1, 0, 0;\n";
   const std::string two = operands + fence + product + commit + second + commit + "wgmma.wait_group.sync.aligned 1;\n";
   CHECK(all_are(run(two + result + wait), 17));
-  CHECK_THAT(trap_of(two + "mov.b32 %d, %f4;\n" + wait), Catch::Contains("an accumulator is read before wgmma.wait_group"));
+  CHECK_THAT(trap_of(two + "mov.b32 %d, %f4;\n" + wait), ContainsSubstring("an accumulator is read before wgmma.wait_group"));
 }
 
 TEST_CASE("wgmma statements that cannot be are refused with what would be right", "[machine][wgmma]") {
   const std::string of = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, ";
-  CHECK_THAT(trap_of(operands + of + "%l1, %l2, 1, 2, 1, 0, 0;\n"), Catch::Contains("imm-scale-a is 1 or -1; it is '2'"));
-  CHECK_THAT(trap_of(operands + of + "%l1, %l2, 1, 1, 1, 0;\n"), Catch::Contains("takes 8 operands here, 7 are given"));
-  CHECK_THAT(trap_of(operands + of + "{%r1, %r2, %r3}, %l2, 1, 1, 1, 0;\n"), Catch::Contains("takes 4 registers here, 3 are given"));
+  CHECK_THAT(trap_of(operands + of + "%l1, %l2, 1, 2, 1, 0, 0;\n"), ContainsSubstring("imm-scale-a is 1 or -1; it is '2'"));
+  CHECK_THAT(trap_of(operands + of + "%l1, %l2, 1, 1, 1, 0;\n"), ContainsSubstring("takes 8 operands here, 7 are given"));
+  CHECK_THAT(trap_of(operands + of + "{%r1, %r2, %r3}, %l2, 1, 1, 1, 0;\n"), ContainsSubstring("takes 4 registers here, 3 are given"));
   CHECK_THAT(trap_of(operands + "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f0}, %l1, %l2, 1, 1, 1, 0, 0;\n"),
-             Catch::Contains("m64n16k16"));
+             ContainsSubstring("m64n16k16"));
   CHECK_THAT(message_of([] { words_of(word_kernel(operands + fence + product, "sm_90", variables), {1}, {128}); }),
-             Catch::Contains("needs sm_90a; the target is sm_90"));
+             ContainsSubstring("needs sm_90a; the target is sm_90"));
 }
 
 TEST_CASE("planted: accumulators are read or written before the wait", "[machine][wgmma]") {
   CHECK_THAT(trap_of(operands + fence + product + commit + result + wait),
-             Catch::Contains("an accumulator is read before wgmma.wait_group"));
+             ContainsSubstring("an accumulator is read before wgmma.wait_group"));
   CHECK_THAT(trap_of(operands + fence + product + commit + "mov.f32 %f1, 0f00000000;\n" + wait),
-             Catch::Contains("an accumulator is written before wgmma.wait_group"));
-  CHECK_THAT(trap_of(operands + fence + product + wait + result), Catch::Contains("an accumulator is read before wgmma.wait_group"));
+             ContainsSubstring("an accumulator is written before wgmma.wait_group"));
+  CHECK_THAT(trap_of(operands + fence + product + wait + result), ContainsSubstring("an accumulator is read before wgmma.wait_group"));
 }
 
 TEST_CASE("planted: wgmma.fence is missing", "[machine][wgmma]") {
-  CHECK_THAT(trap_of(operands + product + commit + wait + result), Catch::Contains("no wgmma.fence comes before"));
+  CHECK_THAT(trap_of(operands + product + commit + wait + result), ContainsSubstring("no wgmma.fence comes before"));
   CHECK_THAT(trap_of(operands + fence + "mov.f32 %f2, 0f00000000;\n" + product + commit + wait + result),
-             Catch::Contains("an accumulator was written at line"));
+             ContainsSubstring("an accumulator was written at line"));
   const std::string from_registers =
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r4, %r5, %r4, %r4}, %l2, 1, 1, 1, 0;\n";
   CHECK_THAT(trap_of(operands + fence + "mov.b32 %r5, 0;\n" + from_registers + commit + wait + result),
-             Catch::Contains("a register of operand a was written at line"));
+             ContainsSubstring("a register of operand a was written at line"));
 }
 
 TEST_CASE("planted: shared memory is overwritten while a product may read it", "[machine][wgmma]") {
   const std::string overwrite = "mov.b32 %r5, 0;\nst.shared.b32 [%r3], %r5;\n";
   CHECK_THAT(trap_of(operands + fence + product + commit + overwrite + wait + result),
-             Catch::Contains("of the product at line") && Catch::Contains("has changed since that statement"));
+             ContainsSubstring("of the product at line") && ContainsSubstring("has changed since that statement"));
   CHECK(all_are(run(operands + fence + product + commit + wait + "bar.sync 0;\n" + overwrite + result), 17));
 }
 
 TEST_CASE("planted: the warps of a warpgroup disagree", "[machine][wgmma]") {
   CHECK_THAT(trap_of(operands + "and.b32 %r5, %r2, 32;\ncvt.u64.u32 %l3, %r5;\nshr.u64 %l3, %l3, 5;\nadd.s64 %l2, %l2, %l3;\n" + fence +
                      product + commit + wait + result),
-             Catch::Contains("the warps of a warpgroup give different descriptors"));
+             ContainsSubstring("the warps of a warpgroup give different descriptors"));
   CHECK_THAT(trap_of(operands + "setp.ge.u32 %p1, %r2, 96;\n@%p1 bra done;\n" + fence + product + commit + wait + "done:\n" + result),
-             Catch::Contains("deadlock"));
-  CHECK_THAT(trap_of(operands + fence + product + commit + wait + result, 96), Catch::Contains("needs all 128 threads of the warpgroup"));
+             ContainsSubstring("deadlock"));
+  CHECK_THAT(trap_of(operands + fence + product + commit + wait + result, 96), ContainsSubstring("needs all 128 threads of the warpgroup"));
   CHECK_THAT(trap_of(operands + "and.b32 %r5, %r2, 1;\nsetp.eq.u32 %p1, %r5, 1;\n@%p1 bra done;\n" + fence + product + commit + wait +
                      "done:\n" + result),
-             Catch::Contains("which must take part, are elsewhere and do not come"));
+             ContainsSubstring("which must take part, are elsewhere and do not come"));
 }
 
 TEST_CASE("planted: lanes give different descriptors, or one that leaves shared memory", "[machine][wgmma]") {
   CHECK_THAT(trap_of(operands + "cvt.u64.u32 %l3, %r2;\nadd.s64 %l2, %l2, %l3;\n" + fence + product + commit + wait + result),
-             Catch::Contains("the descriptor of operand b is"));
+             ContainsSubstring("the descriptor of operand b is"));
   CHECK_THAT(trap_of(operands + "or.b64 %l2, %l2, 0x3fff;\n" + fence + product + commit + wait + result),
-             Catch::Contains("operand b names leaves shared memory"));
+             ContainsSubstring("operand b names leaves shared memory"));
 }

@@ -84,7 +84,7 @@ void keep_order(std::vector<std::string>& parts, const std::vector<std::string>&
     if (is_member(part)) part = *next++;
 }
 
-const Form& form(const std::string& opcode) {
+const Form& form(std::string_view opcode) {
   const Form* found = find_form(opcode);
   INFO(opcode);
   REQUIRE(found != nullptr);

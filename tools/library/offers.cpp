@@ -1,7 +1,6 @@
 #include "tools/library/offers.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,7 +49,9 @@ std::string evidence_text(const std::vector<Offer>& found) {
       if (text == texts.end()) text = texts.insert(text, {label, label});
       text->second += fmt::format(" {}", name(o.hardware));
     }
-  return fmt::format("{}", fmt::join(texts | std::views::values, "; "));
+  std::vector<std::string> said;
+  for (const auto& [label, text] : texts) said.push_back(text);
+  return fmt::format("{}", fmt::join(said, "; "));
 }
 
 }  // namespace warpmat

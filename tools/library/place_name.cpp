@@ -24,22 +24,22 @@ PlaceName PlaceName::parse(std::string_view text) {
   const auto fail = [&](const std::string& message) { throw std::runtime_error(fmt::format("'{}': {}", text, message)); };
   const std::vector<std::string> parts = split(text, ':');
   PlaceName place{parts[0], {}, Reading::by_dtype, 0};
-  enum { format, reading, columns, nothing } next = format;  // what may still come
+  enum class Part { type, reading, columns, nothing } next = Part::type;  // what may still come
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (const auto said = find_reading(parts[i]); said && next <= reading) {
+    if (const auto said = find_reading(parts[i]); said && next <= Part::reading) {
       place.reading = *said;
-      next = columns;
-    } else if (const auto number = columns_of(parts[i]); number && next <= columns) {
+      next = Part::columns;
+    } else if (const auto number = columns_of(parts[i]); number && next <= Part::columns) {
       if (*number == 0) fail("'0' is not a number of columns");
       place.columns = *number;
-      next = nothing;
-    } else if (next == format) {
+      next = Part::nothing;
+    } else if (next == Part::type) {
       try {
         place.type = find_element_type(parts[i]);
       } catch (const std::runtime_error& e) {
         fail(e.what());
       }
-      next = reading;
+      next = Part::reading;
     } else {
       fail(fmt::format("'{}' does not belong there: a place is NAME[:FORMAT][:bits|:values][:COLUMNS]", parts[i]));
     }

@@ -511,11 +511,11 @@ int Form::memory_alignment() const {
     return number_in_memory(fragment.element(place), far);
   };
   const auto follows = [&](const Place& place) { return place_in_memory(place) == place_in_memory({0, 0, 0}) + 1; };
-  const int bytes = std::max(4, memory_bits / 8);
-  if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * bytes : bytes;  // both at once
+  const int access = std::max(4, memory_bits / 8);                                                            // bytes
+  if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * access : access;  // both at once
   const bool fills_registers = memory_bits >= 32 || follows({0, 0, memory_bits});
   if (space == AddressSpace::shared && memory_bits <= 16 && (fills_registers || memory_bits == 16)) return 16;  // LDSM
-  return fills_registers || memory_bits == 16 || space == AddressSpace::shared ? bytes : 1;
+  return fills_registers || memory_bits == 16 || space == AddressSpace::shared ? access : 1;
 }
 
 std::span<const Form> forms() {
