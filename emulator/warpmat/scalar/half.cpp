@@ -176,7 +176,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(half_kernels_here);
 
 std::span<const Kernel> half_kernels() {
-  return HWY_DYNAMIC_DISPATCH(half_kernels_here)();
+  return WARPMAT_KERNEL(half_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -31,13 +31,16 @@ constexpr float widen_code<Bf16>(std::uint32_t code) {
   return std::bit_cast<float>(code << 16);
 }
 
-/// The exponent's bias grows by 112: a product with 2^112 does that for subnormal numbers too. NaN keeps its fraction.
+/// The exponent's bias grows by 112. A subnormal number is the fraction of a number that begins with 2^-14, less that: no operand is
+/// subnormal in f32, which would be slow. NaN keeps its fraction.
 template <>
 constexpr float widen_code<F16>(std::uint32_t code) {
-  const std::uint32_t magnitude = (code & 0x7fff) << 13;
-  const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
-  const std::uint32_t special = magnitude | 0x7f800000;
-  return std::bit_cast<float>((magnitude >= std::uint32_t{F16::infinity} << 13 ? special : scaled) | (code & 0x8000) << 16);
+  constexpr std::uint32_t smallest_normal = std::uint32_t{F16::smallest_normal} << 13, infinity = std::uint32_t{F16::infinity} << 13;
+  const std::uint32_t magnitude = (code & 0x7fff) << 13, larger = magnitude + (112 << 23);
+  const float above = std::bit_cast<float>(larger + smallest_normal) - 0x1p-14f;
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(above) & 0x7fffffff;  // a zero's sign depends on the CPU's rounding
+  const std::uint32_t number = magnitude < smallest_normal ? subnormal : larger;
+  return std::bit_cast<float>((magnitude >= infinity ? magnitude | 0x7f800000 : number) | (code & 0x8000) << 16);
 }
 
 constexpr float widen(F16 x) {
@@ -129,12 +132,14 @@ constexpr std::uint32_t half_absolute(std::uint32_t a, bool ftz) {
   return (a & 0x7fff) > H::infinity ? half_nan : x & 0x7fff;
 }
 
+/// min and max: in the upper half of a word, whose order is theirs.
 template <typename H>
-using HalfOrder = Order<std::uint16_t, H::infinity, H::smallest_normal, half_nan>;
+using HalfOrder =
+    Order<std::uint32_t, std::uint32_t{H::infinity} << 16, std::uint32_t{H::smallest_normal} << 16, std::uint32_t{half_nan} << 16>;
 
 template <typename H, bool smaller>
 constexpr std::uint32_t half_pick(std::uint32_t a, std::uint32_t b, const Modifiers& m) {
-  return HalfOrder<H>::template pick<smaller>(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), m);
+  return HalfOrder<H>::template pick<smaller>(a << 16, b << 16, m) >> 16;
 }
 
 }  // namespace warpmat::scalar
