@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -101,23 +102,37 @@ constexpr bool is_plain(const Modifiers& m) {
   return !m.ftz && !m.saturate && !m.relu;
 }
 
-/// A source's code; .ftz only unless `plain`.
+/// .ftz, .sat and .relu as numbers that codes are compared with: of loops over lanes that look at flags the compiler makes no vectors.
+template <typename H>
+struct HalfModifiers {
+  std::uint32_t flushed_below = 0;         ///< a source of a smaller magnitude becomes a zero
+  std::uint32_t flushed_result_below = 0;  ///< likewise a result, as the f32 that it is rounded from
+  std::uint32_t cleared_by_sign = 0;       ///< the bits that a negative result loses
+  std::uint32_t zero_above = 0xffff;       ///< then results above become +0: NaNs
+  std::uint32_t largest = 0xffff;          ///< and the others at most this
+
+  explicit constexpr HalfModifiers(const Modifiers& m) {
+    if (m.ftz) flushed_below = H::smallest_normal, flushed_result_below = magnitude(least_unflushed_f16);
+    if (m.relu || m.saturate) cleared_by_sign = 0xffff;
+    if (m.saturate) zero_above = H::infinity, largest = H::one;
+  }
+};
+
+/// A source's number; .ftz only unless `plain`.
 template <typename H, bool plain>
-constexpr float half_source(std::uint32_t code, bool ftz) {
+constexpr float half_source(std::uint32_t code, const HalfModifiers<H>& m) {
   if constexpr (plain) return widen_code<H>(code);
-  return widen_code<H>(ftz ? flush_code<H>(code) : code);
+  return widen_code<H>((code & 0x7fff) < m.flushed_below ? code & half_sign : code);
 }
 
 /// A result of .ftz (which bf16 has not), .sat and .relu. `exact` may have been rounded to odd.
 template <typename H, bool plain>
-constexpr std::uint32_t half_result(float exact, const Modifiers& m) {
+constexpr std::uint32_t half_result(float exact, const HalfModifiers<H>& m) {
   std::uint32_t code = narrow_code<H>(exact);
   if constexpr (plain) return code;
-  const bool tiny = m.ftz && magnitude(exact) < magnitude(least_unflushed_f16);
-  code = tiny ? code & half_sign : code;
-  const std::uint32_t positive = (code & half_sign) != 0 ? 0 : code;  // NaN is positive
-  const std::uint32_t clamped = positive > H::infinity ? 0 : positive > H::one ? H::one : positive;
-  return m.saturate ? clamped : m.relu ? positive : code;
+  code = magnitude(exact) < m.flushed_result_below ? code & half_sign : code;
+  code &= ~(m.cleared_by_sign & (0 - (code >> 15)));  // NaN is positive
+  return code > m.zero_above ? 0 : std::min(code, m.largest);
 }
 
 /// Sign changes: every NaN becomes the canonical one, as in additions [H200].
