@@ -87,7 +87,8 @@ HWY_INLINE void multiply_add(void* result, const void* const* sources, const Mod
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t half = 0; half < halves; ++half) {
       float* const values = s[i] + 32 * half;
-      WARPMAT_EACH_LANE values[lane] = half_source<H, plain>(load<uint32_t>(sources[i], lane) >> (16 * half) & 0xffff, m);
+      const void* const source = sources[i];
+      WARPMAT_EACH_LANE values[lane] = half_source<H, plain>(load<uint32_t>(source, lane) >> (16 * half) & 0xffff, m);
     }
   const auto sums = [&](RoundingMode::Mode rounding, float* sum) HWY_ATTR {
     asm volatile("" : : "r"(s), "r"(sum) : "memory");  // the arrays are memory, which RoundingMode's fences hold
