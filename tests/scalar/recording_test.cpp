@@ -1,9 +1,12 @@
 #include "catch.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
+
+#include <warpmat/execute/fast/instruction_sets.h>
 
 #include "compressed_table.h"
 #include "gpu/compare/scalar_sweep.h"
@@ -23,20 +26,38 @@ std::map<std::string, std::string> recorded_digests() {
   return digests;
 }
 
+struct BestAgain {
+  ~BestAgain() { use_best_instruction_set(); }
+};
+
 }  // namespace
 
-TEST_CASE("every scalar instruction of sm_90 gives what an H200 gave", "[scalar][vectors]") {
+TEST_CASE("every scalar instruction of sm_90 gives what an H200 gave, with the kernels of every instruction set", "[scalar][vectors]") {
+  const BestAgain best_again;
   const std::map<std::string, std::string> recorded = recorded_digests();
-  const std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
-  const std::vector<std::uint64_t> digests = scalar_digests(cases);
-  REQUIRE(cases.size() == recorded.size());
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const auto found = recorded.find(cases[i].title());
-    if (found != recorded.end() && found->second == fmt::format("{:016x}", digests[i])) continue;
-    if (++wrong <= 20) FAIL_CHECK(cases[i].title() << (found == recorded.end() ? " has no recorded answer" : " differs"));
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    const std::vector<ScalarCase> cases = scalar_cases(target("sm_90a"), {9, 0});
+    const std::vector<std::uint64_t> digests = scalar_digests(cases);
+    REQUIRE(cases.size() == recorded.size());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const auto found = recorded.find(cases[i].title());
+      if (found != recorded.end() && found->second == fmt::format("{:016x}", digests[i])) continue;
+      if (++wrong <= 20) FAIL_CHECK(set << ": " << cases[i].title() << (found == recorded.end() ? " has no recorded answer" : " differs"));
+    }
+    CHECK(wrong == 0);
   }
-  CHECK(wrong == 0);
+}
+
+TEST_CASE("an instruction set has kernels of its own", "[scalar]") {
+  const BestAgain best_again;
+  std::set<scalar::Function> kernels;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    kernels.insert(scalar::find_kernel("add.b32"));
+  }
+  CHECK(kernels.size() == instruction_sets().size());
 }
 
 TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]") {

@@ -58,24 +58,48 @@ void execute_row(const code::Program& program, const Operation& operation, void*
   for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
 }
 
+/// Where an operation's operands lie. Kernels ask for a second result or a last source that the row may not have: null pointers end both
+/// lists.
+struct Operands {
+  void* results[most_results];
+  const void* sources[most_operands];
+
+  Operands(const Operation& operation, const code::Slot* slot, std::uint8_t* frame, const std::uint8_t* constants) {
+    if (operation.results > 0) results[0] = frame + *slot;  // no constant is a result
+    for (int i = 1; i < operation.results; ++i) results[i] = frame + slot[i];
+    results[operation.results] = nullptr;
+    slot += operation.results;
+    for (int i = 0; i < operation.sources; ++i) sources[i] = slot[i] >= 0 ? frame + slot[i] : constants + ~slot[i];
+    sources[operation.sources] = nullptr;
+  }
+};
+
 }  // namespace
 
 /// Computes an operation. Lanes that do not execute but still live keep their results; those that have exited need none.
 void WarpState::compute(const Operation& operation, LaneMask mask) {
-  void* results[most_results];
-  const void* sources[most_operands];
-  const code::Slot* slot = slots(operation);
-  std::uint8_t* const frame = registers_ + strand().frame;
-  const std::uint8_t* const constants = launch_.constants;
-  if (operation.results > 0) results[0] = frame + *slot++;  // no constant is a result
-  for (int i = 1; i < operation.results; ++i) results[i] = frame + *slot++;
-  for (int i = 0; i < operation.sources; ++i, ++slot) sources[i] = *slot >= 0 ? frame + *slot : constants + ~*slot;
-  results[operation.results] = nullptr;  // kernels ask for a second result or a last source that the row may not have
-  sources[operation.sources] = nullptr;
+  const Operands operands(operation, slots(operation), registers_ + strand().frame, launch_.constants);
   if ((live_ & ~mask) == 0)
-    execute_row(program_, operation, results, sources);
+    execute_row(program_, operation, operands.results, operands.sources);
   else
-    call_masked(program_, operation, results, sources, mask);
+    call_masked(program_, operation, operands.results, operands.sources, mask);
+}
+
+/// compute() for the operations from `first` on that step() would only compute, up to `end`: returns the first one that is not computed.
+/// What they have in common is looked up once.
+const Operation* WarpState::compute_range(const Operation* first, const Operation* end, const Strand& s) {
+  std::uint8_t* const frame = registers_ + s.frame;
+  const std::uint8_t* const constants = launch_.constants;
+  const code::Slot* const slots = program_.slots.data();
+  const bool all = (live_ & ~s.lanes) == 0;
+  for (; first < end && catalogue::computes(first->semantics) && !first->guarded && !first->joins; ++first) {
+    const Operands operands(*first, slots + first->slots, frame, constants);
+    if (all)
+      execute_row(program_, *first, operands.results, operands.sources);
+    else
+      call_masked(program_, *first, operands.results, operands.sources, s.lanes);
+  }
+  return first;
 }
 
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {

@@ -75,10 +75,7 @@ void WarpState::compute_in_a_row(int& budget) {
   Strand& s = strand();
   const Operation* const first = &program_.operations[static_cast<std::size_t>(s.pc)];
   const Operation* const end = first + std::min(budget, strand_slice - strand_slice_) - 1;
-  const Operation* operation = first;
-  while (operation < end && catalogue::computes(operation->semantics) && !operation->guarded && !operation->joins)
-    compute(*operation++, s.lanes);
-  const auto done = static_cast<int>(operation - first);
+  const auto done = static_cast<int>(compute_range(first, end, s) - first);
   s.pc += done;
   operations_ += static_cast<std::uint64_t>(done);
   budget -= done;

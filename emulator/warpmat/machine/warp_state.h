@@ -147,6 +147,7 @@ class WarpState {
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask);
+  const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Strand& s);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);

@@ -3,7 +3,9 @@
 #include <warpmat/scalar/approximate.h>
 
 #include <array>
+#include <atomic>
 #include <limits>
+#include <memory>
 
 #include <warpmat/scalar/kernels.h>
 
@@ -22,16 +24,36 @@ namespace warpmat::scalar {
 struct alignas(64) Ex2Table {
   Ex2Table();
 
-  std::array<std::uint32_t, 64> c0, c1_c2;   ///< c1_c2: c1, and c2 above it
-  std::array<std::uint32_t, 9> cross_bit{};  ///< [k] = 2^(18 - k)
+  static constexpr std::int32_t c1_offset = 1 << 15;  ///< c1 less this is a signed number of 16 bits
+
+  std::array<std::uint32_t, 64> c0, c1_c2;     ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
+  std::array<std::uint32_t, 9> cross_bit{};    ///< [k] = 2^(18 - k)
+  std::array<std::uint32_t, 9> cross_pair{};   ///< [k] = bits of `high`, of x's bit 18 - k in the lower and of bit 17 - k in the upper half
+  std::array<std::uint32_t, 9> cross_shift{};  ///< [k] = k in the lower, k + 1 in the upper half
   std::uint32_t fraction = (1U << multi_function::fraction_bits) - 1;
-  std::uint32_t bit_5 = 32, low_8_bits = 255, low_9_bits = 511, low_16_bits = 65535;
+  std::uint32_t bit_5 = 32, high_8_bits = 255 << 16, low_9_bits = 511, upper_half = 0xffff0000, ones = 0x10001;
   std::uint32_t rounding = static_cast<std::uint32_t>(multi_function::ex2_interpolation.rounding >> 2);  ///< in units of 2^-38
   std::uint32_t bias = (multi_function::bias - 1) << multi_function::fraction_bits, nan = multi_function::nan;
 };
 
 /// Made at the first call.
 const Ex2Table& ex2_table();
+
+/// A function of f16 or bf16 codes.
+using HalfFunction = std::uint16_t (*)(std::uint16_t);
+
+/// The results of `f` for all codes, made at the first call: of several threads that make them at once, the first to finish gives the
+/// table, without a lock (by_instruction_set.h says why). It is never destroyed.
+template <HalfFunction f>
+const std::uint16_t* all_results() {
+  static constinit std::atomic<const std::uint16_t*> made{nullptr};
+  if (const std::uint16_t* const table = made.load(std::memory_order_acquire)) return table;
+  constexpr std::uint32_t codes = 1 << 16;
+  auto fresh = std::make_unique<std::uint16_t[]>(codes);
+  for (std::uint32_t code = 0; code < codes; ++code) fresh[code] = f(static_cast<std::uint16_t>(code));
+  const std::uint16_t* first = nullptr;
+  return made.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel) ? fresh.release() : first;
+}
 
 }  // namespace warpmat::scalar
 #endif
@@ -49,7 +71,25 @@ using FloatWords = hn::RebindToFloat<Words>;
 using Word = hn::Vec<Words>;
 using Floats = hn::Vec<FloatWords>;
 
-// VPERMI2D looks up 32 words, and VCVTTPS2DQ needs no correction for operands in range: Highway 1.0.3 has no names for these.
+// VPERMI2D looks up 32 words, VCVTTPS2DQ needs no correction for operands in range, VPMADDWD multiplies halves: Highway 1.0.3 has no names
+// for these.
+
+/// The sum of the two products of the halves of each word, as signed numbers.
+HWY_INLINE Word pair_products(Word a, Word b) {
+#if HWY_TARGET <= HWY_AVX3
+  return Word{_mm512_madd_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return Word{_mm256_madd_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_SSE4
+  return Word{_mm_madd_epi16(a.raw, b.raw)};
+#else
+  const SignedWords d;
+  const auto x = hn::BitCast(d, a), y = hn::BitCast(d, b);
+  const auto lower = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(y)));
+  return hn::BitCast(Words(), hn::Add(lower, hn::Mul(hn::ShiftRight<16>(x), hn::ShiftRight<16>(y))));
+#endif
+}
+
 #if HWY_TARGET <= HWY_AVX3
 
 /// Elements `row` modulo 64 of 64 words.
@@ -67,6 +107,11 @@ HWY_INLINE hn::Vec<SignedWords> truncate(Floats x) {
   return hn::Vec<SignedWords>{_mm512_cvttps_epi32(x.raw)};
 }
 
+/// Whether any bit of `mask` is set.
+HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
+  return hn::Mask<Words>{_mm512_test_epi32_mask(x.raw, mask.raw)};
+}
+
 #else
 
 HWY_INLINE Word look_up(const Ex2Table&, const std::array<std::uint32_t, 64>& words, Word row) {
@@ -78,38 +123,80 @@ HWY_INLINE hn::Vec<SignedWords> truncate(Floats x) {
   return hn::ConvertTo(SignedWords(), x);
 }
 
+HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
+  return hn::Ne(hn::And(x, mask), hn::Zero(Words()));
+}
+
 #endif
 
-/// The part of truncated_square that bit 18 - k of x brings in: that bit times the bits k to 8.
+/// x in two parts.
+struct Split {
+  Word high;  ///< bits 9 to 16, in the upper half of the word
+  Word low;   ///< bits 0 to 8
+};
+
+// unit::truncated_square has all products among bits 9 to 16 of x, and those of bits i > 8 and j < 9 with i + j >= 18: bit 18 - k brings in
+// low >> k, for k from 2 to 8. squares_below(t, bits, x) is the square in the lower half of a word, and x.low in the upper half.
+
+#if HWY_TARGET <= HWY_AVX3
+
+/// The half of each word that begins with byte `first`, in both halves.
+template <std::uint8_t first>
+HWY_INLINE Word in_both_halves(Word x) {
+  const hn::Repartition<std::uint8_t, Words> bytes;
+  alignas(16) static constexpr std::uint8_t order[] = {
+      first,     first + 1, first,     first + 1, first + 4,  first + 5,  first + 4,  first + 5,
+      first + 8, first + 9, first + 8, first + 9, first + 12, first + 13, first + 12, first + 13,
+  };
+  return hn::BitCast(Words(), hn::TableLookupBytes(hn::BitCast(bytes, x), hn::LoadDup128(bytes, order)));
+}
+
+/// In the lower half low >> k where bit 18 - k of x is set, in the upper half low >> (k + 1) where bit 17 - k is; `high` and `low` are in
+/// both.
+template <int k>
+HWY_INLINE Word cross_products(const Ex2Table& t, Word high, Word low) {
+  const __mmask32 set = _mm512_test_epi16_mask(high.raw, hn::Set(Words(), t.cross_pair[k]).raw);
+  return Word{_mm512_maskz_srlv_epi16(set, low.raw, hn::Set(Words(), t.cross_shift[k]).raw)};
+}
+
+HWY_INLINE Word squares_below(const Ex2Table& t, Word, Split x) {
+  const Word high = in_both_halves<2>(x.high), low = in_both_halves<0>(x.low);
+  const Word halves = hn::Add(hn::Add(cross_products<2>(t, high, low), cross_products<4>(t, high, low)),
+                              hn::Add(cross_products<6>(t, high, low), cross_products<8>(t, high, low)));
+  const Word square = hn::Add(pair_products(halves, hn::Set(Words(), t.ones)), hn::ShiftRight<1>(pair_products(x.high, x.high)));
+  return hn::Or(hn::And(low, hn::Set(Words(), t.upper_half)), square);
+}
+
+#else
+
 template <int k>
 HWY_INLINE Word cross_products(const Ex2Table& t, Word x, Word low) {
   return hn::IfThenElseZero(hn::TestBit(x, hn::Set(Words(), t.cross_bit[k])), hn::ShiftRight<k>(low));
 }
 
-/// x in two parts.
-struct Split {
-  Word high, low;  ///< bits 9 to 16, and 0 to 8
-};
-
-/// unit::truncated_square: all products among bits 9 to 16 of x are there, and those of bits i > 8 and j < 9 with i + j >= 18.
-HWY_INLINE Word truncated_squares(const Ex2Table& t, Word bits, Split x) {
+HWY_INLINE Word squares_below(const Ex2Table& t, Word bits, Split x) {
   const Word left = hn::Add(hn::Add(cross_products<2>(t, bits, x.low), cross_products<3>(t, bits, x.low)),
                             hn::Add(cross_products<4>(t, bits, x.low), cross_products<5>(t, bits, x.low)));
   const Word right =
       hn::Add(hn::Add(cross_products<6>(t, bits, x.low), cross_products<7>(t, bits, x.low)), cross_products<8>(t, bits, x.low));
-  return hn::Add(hn::ShiftRight<1>(hn::Mul(x.high, x.high)), hn::Add(left, right));
+  const Word square = hn::Add(hn::ShiftRight<1>(pair_products(x.high, x.high)), hn::Add(left, right));
+  return hn::Or(hn::ShiftLeft<16>(x.low), square);
 }
 
-/// The 24 leading bits of the interpolated 2^f, where f is the number made of bits 0 to 22 of `bits`. The sum in units of 2^-38 has 39
-/// bits: c1 · x is added in two parts.
-HWY_INLINE Word ex2_significands(const Ex2Table& t, Word bits) {
+#endif
+
+/// The 24 leading bits of the interpolated 2^f, less f, where f is the number made of bits 0 to 22 of `bits`: a row and x. The sum in units
+/// of 2^-38 has 39 bits: c1 · x is added in two parts of which the upper one is in units of 2^-29. c0 is less by the row; and without
+/// c1_offset the sum lacks 2^15 · x, which is x in units of the result, 2^-23.
+HWY_INLINE Word ex2_significands_less_f(const Ex2Table& t, Word bits) {
   const Words d;
+  const SignedWords ds;
   const Word row = hn::ShiftRight<unit::segment_bits>(bits);
-  const Word c0 = look_up(t, t.c0, row), c1_c2 = look_up(t, t.c1_c2, row), c1 = hn::And(c1_c2, hn::Set(d, t.low_16_bits));
-  const Split x{hn::And(hn::ShiftRight<9>(bits), hn::Set(d, t.low_8_bits)), hn::And(bits, hn::Set(d, t.low_9_bits))};
-  const Word square = hn::Mul(hn::ShiftRight<16>(c1_c2), truncated_squares(t, bits, x));
-  const Word low = hn::Add(hn::Add(hn::Mul(c1, x.low), square), hn::Set(d, t.rounding));
-  return hn::ShiftRight<6>(hn::Add(hn::Add(hn::ShiftLeft<4>(c0), hn::Mul(c1, x.high)), hn::ShiftRight<9>(low)));
+  const Word c0 = look_up(t, t.c0, row), c1_c2 = look_up(t, t.c1_c2, row);
+  const Split x{hn::And(hn::ShiftLeft<7>(bits), hn::Set(d, t.high_8_bits)), hn::And(bits, hn::Set(d, t.low_9_bits))};
+  const Word lower = hn::Add(pair_products(c1_c2, squares_below(t, bits, x)), hn::Set(d, t.rounding));
+  const Word carried = hn::BitCast(d, hn::ShiftRight<9>(hn::BitCast(ds, lower)));
+  return hn::ShiftRight<6>(hn::Add(hn::Add(c0, pair_products(c1_c2, x.high)), carried));
 }
 
 /// unit::ex2 in every lane. Operands beyond the range become 128 and -127, whose powers have the codes of infinity and zero.
@@ -117,14 +204,12 @@ HWY_INLINE Floats ex2_lanes(const Ex2Table& t, Floats operand) {
   const FloatWords df;
   const SignedWords ds;
   const Words d;
-  const Word fraction_mask = hn::Set(d, t.fraction);
   const Floats clamped = hn::IfThenElse(hn::Lt(operand, hn::Set(df, -126.0F)), hn::Set(df, -127.0F), hn::Min(operand, hn::Set(df, 128.0F)));
   const auto fixed = truncate(hn::Mul(clamped, hn::Set(df, 0x1p23F)));
-  const auto has_fraction = hn::RebindMask(ds, hn::TestBit(hn::BitCast(d, fixed), fraction_mask));
+  const auto has_fraction = hn::RebindMask(ds, any_bit(hn::BitCast(d, fixed), hn::Set(d, t.fraction)));
   const auto complemented = hn::Add(fixed, hn::IfThenElseZero(has_fraction, hn::ShiftRight<31>(fixed)));  // where negative
   const Word reduced = hn::BitCast(d, complemented);
-  const Word exponent = hn::Add(hn::AndNot(fraction_mask, reduced), hn::Set(d, t.bias));
-  const Word number = hn::Add(ex2_significands(t, reduced), exponent);
+  const Word number = hn::Add(ex2_significands_less_f(t, reduced), hn::Add(reduced, hn::Set(d, t.bias)));  // with f and the exponent
   return hn::IfThenElse(hn::IsNaN(operand), hn::BitCast(df, hn::Set(d, t.nan)), hn::BitCast(df, number));
 }
 
@@ -149,6 +234,18 @@ void ex2_f32(void* const* results, const void* const* sources, const Modifiers& 
   }
 }
 
+/// `f` of the one or two halves of every lane.
+template <HalfFunction f, int halves>
+void look_up_halves(void* const* results, const void* const* sources, const Modifiers&) {
+  const std::uint16_t* const table = all_results<f>();
+  const auto* const a = static_cast<const std::uint32_t*>(sources[0]);
+  auto* const result = static_cast<std::uint32_t*>(results[0]);
+  for (int lane = 0; lane < 32; ++lane) {
+    const std::uint32_t low = table[a[lane] & 0xffff], high = halves == 2 ? table[a[lane] >> 16] : 0;
+    result[lane] = high << 16 | low;
+  }
+}
+
 constexpr Kernel kernels[] = {
     {"ex2.approx.f32", ex2_f32},
     {"lg2.approx.f32", each_lane<approximate_lg2>},
@@ -160,14 +257,14 @@ constexpr Kernel kernels[] = {
     {"tanh.approx.f32", each_lane<multi_function::tanh>},
     {"div.approx.f32", each_lane<approximate_div>},
     {"div.full.f32", each_lane<full_div>},
-    {"ex2.approx.f16", each_lane<multi_function::ex2_f16>},
-    {"ex2.approx.f16x2", each_lane<in_both_halves<multi_function::ex2_f16>>},
-    {"ex2.approx.bf16", each_lane<multi_function::ex2_bf16>},
-    {"ex2.approx.bf16x2", each_lane<in_both_halves<multi_function::ex2_bf16>>},
-    {"tanh.approx.f16", each_lane<multi_function::tanh_f16>},
-    {"tanh.approx.f16x2", each_lane<in_both_halves<multi_function::tanh_f16>>},
-    {"tanh.approx.bf16", each_lane<multi_function::tanh_bf16>},
-    {"tanh.approx.bf16x2", each_lane<in_both_halves<multi_function::tanh_bf16>>},
+    {"ex2.approx.f16", look_up_halves<multi_function::ex2_f16, 1>},
+    {"ex2.approx.f16x2", look_up_halves<multi_function::ex2_f16, 2>},
+    {"ex2.approx.bf16", look_up_halves<multi_function::ex2_bf16, 1>},
+    {"ex2.approx.bf16x2", look_up_halves<multi_function::ex2_bf16, 2>},
+    {"tanh.approx.f16", look_up_halves<multi_function::tanh_f16, 1>},
+    {"tanh.approx.f16x2", look_up_halves<multi_function::tanh_f16, 2>},
+    {"tanh.approx.bf16", look_up_halves<multi_function::tanh_bf16, 1>},
+    {"tanh.approx.bf16x2", look_up_halves<multi_function::tanh_bf16, 2>},
     {"rcp.approx.ftz.f64", each_lane<of_upper_word<multi_function::rcp64h>>},
     {"rsqrt.approx.ftz.f64", each_lane<of_upper_word<multi_function::rsq64h>>},
     {"rsqrt.approx.f64", each_lane<approximate_rsqrt_f64>},
@@ -187,10 +284,14 @@ namespace warpmat::scalar {
 Ex2Table::Ex2Table() {
   for (std::size_t i = 0; i < 64; ++i) {
     const multi_function::Segment& s = multi_function::ex2_segments[i];
-    c0[i] = static_cast<std::uint32_t>(s.c0);
-    c1_c2[i] = static_cast<std::uint32_t>(s.c2) << 16 | static_cast<std::uint32_t>(s.c1);
+    c0[i] = (static_cast<std::uint32_t>(s.c0) << 4) - (static_cast<std::uint32_t>(i) << 23);
+    c1_c2[i] = static_cast<std::uint32_t>(s.c1 - c1_offset) << 16 | static_cast<std::uint32_t>(s.c2);
   }
-  for (std::size_t k = 0; k < cross_bit.size(); ++k) cross_bit[k] = 1U << (18 - k);
+  for (std::uint32_t k = 0; k < cross_bit.size(); ++k) {
+    cross_bit[k] = 1U << (18 - k);
+    cross_pair[k] = 1U << (9 - k) | (1U << (8 - k)) << 16;
+    cross_shift[k] = k | (k + 1) << 16;
+  }
 }
 
 const Ex2Table& ex2_table() {
@@ -201,7 +302,7 @@ const Ex2Table& ex2_table() {
 HWY_EXPORT(approximate_kernels_here);
 
 std::span<const Kernel> approximate_kernels() {
-  return HWY_DYNAMIC_DISPATCH(approximate_kernels_here)();
+  return WARPMAT_KERNEL(approximate_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -99,12 +99,6 @@ inline std::uint32_t full_div(std::uint32_t a, std::uint32_t b, const Modifiers&
   return approximate_div(a, b, m);
 }
 
-/// A function of f16 or bf16 in both halves of a register.
-template <std::uint16_t (*f)(std::uint16_t)>
-constexpr std::uint32_t in_both_halves(std::uint32_t a) {
-  return static_cast<std::uint32_t>(f(static_cast<std::uint16_t>(a >> 16))) << 16 | f(static_cast<std::uint16_t>(a));
-}
-
 /// A function of an f64's upper word; the lower word is not looked at, and zero in the result.
 template <std::uint32_t (*f)(std::uint32_t)>
 constexpr std::uint64_t of_upper_word(std::uint64_t a) {

@@ -34,6 +34,61 @@ void look_up_predicate(void* const* results, const void* const* sources, const M
   *static_cast<uint32_t*>(results[1]) = conjunction ? differs & condition : differs | condition;
 }
 
+#if HWY_TARGET == HWY_SCALAR
+
+constexpr Function permute_lanes = each_lane<permute>;
+template <std::uint16_t c0, std::uint16_t c1, std::uint16_t c2, std::uint16_t c3>
+constexpr Function permute_mode_lanes = each_lane<permute_mode<c0, c1, c2, c3>>;
+
+#else
+
+// prmt by look-ups of bytes; permute() and permute_mode() of bits.h say what it does.
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Words = hn::ScalableTag<uint32_t>;
+using Word = hn::Vec<Words>;
+
+/// permute() in every lane.
+HWY_INLINE Word permute_words(Word a, Word b, Word selector) {
+  const Words d;
+  const hn::Repartition<std::uint8_t, Words> bytes;
+  const hn::Repartition<std::int8_t, Words> signed_bytes;
+  alignas(16) static constexpr std::uint8_t first_of_word[] = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
+  const Word four = hn::And(selector, hn::Set(d, 0xffff)), pairs = hn::And(hn::Or(four, hn::ShiftLeft<8>(four)), hn::Set(d, 0x00ff00ff));
+  const auto nibbles = hn::BitCast(bytes, hn::And(hn::Or(pairs, hn::ShiftLeft<4>(pairs)), hn::Set(d, 0x0f0f0f0f)));
+  const auto place = hn::Or(hn::And(nibbles, hn::Set(bytes, 3)), hn::LoadDup128(bytes, first_of_word));
+  const auto of_a = hn::TableLookupBytes(hn::BitCast(bytes, a), place), of_b = hn::TableLookupBytes(hn::BitCast(bytes, b), place);
+  const auto byte = hn::IfThenElse(hn::TestBit(nibbles, hn::Set(bytes, 4)), of_b, of_a);
+  const auto sign = hn::BitCast(bytes, hn::BroadcastSignBit(hn::BitCast(signed_bytes, byte)));
+  return hn::BitCast(d, hn::IfThenElse(hn::TestBit(nibbles, hn::Set(bytes, 8)), sign, byte));
+}
+
+HWY_INLINE Word load_words(const void* source, std::size_t first) {
+  return hn::LoadU(Words(), static_cast<const uint32_t*>(source) + first);
+}
+
+void permute_lanes(void* const* results, const void* const* sources, const Modifiers&) {
+  const Words d;
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d))
+    hn::StoreU(permute_words(load_words(sources[0], i), load_words(sources[1], i), load_words(sources[2], i)), d,
+               static_cast<uint32_t*>(results[0]) + i);
+}
+
+/// The selectors of a mode, by the two low bits of c.
+template <std::uint16_t c0, std::uint16_t c1, std::uint16_t c2, std::uint16_t c3>
+void permute_mode_lanes(void* const* results, const void* const* sources, const Modifiers&) {
+  const Words d;
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+    const Word c = load_words(sources[2], i);
+    const auto odd = hn::TestBit(c, hn::Set(d, 1));
+    const Word low = hn::IfThenElse(odd, hn::Set(d, c1), hn::Set(d, c0)), high = hn::IfThenElse(odd, hn::Set(d, c3), hn::Set(d, c2));
+    const Word selector = hn::IfThenElse(hn::TestBit(c, hn::Set(d, 2)), high, low);
+    hn::StoreU(permute_words(load_words(sources[0], i), load_words(sources[1], i), selector), d, static_cast<uint32_t*>(results[0]) + i);
+  }
+}
+
+#endif
+
 constexpr Kernel kernels[] = {
     {"and.b16", each_lane<bitwise_and<uint16_t>>},
     {"and.b32", each_lane<bitwise_and<uint32_t>>},
@@ -87,13 +142,13 @@ constexpr Kernel kernels[] = {
     {"szext.u32", each_lane<extend_bits<uint32_t>>},
     {"szext.s32", each_lane<extend_bits<int32_t>>},
     {"fns.b32", each_lane<find_nth_set>},
-    {"prmt.b32", each_lane<permute>},
-    {"prmt.b32.f4e", each_lane<permute_mode<0x3210, 0x4321, 0x5432, 0x6543>>},
-    {"prmt.b32.b4e", each_lane<permute_mode<0x5670, 0x6701, 0x7012, 0x0123>>},
-    {"prmt.b32.rc8", each_lane<permute_mode<0x0000, 0x1111, 0x2222, 0x3333>>},
-    {"prmt.b32.ecl", each_lane<permute_mode<0x3210, 0x3211, 0x3222, 0x3333>>},
-    {"prmt.b32.ecr", each_lane<permute_mode<0x0000, 0x1110, 0x2210, 0x3210>>},
-    {"prmt.b32.rc16", each_lane<permute_mode<0x1010, 0x3232, 0x1010, 0x3232>>},
+    {"prmt.b32", permute_lanes},
+    {"prmt.b32.f4e", permute_mode_lanes<0x3210, 0x4321, 0x5432, 0x6543>},
+    {"prmt.b32.b4e", permute_mode_lanes<0x5670, 0x6701, 0x7012, 0x0123>},
+    {"prmt.b32.rc8", permute_mode_lanes<0x0000, 0x1111, 0x2222, 0x3333>},
+    {"prmt.b32.ecl", permute_mode_lanes<0x3210, 0x3211, 0x3222, 0x3333>},
+    {"prmt.b32.ecr", permute_mode_lanes<0x0000, 0x1110, 0x2210, 0x3210>},
+    {"prmt.b32.rc16", permute_mode_lanes<0x1010, 0x3232, 0x1010, 0x3232>},
 };
 
 std::span<const Kernel> bit_kernels_here() {
@@ -110,7 +165,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(bit_kernels_here);
 
 std::span<const Kernel> bit_kernels() {
-  return HWY_DYNAMIC_DISPATCH(bit_kernels_here)();
+  return WARPMAT_KERNEL(bit_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 
-#include <hwy/targets.h>
+#include <warpmat/numeric/kernels_target.h>
 
 namespace warpmat::scalar {
 
-/// A value for each set of vector instructions that somebody has chosen, made when it is first asked for; none is ever destroyed. For
+/// A value for each set of vector instructions that kernels_target() has been, made when it is first asked for; none is ever destroyed. For
 /// variables of static storage. Making one takes no lock, which a fork could leave locked in the child for ever: of several threads that
 /// make one at once, the first to finish gives the value.
 template <typename T>
@@ -18,12 +18,12 @@ class ByInstructionSet {
 
   template <typename Make>
   const T& get(Make make) {
-    const std::int64_t targets = hwy::SupportedTargets();
+    const std::size_t set = kernels_target().GetIndex();
     const Node* first = first_.load(std::memory_order_acquire);
-    if (const Node* found = find(first, nullptr, targets)) return found->value;
-    auto fresh = std::make_unique<Node>(Node{targets, make(), first});
+    if (const Node* found = find(first, nullptr, set)) return found->value;
+    auto fresh = std::make_unique<Node>(Node{set, make(), first});
     while (!first_.compare_exchange_weak(first, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
-      if (const Node* found = find(first, fresh->next, targets)) return found->value;
+      if (const Node* found = find(first, fresh->next, set)) return found->value;
       fresh->next = first;
     }
     return fresh.release()->value;
@@ -31,14 +31,14 @@ class ByInstructionSet {
 
  private:
   struct Node {
-    std::int64_t targets;
+    std::size_t set;
     T value;
     const Node* next;
   };
 
-  static const Node* find(const Node* from, const Node* to, std::int64_t targets) {
+  static const Node* find(const Node* from, const Node* to, std::size_t set) {
     for (; from != to; from = from->next)
-      if (from->targets == targets) return from;
+      if (from->set == set) return from;
     return nullptr;
   }
 

@@ -1,5 +1,7 @@
 // Kernels of comparison and selection (PTX ISA 9.1 sections 9.7.6 and 9.7.7), compiled once for each instruction set.
 
+#include <cstring>
+
 #include <warpmat/scalar/half.h>
 #include <warpmat/scalar/kernels.h>
 
@@ -16,45 +18,53 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using std::int16_t, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
-/// The number that is compared: halves, of which `shift` tells which one of a pair, as the f32 of the same value.
+/// The smallest normal number's code: of halves in the upper half of a word.
 template <typename T>
-HWY_INLINE auto number(const void* source, int lane, int shift, bool ftz) {
-  if constexpr (std::is_integral_v<T>) {
-    return load<T>(source, lane);
-  } else if constexpr (sizeof(T) == 2) {
-    const uint32_t code = load<uint32_t>(source, lane) >> shift & 0xffff;
-    return widen_code<T>(ftz ? flush_code<T>(code) : code);
-  } else {
-    const T x = load<T>(source, lane);
-    return ftz ? flush(x) : x;
+constexpr uint32_t smallest_normal = uint32_t{T::smallest_normal} << 16;
+template <>
+constexpr uint32_t smallest_normal<float> = FloatBits<float>::smallest_normal;
+
+/// What T is compared as: halves and 16-bit integers lie in the upper half of a 32-bit number, which has their order.
+template <typename T>
+using Compared =
+    std::conditional_t<sizeof(T) != 2, T,
+                       std::conditional_t<!std::is_integral_v<T>, float, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
+
+/// The numbers of lanes `first` and following; of a pair of halves `shift` says which, 0 or 16.
+template <typename T, class D>
+HWY_INLINE hn::Vec<D> numbers(D d, const void* source, std::size_t first, int shift, bool ftz) {
+  const hn::RebindToUnsigned<D> du;
+  using Word = hn::TFromD<decltype(du)>;
+  auto bits = hn::LoadU(du, static_cast<const Word*>(source) + first);
+  if constexpr (sizeof(T) == 2) bits = shift == 0 ? hn::ShiftLeft<16>(bits) : hn::And(bits, hn::Set(du, 0xffff0000));
+  if constexpr (std::is_same_v<T, float> || (sizeof(T) == 2 && !std::is_integral_v<T>)) {
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffff));
+    const Word flushed_below = ftz ? smallest_normal<T> : 0;
+    bits = hn::IfThenZeroElse(hn::Lt(magnitude, hn::Set(du, flushed_below)), bits);
+    if constexpr (std::is_same_v<T, F16>)  // NaNs of the others are NaNs in f32
+      bits = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, Word{F16::infinity} << 16)), hn::Set(du, FloatBits<float>::nan), bits);
   }
+  return hn::BitCast(d, bits);
 }
 
-/// The lanes of a vector in which `mask` is set, as bits from `first` on.
+/// The lanes of a vector in which `mask` is set, as bits from `first` on. Only what was stored is read: the CPU forwards no store to a
+/// longer load.
 template <class D, class M>
 HWY_INLINE uint32_t bits_of(D d, M mask, std::size_t first) {
-  uint64_t bytes = 0;
-  hn::StoreMaskBits(d, mask, reinterpret_cast<uint8_t*>(&bytes));
-  const uint64_t all = (uint64_t{1} << hn::Lanes(d)) - 1;
-  return static_cast<uint32_t>((bytes & all) << first);
+  std::conditional_t<(HWY_LANES(hn::TFromD<D>) > 8), uint16_t, uint8_t> bits;
+  uint8_t bytes[8];
+  hn::StoreMaskBits(d, mask, bytes);
+  std::memcpy(&bits, bytes, sizeof bits);
+  return uint32_t{bits} << first;
 }
-
-/// What is compared: numbers of up to 16 bits as 32-bit ones.
-template <typename N>
-using Compared = std::conditional_t<std::is_integral_v<N> && sizeof(N) == 2, std::conditional_t<std::is_signed_v<N>, int32_t, uint32_t>, N>;
 
 /// The lanes whose comparison has one of the modifiers' outcomes.
 template <typename T>
 HWY_INLINE uint32_t compare(const void* const* sources, const Modifiers& m, int shift = 0) {
-  using N = Compared<decltype(number<T>(nullptr, 0, 0, false))>;
-  const bool ftz = m.ftz;
-  alignas(64) N a[32], b[32];
-  WARPMAT_EACH_LANE a[lane] = number<T>(sources[0], lane, shift, ftz);
-  WARPMAT_EACH_LANE b[lane] = number<T>(sources[1], lane, shift, ftz);
-  const hn::ScalableTag<N> d;
+  const hn::ScalableTag<Compared<T>> d;
   uint32_t less = 0, equal = 0, greater = 0;
   for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
-    const auto x = hn::Load(d, a + i), y = hn::Load(d, b + i);
+    const auto x = numbers<T>(d, sources[0], i, shift, m.ftz), y = numbers<T>(d, sources[1], i, shift, m.ftz);
     less |= bits_of(d, hn::Lt(x, y), i);
     equal |= bits_of(d, hn::Eq(x, y), i);
     greater |= bits_of(d, hn::Lt(y, x), i);
@@ -164,7 +174,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(comparison_kernels_here);
 
 std::span<const Kernel> comparison_kernels() {
-  return HWY_DYNAMIC_DISPATCH(comparison_kernels_here)();
+  return WARPMAT_KERNEL(comparison_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -79,20 +79,35 @@ void integer_to_float(void* const* results, const void* const* sources, const Mo
   }
 }
 
+/// Integers of 64 bits keep at most 53 bits, the last of which tells of any lost ones.
 template <typename S>
-void integer_to_small(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
+HWY_INLINE double integer_to_double(S x) {
+  if constexpr (sizeof(S) < 8) return static_cast<double>(x);
+  const bool negative = std::cmp_less(x, 0);
+  const uint64_t absolute = with_sticky_bit(negative ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x));
+  const double upper = static_cast<double>(static_cast<uint32_t>(absolute >> 32)) * 0x1p32;
+  const double sum = upper + static_cast<double>(static_cast<uint32_t>(absolute));  // exact
+  return negative ? -sum : sum;
+}
+
+// The compiler makes vectors of the next two loops only if the modifiers are variables, or constants, of their own.
+
+template <Rounding rounding, bool saturate, typename S>
+void round_integers(void* result, const void* source, const Modifiers& m) {
+  const SmallFloat format = m.format;
+  const bool finite = m.finite, relu = m.relu;
+  WARPMAT_EACH_LANE {
+    double x = integer_to_double(load<S>(source, lane));
+    if constexpr (saturate) x = saturate_to_one(x);
+    store<uint32_t>(result, lane, to_small<rounding>(x, format, finite, relu));
+  }
+}
+
+template <typename S>
+void integer_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
   with_rounding(m.rounding, [&](auto rounding) HWY_ATTR {
-    WARPMAT_EACH_LANE {
-      const S x = load<S>(sources[0], lane);
-      const bool negative = std::cmp_less(x, 0);
-      const uint64_t absolute = with_sticky_bit(negative ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x));
-      const double upper = static_cast<double>(static_cast<uint32_t>(absolute >> 32)) * 0x1p32;
-      const double sum = upper + static_cast<double>(static_cast<uint32_t>(absolute));  // exact: at most 53 bits
-      double number = negative ? -sum : sum;
-      if (m.saturate) number = saturate_to_one(number);
-      store<uint32_t>(results[0], lane, to_small<rounding()>(number, m.format, m.finite, m.relu));
-    }
+    const auto loop = m.saturate ? round_integers<rounding(), true, S> : round_integers<rounding(), false, S>;
+    loop(results[0], sources[0], m);
   });
 }
 
@@ -104,18 +119,25 @@ constexpr uint32_t shorter_nan(double x, int fraction_bits, uint32_t sign) {
   return ((bits >> 63) != 0 ? sign : 0) | exponent | quiet_bit | (static_cast<uint32_t>(bits >> (52 - fraction_bits)) & (quiet_bit - 1));
 }
 
+template <Rounding rounding, bool saturate, typename S>
+void round_numbers(void* result, const void* source, const Modifiers& m) {
+  const SmallFloat format = m.format;
+  const bool finite = m.finite, relu = m.relu;
+  WARPMAT_EACH_LANE {
+    auto x = number<S>(source, lane, false);
+    if constexpr (saturate) x = saturate_to_one(x);
+    uint32_t code = to_small<rounding>(x, format, finite, relu);
+    if constexpr (sizeof(S) == 8) code = is_nan(x) ? shorter_nan(x, format.fraction_bits, format.sign) : code;
+    store<uint32_t>(result, lane, code << format.unused_low_bits);
+  }
+}
+
 /// To a format of up to 19 bits; tf32 lies in the upper bits of its word. .ftz changes nothing here: subnormal sources of f32 count [H200].
 template <typename S>
-void float_to_small(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
+void float_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
   with_rounding(m.rounding, [&](auto rounding) HWY_ATTR {
-    WARPMAT_EACH_LANE {
-      auto x = number<S>(sources[0], lane, false);
-      if (m.saturate) x = saturate_to_one(x);
-      uint32_t code = to_small<rounding()>(x, m.format, m.finite, m.relu);
-      if constexpr (sizeof(S) == 8) code = is_nan(x) ? shorter_nan(x, m.format.fraction_bits, m.format.sign) : code;
-      store<uint32_t>(results[0], lane, code << m.format.unused_low_bits);
-    }
+    const auto loop = m.saturate ? round_numbers<rounding(), true, S> : round_numbers<rounding(), false, S>;
+    loop(results[0], sources[0], m);
   });
 }
 
@@ -233,7 +255,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(conversion_kernels_here);
 
 std::span<const Kernel> conversion_kernels() {
-  return HWY_DYNAMIC_DISPATCH(conversion_kernels_here)();
+  return WARPMAT_KERNEL(conversion_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -27,35 +27,38 @@ HWY_INLINE float half_of(const void* source, int lane, int shift) {
 
 /// Packs the codes of upper(lane) and lower(lane).
 template <Rounding rounding, typename Upper, typename Lower>
-HWY_INLINE void pack_pair(void* result, const Modifiers& m, Upper upper, Lower lower) {
+HWY_INLINE void pack_pair_rounded(void* result, const Modifiers& m, Upper upper, Lower lower) {
+  const SmallFloat format = m.format;
+  const bool finite = m.finite, relu = m.relu;
   WARPMAT_EACH_LANE {
-    const uint32_t high = to_small<rounding>(upper(lane), m.format, m.finite, m.relu),
-                   low = to_small<rounding>(lower(lane), m.format, m.finite, m.relu);
-    store<uint32_t>(result, lane, high << m.format.stride | low);
+    const uint32_t high = to_small<rounding>(upper(lane), format, finite, relu),
+                   low = to_small<rounding>(lower(lane), format, finite, relu);
+    store<uint32_t>(result, lane, high << format.stride | low);
   }
 }
 
 template <typename Upper, typename Lower>
-HWY_INLINE void pack_pair(void* result, const Modifiers& modifiers, Upper upper, Lower lower) {
-  const Modifiers m = modifiers;
+HWY_INLINE void pack_pair(void* result, const Modifiers& m, Upper upper, Lower lower) {
   if (m.rounding == Rounding::toward_zero)
-    pack_pair<Rounding::toward_zero>(result, m, upper, lower);
+    pack_pair_rounded<Rounding::toward_zero>(result, m, upper, lower);
   else
-    pack_pair<Rounding::nearest_even>(result, m, upper, lower);
+    pack_pair_rounded<Rounding::nearest_even>(result, m, upper, lower);
 }
 
 /// The first source goes to the upper place.
 void pair_of_floats(void* const* results, const void* const* sources, const Modifiers& m) {
+  const void *const first = sources[0], *const second = sources[1];
   pack_pair(
-      results[0], m, [&](int lane) HWY_ATTR { return load<float>(sources[0], lane); },
-      [&](int lane) HWY_ATTR { return load<float>(sources[1], lane); });
+      results[0], m, [&](int lane) HWY_ATTR { return load<float>(first, lane); },
+      [&](int lane) HWY_ATTR { return load<float>(second, lane); });
 }
 
 template <typename H>
 void pair_of_halves(void* const* results, const void* const* sources, const Modifiers& m) {
+  const void* const source = sources[0];
   pack_pair(
-      results[0], m, [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 16); },
-      [&](int lane) HWY_ATTR { return half_of<H>(sources[0], lane, 0); });
+      results[0], m, [&](int lane) HWY_ATTR { return half_of<H>(source, lane, 16); },
+      [&](int lane) HWY_ATTR { return half_of<H>(source, lane, 0); });
 }
 
 /// cvt.rs of two numbers: each has `random_bits` of a half of the last source.
@@ -92,34 +95,51 @@ void quad_of_floats_stochastic(void* const* results, const void* const* sources,
   }
 }
 
-/// f16x2 of two packed small numbers: exact.
+// Addresses that a store to a result might change would keep the compiler from making vectors: they are copied.
+
+/// f16x2 of two packed small numbers: exact. Of the modifiers .relu alone.
 void halves_of_pair(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
+  const SmallFloat format = modifiers.format;
+  const uint32_t cleared_by_sign = modifiers.relu ? 0xffff : 0;
+  const void* const source = sources[0];
+  void* const result = results[0];
   WARPMAT_EACH_LANE {
-    const auto codes = load<uint32_t>(sources[0], lane);
-    const auto half = [&](uint32_t code)
-                          HWY_ATTR { return half_result<F16, false>(from_small(code & (2 * m.format.sign - 1), m.format), m); };
-    store<uint32_t>(results[0], lane, half(codes >> m.format.stride) << 16 | half(codes));
+    const auto codes = load<uint32_t>(source, lane);
+    const auto half = [&](uint32_t code) HWY_ATTR {
+      const uint32_t exact = narrow_code<F16>(from_small(code & (2 * format.sign - 1), format));
+      return exact & ~((0 - (exact >> 15)) & cleared_by_sign);
+    };
+    store<uint32_t>(result, lane, half(codes >> format.stride) << 16 | half(codes));
   }
 }
 
-void powers_of_floats(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+/// Packs the ue8m0 codes of upper(lane) and lower(lane).
+template <typename Upper, typename Lower>
+HWY_INLINE void pack_powers(void* result, const Modifiers& modifiers, Upper upper, Lower lower) {
   const bool up = modifiers.rounding == Rounding::up, finite = modifiers.finite;
-  WARPMAT_EACH_LANE store<uint32_t>(
-      results[0], lane, to_power(load<float>(sources[0], lane), up, finite) << 8 | to_power(load<float>(sources[1], lane), up, finite));
+  WARPMAT_EACH_LANE store<uint32_t>(result, lane, to_power(upper(lane), up, finite) << 8 | to_power(lower(lane), up, finite));
 }
 
-void powers_of_halves(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const bool up = modifiers.rounding == Rounding::up, finite = modifiers.finite;
-  WARPMAT_EACH_LANE store<uint32_t>(
-      results[0], lane,
-      to_power(half_of<Bf16>(sources[0], lane, 16), up, finite) << 8 | to_power(half_of<Bf16>(sources[0], lane, 0), up, finite));
+void powers_of_floats(void* const* results, const void* const* sources, const Modifiers& m) {
+  const void *const first = sources[0], *const second = sources[1];
+  pack_powers(
+      results[0], m, [&](int lane) HWY_ATTR { return load<float>(first, lane); },
+      [&](int lane) HWY_ATTR { return load<float>(second, lane); });
+}
+
+void powers_of_halves(void* const* results, const void* const* sources, const Modifiers& m) {
+  const void* const source = sources[0];
+  pack_powers(
+      results[0], m, [&](int lane) HWY_ATTR { return half_of<Bf16>(source, lane, 16); },
+      [&](int lane) HWY_ATTR { return half_of<Bf16>(source, lane, 0); });
 }
 
 void halves_of_powers(void* const* results, const void* const* sources, const Modifiers&) {
+  const void* const source = sources[0];
+  void* const result = results[0];
   WARPMAT_EACH_LANE {
-    const auto codes = load<uint16_t>(sources[0], lane);
-    store<uint32_t>(results[0], lane, power_to_bf16(codes >> 8) << 16 | power_to_bf16(codes & 0xff));
+    const auto codes = load<uint32_t>(source, lane);
+    store<uint32_t>(result, lane, power_to_bf16(codes >> 8 & 0xff) << 16 | power_to_bf16(codes & 0xff));
   }
 }
 
@@ -174,7 +194,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(packed_conversion_kernels_here);
 
 std::span<const Kernel> packed_conversion_kernels() {
-  return HWY_DYNAMIC_DISPATCH(packed_conversion_kernels_here)();
+  return WARPMAT_KERNEL(packed_conversion_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -130,7 +130,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(float_kernels_here);
 
 std::span<const Kernel> float_kernels() {
-  return HWY_DYNAMIC_DISPATCH(float_kernels_here)();
+  return WARPMAT_KERNEL(float_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -129,32 +130,28 @@ constexpr B copy_sign(B a, B b) {
 template <typename B, B infinity, B smallest_normal, B canonical_nan>
 struct Order {
   using S = std::make_signed_t<B>;
-  static constexpr B sign = static_cast<B>(B{1} << (sizeof(B) * 8 - 1));
+  static constexpr int bits = std::numeric_limits<B>::digits;
+  static constexpr B sign = B{1} << (bits - 1);
 
-  static constexpr B without_sign(B x) { return static_cast<B>(x & ~sign); }
-  static constexpr bool nan(B x) { return without_sign(x) > infinity; }
-  static constexpr B flushed(B x) { return without_sign(x) < smallest_normal ? static_cast<B>(x & sign) : x; }
+  /// As a signed integer of the same order, -0 below +0; and back: rank(rank(x)) is x.
+  static constexpr B rank(B x) { return x ^ (static_cast<B>(static_cast<S>(x) >> (bits - 1)) & ~sign); }
 
-  /// A signed integer of the same order, -0 below +0.
-  static constexpr S rank(B x) { return static_cast<S>((x & sign) != 0 ? static_cast<B>(x ^ static_cast<B>(~sign)) : x); }
-
-  /// `yes` where the condition, the same for all lanes, holds, else `no`.
-  static constexpr B choose(bool condition, B yes, B no) {
-    const B mask = condition ? static_cast<B>(~B{0}) : B{0};
-    return static_cast<B>((yes & mask) | (no & static_cast<B>(~mask)));
+  /// The rank of a source, flushed and without its sign where the modifiers say so. A NaN is given the sign that makes it lose against
+  /// every number, or win with .NaN.
+  template <bool smaller>
+  static constexpr S rank_of_source(B x, const Modifiers& m) {
+    const B flushed_below = m.ftz ? smallest_normal : 0, kept = m.absolute ? ~sign : ~B{0}, nan_sign = smaller == m.nan ? sign : 0;
+    const B magnitude = x & ~sign;
+    const B number = (magnitude < flushed_below ? x & sign : x) & kept;
+    return static_cast<S>(rank(magnitude > infinity ? magnitude | nan_sign : number));
   }
 
   template <bool smaller>
   static constexpr B pick(B a, B b, const Modifiers& m) {
-    const B x = choose(m.absolute, without_sign(choose(m.ftz, flushed(a), a)), choose(m.ftz, flushed(a), a));
-    const B y = choose(m.absolute, without_sign(choose(m.ftz, flushed(b), b)), choose(m.ftz, flushed(b), b));
-    const bool x_nan = nan(x), y_nan = nan(y);
-    const bool first = y_nan || (!x_nan && (smaller ? rank(x) < rank(y) : rank(x) > rank(y)));
-    const B picked = first ? x : y;
-    const B signs = static_cast<B>((a ^ b) & sign);
-    const B result = choose(m.xor_sign, static_cast<B>(without_sign(picked) | signs), picked);
-    const bool both = x_nan && y_nan, any = x_nan || y_nan;
-    return both || (m.nan && any) ? canonical_nan : result;
+    const S x = rank_of_source<smaller>(a, m), y = rank_of_source<smaller>(b, m);
+    const B picked = rank(static_cast<B>(smaller ? std::min(x, y) : std::max(x, y)));
+    const B kept = m.xor_sign ? ~sign : ~B{0}, signs = (a ^ b) & (m.xor_sign ? sign : 0);
+    return (picked & ~sign) > infinity ? canonical_nan : (picked & kept) | signs;
   }
 
   template <bool smaller>

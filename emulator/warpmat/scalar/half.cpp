@@ -34,19 +34,20 @@ HWY_INLINE uint32_t word_of(F f) {
 
 /// add, sub and mul.
 template <typename H, float (*f)(float, float), int halves, bool plain>
-HWY_INLINE void binary(void* result, const void* const* sources, const Modifiers& m) {
+HWY_INLINE void binary(void* result, const void* const* sources, const Modifiers& modifiers) {
+  const HalfModifiers<H> m(modifiers);
+  const void *const first = sources[0], *const second = sources[1];
   WARPMAT_EACH_LANE {
-    const auto a = load<uint32_t>(sources[0], lane), b = load<uint32_t>(sources[1], lane);
+    const auto a = load<uint32_t>(first, lane), b = load<uint32_t>(second, lane);
     store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
-            const float x = half_source<H, plain>(a >> shift & 0xffff, m.ftz), y = half_source<H, plain>(b >> shift & 0xffff, m.ftz);
+            const float x = half_source<H, plain>(a >> shift & 0xffff, m), y = half_source<H, plain>(b >> shift & 0xffff, m);
             return half_result<H, plain>(f(x, y), m);
           }));
   }
 }
 
 template <typename H, float (*f)(float, float), int halves>
-void arithmetic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
+void arithmetic(void* const* results, const void* const* sources, const Modifiers& m) {
   if (is_plain(m))
     binary<H, f, halves, true>(results[0], sources, m);
   else
@@ -79,13 +80,15 @@ constexpr uint16_t out_of_bounds_nan = 0x7ff7;  // of either sign, in f16 and in
 /// fma of `halves` values a lane. The sum is rounded to f32 downward and upward; where the two differ it is inexact, and the one nearer to
 /// zero with its last bit set is the sum rounded to odd, from which the half is rounded correctly: f32 has more than two bits more.
 template <typename H, int halves, bool plain>
-HWY_INLINE void multiply_add(void* result, const void* const* sources, const Modifiers& m) {
+HWY_INLINE void multiply_add(void* result, const void* const* sources, const Modifiers& modifiers) {
   constexpr std::size_t count = 32 * halves;
+  const HalfModifiers<H> m(modifiers);
   alignas(64) float s[3][count], downward[count], upward[count];
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t half = 0; half < halves; ++half) {
       float* const values = s[i] + 32 * half;
-      WARPMAT_EACH_LANE values[lane] = half_source<H, plain>(load<uint32_t>(sources[i], lane) >> (16 * half) & 0xffff, m.ftz);
+      const void* const source = sources[i];
+      WARPMAT_EACH_LANE values[lane] = half_source<H, plain>(load<uint32_t>(source, lane) >> (16 * half) & 0xffff, m);
     }
   const auto sums = [&](RoundingMode::Mode rounding, float* sum) HWY_ATTR {
     asm volatile("" : : "r"(s), "r"(sum) : "memory");  // the arrays are memory, which RoundingMode's fences hold
@@ -176,7 +179,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(half_kernels_here);
 
 std::span<const Kernel> half_kernels() {
-  return HWY_DYNAMIC_DISPATCH(half_kernels_here)();
+  return WARPMAT_KERNEL(half_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -31,13 +32,16 @@ constexpr float widen_code<Bf16>(std::uint32_t code) {
   return std::bit_cast<float>(code << 16);
 }
 
-/// The exponent's bias grows by 112: a product with 2^112 does that for subnormal numbers too. NaN keeps its fraction.
+/// The exponent's bias grows by 112. A subnormal number is the fraction of a number that begins with 2^-14, less that: no operand is
+/// subnormal in f32, which would be slow. NaN keeps its fraction.
 template <>
 constexpr float widen_code<F16>(std::uint32_t code) {
-  const std::uint32_t magnitude = (code & 0x7fff) << 13;
-  const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
-  const std::uint32_t special = magnitude | 0x7f800000;
-  return std::bit_cast<float>((magnitude >= std::uint32_t{F16::infinity} << 13 ? special : scaled) | (code & 0x8000) << 16);
+  constexpr std::uint32_t smallest_normal = std::uint32_t{F16::smallest_normal} << 13, infinity = std::uint32_t{F16::infinity} << 13;
+  const std::uint32_t magnitude = (code & 0x7fff) << 13, larger = magnitude + (112 << 23);
+  const float above = std::bit_cast<float>(larger + smallest_normal) - 0x1p-14f;
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(above) & 0x7fffffff;  // a zero's sign depends on the CPU's rounding
+  const std::uint32_t number = magnitude < smallest_normal ? subnormal : larger;
+  return std::bit_cast<float>((magnitude >= infinity ? magnitude | 0x7f800000 : number) | (code & 0x8000) << 16);
 }
 
 constexpr float widen(F16 x) {
@@ -98,23 +102,37 @@ constexpr bool is_plain(const Modifiers& m) {
   return !m.ftz && !m.saturate && !m.relu;
 }
 
-/// A source's code; .ftz only unless `plain`.
+/// .ftz, .sat and .relu as numbers that codes are compared with: of loops over lanes that look at flags the compiler makes no vectors.
+template <typename H>
+struct HalfModifiers {
+  std::uint32_t flushed_below = 0;         ///< a source of a smaller magnitude becomes a zero
+  std::uint32_t flushed_result_below = 0;  ///< likewise a result, as the f32 that it is rounded from
+  std::uint32_t cleared_by_sign = 0;       ///< the bits that a negative result loses
+  std::uint32_t zero_above = 0xffff;       ///< then results above become +0: NaNs
+  std::uint32_t largest = 0xffff;          ///< and the others at most this
+
+  explicit constexpr HalfModifiers(const Modifiers& m) {
+    if (m.ftz) flushed_below = H::smallest_normal, flushed_result_below = magnitude(least_unflushed_f16);
+    if (m.relu || m.saturate) cleared_by_sign = 0xffff;
+    if (m.saturate) zero_above = H::infinity, largest = H::one;
+  }
+};
+
+/// A source's number; .ftz only unless `plain`.
 template <typename H, bool plain>
-constexpr float half_source(std::uint32_t code, bool ftz) {
+constexpr float half_source(std::uint32_t code, const HalfModifiers<H>& m) {
   if constexpr (plain) return widen_code<H>(code);
-  return widen_code<H>(ftz ? flush_code<H>(code) : code);
+  return widen_code<H>((code & 0x7fff) < m.flushed_below ? code & half_sign : code);
 }
 
 /// A result of .ftz (which bf16 has not), .sat and .relu. `exact` may have been rounded to odd.
 template <typename H, bool plain>
-constexpr std::uint32_t half_result(float exact, const Modifiers& m) {
+constexpr std::uint32_t half_result(float exact, const HalfModifiers<H>& m) {
   std::uint32_t code = narrow_code<H>(exact);
   if constexpr (plain) return code;
-  const bool tiny = m.ftz && magnitude(exact) < magnitude(least_unflushed_f16);
-  code = tiny ? code & half_sign : code;
-  const std::uint32_t positive = (code & half_sign) != 0 ? 0 : code;  // NaN is positive
-  const std::uint32_t clamped = positive > H::infinity ? 0 : positive > H::one ? H::one : positive;
-  return m.saturate ? clamped : m.relu ? positive : code;
+  code = magnitude(exact) < m.flushed_result_below ? code & half_sign : code;
+  code &= ~(m.cleared_by_sign & (0 - (code >> 15)));  // NaN is positive
+  return code > m.zero_above ? 0 : std::min(code, m.largest);
 }
 
 /// Sign changes: every NaN becomes the canonical one, as in additions [H200].
@@ -129,12 +147,14 @@ constexpr std::uint32_t half_absolute(std::uint32_t a, bool ftz) {
   return (a & 0x7fff) > H::infinity ? half_nan : x & 0x7fff;
 }
 
+/// min and max: in the upper half of a word, whose order is theirs.
 template <typename H>
-using HalfOrder = Order<std::uint16_t, H::infinity, H::smallest_normal, half_nan>;
+using HalfOrder =
+    Order<std::uint32_t, std::uint32_t{H::infinity} << 16, std::uint32_t{H::smallest_normal} << 16, std::uint32_t{half_nan} << 16>;
 
 template <typename H, bool smaller>
 constexpr std::uint32_t half_pick(std::uint32_t a, std::uint32_t b, const Modifiers& m) {
-  return HalfOrder<H>::template pick<smaller>(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), m);
+  return HalfOrder<H>::template pick<smaller>(a << 16, b << 16, m) >> 16;
 }
 
 }  // namespace warpmat::scalar

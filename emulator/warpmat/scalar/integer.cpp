@@ -198,7 +198,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(integer_kernels_here);
 
 std::span<const Kernel> integer_kernels() {
-  return HWY_DYNAMIC_DISPATCH(integer_kernels_here)();
+  return WARPMAT_KERNEL(integer_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

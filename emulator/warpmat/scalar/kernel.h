@@ -86,8 +86,8 @@ struct Kernel {
   Function function;
 };
 
-/// The kernel of that name for the instruction set that Highway has chosen, or nullptr. An integer type whose name is not listed finds the
-/// .b type of its width: "add.s32" is "add.b32".
+/// The kernel of that name for the instruction set in use (kernels_target()), or nullptr. An integer type whose name is not listed finds
+/// the .b type of its width: "add.s32" is "add.b32".
 Function find_kernel(std::string_view name);
 
 }  // namespace warpmat::scalar

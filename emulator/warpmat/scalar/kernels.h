@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include <warpmat/numeric/kernels_target.h>
 #include <warpmat/scalar/kernel.h>
 
 namespace warpmat::scalar {

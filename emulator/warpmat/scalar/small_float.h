@@ -56,11 +56,15 @@ constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, boo
   return absolute > FloatBits<T>::infinity ? format.nan : static_cast<std::uint32_t>(code);
 }
 
-/// The number of a code, exactly. The format's exponents grow by a product with a power of two, subnormal ones too.
+/// The number of a code of less than 16 bits, exactly. Subnormal ones are the fraction of a number that begins with the smallest normal
+/// one, less that: no operand is subnormal in f32, which would be slow.
 constexpr float from_small(std::uint32_t code, const SmallFloat& format) {
-  const std::uint32_t absolute = code & (format.sign - 1);
-  const float scale = std::bit_cast<float>(static_cast<std::uint32_t>(format.min_exponent + 126 + 127) << 23);
-  const float number = std::bit_cast<float>(absolute << (23 - format.fraction_bits)) * scale;
+  constexpr std::uint32_t smallest_normal = 1 << 23;
+  const std::uint32_t absolute = code & (format.sign - 1), magnitude = absolute << (23 - format.fraction_bits);
+  const std::uint32_t smaller = magnitude + (static_cast<std::uint32_t>(format.min_exponent + 126) << 23);
+  const float smallest = std::bit_cast<float>(static_cast<std::uint32_t>(format.min_exponent + 127) << 23);
+  const float number =
+      magnitude < smallest_normal ? std::bit_cast<float>(smaller + smallest_normal) - smallest : std::bit_cast<float>(smaller);
   const std::uint32_t special = absolute == format.overflow ? FloatBits<float>::infinity : FloatBits<float>::nan;
   const std::uint32_t bits = absolute > format.largest ? special : std::bit_cast<std::uint32_t>(number);
   return std::bit_cast<float>(bits | ((code & format.sign) != 0 ? FloatBits<float>::sign : 0));

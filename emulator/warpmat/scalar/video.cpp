@@ -62,7 +62,7 @@ namespace warpmat::scalar {
 HWY_EXPORT(video_kernels_here);
 
 std::span<const Kernel> video_kernels() {
-  return HWY_DYNAMIC_DISPATCH(video_kernels_here)();
+  return WARPMAT_KERNEL(video_kernels_here)();
 }
 
 }  // namespace warpmat::scalar

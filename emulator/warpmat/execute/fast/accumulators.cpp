@@ -1,7 +1,7 @@
 // C and D of wmma.mma where one is f16 and the other f32. Compiled once for each instruction set.
 
 #include <warpmat/execute/fast/accumulators.h>
-#include <warpmat/execute/fast/dispatch.h>
+#include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/accumulators.cpp"

@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/numeric/ieee.h>
+#include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE

@@ -1,7 +1,7 @@
 // D = A · B + C with A and B of 8, 6 or 4 bits, each in a byte. Compiled once for each instruction set.
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/float_dot.h>
+#include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/fp8_dot.cpp"

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <warpmat/execute/fast/dispatch.h>
+#include <warpmat/numeric/kernels_target.h>
 #include <warpmat/tables/lasting.h>
 
 namespace warpmat {
@@ -41,12 +41,6 @@ const std::vector<InstructionSet>& sets() {
 }
 
 }  // namespace
-
-hwy::ChosenTarget& kernels_target() {
-  static constinit hwy::ChosenTarget target;
-  if (!target.IsInitialized()) target.Update(hwy::SupportedTargets());
-  return target;
-}
 
 std::vector<std::string_view> instruction_sets() {
   std::vector<std::string_view> names;

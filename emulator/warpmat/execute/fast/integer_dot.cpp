@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/integer_dot.cpp"

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/lane_registers.h>
+#include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/lane_registers.cpp"

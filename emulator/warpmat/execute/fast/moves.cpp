@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/moves.cpp"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/thread_moves.h>
+#include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/thread_moves.cpp"

@@ -7,8 +7,8 @@
 // In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and truncated to integers their sum is exact. The
 // CPU rounds toward zero there, to nearest where the hardware uses f32 operations.
 
-#include <warpmat/execute/fast/dispatch.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,6 @@
 // Moves and logic on predicates: what other statements are made of. Compiled once for each instruction set.
 
+#include <warpmat/numeric/kernels_target.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -190,7 +191,7 @@ HWY_EXPORT(export_basic_rows);
 
 namespace warpmat::catalogue {
 void add_basic_rows(std::vector<Row>& rows) {
-  HWY_DYNAMIC_DISPATCH(export_basic_rows)(rows);
+  WARPMAT_KERNEL(export_basic_rows)(rows);
 }
 }  // namespace warpmat::catalogue
 #endif

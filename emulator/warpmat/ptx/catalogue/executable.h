@@ -7,7 +7,7 @@ namespace warpmat::catalogue {
 
 /// What a statement of a row with a kernel executes: function(results, sources, modifiers).
 struct Executable {
-  scalar::Function function = nullptr;  ///< for the instruction set that Highway has chosen
+  scalar::Function function = nullptr;  ///< for the instruction set in use (numeric/kernels_target.h)
   scalar::Modifiers modifiers;
 };
 

@@ -4,7 +4,8 @@
 
 namespace warpmat {
 
-/// The instruction sets that kernels are called of. Not Highway's own choice, which is that of all its users in the process.
+/// The instruction sets that kernels of every room are called of (execute/fast/instruction_sets.h): at first the best ones of this CPU. Not
+/// Highway's own choice, which is that of all its users in the process.
 hwy::ChosenTarget& kernels_target();
 
 }  // namespace warpmat

@@ -1,0 +1,11 @@
+#include <warpmat/numeric/kernels_target.h>
+
+namespace warpmat {
+
+hwy::ChosenTarget& kernels_target() {
+  static constinit hwy::ChosenTarget target;
+  if (!target.IsInitialized()) target.Update(hwy::SupportedTargets());
+  return target;
+}
+
+}  // namespace warpmat
