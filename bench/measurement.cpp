@@ -14,6 +14,7 @@
 #include "eigen_product.h"
 #include "kernels.h"
 #include "thread_major.h"
+#include "warpgroup.h"
 #include "workload.h"
 
 namespace warpmat {
@@ -41,6 +42,12 @@ std::string product_name(int jobs, std::string_view set) {
 }
 std::string product_alone_name(std::string_view set) {
   return fmt::format("mma of the matrix product/{}", set);
+}
+std::string warpgroup_name(std::string_view set) {
+  return fmt::format("wgmma of a warpgroup/{}", set);
+}
+std::string warpgroup_products_name(std::string_view set) {
+  return fmt::format("mma of that wgmma/{}", set);
 }
 std::string eigen_name(std::string_view set) {
   return fmt::format("Eigen multiply-add/{}", set);
@@ -123,6 +130,12 @@ void time_product_alone(benchmark::State& state, std::string_view set) {
   while (state.KeepRunningBatch(ProductAlone::instructions)) product.run();
 }
 
+void time_warpgroup(benchmark::State& state, void (WarpgroupProduct::*run)(), std::string_view set) {
+  choose(state, set);
+  WarpgroupProduct product;
+  while (state.KeepRunning()) (product.*run)();
+}
+
 void time_eigen(benchmark::State& state, Product product) {
   constexpr std::size_t elements = std::size_t{product_size} * product_size;
   const std::vector<float> a(elements, 1.25f), b(elements, 0.75f);
@@ -195,6 +208,9 @@ void add_product(const MeasurementPlan& plan) {
     for (const int jobs : {1, 2})
       add(product_name(jobs, set), plan.repetitions, {1}, [jobs, set](benchmark::State& state) { time_product(state, jobs, set); });
     add(product_alone_name(set), plan.repetitions, {1}, [set](benchmark::State& state) { time_product_alone(state, set); });
+    add(warpgroup_name(set), plan.repetitions, {1}, [set](benchmark::State& state) { time_warpgroup(state, &WarpgroupProduct::run, set); });
+    add(warpgroup_products_name(set), plan.repetitions, {1},
+        [set](benchmark::State& state) { time_warpgroup(state, &WarpgroupProduct::run_products, set); });
   }
 }
 
@@ -276,6 +292,13 @@ double Times::product(int jobs, std::string_view set) const {
 }
 double Times::product_alone(std::string_view set) const {
   return MatrixProduct::products * at(product_alone_name(set), 1);
+}
+
+double Times::warpgroup(std::string_view set) const {
+  return at(warpgroup_name(set), 1);
+}
+double Times::warpgroup_products(std::string_view set) const {
+  return at(warpgroup_products_name(set), 1);
 }
 
 Times measure(const MeasurementPlan& plan) {

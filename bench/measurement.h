@@ -52,6 +52,9 @@ class Times {
   /// Of a whole MatrixProduct with so many jobs; of its mma statements alone, on one thread.
   double product(int jobs, std::string_view set) const;
   double product_alone(std::string_view set) const;
+  /// Of one WarpgroupProduct, and of its products as mma.
+  double warpgroup(std::string_view set) const;
+  double warpgroup_products(std::string_view set) const;
 
   std::vector<std::string> row_titles;    ///< of the scalar rows that were measured
   std::size_t memory_beyond_buffers = 0;  ///< bytes that a MatrixProduct with two jobs used at most in addition

@@ -11,6 +11,7 @@
 #include "gpu/cases/cases.h"
 #include "thread_major.h"
 #include "tools/library/table.h"
+#include "warpgroup.h"
 #include "workload.h"
 
 namespace warpmat {
@@ -125,6 +126,16 @@ Rows product_rows(const MeasurementPlan& plan, const Times& times) {
   return rows;
 }
 
+Rows warpgroup_rows(const MeasurementPlan& plan, const Times& times) {
+  Rows rows{{"instruction set", "the wgmma, us", fmt::format("its {} mma alone, us", WarpgroupProduct::products), "times"}};
+  for (const std::string_view set : plan.sets) {
+    const double whole = times.warpgroup(set), products = times.warpgroup_products(set);
+    rows.push_back({std::string(set), fmt::format("{:.2f}", whole / 1e3), fmt::format("{:.2f}", products / 1e3),
+                    fmt::format("{:.2f}", whole / products)});
+  }
+  return rows;
+}
+
 // ---- Writing ----------------------------------------------------------------------------------------------------------------------------
 
 std::string as_text(const std::string& title, const Rows& rows) {
@@ -151,6 +162,7 @@ std::string tables(const MeasurementPlan& plan, const Times& times, Write write)
   }
   if (plan.rows) text += write("A scalar statement of 32 lanes in a kernel, by rows of the catalogue", scalar_rows_summary(plan, times));
   if (plan.product) text += write("The kernel examples/kernels/gemm_f16.ptx, 1024x1024x1024", product_rows(plan, times));
+  if (plan.product) text += write("wgmma m64n256k16 of f16 by a warpgroup, operands in shared memory", warpgroup_rows(plan, times));
   return text;
 }
 
@@ -178,7 +190,7 @@ bits.
 
 **A scalar statement** is one of 100 in a loop of a kernel that one warp of 32 lanes executes, of each row of the catalogue the spelling in the
 middle; the loop's own statements and the launch are in the time. **The matrix product** is a whole launch; *its mma alone* is as many of that statement in
-batches, on numbers drawn alike. Memory is what the process holds at most during a launch with two jobs beyond what it held before, when the buffers were there.
+batches, on numbers drawn alike. **The wgmma** reads A and B in shared memory by their descriptors and multiplies for all four warps. Memory is what the process holds at most during a launch with two jobs beyond what it held before, when the buffers were there.
 
 The emulator chooses the best instruction set of the CPU by itself; here it was told to use each in turn.
 )";

@@ -3,26 +3,20 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "commands.h"
-#include "exec_options.h"
+#include "exec_run.h"
 #include "tools/library/element_array.h"
-#include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
 #include "tools/library/label_flags.h"
 #include "tools/library/npy.h"
 #include "tools/library/output_file.h"
-#include "tools/library/progress.h"
 #include "tools/library/ptx_file.h"
 #include "tools/library/register_array.h"
 #include "tools/library/run_report.h"
@@ -30,27 +24,17 @@
 namespace warpmat {
 namespace {
 
-struct Options {
-  OperandOptions operands;
-  std::string target;
-  ExecutionOptions execution;
-  LabelOptions labels;
-  std::string report;
-  std::string as = "registers";  ///< how the result is written: "registers", "matrix" or "bits"
-  unsigned jobs = 0;
-};
-
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
 
 /// How the result is written in place of registers; nothing for registers and memory.
-std::optional<Reading> matrix_reading(const FileRole& role, const Options& options) {
+std::optional<Reading> matrix_reading(const FileRole& role, const ExecOptions& options) {
   if (options.as == "registers") return std::nullopt;
   if (!matrix_size(role)) throw std::runtime_error(fmt::format("--as {}: the result is {}", options.as, role.content));
   return options.as == "bits" ? Reading::bits : Reading::by_dtype;
 }
 
 /// The header of the file that is written.
-NpyHeader output_header(const FileRole& role, const Inputs& inputs, const Options& options) {
+NpyHeader output_header(const FileRole& role, const Inputs& inputs, const ExecOptions& options) {
   if (const auto reading = matrix_reading(role, options)) {
     const MatrixSize size = *matrix_size(role);
     return {written_dtype(element_type(*role.operand), *reading), {*inputs.cases, size.rows, size.columns}};
@@ -63,7 +47,7 @@ NpyHeader output_header(const FileRole& role, const Inputs& inputs, const Option
 /// What all threads work on.
 struct Work {
   const Instruction& instruction;
-  const Options& options;
+  const ExecOptions& options;
   Inputs& inputs;
   const FileRole& output_role;
   NpyWriter& output;
@@ -178,47 +162,12 @@ class Chunk {
   Batch batch_;
 };
 
-/// How many cases a thread takes at a time: so few that they stay in its cache and every thread has work.
-std::size_t chunk_cases(const Inputs& inputs, unsigned jobs) {
-  constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-  const std::size_t fitting = chunk_bytes / (inputs.bytes / *inputs.cases);
-  return std::max<std::size_t>(1, std::min(fitting, (*inputs.cases + jobs - 1) / jobs));
-}
-
-/// Executes every case. Threads take chunks of cases in their order; of several failures the one with the lowest case is thrown: the chunks
-/// before a failing one were taken earlier, and end.
-void run_all(const Work& work) {
-  const std::size_t cases = *work.inputs.cases;
-  if (cases == 0) return;
-  const std::size_t step = chunk_cases(work.inputs, work.options.jobs);
-  std::vector<std::pair<std::size_t, std::exception_ptr>> failures(std::min<std::size_t>(work.options.jobs, (cases + step - 1) / step));
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> failed{false};
-  Progress progress(cases);
-  const auto run_chunks = [&](auto& failure) {
-    std::size_t first = 0;
-    try {
-      Chunk chunk(work, step);
-      while (!failed && (first = next.fetch_add(step)) < cases) {
-        const std::size_t last = std::min(first + step, cases);
-        chunk.run(first, last);
-        progress.advance(last - first);
-      }
-    } catch (...) {
-      failure = {first, std::current_exception()};
-      failed = true;
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (auto& failure : failures) threads.emplace_back([&] { run_chunks(failure); });
-  }
-  std::erase_if(failures, [](const auto& failure) { return failure.second == nullptr; });
-  if (!failures.empty()) std::rethrow_exception(std::ranges::min(failures, {}, [](const auto& failure) { return failure.first; }).second);
-}
-
-void exec(const Options& options, const CLI::App& command) {
+void exec(const ExecOptions& options, const CLI::App& command) {
   refuse_file(options.operands.opcode);
+  if (options.operands.opcode.starts_with("wgmma.")) return exec_wgmma(options, command);
+  if (options.wgmma != WgmmaOptions())
+    throw std::runtime_error(
+        "--a-descriptor, --b-descriptor, --scale-d, --negate-a, --negate-b, --transpose-a and --transpose-b are options of wgmma");
   const Instruction instruction(options.operands.opcode, options.target);
   if (!options.report.empty()) check_output_place(options.report);
   const std::vector<FileRole> roles = checked_roles(instruction.form(), options.operands, true);
@@ -227,7 +176,9 @@ void exec(const Options& options, const CLI::App& command) {
   Inputs inputs(instruction.form(), roles, options.operands);
   if (!inputs.cases) throw std::runtime_error("at least one operand must be a file: it says how many cases there are");
   NpyWriter output(options.operands.file(output_role), output_header(output_role, inputs, options));
-  run_all({instruction, options, inputs, output_role, output});
+  const Work work{instruction, options, inputs, output_role, output};
+  const std::size_t step = chunk_cases(inputs.bytes, *inputs.cases, options.jobs);
+  run_chunks(*inputs.cases, step, options.jobs, [&] { return Chunk(work, step); });
   output.finish();
   write_report(options.report, command, instruction.target().name, {labelled(instruction)}, {{instruction.form().opcode, *inputs.cases}});
   print_evidence(options.labels, instruction.target().name, {labelled(instruction)});
@@ -256,8 +207,9 @@ Examples:
 void add_exec(CLI::App& app) {
   constexpr unsigned max_jobs = 1024;
   CLI::App* const command = app.add_subcommand("exec", "Execute one instruction on many warps, from and to .npy files");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExecOptions>();
   add_operand_options(*command, options->operands);
+  add_wgmma_options(*command, options->wgmma);
   command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
   command->add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
       ->type_name("{registers,matrix,bits}")

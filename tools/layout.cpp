@@ -369,9 +369,13 @@ Extent extent_of(const Form& form, const Operand& operand) {
 
 /// Of wgmma: registers, or shared memory, where operand b always lies.
 std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
-  if ((options.format != "text" && !options.json()) || options.formulas || options.cute || options.linear_layout)
-    throw std::invalid_argument("layouts of wgmma are printed as text and as JSON; pictures and notations are of one warp's operands");
-  return options.tile.given || options.operand == "b" ? wgmma_memory(form, options) : wgmma_registers(form, options);
+  const bool in_memory = options.tile.given || options.operand == "b", picture = in_memory && options.format == "svg";
+  if ((options.format != "text" && !options.json() && !picture) || options.formulas || options.cute || options.linear_layout)
+    throw std::invalid_argument(
+        "layouts of wgmma are printed as text and as JSON, those in shared memory as SVG too; other pictures and notations are of one "
+        "warp's "
+        "operands");
+  return in_memory ? wgmma_memory(form, options) : wgmma_registers(form, options);
 }
 
 std::string layout(const LayoutOptions& options) {

@@ -10,6 +10,7 @@
 #include <warpmat/tables/wgmma_layout.h>
 
 #include "layout_wgmma.h"
+#include "tools/library/memory_picture.h"
 #include "tools/library/table.h"
 
 namespace warpmat {
@@ -224,6 +225,31 @@ Json all_json(const Tile& tile) {
           {"elements", std::move(elements)}};
 }
 
+/// "k 8-15" or "k 8": elements of an axis.
+std::string elements_text(const char* axis, std::uint32_t first, std::uint32_t count) {
+  return count == 1 ? fmt::format("{} {}", axis, first) : fmt::format("{} {}-{}", axis, first, first + count - 1);
+}
+
+/// Which 16 bytes of shared memory hold which elements.
+std::string picture(const Tile& tile) {
+  const bool k_major = tile.major == Major::k;
+  const char* const other = tile.operand == OperandName::a ? "m" : "n";
+  const auto elements = static_cast<std::uint32_t>(16 * 8 / tile.element_bits());
+  std::vector<MemoryChunk> chunks;
+  for (std::uint32_t line = 0; line < tile.lines().lines; ++line)
+    for (std::uint32_t byte = 0; byte < tile.lines().line_bytes; byte += 16)
+      chunks.push_back({.address = tile.descriptor.address(tile.major, line, byte),
+                        .line = static_cast<int>(line),
+                        .above = elements_text(k_major ? other : "k", line, 1),
+                        .below = elements_text(k_major ? "k" : other, byte / 16 * elements, elements)});
+  const MatrixDescriptor& d = tile.descriptor;
+  return memory_svg(
+      fmt::format("Operand {} of {} in shared memory", name(tile.operand), tile.form.opcode),
+      fmt::format("{}-major, descriptor {:#018x}: start {:#x}, leading byte offset {}, stride byte offset {}, base offset {}, swizzle {}",
+                  k_major ? "K" : "MN", tile.bits, d.start, d.leading, d.stride, d.base_offset, swizzle_text(d)),
+      chunks);
+}
+
 int checked(const Tile& tile, const char* option, int value, int count) {
   if (value >= 0 && value < count) return value;
   throw std::invalid_argument(
@@ -241,6 +267,7 @@ std::string wgmma_memory(const WgmmaForm& form, const LayoutOptions& options) {
     return options.json() ? Json::array({element_json(tile, r, c)}).dump(2) + '\n' : sentence(tile, r, c);
   }
   if (options.json()) return all_json(tile).dump(2) + '\n';
+  if (options.format == "svg") return picture(tile);
   std::string text =
       fmt::format("Operand {} of {}: {} rows and {} columns of {}-bit elements in shared memory, {}-major\n", name(tile.operand),
                   form.opcode, tile.rows(), tile.columns(), tile.element_bits(), tile.major == Major::k ? "K" : "MN");

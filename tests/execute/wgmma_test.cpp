@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -79,6 +78,32 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
     types.insert(row[0]);
   }
   CHECK(types.size() == 17 + 4 + 16 + 4);  // dense, .satfinite, sparse, sparse .satfinite: every pair of types, of width 8
+}
+
+TEST_CASE("the registers of D may lie anywhere, and among those of A", "[execute][wgmma]") {
+  const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16");
+  Words a(instruction.a_words()), b(instruction.b_words()), c(static_cast<std::size_t>(instruction.form().d_registers()) * lanes);
+  std::mt19937 random(1);
+  for (Words* words : {&a, &b, &c})
+    for (std::uint32_t& word : *words) word = random() & 0x3fff3fff;  // numbers from 0 to 2
+  Words expected = c;
+  std::vector<std::uint32_t*> apart;
+  std::vector<Words> registers(c.size() / lanes);
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    registers[i].assign(c.begin() + static_cast<std::ptrdiff_t>(i * lanes), c.begin() + static_cast<std::ptrdiff_t>((i + 1) * lanes));
+    apart.push_back(registers[i].data());
+  }
+  instruction.multiply({apart.data(), apart.size()}, a.data(), b.data(), nullptr, true);
+  instruction.multiply(pointers(expected), a.data(), b.data(), nullptr, true);
+  for (std::size_t i = 0; i < registers.size(); ++i)
+    CHECK(std::equal(registers[i].begin(), registers[i].end(), expected.begin() + static_cast<std::ptrdiff_t>(i * lanes)));
+  // A's registers are the first of D: what is read is what they held before.
+  Words both = c;
+  std::copy(a.begin(), a.end(), both.begin());
+  Words alone = both;
+  instruction.multiply(pointers(alone), a.data(), b.data(), nullptr, true);
+  instruction.multiply(pointers(both), both.data(), b.data(), nullptr, true);
+  CHECK(both == alone);
 }
 
 TEST_CASE("operands in memory come to the places that the fragments of the tile name", "[execute][wgmma]") {

@@ -251,7 +251,7 @@ TEST_CASE("What hangs or corrupts on a GPU is reported", "[machine][bulk]") {
   CHECK(report(store + "st.shared.u32 [%r0+60], 7;").find("may still read it: its group has not been waited for") != std::string::npos);
   CHECK(report(store + "cp.async.bulk.wait_group.read 0; st.shared.u32 [%r0+60], 7;") == "nothing");
   CHECK(report("st.shared.u32 [%r0+60], 7;" + replaced(store, "fence.proxy.async;", ""))
-            .find("the copy reads what warp 0 has stored, and no fence.proxy.async since then lets it see that") != std::string::npos);
+            .find("(st.shared.u32), and no fence.proxy.async since then lets it see that") != std::string::npos);
   CHECK(report(replaced(load, "[%r0+0]", "[%r0+64]")).find("the address is not a multiple of 128") != std::string::npos);
 }
 

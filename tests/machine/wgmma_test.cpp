@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <regex>
 #include <string>
 
 #include "catch.h"
@@ -105,8 +106,10 @@ TEST_CASE("planted: wgmma.fence is missing", "[machine][wgmma]") {
 
 TEST_CASE("planted: shared memory is overwritten while a product may read it", "[machine][wgmma]") {
   const std::string overwrite = "mov.b32 %r5, 0;\nst.shared.b32 [%r3], %r5;\n";
-  CHECK_THAT(trap_of(operands + fence + product + commit + overwrite + wait + result),
+  CHECK_THAT(trap_of(operands + fence + product + commit + "bar.sync 0;\n" + overwrite + wait + result),
              ContainsSubstring("of the product at line") && ContainsSubstring("has changed since that statement"));
+  // Where some warps have yet to come to the product, what they find has no fence.
+  CHECK_THAT(trap_of(operands + fence + product + commit + overwrite + wait + result), ContainsSubstring("(st.shared.b32), and no fence"));
   CHECK(all_are(run(operands + fence + product + commit + wait + "bar.sync 0;\n" + overwrite + result), 17));
 }
 
@@ -127,4 +130,97 @@ TEST_CASE("planted: lanes give different descriptors, or one that leaves shared 
              ContainsSubstring("the descriptor of operand b is"));
   CHECK_THAT(trap_of(operands + "or.b64 %l2, %l2, 0x3fff;\n" + fence + product + commit + wait + result),
              ContainsSubstring("operand b names leaves shared memory"));
+}
+
+TEST_CASE("planted: operands stored without a proxy fence", "[machine][wgmma]") {
+  const std::size_t at = operands.find("fence.proxy.async;");
+  const std::string unfenced = operands.substr(0, at) + operands.substr(at + std::string("fence.proxy.async;").size());
+  const std::string text = unfenced + fence + product + commit + wait + result, message = trap_of(text);
+  CHECK_THAT(message, ContainsSubstring("has been stored by warp") && ContainsSubstring("no fence.proxy.async since then lets wgmma see that"));
+  std::smatch lines;
+  REQUIRE(std::regex_search(message, lines, std::regex(R"(line (\d+) \(wgmma.*at line (\d+) \(st\.shared\.v4\.b32\))")));
+  const auto line_of = [&](const std::string& part) {
+    return std::count(text.begin(), text.begin() + static_cast<int>(text.find(part)), '\n');
+  };
+  CHECK(std::stoi(lines[1]) - std::stoi(lines[2]) == line_of(product) - line_of("st.shared.v4"));
+  // By every warp behind the barrier, or by each writer before it.
+  CHECK(all_are(run(unfenced + "fence.proxy.async;\n" + fence + product + commit + wait + result), 17));
+  CHECK(all_are(run(operands + fence + product + commit + wait + result), 17));
+  // One store after the fence is enough.
+  CHECK_THAT(trap_of(operands + "st.shared.b32 [%r3+16], %r4;\nbar.sync 0;\n" + fence + product + commit + wait + result),
+             ContainsSubstring("no fence.proxy.async since then lets wgmma see that"));
+}
+
+TEST_CASE("planted: a register of operand a is overwritten before the wait", "[machine][wgmma]") {
+  const std::string from_registers =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r4, %r5, %r6, %r7}, %l2, 1, 1, 1, 0;\n";
+  const std::string fill = "mov.b32 %r5, %r4; mov.b32 %r6, %r4; mov.b32 %r7, %r4;\n";
+  const std::string overwrite = "mov.b32 %r6, 0;\n";
+  CHECK_THAT(trap_of(operands + fill + fence + from_registers + commit + overwrite + wait + result),
+             ContainsSubstring("a register of operand a is written before wgmma.wait_group: the product at line"));
+  CHECK(all_are(run(operands + fill + fence + from_registers + commit + "mov.b32 %r8, %r6;\n" + wait + overwrite + result), 17));
+}
+
+TEST_CASE("planted: shared memory that nobody has written comes into a product", "[machine][wgmma]") {
+  const std::string beyond = "add.s64 %l2, %l2, 256;\n";  // B lies 4 KB on: behind what the threads store
+  const std::string unwritten = "comes from shared memory that nobody has written";
+  CHECK_THAT(trap_of(operands + beyond + fence + product + commit + wait + result), ContainsSubstring(unwritten));
+  CHECK(all_are(run(operands + beyond + fence + product + commit + wait + "mov.u32 %d, 5;\n"), std::bit_cast<float>(5u)));
+  // Of half of its columns B's second 16 bytes along k lie behind what the threads store: columns 4 to 7, which lanes 2 and 3 of four hold.
+  const std::string half = "add.s64 %l2, %l1, 244;\n";
+  const std::string store_some = "setp.eq.u32 %p2, %r2, 3;\n@!%p2 mov.b32 %d, 0;\n@%p2 mov.b32 %d, %f0;\n";
+  CHECK_THAT(trap_of(operands + half + fence + product + commit + wait + store_some), ContainsSubstring(unwritten));
+  CHECK(trap_of(operands + half + fence + product + commit + wait +
+                "setp.eq.u32 %p2, %r2, 0;\n@!%p2 mov.b32 %d, 0;\n@%p2 mov.b32 %d, %f0;\n") == "nothing");
+}
+
+namespace {
+
+/// A kernel whose warpgroups execute `first` and `others`, launched with `registers` a thread.
+std::string registers_of(const std::string& first, const std::string& others, const std::string& limit = ".maxnreg 168",
+                         const std::string& target = "sm_90a") {
+  const std::string text = ".version 9.0\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 out) " + limit + R"( {
+    .reg .b32 %r<4>; .reg .pred %p<2>;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p1, %r1, 128;
+    @%p1 bra others;
+    )" + first + R"(
+    ret;
+others:
+    )" + others + "\nret;\n}\n";
+  return message_of([&] {
+    DeviceMemory memory;
+    launch(Kernel(Module(text), "k"), {{1}, {384}}, memory, {memory.allocate(4, "out")});
+  });
+}
+
+}  // namespace
+
+TEST_CASE("setmaxnreg: what the block has is handed on, not exceeded", "[machine][wgmma]") {
+  const auto dec = [](int n) { return fmt::format("setmaxnreg.dec.sync.aligned.u32 {};", n); };
+  const auto inc = [](int n) { return fmt::format("setmaxnreg.inc.sync.aligned.u32 {};", n); };
+  CHECK(registers_of(dec(40), inc(232)) == "nothing");  // 40 + 2 * 232 = 3 * 168
+  CHECK(registers_of(inc(240), dec(128)) == "nothing");
+  CHECK_THAT(registers_of(dec(40), inc(240)),
+             ContainsSubstring("would wait for ever") && ContainsSubstring("66560") && ContainsSubstring("64512"));
+  CHECK_THAT(registers_of(dec(40), inc(232), ".maxntid 384, 1, 1 .minnctapersm 2"), ContainsSubstring("would wait for ever"));
+  CHECK(registers_of(dec(40), inc(232), ".maxntid 384, 1, 1 .minnctapersm 1") == "nothing");
+  CHECK(registers_of(dec(40), inc(240), ".maxntid 384, 1, 1") == "nothing");  // ptxas ignores it
+  CHECK_THAT(registers_of(dec(176), inc(232)), ContainsSubstring("setmaxnreg.dec.sync.aligned.u32 176: each thread has 168 registers"));
+  CHECK_THAT(registers_of(inc(160), inc(168)), ContainsSubstring("160: each thread has 168 registers"));
+  CHECK_THAT(registers_of("and.b32 %r2, %r1, 32; setp.ne.u32 %p0, %r2, 0; @%p0 bra out; " + dec(40) + " out:", dec(40)),
+             ContainsSubstring("the warps of a warpgroup part at setmaxnreg"));
+  CHECK_THAT(registers_of("and.b32 %r2, %r1, 1; setp.ne.u32 %p0, %r2, 0; @%p0 ret; " + dec(40), dec(40)),
+             ContainsSubstring("needs all 128 threads of the warpgroup"));
+}
+
+TEST_CASE("setmaxnreg: immediates and targets as ptxas takes them", "[machine][wgmma]") {
+  const auto message = [](const std::string& count, const std::string& target = "sm_90a") {
+    return registers_of("setmaxnreg.dec.sync.aligned.u32 " + count + ";", "", ".maxnreg 256", target);
+  };
+  for (const char* count : {"24", "32", "232", "256"}) CHECK(message(count) == "nothing");
+  for (const char* count : {"0", "16", "23", "100", "264"})
+    CHECK_THAT(message(count), ContainsSubstring("takes a multiple of 8 from 24 to 256"));
+  for (const char* target : {"sm_100f", "sm_103a", "sm_110f", "sm_121a"}) CHECK(message("40", target) == "nothing");
+  for (const char* target : {"sm_90", "sm_100", "sm_120"}) CHECK_THAT(message("40", target), ContainsSubstring("; the target is"));
 }

@@ -1,6 +1,7 @@
 // The commands in docs/guide print what stands below them.
 
 #include <filesystem>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -64,6 +65,18 @@ TEST_CASE("the commands of docs/guide print what the pages show", "[guide]") {
 TEST_CASE("the picture of the README is what layout draws", "[guide]") {
   const Outcome outcome = run_command({"layout", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "a", "--format", "svg"});
   CHECK(outcome.out == read_text(source_path("docs/guide/mma_m16n8k16_a.svg")));
+}
+
+TEST_CASE("the pictures of hopper.md are what the commands below them draw", "[guide]") {
+  const std::string page = read_text(source_path("docs/hopper.md"));
+  const std::regex picture(R"(!\[[^\]]*\]\((guide/[a-z0-9_]+\.svg)\)\s+`warpmat ([^`]+)`)");
+  std::size_t pictures = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), picture), end; it != end; ++it, ++pictures) {
+    const Outcome outcome = run_command(words_of((*it)[2]));
+    CAPTURE((*it)[2].str());
+    CHECK(outcome.out == read_text(source_path("docs/" + (*it)[1].str())));
+  }
+  CHECK(pictures == 4);
 }
 
 }  // namespace

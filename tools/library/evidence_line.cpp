@@ -68,12 +68,6 @@ class Collection {
   std::vector<Labelled> all_;
 };
 
-Labelled labelled(const Wgmma& instruction) {
-  const Lowering& lowering = lowering_of(instruction.form());
-  return {instruction.form().opcode, label_of(lowering), std::string(lowering.source), "",
-          compared_text(compared_results_of_wgmma, "all types of wgmma")};
-}
-
 /// What ptxas makes of products and sums is known where it was compared: an H200, functions without branches.
 void add_contraction(const code::Program& program, Collection& all) {
   const std::string what = "contraction of mul and add";
@@ -106,6 +100,12 @@ std::string line_of(std::string_view target, const std::vector<Labelled>& all, c
 }
 
 }  // namespace
+
+Labelled labelled(const Wgmma& instruction) {
+  const Lowering& lowering = lowering_of(instruction.form());
+  return {instruction.form().opcode, label_of(lowering), std::string(lowering.source), "",
+          compared_text(compared_results_of_wgmma, "all types of wgmma")};
+}
 
 Labelled labelled(const Instruction& instruction) {
   const Label label = label_of(instruction.lowering());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/wgmma.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program.h>
 #include <warpmat/tables/label.h>
@@ -28,6 +29,7 @@ struct Labelled {
 };
 
 Labelled labelled(const Instruction& instruction);
+Labelled labelled(const Wgmma& instruction);
 
 /// What a program or a kernel consists of, each once: matrix instructions, wgmma among them, scalar and machine instructions, special
 /// registers, and of a kernel what ptxas's contraction decides.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -43,9 +44,11 @@ Extent b_extent(const WgmmaForm& form, Major major) {
 /// Calls visit(line, byte, address) for each 16 bytes of an operand; both count from the extent's first.
 template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& descriptor, Major major, const Extent& of, Visit visit) {
-  for (std::uint32_t line = 0; line < of.lines; ++line)
-    for (std::uint32_t byte = 0; byte < of.bytes; byte += chunk_bytes)
-      visit(line, byte, descriptor.address(major, of.first_line + line, of.first_byte + byte));
+  const MatrixDescriptor matrix = descriptor;  // a copy: what visit writes does not change it
+  const Extent extent = of;
+  for (std::uint32_t line = 0; line < extent.lines; ++line)
+    for (std::uint32_t byte = 0; byte < extent.bytes; byte += chunk_bytes)
+      visit(line, byte, matrix.address(major, extent.first_line + line, extent.first_byte + byte));
 }
 
 std::vector<std::uint32_t> chunks(std::uint64_t descriptor, Major major, const Extent& of) {
@@ -68,15 +71,21 @@ constexpr Tiles a_tiles{1, 2};
 class Reader {
  public:
   Reader(const SharedMemory& memory, OperandName operand, std::uint64_t descriptor, Tiles tiles, std::uint32_t* words)
-      : memory_(memory), operand_(operand), descriptor_(MatrixDescriptor::decode(descriptor)), tiles_(tiles), words_(words) {}
+      : bytes_(memory.bytes().data()),
+        base_(memory.base()),
+        size_(memory.size()),
+        operand_(operand),
+        descriptor_(MatrixDescriptor::decode(descriptor)),
+        tiles_(tiles),
+        words_(words) {}
 
   void read(Major major, const Extent& of) const {
-    for_each_chunk(descriptor_, major, of, [&](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
-      const std::uint8_t* const chunk = at(address);
-      if (major == Major::k)
-        std::memcpy(registers(line / 8, byte / chunk_bytes) + line % 8 * 4, chunk, chunk_bytes);
-      else
-        scatter(line, byte / chunk_bytes, chunk);
+    if (major == Major::mn)
+      return for_each_chunk(descriptor_, Major::mn, of, [this](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
+        scatter(line, byte / chunk_bytes, at(address));
+      });
+    for_each_chunk(descriptor_, Major::k, of, [this](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
+      std::memcpy(registers(line / 8, byte / chunk_bytes) + line % 8 * 4, at(address), chunk_bytes);
     });
   }
 
@@ -94,16 +103,22 @@ class Reader {
   }
 
   const std::uint8_t* at(std::uint32_t address) const {
-    const std::uint32_t offset = address - memory_.base();
-    if (address >= memory_.base() && offset + chunk_bytes <= memory_.size()) return memory_.bytes().data() + offset;
+    const std::uint32_t offset = address - base_;
+    if (address >= base_ && offset + chunk_bytes <= size_) return bytes_ + offset;
+    leave(address);
+  }
+
+  [[noreturn]] void leave(std::uint32_t address) const {
     throw OperandTrap(
         OperandTrap::Kind::out_of_range, operand_, 0, address,
         fmt::format("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
                     "(start {:#x}, leading byte offset {}, stride byte offset {})",
-                    name(operand_), memory_.size(), memory_.base(), descriptor_.start, descriptor_.leading, descriptor_.stride));
+                    name(operand_), size_, base_, descriptor_.start, descriptor_.leading, descriptor_.stride));
   }
 
-  const SharedMemory& memory_;
+  const std::uint8_t* bytes_;
+  std::uint32_t base_;
+  std::size_t size_;
   OperandName operand_;
   MatrixDescriptor descriptor_;
   Tiles tiles_;
@@ -193,15 +208,31 @@ class TileOperands {
   std::array<const std::uint32_t*, 4> a_{}, b_{}, next_b_{}, next_c_{};
 };
 
+/// Whether the registers lie one behind the other, so that the tiles can be written where they are.
+bool in_sequence(RegisterList d) {
+  for (std::size_t i = 1; i < d.size(); ++i)
+    if (d[i] != d[0] + i * lanes) return false;
+  return true;
+}
+
+/// Whether `count` words from `first` on are others than those of `d`, registers in sequence.
+bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
+  const std::less_equal<const std::uint32_t*> before;
+  return before(first + count, d[0]) || before(d[0] + d.size() * lanes, first);
+}
+
 }  // namespace
 
 void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata, bool accumulates,
                      const ExecutionOptions& options) const {
   const Form& tile = *form_->tile;
-  alignas(64) std::array<std::uint32_t, most_d_words> results;
+  alignas(64) std::array<std::uint32_t, most_d_words> copy;
   alignas(64) std::array<std::uint32_t, 4 * lanes> negated;
-  if (accumulates)
-    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], lanes, results.data() + i * lanes);
+  const bool in_place =
+      !form_->sparse() && in_sequence(d) && apart(d, a, a_words()) && apart(d, b, b_words());  // metadata may trap, which changes nothing
+  std::uint32_t* const results = in_place ? d[0] : copy.data();
+  if (accumulates && !in_place)
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], lanes, results + i * lanes);
   if (immediates_.negates_a != immediates_.negates_b) {  // products alone count, whose signs are exact
     const std::uint32_t signs = sign_bits(row(tile.format(OperandName::a)).bits);
     std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
@@ -216,7 +247,7 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     arguments.source(OperandName::e) = {&metadata, 1};
     arguments.source(OperandName::selector) = {&selector_words, 1};
   }
-  TileOperands operands(*form_, results.data(), a, b);
+  TileOperands operands(*form_, results, a, b);
   const auto count = static_cast<std::size_t>(form_->tiles());
   for (std::size_t next = 0; next < count; ++next) {
     const Warps warps = operands.tiles(next, arguments, zeros.data(), accumulates);
@@ -226,7 +257,8 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     if (done != 0) operands.tiles(next, arguments, zeros.data(), accumulates);
     execute(tile, lowering(), arguments, options);
   }
-  for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results.data() + i * lanes, lanes, d[i]);
+  if (!in_place)
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * lanes, lanes, d[i]);
 }
 
 }  // namespace warpmat

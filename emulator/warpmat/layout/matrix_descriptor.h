@@ -44,15 +44,18 @@ struct MatrixDescriptor {
     const std::uint32_t width = line_bytes();
     const bool exchanged = major == Major::mn && swizzle == Swizzle::none;
     const std::uint32_t lines_on = exchanged ? leading : stride, bytes_on = exchanged ? stride : leading;
-    const std::uint32_t linear = start + line / 8 * lines_on + line % 8 * width + byte / width * bytes_on + byte % width;
+    const std::uint32_t linear = start + line / 8 * lines_on + line % 8 * width + (byte >> width_bits()) * bytes_on + (byte & (width - 1));
     const std::uint32_t pattern = (linear >> 7) - static_cast<std::uint32_t>(base_offset);
     return linear ^ (pattern & (width / 16 - 1)) << 4;
   }
 
   /// Bytes of a line that lie one behind the other: 16, 32, 64 or 128.
-  std::uint32_t line_bytes() const { return 16u << static_cast<unsigned>(swizzle); }
+  std::uint32_t line_bytes() const { return 1u << width_bits(); }
 
   friend constexpr bool operator==(const MatrixDescriptor&, const MatrixDescriptor&) = default;
+
+ private:
+  unsigned width_bits() const { return 4 + static_cast<unsigned>(swizzle); }
 };
 
 }  // namespace warpmat

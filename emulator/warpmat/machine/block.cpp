@@ -105,6 +105,7 @@ Block::Status Block::run() {
 /// A load that nobody has waited for ends with its block: pipelines fetch stages beyond the last tile, and an H200 takes that.
 void Block::end() {
   check_warpgroups();
+  for (const auto& warp : warps_) warp->check_max_registers();
   if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
 }
 

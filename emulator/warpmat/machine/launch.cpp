@@ -74,9 +74,9 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
   return cluster;
 }
 
-/// Whether the program has bulk copies that read shared memory: then it matters which stores they may see.
+/// Whether the program has bulk copies or products of warpgroups that read shared memory: then it matters which stores they may see.
 bool reads_shared_asynchronously(const code::Program& program) {
-  return std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
+  return !program.products.empty() || std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
     return copy.kind == code::BulkCopy::Kind::store || copy.kind == code::BulkCopy::Kind::between_blocks;
   });
 }

@@ -21,7 +21,7 @@ struct LaunchState {
   std::uint32_t frame_bytes = 0;             ///< registers of a warp, called functions included
   std::uint32_t local_bytes = 0;             ///< local memory of a lane, called functions included
   bool explicit_cluster = false;             ///< the launch has clusters
-  bool reads_shared_asynchronously = false;  ///< the program has bulk copies from shared memory
+  bool reads_shared_asynchronously = false;  ///< the program has bulk copies from shared memory, or wgmma
   Warnings& warnings;
 };
 

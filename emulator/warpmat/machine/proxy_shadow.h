@@ -16,8 +16,15 @@ class ProxyShadow {
   ProxyShadow(std::size_t bytes, int warps)
       : cells_((bytes + cell_bytes - 1) / cell_bytes), fences_(static_cast<std::size_t>(warps)), barriers_(fences_), seen_(fences_) {}
 
-  void write(std::size_t offset, std::size_t bytes, int warp) {
-    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {now_, warp};
+  /// Who wrote bytes last through the generic proxy.
+  struct Store {
+    int warp = -1;                ///< -1: nobody
+    std::uint32_t statement = 0;  ///< of Program::statements
+    bool copied = false;          ///< by cp.async
+  };
+
+  void write(std::size_t offset, std::size_t bytes, const Store& store) {
+    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {store, now_};
   }
   /// The bytes come from an asynchronous copy.
   void clear(std::size_t offset, std::size_t bytes) {
@@ -30,22 +37,24 @@ class ProxyShadow {
     fences_[w] = ++now_;
     seen_[w] = barriers_[w];
   }
-  /// The warp of a write that no fence makes visible, if there is one among these bytes.
-  std::optional<int> unfenced(std::size_t offset, std::size_t bytes) const {
-    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) {
-      const Cell& cell = cells_[i];
-      if (cell.warp < 0 || fences_[static_cast<std::size_t>(cell.warp)] > cell.time) continue;
-      if (std::ranges::none_of(seen_, [&](std::uint32_t barrier) { return barrier > cell.time; })) return cell.warp;
-    }
+  /// A store that no fence makes visible, if there is one among these bytes.
+  std::optional<Store> unfenced(std::size_t offset, std::size_t bytes) const {
+    for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i)
+      if (is_unfenced(cells_[i])) return cells_[i].store;
     return std::nullopt;
   }
 
  private:
   static constexpr std::size_t cell_bytes = 16;
   struct Cell {
+    Store store;
     std::uint32_t time = 0;
-    int warp = -1;
   };
+
+  bool is_unfenced(const Cell& cell) const {
+    if (cell.store.warp < 0 || fences_[static_cast<std::size_t>(cell.store.warp)] > cell.time) return false;
+    return std::ranges::none_of(seen_, [&](std::uint32_t barrier) { return barrier > cell.time; });
+  }
 
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> fences_, barriers_;  ///< by warp: when it last executed one

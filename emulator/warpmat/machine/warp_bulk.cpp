@@ -220,10 +220,10 @@ void WarpState::check_source(int lane, const BulkTransfer& transfer) {
   report_overlap(lane, transfer.shared, transfer.bytes, SharedAccess::read);
   const std::uint64_t address = program_.shared_base + transfer.shared.offset;
   if (block_.proxies() != nullptr)
-    if (const auto writer = block_.proxies()->unfenced(transfer.shared.offset, std::max<std::uint64_t>(transfer.bytes, 1)))
+    if (const auto store = block_.proxies()->unfenced(transfer.shared.offset, std::max<std::uint64_t>(transfer.bytes, 1)))
       report_unfenced(lane, address,
-                      fmt::format("the copy reads what warp {} has stored, and no fence.proxy.async since then lets it see that: {}",
-                                  *writer, describe_shared(address)));
+                      fmt::format("the copy reads what warp {} has stored at {}, and no fence.proxy.async since then lets it see that: {}",
+                                  store->warp, statement_name(store->statement), describe_shared(address)));
   if (launch_.options.checks.uninitialised && !transfer.map && block_.shadow() != nullptr && transfer.bytes != 0 &&
       block_.shadow()->undefined(transfer.shared.offset, transfer.bytes))
     trap(lane, address, fmt::format("the copy reads shared memory that nobody has written: {}", describe_shared(address)));
@@ -254,7 +254,9 @@ void WarpState::report_overlap(int lane, const SharedPlace& place, std::uint64_t
 }
 
 /// An ordinary access of these lanes to shared memory, which bulk copies must have left.
-void WarpState::check_bulk(const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, bool writes) {
+void WarpState::check_bulk(const Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
+                           SharedUse use) {
+  const bool writes = use != SharedUse::load;
   const SharedShadow& shadow = *block_.shadow();
   const bool pending = launch_.options.checks.copies && !block_.cluster().copies().empty();
   for (; mask != 0; mask &= mask - 1) {
@@ -263,7 +265,8 @@ void WarpState::check_bulk(const SharedShadow::Places& places, std::uint32_t byt
     if (offset >= shadow.size()) continue;
     if (pending)
       report_overlap(lane, {block_.rank(), static_cast<std::uint32_t>(offset)}, bytes, writes ? SharedAccess::write : SharedAccess::read);
-    if (writes && block_.proxies() != nullptr) block_.proxies()->write(offset, bytes, index_);
+    if (writes && block_.proxies() != nullptr)
+      block_.proxies()->write(offset, bytes, {index_, operation.statement, use == SharedUse::copy});
   }
 }
 

@@ -48,7 +48,7 @@ void WarpState::check_shared(const Operation& operation, const SharedShadow::Pla
            KernelTrap::Kind::out_of_range);
     }
   if (!shadow.complete()) check_defined(shadow, places, bytes, mask, use);
-  if (!block_.cluster().copies().empty() || block_.proxies() != nullptr) check_bulk(places, bytes, mask, use != SharedUse::load);
+  if (!block_.cluster().copies().empty() || block_.proxies() != nullptr) check_bulk(operation, places, bytes, mask, use);
   if (use == SharedUse::copy) begin_copies(operation, shadow, places, bytes, mask);
   if (block_.races() != nullptr) check_races(operation, places, bytes, mask, use);
 }

@@ -182,6 +182,13 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case total_smem_size:
     case aggr_smem_size: return launch_.shared_bytes + program_.shared_base;
     case dynamic_smem_size: return launch_.config.shared_bytes;
+    // The system has the shared memory below the kernel's own.
+    case reserved_smem_end:
+    case reserved_smem_cap: return program_.shared_base;
+    case reserved_smem_begin:
+    case reserved_smem_0:
+    case reserved_smem_1: return 0;
+    case current_graph_exec:  // of no graph
     case environment: return 0;
     case local_address: return strand().local;
   }

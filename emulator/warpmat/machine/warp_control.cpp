@@ -27,6 +27,7 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
   if (misalignment != 0) registers_ += code::register_alignment - misalignment;
   local_.resize(std::size_t{launch_.local_bytes} * lanes);
   strands_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
+  max_registers_ = program_.limits.registers;
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>(launch_.frame_bytes);
 }
 
@@ -152,6 +153,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       return Step::yield;
     case Semantics::matrix: return matrix(operation, mask);
     case Semantics::wgmma: return wgmma(operation, mask);
+    case Semantics::max_registers: return set_max_registers(operation, mask);
     case Semantics::wgmma_fence:
     case Semantics::wgmma_wait:
       if (wgmma_ != nullptr) return meet_warpgroup(operation, mask);

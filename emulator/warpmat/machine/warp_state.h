@@ -102,6 +102,8 @@ class WarpState {
   void release(int barrier, std::uint32_t count, std::uint32_t contributed);
   /// Lanes that wait at `barrier`.
   LaneMask waiting_at(int barrier) const;
+  /// At the end of the block: traps if its warps have raised their registers beyond what there is.
+  void check_max_registers() const;
   /// Whether all its lanes wait for others: at barriers, or by repeating accesses that have found nothing new for long.
   bool waits() const;
   bool polls() const;
@@ -239,7 +241,7 @@ class WarpState {
   void check_source(int lane, const BulkTransfer& transfer);
   void report_unfenced(int lane, std::uint64_t address, const std::string& reason) const;
   void report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const;
-  void check_bulk(const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, bool writes);
+  void check_bulk(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
   void bulk_commit(LaneMask mask);
   void bulk_wait(const code::Operation& operation, LaneMask mask);
   void finish_stores(LaneMask mask);
@@ -270,7 +272,6 @@ class WarpState {
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
 
   // Warpgroups: warp_wgmma.cpp
-  void follow_wgmma(const code::Operation& operation);
   Step wgmma(const code::Operation& operation, LaneMask mask);
   Step meet_warpgroup(const code::Operation& operation, LaneMask mask);
   void go_on_from(const code::Operation& operation, int meeting);
@@ -278,13 +279,24 @@ class WarpState {
   void wait_for_products(std::uint32_t groups);
   void perform_product(const PendingProduct& product);
   std::uint64_t uniform_descriptor(const code::Operation& operation, int source, const char* what) const;
-  void check_fence(const code::Operation& operation, const code::WarpgroupProduct& product) const;
-  void agree_with_warpgroup(const PendingProduct& product);
-  void read_operands(const PendingProduct& product, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& b) const;
-  std::vector<std::uint32_t> operand_chunks(const PendingProduct& product) const;
-  void check_operands(const code::Operation& operation, const PendingProduct& product);
-  void release_operands(std::uint32_t groups);
+  void agree_with_warpgroup(PendingProduct& product);
+  std::vector<std::uint32_t> read_a(const PendingProduct& product) const;
+  std::vector<std::uint32_t> read_b(const PendingProduct& product) const;
   bool is_done(const PendingProduct& product, std::uint32_t groups) const;
+
+  // Checks of warpgroups: warp_wgmma_checks.cpp
+  void follow_wgmma(const code::Operation& operation);
+  void check_fence(const code::Operation& operation, const code::WarpgroupProduct& product) const;
+  void check_operands(const code::Operation& operation, const PendingProduct& product);
+  void check_chunks(const code::Operation& operation, OperandName operand, const std::vector<std::uint32_t>& chunks,
+                    const std::function<void(std::size_t)>& undefined);
+  void check_unfenced(OperandName operand, std::uint32_t chunk) const;
+  void taint_product(const code::Operation& operation, const PendingProduct& product, std::vector<bool> rows,
+                     const std::vector<bool>& columns, std::uint64_t address);
+  void release_operands(std::uint32_t groups);
+
+  // setmaxnreg: warp_registers.cpp
+  Step set_max_registers(const code::Operation& operation, LaneMask mask);
 
   // wmma.load and wmma.store: warp_wmma.cpp
   void move_matrix(const code::Operation& operation, const code::Matrix& matrix);
@@ -348,7 +360,9 @@ class WarpState {
   LaneMask passed_cluster_ = 0;                                ///< its phase is over, they have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
   Taint taint_;
-  LaneMask undefined_ = 0;  ///< lanes whose load of this operation reads shared memory that nobody has written
+  std::int64_t max_registers_ = 0;          ///< of a thread, as setmaxnreg left it; 0 where it has no effect
+  std::optional<std::uint32_t> raised_at_;  ///< the statement that raised it last
+  LaneMask undefined_ = 0;                  ///< lanes whose load of this operation reads shared memory that nobody has written
 };
 
 }  // namespace warpmat::machine

@@ -22,7 +22,6 @@ using code::WarpgroupProduct;
 namespace {
 
 constexpr int warps = WgmmaForm::warps;
-constexpr std::uint32_t chunk_bytes = 16;
 constexpr int first_meeting = 16;  // where the first warpgroup meets, among barriers: those of the ISA are 0 to 15
 
 /// Calls visit(place) for each of `count` registers from `slots` on that are no constants.
@@ -34,28 +33,6 @@ void for_each_place(const code::Slot* slots, int count, std::uint32_t frame, Vis
 
 }  // namespace
 
-/// Before `operation`: whether it touches accumulators that are not there yet; and what it writes, for the next wgmma.
-void WarpState::follow_wgmma(const Operation& operation) {
-  if (operation.semantics == Semantics::wgmma) return;
-  WarpgroupState& state = *wgmma_;
-  const auto check = [&](std::size_t place, const char* action) {
-    if (state.users[place] == 0) return;
-    const auto user =
-        std::ranges::find_if(state.pending, [&](const PendingProduct& p) { return std::ranges::find(p.places, place) != p.places.end(); });
-    trap(-1, std::nullopt,
-         fmt::format("an accumulator is {} before wgmma.wait_group: the product at {} may still write it", action,
-                     statement_name(user->statement)));
-  };
-  const code::Slot* const all = slots(operation);
-  if (!state.pending.empty()) {
-    for_each_place(all + operation.results, operation.sources, strand().frame, [&](std::size_t place) { check(place, "read"); });
-    for_each_place(all, operation.results, strand().frame, [&](std::size_t place) { check(place, "written"); });
-  }
-  for_each_place(all, operation.results, strand().frame, [&](std::size_t place) {
-    state.writes[place] = {operations_, operation.statement};
-  });
-}
-
 /// The value of a source that must be the same in all lanes.
 std::uint64_t WarpState::uniform_descriptor(const Operation& operation, int source, const char* what) const {
   const auto* const values = at<std::uint64_t>(source_slot(operation, source));
@@ -66,41 +43,27 @@ std::uint64_t WarpState::uniform_descriptor(const Operation& operation, int sour
   return values[0];
 }
 
-/// Traps where registers of the statement were written since the last wgmma.fence.
-void WarpState::check_fence(const Operation& operation, const WarpgroupProduct& product) const {
-  const WarpgroupState& state = *wgmma_;
-  if (state.fenced_at == 0) trap(-1, std::nullopt, "no wgmma.fence comes before the warp's first wgmma.mma_async");
-  const auto check = [&](std::size_t place, const char* what) {
-    const WarpgroupState::Write& write = state.writes[place];
-    if (write.time > state.fenced_at)
-      trap(-1, std::nullopt, fmt::format("{} was written at {}, and no wgmma.fence lies between", what, statement_name(write.statement)));
-  };
-  const code::Slot* const all = slots(operation);
-  for_each_place(all, operation.results, strand().frame, [&](std::size_t place) { check(place, "an accumulator"); });
-  if (product.a_in_registers)
-    for_each_place(all + operation.results, product.instruction.form().a_registers(), strand().frame,
-                   [&](std::size_t place) { check(place, "a register of operand a"); });
-}
-
 /// Traps unless this statement is the one that the other warps of the warpgroup execute as their statement of the same number.
-void WarpState::agree_with_warpgroup(const PendingProduct& product) {
+/// All four share what the first of them has read of operand b.
+void WarpState::agree_with_warpgroup(PendingProduct& product) {
   WarpgroupIssues& group = block_.warpgroup(index_ / warps);
   std::uint64_t& next = group.next[static_cast<std::size_t>(index_ % warps)];
-  WarpgroupIssues::Issue own{product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_};
+  WarpgroupIssues::Issue own{product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_, nullptr};
   if (next - group.first == group.issues.size()) {
-    group.issues.push_back(own);
+    own.b = product.b = std::make_shared<const std::vector<std::uint32_t>>(read_b(product));
+    group.issues.push_back(std::move(own));
   } else {
     const WarpgroupIssues::Issue& first = group.issues[next - group.first];
-    own.warp = first.warp;
     if (own.statement != first.statement)
       trap(-1, std::nullopt,
            fmt::format("the warps of a warpgroup execute different products: warp {} executes that at {} here", first.warp,
                        statement_name(first.statement)));
-    if (own != first)
+    if (!own.same_operands(first))
       trap(-1, std::nullopt,
            fmt::format("the warps of a warpgroup give different descriptors or scale-d: {:#x}, {:#x}, {}; warp {} gave {:#x}, {:#x}, {}",
                        own.a_descriptor, own.b_descriptor, own.accumulates, first.warp, first.a_descriptor, first.b_descriptor,
                        first.accumulates));
+    product.b = first.b;
   }
   ++next;
   while (!group.issues.empty() && std::ranges::all_of(group.next, [&](std::uint64_t n) { return n > group.first; })) {
@@ -109,64 +72,28 @@ void WarpState::agree_with_warpgroup(const PendingProduct& product) {
   }
 }
 
-/// Reads what a product has in shared memory: at its statement, and again when it is performed.
-void WarpState::read_operands(const PendingProduct& product, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& b) const {
-  const SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
+/// What a product has in shared memory: read at its statement, and again when it is performed.
+std::vector<std::uint32_t> WarpState::read_a(const PendingProduct& product) const {
+  if (product.product->a_in_registers) return product.a;
   const Wgmma& instruction = product.product->instruction;
+  std::vector<std::uint32_t> a(instruction.a_words());
   try {
-    if (!product.product->a_in_registers) {
-      a.resize(instruction.a_words());
-      instruction.read_a(memory, product.a_descriptor, index_ % warps, a.data());
-    }
-    b.resize(instruction.b_words());
-    instruction.read_b(memory, product.b_descriptor, b.data());
+    instruction.read_a(SharedMemory::borrowing(block_.shared(), program_.shared_base), product.a_descriptor, index_ % warps, a.data());
   } catch (const Trap& error) {
     trap(-1, error.address, error.reason);
   }
+  return a;
 }
 
-/// The addresses of the chunks of shared memory that a product reads.
-std::vector<std::uint32_t> WarpState::operand_chunks(const PendingProduct& product) const {
+std::vector<std::uint32_t> WarpState::read_b(const PendingProduct& product) const {
   const Wgmma& instruction = product.product->instruction;
-  std::vector<std::uint32_t> chunks = instruction.b_chunks(product.b_descriptor);
-  if (!product.product->a_in_registers) {
-    const std::vector<std::uint32_t> of_a = instruction.a_chunks(product.a_descriptor, index_ % warps);
-    chunks.insert(chunks.end(), of_a.begin(), of_a.end());
+  std::vector<std::uint32_t> b(instruction.b_words());
+  try {
+    instruction.read_b(SharedMemory::borrowing(block_.shared(), program_.shared_base), product.b_descriptor, b.data());
+  } catch (const Trap& error) {
+    trap(-1, error.address, error.reason);
   }
-  return chunks;
-}
-
-/// What the checks on shared memory say of the bytes that a product reads.
-void WarpState::check_operands(const Operation& operation, const PendingProduct& product) {
-  if (block_.shadow() == nullptr) return;
-  const std::vector<std::uint32_t> chunks = operand_chunks(product);
-  for (std::size_t first = 0; first < chunks.size(); first += lanes) {
-    const std::size_t count = std::min<std::size_t>(chunks.size() - first, lanes);
-    SharedShadow::Places places{};
-    for (std::size_t i = 0; i < count; ++i) places[i] = block_.shared().data() + (chunks[first + i] - program_.shared_base);
-    check_shared(operation, places, chunk_bytes, count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1, SharedUse::load);
-  }
-  undefined_ = 0;
-}
-
-/// Products that are waited for have read their operands now: whoever writes there must come behind the wait.
-void WarpState::release_operands(std::uint32_t groups) {
-  const BulkCopies& copies = block_.cluster().copies();
-  const bool checks_copies = launch_.options.checks.copies && !copies.empty();
-  if (!checks_copies && block_.races() == nullptr) return;
-  for (const PendingProduct& product : wgmma_->pending) {
-    if (!is_done(product, groups)) break;
-    for (const std::uint32_t chunk : operand_chunks(product)) {
-      const std::uint32_t offset = chunk - program_.shared_base;
-      if (block_.races() != nullptr) block_.races()->read(index_, offset, chunk_bytes, product.statement, RaceDetector::Kind::plain);
-      if (!checks_copies) continue;
-      if (const BulkTransfer* const other = copies.overlapping({block_.rank(), offset}, chunk_bytes, SharedAccess::read))
-        trap(-1, chunk,
-             fmt::format("the bulk copy of warp {} at {} overwrites what the product at {} may read until here: {}", other->warp,
-                         statement_name(other->statement), statement_name(product.statement), describe_shared(chunk)),
-             KernelTrap::Kind::unordered);
-    }
-  }
+  return b;
 }
 
 /// Whether the product is of none of the last `groups` groups.
@@ -189,21 +116,24 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .committed = false,
                          .d = {},
                          .places = {},
+                         .reads = {},
                          .a_descriptor = 0,
                          .b_descriptor = 0,
                          .a = {},
-                         .b = {},
+                         .b = nullptr,
                          .metadata = {},
                          .accumulates = true};
   for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
   for_each_place(slots(operation), operation.results, strand().frame, [&](std::size_t place) { pending.places.push_back(place); });
   pending.b_descriptor = uniform_descriptor(operation, product.b_source(), "the descriptor of operand b");
-  if (product.a_in_registers)
+  if (product.a_in_registers) {
     for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
       const auto* const words = at<std::uint32_t>(source_slot(operation, i));
       pending.a.insert(pending.a.end(), words, words + lanes);
     }
-  else
+    for_each_place(slots(operation) + operation.results, product.instruction.form().a_registers(), strand().frame,
+                   [&](std::size_t place) { pending.reads.push_back(place); });
+  } else
     pending.a_descriptor = uniform_descriptor(operation, 0, "the descriptor of operand a");
   if (product.instruction.form().sparse())
     std::copy_n(at<std::uint32_t>(source_slot(operation, product.metadata_source())), lanes, pending.metadata.begin());
@@ -211,9 +141,10 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   if (scale != 0 && scale != all_lanes) trap(first_lane(~scale), std::nullopt, "scale-d is not the same in all lanes");
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
-  read_operands(pending, pending.a, pending.b);
+  pending.a = read_a(pending);
   check_operands(operation, pending);
   for (const std::size_t place : pending.places) ++wgmma_->users[place];
+  for (const std::size_t place : pending.reads) ++wgmma_->readers[place];
   wgmma_->pending.push_back(std::move(pending));
   advance_gathered(operation, mask, false);
   return Step::next;
@@ -283,20 +214,22 @@ void WarpState::wait_for_products(std::uint32_t groups) {
   pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
+/// The four warps perform a product one behind the other, and nothing else runs in between: one of them looks at B again.
 void WarpState::perform_product(const PendingProduct& product) {
   const Wgmma& instruction = product.product->instruction;
-  std::vector<std::uint32_t> a = product.a, b;
-  read_operands(product, a, b);
-  if (a != product.a || b != product.b)
+  const bool a_changed = read_a(product) != product.a;
+  if (a_changed || (index_ % warps == 0 && read_b(product) != *product.b))
     trap(-1, std::nullopt,
          fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",
-                     a != product.a ? 'a' : 'b', statement_name(product.statement)));
+                     a_changed ? 'a' : 'b', statement_name(product.statement)));
   try {
-    instruction.multiply(product.d, a.data(), b.data(), product.metadata.data(), product.accumulates, launch_.options.execution);
+    instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
+                         launch_.options.execution);
   } catch (const Trap& error) {
     trap(error.lane, error.address, fmt::format("{}, of the product at {}", error.reason, statement_name(product.statement)));
   }
   for (const std::size_t place : product.places) --wgmma_->users[place];
+  for (const std::size_t place : product.reads) --wgmma_->readers[place];
 }
 
 }  // namespace warpmat::machine

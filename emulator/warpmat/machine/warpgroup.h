@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
@@ -19,8 +20,11 @@ struct PendingProduct {
   bool committed;                   ///< whether it belongs to a group
   std::vector<std::uint32_t*> d;    ///< the accumulators, 32 words each
   std::vector<std::size_t> places;  ///< where they lie: WarpgroupState::place
+  std::vector<std::size_t> reads;   ///< and the registers of A
   std::uint64_t a_descriptor, b_descriptor;
-  std::vector<std::uint32_t> a, b;  ///< as Wgmma::read_a and read_b bring them, when it was issued
+  std::vector<std::uint32_t> a;  ///< as Wgmma::read_a brings them, when it was issued
+  /// As Wgmma::read_b brings them, when the first warp of the warpgroup issued it.
+  std::shared_ptr<const std::vector<std::uint32_t>> b;
   Register metadata;
   bool accumulates;
 };
@@ -33,7 +37,7 @@ struct WarpgroupState {
     std::uint32_t statement = 0;
   };
 
-  explicit WarpgroupState(std::size_t frame_bytes) : writes(place(frame_bytes)), users(place(frame_bytes)) {}
+  explicit WarpgroupState(std::size_t frame_bytes) : writes(place(frame_bytes)), users(place(frame_bytes)), readers(place(frame_bytes)) {}
   /// The number of a register by its byte offset among the warp's registers.
   static std::size_t place(std::size_t offset) { return offset / code::register_alignment; }
 
@@ -42,6 +46,7 @@ struct WarpgroupState {
   std::uint64_t fenced_at = 0;          ///< WarpState::operations() at the last wgmma.fence; 0: there was none
   std::vector<Write> writes;            ///< by place
   std::vector<std::uint32_t> users;     ///< by place: how many pending products write the register
+  std::vector<std::uint32_t> readers;   ///< by place: how many pending products have operand a there
 };
 
 /// What the four warps of a warpgroup must have in common: their wgmma statements, one by one, and the descriptors.
@@ -51,7 +56,10 @@ struct WarpgroupIssues {
     std::uint64_t a_descriptor, b_descriptor;  ///< a_descriptor 0 where A is in registers
     bool accumulates;
     int warp;  ///< that came first
-    friend bool operator==(const Issue&, const Issue&) = default;
+    std::shared_ptr<const std::vector<std::uint32_t>> b;
+    bool same_operands(const Issue& other) const {
+      return a_descriptor == other.a_descriptor && b_descriptor == other.b_descriptor && accumulates == other.accumulates;
+    }
   };
   std::deque<Issue> issues;                            ///< those that some warp has yet to come to
   std::uint64_t first = 0;                             ///< the number of issues.front(), counted from the kernel's start

@@ -129,6 +129,10 @@ void add_rows(std::vector<catalogue::Row>& rows) {
       {"createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
        "(.L2::evict_first|.L2::evict_unchanged)?.b64",
        "d:b64 = [fraction:f32]", make_policy});
+  rows.push_back(
+      {"createpolicy.range(.global)?(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
+       "(.L2::evict_first|.L2::evict_unchanged)?.b64",
+       "d:b64 = address:u64, primary:u32, total:u32", make_policy});
   rows.push_back({"createpolicy.cvt.L2.b64", "d:b64 = [a:b64]", make_policy});
   rows.push_back({"mov.pred", "p = a", unary_logic<same_mask>});
   rows.push_back({"not.pred", "p = a", unary_logic<not_mask>});

@@ -91,23 +91,24 @@ void add_warpgroup_rows(std::vector<Row>& rows) {
   rows.push_back({"wgmma.fence.sync.aligned", "", nullptr, Semantics::wgmma_fence, hopper});
   rows.push_back({"wgmma.commit_group.sync.aligned", "", nullptr, Semantics::wgmma_commit, hopper});
   rows.push_back({"wgmma.wait_group.sync.aligned", "", nullptr, Semantics::wgmma_wait, hopper});
+  rows.push_back({"setmaxnreg(.inc|.dec).sync.aligned.u32", "", nullptr, Semantics::max_registers, since(90, {8, 0})});
 }
 
 /// What orders memory or advises the hardware.
 void add_other_rows(std::vector<Row>& rows) {
   rows.push_back({"membar(.cta|.gl|.sys)", "", nullptr, Semantics::fence});
-  rows.push_back(
-      {"fence(.sc|.acq_rel|.acquire|.release)?(.sync_restrict::shared::cta|.sync_restrict::shared::cluster)?(.cta|.cluster|.gpu|.sys)", "",
-       nullptr, Semantics::fence});
+  rows.push_back({"fence(.sc|.acq_rel|.acquire|.release)?(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::fence});
+  for (const char* restricted : {"acquire.sync_restrict::shared::cluster", "release.sync_restrict::shared::cta"}) {
+    const Requirement requirement = since(90, {8, 6});
+    rows.push_back({fmt::format("fence.{}.cluster", restricted), "", nullptr, Semantics::fence, requirement});
+    rows.push_back({fmt::format("fence.proxy.async::generic.{}.cluster", restricted), "", nullptr, Semantics::proxy_fence, requirement});
+  }
   rows.push_back({"fence.proxy.alias", "", nullptr, Semantics::nothing});
   rows.push_back({"membar.proxy.alias", "", nullptr, Semantics::nothing});
-  for (const char* fence : {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
-                            "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster"})
-    rows.push_back({fence, "", nullptr, Semantics::nothing, since(90, {8, 6})});
   rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});
-  for (const char* hint : {"prefetch(.global|.local|.const|.param)?(.L1|.L2|.L2::evict_last|.L2::evict_normal|.tensormap)", "prefetchu.L1",
-                           "applypriority(.global)?.L2::evict_normal", "discard(.global)?.L2", "griddepcontrol(.launch_dependents|.wait)",
-                           "setmaxnreg(.inc|.dec).sync.aligned.u32", "pmevent(.mask)?", "prefetch.tensormap"})
+  for (const char* hint : {"prefetch(.global|.local)?(.L1|.L2)", "prefetch(.global)?(.L2::evict_last|.L2::evict_normal)",
+                           "prefetch(.const|.param)?.tensormap", "prefetchu.L1", "applypriority(.global)?.L2::evict_normal",
+                           "discard(.global)?.L2", "griddepcontrol(.launch_dependents|.wait)", "pmevent(.mask)?"})
     rows.push_back({hint, "", nullptr, Semantics::nothing});
 }
 

@@ -25,6 +25,7 @@ namespace warpmat::catalogue {
 // U: the first and second type among the statement's qualifiers. `p` alone is `p:pred`.
 //     a:f32*4   four registers in braces                  a:u8+   the register may be wider than the type (cvt, ld, st)
 //     d|p       two results of one place, as setp and shfl write them; [|p] where the second is optional
+//     address   the text writes it in brackets: [%rd1+16]
 //     cc        the carry of .cc instructions, a predicate that the text does not write
 //
 // Function: executes the instruction in all 32 lanes. results[i] and sources[i] are the operands in the row's order, each
@@ -68,10 +69,11 @@ enum class Semantics : std::uint8_t {
   elect,
   address_space,  ///< cvta, isspacep
   fence,
-  sleep,    ///< nanosleep
-  nothing,  ///< hints: prefetch, discard, setmaxnreg, ...
-  matrix,   ///< a form of the matrix instructions (tables/form.h)
-  wgmma,    ///< wgmma.mma_async (tables/wgmma.h)
+  sleep,          ///< nanosleep
+  max_registers,  ///< setmaxnreg
+  nothing,        ///< hints: prefetch, discard, ...
+  matrix,         ///< a form of the matrix instructions (tables/form.h)
+  wgmma,          ///< wgmma.mma_async (tables/wgmma.h)
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,

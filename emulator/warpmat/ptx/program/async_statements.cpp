@@ -224,7 +224,8 @@ void FunctionResolver::cluster_rank(const Match& match) {
   operation.operation.semantics = Semantics::cluster_rank;
   operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (match.has(".shared::cluster") ? 0u : 2u);
   if ((operation.operation.detail & 2) != 0 && match.has(".u32"))
-    fail(fmt::format("{}: generic addresses have 64 bits", statement_->opcode));
+    fail(fmt::format("{} takes a generic address, which has 64 bits: write .u64, or .shared::cluster for an address in shared memory",
+                     statement_->opcode));
   read_operands(match, operation);
   add(std::move(operation));
 }

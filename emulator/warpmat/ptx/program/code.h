@@ -262,6 +262,7 @@ struct Limits {
   std::int64_t required_threads[3] = {0, 0, 0};  ///< .reqntid
   std::int64_t required_cluster[3] = {0, 0, 0};  ///< .reqnctapercluster
   std::int64_t most_cluster_blocks = 0;          ///< .maxclusterrank
+  std::int64_t registers = 0;  ///< of a thread when it starts, where .maxnreg, or .maxntid with .minnctapersm, say that; else 0
 };
 
 struct Program {

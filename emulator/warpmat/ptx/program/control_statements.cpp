@@ -32,6 +32,16 @@ void FunctionResolver::simple(Semantics semantics) {
   add(std::move(operation));
 }
 
+/// What changes nothing here. Only fence.proxy.tensormap::generic has operands that ptxas compares: of .acquire [map], 128.
+void FunctionResolver::hint(const catalogue::Match& match) {
+  constexpr std::uint64_t map_bytes = 128;
+  const std::size_t count = statement_->operands.size();
+  if (match.has(".tensormap::generic") && (count != (match.has(".acquire") ? 2 : 0) || (count == 2 && immediate(operand(1)) != map_bytes)))
+    fail(fmt::format("{} takes {}", statement_->opcode,
+                     match.has(".acquire") ? "the address of a tensor map and its size, 128" : "no operands"));
+  simple(Semantics::nothing);
+}
+
 void FunctionResolver::leave() {
   if (source_.entry) return simple(Semantics::exit);
   DraftOperation operation;

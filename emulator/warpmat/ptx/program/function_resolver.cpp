@@ -229,6 +229,7 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::cp_async: return cp_async(match);
     case Semantics::cp_async_wait: return wait_group(match);
     case Semantics::wgmma_wait: return wgmma_wait();
+    case Semantics::max_registers: return max_registers(match);
     case Semantics::branch: return branch();
     case Semantics::branch_table: return branch_table();
     case Semantics::call: return call();
@@ -242,8 +243,8 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::wgmma_fence:
     case Semantics::wgmma_commit:
     case Semantics::bulk_commit:
-    case Semantics::proxy_fence:
-    case Semantics::nothing: return simple(semantics);
+    case Semantics::proxy_fence: return simple(semantics);
+    case Semantics::nothing: return hint(match);
     case Semantics::warp_barrier:
     case Semantics::active_mask:
     case Semantics::elect:

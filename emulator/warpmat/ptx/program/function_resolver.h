@@ -97,6 +97,7 @@ class FunctionResolver {
   void call_indirectly(const syntax::Operand* returns, const syntax::Operand& name, const syntax::Operand* arguments, std::size_t next);
   void call_function(const syntax::Operand* returns, const syntax::Operand* arguments, int function, Call call);
   void simple(catalogue::Semantics semantics);
+  void hint(const catalogue::Match& match);
   void leave();
 
   // What lanes or warps do together: warp_statements.cpp
@@ -121,6 +122,7 @@ class FunctionResolver {
   // Warpgroups: wgmma_statements.cpp
   void wgmma();
   void wgmma_wait();
+  void max_registers(const catalogue::Match& match);
   void keep_accumulators();
   WgmmaImmediates wgmma_immediates(const WgmmaForm& form, bool a_in_registers, std::size_t first);
   bool flag(const syntax::Operand& operand, const char* what, std::string_view clear, std::string_view set) const;

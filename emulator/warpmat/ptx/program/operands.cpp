@@ -109,6 +109,8 @@ Value FunctionResolver::source(const syntax::Operand& operand, const ValueType& 
   if (operand.kind == Kind::number) return number(operand, type);
   if (operand.kind != Kind::name) fail(operand, fmt::format("expected a register or a number for .{}", type.name));
   if (const auto special = find_special_register(operand.text)) return special_register(operand, *special, type);
+  if (operand.text.starts_with("%pm") && !names_.find(operand.text))
+    fail(operand, fmt::format("'{}' is not executed: it counts events of the hardware, which the emulator does not have", operand.text));
   if (operand.text == "WARP_SZ") return draft_.constants.add(register_class_of(type.bits), lanes);
   auto named = names_.find(operand.text);
   if (!named) named = draft_.symbols.find(operand.text);
@@ -188,7 +190,9 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
                                     DraftOperation& operation) {
   const ValueType& type = match.type_of(pattern);
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
-  if (pattern.count > 1) {
+  if (pattern.name == "address") {
+    values.push_back(address(operand, Space::generic));
+  } else if (pattern.count > 1) {
     const std::vector<Value> items = group(operand, type, pattern.result, static_cast<std::size_t>(pattern.count));
     values.insert(values.end(), items.begin(), items.end());
   } else {

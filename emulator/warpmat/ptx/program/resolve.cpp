@@ -1,5 +1,6 @@
 #include <warpmat/ptx/program/resolve.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -37,6 +38,20 @@ const Target& find_run_target(const syntax::Module& module, const Target* wanted
   return own->features == Target::Features::baseline || wanted->number != own->number ? *wanted : *own;
 }
 
+/// The registers that ptxas 13.0 gives a thread of a kernel with setmaxnreg, or 0 where it cannot tell: then it ignores setmaxnreg.
+std::int64_t registers_at_entry(const syntax::Function& entry, const Limits& limits) {
+  constexpr std::int64_t of_multiprocessor = 65536, granule = 8, most_of_thread = 256;
+  const auto number = [&](const char* name) {
+    const syntax::Directive* directive = entry.find_directive(name);
+    return directive == nullptr || directive->numbers.empty() ? std::int64_t{0} : std::int64_t{directive->numbers.front()};
+  };
+  if (const std::int64_t most = number(".maxnreg"); most != 0) return (most + granule - 1) / granule * granule;
+  const std::int64_t* const size = limits.max_threads[0] != 0 ? limits.max_threads : limits.required_threads;
+  const std::int64_t threads = size[0] * size[1] * size[2], blocks = number(".minnctapersm");
+  if (threads == 0 || blocks == 0) return 0;
+  return std::min(of_multiprocessor / (threads * blocks) / granule * granule, most_of_thread);
+}
+
 void read_limits(const syntax::Function& entry, Limits& limits) {
   const auto read = [](const syntax::Directive* directive, std::int64_t* to) {
     if (directive == nullptr) return;
@@ -47,6 +62,7 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
   read(entry.find_directive(".reqnctapercluster"), limits.required_cluster);
   if (const syntax::Directive* most = entry.find_directive(".maxclusterrank"); most != nullptr && !most->numbers.empty())
     limits.most_cluster_blocks = most->numbers.front();
+  limits.registers = registers_at_entry(entry, limits);
 }
 
 }  // namespace

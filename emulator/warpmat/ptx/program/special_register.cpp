@@ -63,6 +63,12 @@ constexpr std::array rows{
     Row{"%cluster_ctarank", cluster_ctarank},
     Row{"%cluster_nctarank", cluster_nctarank},
     Row{"%is_explicit_cluster", is_explicit_cluster, 1},
+    Row{"%reserved_smem_offset_begin", reserved_smem_begin, 32, true},
+    Row{"%reserved_smem_offset_end", reserved_smem_end, 32, true},
+    Row{"%reserved_smem_offset_cap", reserved_smem_cap, 32, true},
+    Row{"%reserved_smem_offset_0", reserved_smem_0, 32, true},
+    Row{"%reserved_smem_offset_1", reserved_smem_1, 32, true},
+    Row{"%current_graph_exec", current_graph_exec, 64},
 };
 
 }  // namespace

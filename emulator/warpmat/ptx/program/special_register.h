@@ -55,6 +55,12 @@ enum class SpecialRegister : std::uint8_t {
   cluster_ctarank,
   cluster_nctarank,
   is_explicit_cluster,
+  reserved_smem_begin,
+  reserved_smem_end,
+  reserved_smem_cap,
+  reserved_smem_0,
+  reserved_smem_1,
+  current_graph_exec,
   environment,    ///< %envreg0 to %envreg31: zero
   local_address,  ///< not in PTX: the address of the executing function's local memory
 };

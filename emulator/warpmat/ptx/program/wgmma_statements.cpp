@@ -72,16 +72,37 @@ void FunctionResolver::wgmma_wait() {
   add(std::move(operation));
 }
 
-/// Accumulators are written where they are waited for: until there nothing else may have their places.
+/// setmaxnreg: targets and immediate as ptxas 13.0 takes them.
+void FunctionResolver::max_registers(const catalogue::Match& match) {
+  constexpr Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}},
+      blackwell{.families = {100, 110, 120}, .ptx = {8, 6}};
+  const Target& target = *draft_.program.target;
+  if (const auto rule = unmet(target.number < 100 ? hopper : blackwell, target, draft_.program.module->version))
+    fail(fmt::format("{} {}", statement_->opcode, *rule));
+  constexpr std::uint64_t least = 24, most = 256, step = 8;
+  const std::uint64_t count = immediate(operand(0));
+  if (count < least || count > most || count % step != 0)
+    fail(operand(0), fmt::format("{} takes a multiple of {} from {} to {}", statement_->opcode, step, least, most));
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::max_registers;
+  operation.operation.detail = static_cast<std::uint32_t>(2 * count + (match.has(".inc") ? 1 : 0));
+  add(std::move(operation));
+}
+
+/// Accumulators are written where they are waited for, and registers of A may be read until there: nothing else may have their places.
 void FunctionResolver::keep_accumulators() {
-  std::vector<Value> accumulators;
-  for (const DraftOperation& operation : function_.operations)
-    if (operation.operation.semantics == Semantics::wgmma)
-      accumulators.insert(accumulators.end(), operation.results.begin(), operation.results.end());
-  std::ranges::sort(accumulators);
-  accumulators.erase(std::unique(accumulators.begin(), accumulators.end()), accumulators.end());
+  std::vector<Value> kept;
+  for (const DraftOperation& operation : function_.operations) {
+    if (operation.operation.semantics != Semantics::wgmma) continue;
+    const WarpgroupProduct& product = draft_.program.products[operation.operation.detail];
+    kept.insert(kept.end(), operation.results.begin(), operation.results.end());
+    const int a = product.a_in_registers ? product.instruction.form().a_registers() : 0;
+    kept.insert(kept.end(), operation.sources.begin(), operation.sources.begin() + a);
+  }
+  std::ranges::sort(kept);
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   for (DraftOperation& operation : function_.operations)
-    if (operation.operation.semantics == Semantics::wgmma_wait) operation.keeps = accumulators;
+    if (operation.operation.semantics == Semantics::wgmma_wait) operation.keeps = kept;
 }
 
 }  // namespace warpmat::code

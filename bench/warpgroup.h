@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/execute/instruction.h>
+#include <warpmat/execute/wgmma.h>
+
+namespace warpmat {
+
+/// One wgmma m64n256k16 of f16 by a warpgroup, A and B in shared memory with a swizzle of 128 bytes, each D the next one's C; and its
+/// products as mma m16n8k16, each on registers of its own.
+class WarpgroupProduct {
+ public:
+  static constexpr std::size_t warps = WgmmaForm::warps, tiles = 32, products = warps * tiles;
+
+  WarpgroupProduct();
+
+  /// The wgmma: reads both operands and multiplies.
+  void run();
+  /// The products alone, a batch of `products` mma on the same numbers.
+  void run_products();
+
+ private:
+  Wgmma wgmma_;
+  Instruction mma_;
+  std::vector<std::uint8_t> memory_;
+  std::vector<std::uint32_t> a_, b_, d_;                   ///< of the wgmma: a of one warp
+  std::vector<std::uint32_t> of_mma_a_, of_mma_b_, sums_;  ///< of the products, one behind the other
+};
+
+}  // namespace warpmat

@@ -1,0 +1,63 @@
+// setmaxnreg: the warps of a block share the registers that it was launched with, and hand them on (PTX ISA 9.1 section 9.7.20.5). The
+// machine has registers enough; it reports what an H200 would wait for without end, or what the ISA leaves undefined.
+
+#include <fmt/format.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::machine {
+
+using code::Operation;
+
+WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMask mask) {
+  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  const std::string& opcode = program_.statements[operation.statement]->opcode;
+  const bool whole = static_cast<std::size_t>(index_ / WgmmaForm::warps * WgmmaForm::warps + WgmmaForm::warps) <= block_.warps().size();
+  if (mask != all_lanes || !whole)
+    trap(first_lane(mask), std::nullopt,
+         fmt::format("{} needs all 128 threads of the warpgroup; some have exited or do not exist", opcode));
+  const std::int64_t count = operation.detail / 2;
+  const bool raises = operation.detail % 2 != 0;
+  if (max_registers_ != 0) {  // else ptxas ignores the statement
+    if (raises ? count < max_registers_ : count > max_registers_)
+      trap(-1, std::nullopt, fmt::format("{} {}: each thread has {} registers at this point", opcode, count, max_registers_));
+    if (raises) raised_at_ = operation.statement;
+    max_registers_ = count;
+  }
+  advance_gathered(operation, mask, false);
+  return Step::next;
+}
+
+/// At the end of the block: whether the warps have more registers than the block was launched with, so that a setmaxnreg.inc would wait for
+/// ever; and whether those of a warpgroup have different numbers.
+void WarpState::check_max_registers() const {
+  const std::int64_t at_entry = program_.limits.registers;
+  if (at_entry == 0) return;
+  std::int64_t all = 0;
+  for (const auto& warp : block_.warps()) {
+    const auto& first = block_.warps()[static_cast<std::size_t>(warp->index_ / WgmmaForm::warps * WgmmaForm::warps)];
+    if (warp->max_registers_ != first->max_registers_)
+      trap(-1, std::nullopt,
+           fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
+                       first->index_, first->max_registers_, warp->index_, warp->max_registers_));
+    all += warp->max_registers_ * lanes;
+  }
+  const std::int64_t pool = at_entry * lanes * static_cast<std::int64_t>(block_.warps().size());
+  if (!raised_at_ || all <= pool) return;
+  const syntax::Statement& statement = *program_.statements[*raised_at_];
+  throw KernelTrap(
+      {.kernel = std::string(program_.entry),
+       .block = block_.index(),
+       .warp = index_,
+       .lane = -1,
+       .line = statement.location.line,
+       .statement = statement.opcode,
+       .source = {}},
+      std::nullopt,
+      fmt::format("it would wait for ever: the block's warps ask for {} registers, and the block is launched with {} ({} a thread)", all,
+                  pool, at_entry),
+      KernelTrap::Kind::deadlock);
+}
+
+}  // namespace warpmat::machine
