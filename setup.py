@@ -23,6 +23,8 @@ class CMakeBuild(build_ext):
     """Configures the CMake project for the package alone, builds it, and copies the module and what lies beside it."""
 
     def build_extension(self, extension: Extension) -> None:
+        if shutil.which("cmake") is None:
+            sys.exit("warpmat is built with CMake 3.25 or later, which is not installed: apt-get install cmake, or pip install cmake")
         build = Path(self.build_temp).resolve()
         options = {
             "CMAKE_BUILD_TYPE": "Release",

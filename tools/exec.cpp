@@ -16,6 +16,7 @@
 
 #include "commands.h"
 #include "exec_options.h"
+#include "run_report.h"
 #include "tools/library/element_array.h"
 #include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
@@ -25,7 +26,6 @@
 #include "tools/library/progress.h"
 #include "tools/library/ptx_file.h"
 #include "tools/library/register_array.h"
-#include "tools/library/run_report.h"
 
 namespace warpmat {
 namespace {

@@ -1,8 +1,11 @@
 """What the tests share."""
 
+import importlib.util
 import json
 import os
 import subprocess
+import sys
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -59,3 +62,26 @@ def draw_cases(target, seed, warps):
 def answers_of_sm_90():
     """draw_cases for the target, seed and number of warps of the recorded examples."""
     return list(draw_cases("sm_90a", 1, 2))
+
+
+@pytest.fixture
+def ml_dtypes(monkeypatch):
+    """The package ml_dtypes; where it is not installed, dtypes of its names alone (ml_dtypes.cpp)."""
+    from warpmat import formats
+
+    if importlib.util.find_spec("ml_dtypes") is None:
+        path = next(Path(os.environ.get("WARPMAT_STAND_INS", os.devnull)).glob("ml_dtypes*"), None)
+        if path is None:
+            pytest.skip("ml_dtypes is not installed, and WARPMAT_STAND_INS does not name the folder of its stand-in")
+        monkeypatch.setitem(sys.modules, "ml_dtypes", _stand_in(path))
+    formats._ml_dtype.cache_clear()
+    yield importlib.import_module("ml_dtypes")
+    formats._ml_dtype.cache_clear()
+
+
+@lru_cache(maxsize=None)  # NumPy keeps its dtypes as long as the process lives
+def _stand_in(path):
+    spec = importlib.util.spec_from_file_location("ml_dtypes", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

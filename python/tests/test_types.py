@@ -1,5 +1,6 @@
 """Types: mypy --strict on the package, its stub and the examples; the stub against the module."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -40,3 +41,11 @@ def test_everything_public_has_a_docstring():
             for member, value in vars(thing).items() if isinstance(thing, type) else ():
                 if callable(value) and not member.startswith("_"):
                     assert value.__doc__, (name, member)
+
+
+def test_the_sources_are_python_3_9():
+    """Their grammar; mypy's python_version says the same of what they call."""
+    for path in [*(ROOT / "python").rglob("*.py"), *(ROOT / "examples/python").glob("*.py"), ROOT / "setup.py"]:
+        ast.parse(path.read_text(), str(path), feature_version=(3, 9))
+    with pytest.raises(SyntaxError):
+        ast.parse("match 1:\n  case 1: pass\n", feature_version=(3, 9))

@@ -68,12 +68,6 @@ class Collection {
   std::vector<Labelled> all_;
 };
 
-Labelled labelled(const Wgmma& instruction) {
-  const Lowering& lowering = lowering_of(instruction.form());
-  return {instruction.form().opcode, label_of(lowering), std::string(lowering.source), "",
-          compared_text(compared_results_of_wgmma, "all types of wgmma")};
-}
-
 /// What ptxas makes of products and sums is known where it was compared: an H200, functions without branches.
 void add_contraction(const code::Program& program, Collection& all) {
   const std::string what = "contraction of mul and add";
@@ -114,6 +108,12 @@ Labelled labelled(const Instruction& instruction) {
           compared_text(results, label == Label::measured ? "this form" : "its formats")};
 }
 
+Labelled labelled(const WgmmaForm& form) {
+  const Lowering& lowering = lowering_of(form);
+  return {form.opcode, label_of(lowering), std::string(lowering.source), "",
+          compared_text(compared_results_of_wgmma, "all types of wgmma")};
+}
+
 std::vector<Labelled> labelled(const Program& program) {
   Collection all(program.target->hardware);
   for (const Statement& statement : program.statements) {
@@ -129,7 +129,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
   const code::Program& program = kernel.program();
   Collection all(program.target->hardware);
   for (const code::Matrix& matrix : program.matrices) all.add(labelled(matrix.instruction));
-  for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction));
+  for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
   add_contraction(program, all);
   for (const code::Operation& operation : program.operations) {
     all.add_opcode(program.statements[operation.statement]->opcode);

@@ -4,6 +4,7 @@
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program.h>
 #include <warpmat/tables/label.h>
+#include <warpmat/tables/wgmma.h>
 
 #include <cstdint>
 #include <string>
@@ -28,6 +29,7 @@ struct Labelled {
 };
 
 Labelled labelled(const Instruction& instruction);
+Labelled labelled(const WgmmaForm& form);
 
 /// What a program or a kernel consists of, each once: matrix instructions, wgmma among them, scalar and machine instructions, special
 /// registers, and of a kernel what ptxas's contraction decides.
