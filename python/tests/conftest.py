@@ -67,16 +67,15 @@ def answers_of_sm_90():
 @pytest.fixture
 def ml_dtypes(monkeypatch):
     """The package ml_dtypes; where it is not installed, dtypes of its names alone (ml_dtypes.cpp)."""
-    from warpmat import formats
-
+    of_format = importlib.import_module("warpmat.formats")._ml_dtype  # warpmat.formats is the table of formats
     if importlib.util.find_spec("ml_dtypes") is None:
         path = next(Path(os.environ.get("WARPMAT_STAND_INS", os.devnull)).glob("ml_dtypes*"), None)
         if path is None:
             pytest.skip("ml_dtypes is not installed, and WARPMAT_STAND_INS does not name the folder of its stand-in")
         monkeypatch.setitem(sys.modules, "ml_dtypes", _stand_in(path))
-    formats._ml_dtype.cache_clear()
+    of_format.cache_clear()
     yield importlib.import_module("ml_dtypes")
-    formats._ml_dtype.cache_clear()
+    of_format.cache_clear()
 
 
 @lru_cache(maxsize=None)  # NumPy keeps its dtypes as long as the process lives

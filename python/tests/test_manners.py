@@ -62,9 +62,9 @@ def test_repeated_launches_programs_and_explanations_hold_no_more_memory():
             with pytest.raises(warpmat.KernelTrap):
                 endless.launch("endless", 1, 32, most_operations=10, jobs=1)
 
-    calls(50)
+    calls(30)
     before = resident_bytes()
-    calls(200)
+    calls(100)
     assert resident_bytes() - before < 1 << 20
 
 
@@ -181,7 +181,7 @@ def test_ctrl_c_ends_a_product_within_a_row_of_tiles():
 
 def test_ctrl_c_ends_a_program_before_its_last_statement():
     text = F16 + " {d0, d1, d2, d3}, {a0, a0, a0, a0}, {a0, a0}, {d0, d1, d2, d3};\n"
-    count = 40_000
+    count = 25_000
     run = _core.ProgramRun(text * count, "sm_90", 0)
     run.set_register_words("a0", np.full((1, 32), 0x14001400, np.uint32))  # 2^-10: 2^-16 a statement
     interrupted(lambda: run.run("trap", "reference"))

@@ -1,6 +1,7 @@
 """Types: mypy --strict on the package, its stub and the examples; the stub against the module."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ def test_mypy_is_strict_and_silent():
     if mypy is None:
         pytest.skip("mypy is not installed")
     files = [ROOT / "python/warpmat", *sorted((ROOT / "examples/python").glob("*.py"))]
-    command = [mypy, "--strict", "--cache-dir", "/dev/null", "--python-executable", sys.executable, "--config-file", ROOT / "pyproject.toml", *files]
+    command = [mypy, "--strict", "--cache-dir", os.environ.get("MYPY_CACHE_DIR", os.devnull), "--python-executable", sys.executable, "--config-file", ROOT / "pyproject.toml", *files]
     run = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
 

@@ -225,9 +225,19 @@ def _from_dlpack(source: Any) -> Array:
     if int(kind) != 1:  # kDLCPU
         raise TypeError(f"an array lies on device {number} of DLPack's kind {int(kind)}: bring it to the CPU's memory")
     try:
-        return np.from_dlpack(source)
+        array = np.from_dlpack(source)
     except (BufferError, RuntimeError, TypeError) as error:
         raise TypeError(f"NumPy takes no such array by __dlpack__ ({error}): pass bit patterns, warpmat.Bits(codes, format)") from None
+    before_2_1 = tuple(map(int, np.__version__.split(".")[:2])) < (2, 1)
+    return np.asarray(_Writable(array)) if before_2_1 else array
+
+
+class _Writable:
+    """The memory of an array that came by __dlpack__: older NumPys do not know that it may be written to, and what may not is not exported."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array  # stays alive
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
 
 
 def _from_torch(tensor: Any) -> Union[Array, Bits]:
