@@ -62,9 +62,9 @@ def test_repeated_launches_programs_and_explanations_hold_no_more_memory():
             with pytest.raises(warpmat.KernelTrap):
                 endless.launch("endless", 1, 32, most_operations=10, jobs=1)
 
-    calls(30)
+    calls(20)
     before = resident_bytes()
-    calls(100)
+    calls(60)
     assert resident_bytes() - before < 1 << 20
 
 

@@ -81,8 +81,8 @@ class LaunchResult:
 class Module:
     """A PTX module. entries: the names of its kernels. PtxError where the text is not PTX.
 
-    >>> module = warpmat.Module(text)
-    >>> module.launch("saxpy", grid=8, block=128, args=(1000, 2.0, x, y), target="sm_90")  # doctest: +SKIP
+    >>> module = warpmat.Module(text)  # doctest: +SKIP
+    >>> module.launch("saxpy", 8, 128, 1000, 2.0, x, y, target="sm_90")  # doctest: +SKIP
     """
 
     def __init__(self, ptx: str) -> None:

@@ -134,12 +134,12 @@ class MatrixDescriptor:
     swizzle: int = 0
 
     @staticmethod
-    def decode(bits: int) -> "MatrixDescriptor":
+    def decode(bits: int) -> MatrixDescriptor:
         """From the 64 bits of a register."""
         return MatrixDescriptor(*_core.decode_descriptor(bits))
 
     @staticmethod
-    def of(opcode: str, operand: str, *, start: int = 0, swizzle: int = 128, major: str = "k") -> "MatrixDescriptor":
+    def of(opcode: str, operand: str, *, start: int = 0, swizzle: int = 128, major: str = "k") -> MatrixDescriptor:
         """The descriptor of operand "a" or "b" of wgmma `opcode` that lies without gaps from address `start` on, as kernels have it. major:
         "k", or "mn" for the transposed operands that 16-bit types may have."""
         return MatrixDescriptor.decode(_core.wgmma_descriptor(opcode, operand, _k_major(major), swizzle, start))
