@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import warpmat
@@ -50,3 +51,15 @@ def test_the_sources_are_python_3_9():
         ast.parse(path.read_text(), str(path), feature_version=(3, 9))
     with pytest.raises(SyntaxError):
         ast.parse("match 1:\n  case 1: pass\n", feature_version=(3, 9))
+
+
+def test_a_numpy_that_the_module_was_not_built_for_is_refused(monkeypatch):
+    from warpmat import _environment
+
+    _environment.check()
+    monkeypatch.setattr(np, "__version__", "2.1.0")
+    monkeypatch.setattr(_core, "knows_numpy_2", True)
+    _environment.check()
+    monkeypatch.setattr(_core, "knows_numpy_2", False)
+    with pytest.raises(ImportError, match="NumPy 2.1.0 is installed, and this warpmat was built .* for NumPy 1: install 'numpy<2'"):
+        _environment.check()

@@ -6,9 +6,9 @@
 array([1., 1., 1., 1., 1., 1., 1., 1.], dtype=float32)
 """
 
-from ._interpreter import refuse_subinterpreter
+from . import _environment
 
-refuse_subinterpreter()
+_environment.check()
 
 from ._core import version as __version__  # noqa: E402
 from .bank_conflicts import BankAccess, BankLine, BankPhase, BankReport, BankWord, GlobalLine, banks  # noqa: E402

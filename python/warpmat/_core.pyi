@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 version: str
+knows_numpy_2: bool
 
 Words = Dict[str, npt.NDArray[np.uint32]]
 # The last one is such a tuple too, or None.
