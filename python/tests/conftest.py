@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _is_installed() -> bool:
+def is_installed() -> bool:
     try:
         metadata.distribution("warpmat")
     except metadata.PackageNotFoundError:
@@ -24,7 +24,7 @@ def _is_installed() -> bool:
 
 
 # An installed package brings its plugin by its entry point; one in a build folder has none.
-pytest_plugins = ["pytester"] if _is_installed() else ["pytester", "warpmat.pytest_plugin"]
+pytest_plugins = ["pytester"] if is_installed() else ["pytester", "warpmat.pytest_plugin"]
 
 
 class Drawn:
