@@ -19,10 +19,21 @@ def version() -> str:
     return ".".join(numbers)
 
 
+def numpy_requirement() -> str:
+    """Before 2.12 pybind11 did not know NumPy 2."""
+    try:
+        import pybind11
+    except ImportError:  # CMake finds the distribution's, of any version
+        return "numpy>=1.21,<2"
+    return "numpy>=1.21" if pybind11.version_info >= (2, 12) else "numpy>=1.21,<2"
+
+
 class CMakeBuild(build_ext):
     """Configures the CMake project for the package alone, builds it, and copies the module and what lies beside it."""
 
     def build_extension(self, extension: Extension) -> None:
+        if shutil.which("cmake") is None:
+            sys.exit("warpmat is built with CMake 3.25 or later, which is not installed: apt-get install cmake, or pip install cmake")
         build = Path(self.build_temp).resolve()
         options = {
             "CMAKE_BUILD_TYPE": "Release",
@@ -52,4 +63,4 @@ class CMakeBuild(build_ext):
             shutil.copy(file, target)
 
 
-setup(version=version(), ext_modules=[Extension("warpmat._core", [])], cmdclass={"build_ext": CMakeBuild})
+setup(version=version(), install_requires=[numpy_requirement()], ext_modules=[Extension("warpmat._core", [])], cmdclass={"build_ext": CMakeBuild})

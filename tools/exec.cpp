@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "exec_run.h"
+#include "run_report.h"
 #include "tools/library/element_array.h"
 #include "tools/library/execution_flags.h"
 #include "tools/library/label_flags.h"
@@ -19,7 +20,6 @@
 #include "tools/library/output_file.h"
 #include "tools/library/ptx_file.h"
 #include "tools/library/register_array.h"
-#include "tools/library/run_report.h"
 
 namespace warpmat {
 namespace {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "exec_run.h"
+#include "run_report.h"
 #include "tools/library/element_array.h"
 #include "tools/library/npy.h"
 #include "tools/library/output_file.h"
-#include "tools/library/run_report.h"
 
 namespace warpmat {
 namespace {
@@ -362,7 +362,7 @@ void add_wgmma_options(CLI::App& command, WgmmaOptions& options) {
 void exec_wgmma(const ExecOptions& options, const CLI::App& command) {
   const Wgmma instruction = instruction_of(options);
   if (!options.report.empty()) check_output_place(options.report);
-  const std::vector<Labelled> labels{labelled(instruction)};
+  const std::vector<Labelled> labels{labelled(instruction.form())};
   require_labels(options.labels, options.target, labels);
   WgmmaInputs inputs(instruction.form(), options);
   const std::size_t cases = inputs.cases();

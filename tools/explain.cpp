@@ -19,6 +19,7 @@
 #include "tools/library/element_source.h"
 #include "tools/library/execution_flags.h"
 #include "tools/library/explanation_json.h"
+#include "tools/library/explanation_pair.h"
 #include "tools/library/explanation_text.h"
 #include "tools/library/output_file.h"
 #include "tools/library/ptx_file.h"
@@ -145,26 +146,16 @@ std::vector<Element> wanted_elements(const Form& form, const Options& options) {
   return elements;
 }
 
-/// An element, and where --against asks, the same once more.
-struct Pair {
-  Explanation one;
-  std::optional<Explanation> other;
-};
-
-std::vector<Pair> explained(const Instruction& instruction, const Arguments& arguments, const Options& options) {
-  std::vector<Pair> pairs;
-  for (const Element& element : wanted_elements(instruction.form(), options)) {
-    Pair& pair = pairs.emplace_back(Pair{explain(instruction, arguments, element, options.execution), std::nullopt});
-    if (options.against.empty()) continue;
-    pair.other = options.against == "f32"
-                     ? explain_as_f32(instruction, arguments, element, options.execution)
-                     : explain(Instruction(instruction.form().opcode, options.against), arguments, element, options.execution);
-  }
+/// Every element that is asked for, and where --against asks the same once more.
+std::vector<ExplanationPair> explained(const Instruction& instruction, const Arguments& arguments, const Options& options) {
+  std::vector<ExplanationPair> pairs;
+  for (const Element& element : wanted_elements(instruction.form(), options))
+    pairs.push_back(explain_pair(instruction, arguments, element, options.against, options.execution));
   return pairs;
 }
 
 /// An instruction on the operands that options name.
-std::vector<Pair> explained_instruction(const Options& options) {
+std::vector<ExplanationPair> explained_instruction(const Options& options) {
   if (options.target.empty()) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
   if (!options.statement.empty()) throw std::invalid_argument("--statement names a statement of a .ptx file");
   const Instruction instruction(options.operands.opcode, options.target);
@@ -178,7 +169,7 @@ void check_no_operands(const OperandOptions& options) {
 }
 
 /// A matrix instruction of a program, after one warp has executed what stands before it.
-std::vector<Pair> explained_statement(const Options& options) {
+std::vector<ExplanationPair> explained_statement(const Options& options) {
   check_no_operands(options.operands);
   const Program program = read_program(options.operands.opcode, options.target);
   const Statement& wanted = *program.matrix_statements().at(find_statement(program, options.statement.empty() ? "0" : options.statement));
@@ -191,36 +182,22 @@ std::vector<Pair> explained_statement(const Options& options) {
   return explained(*wanted.matrix(), arguments.get(), options);
 }
 
-std::string text_of(const Pair& pair) {
-  std::string text = explanation_text(pair.one);
-  if (pair.other) text += fmt::format("\n{}\n{}\n", explanation_text(*pair.other), parting_text(pair.one, *pair.other));
-  return text;
-}
-
-nlohmann::ordered_json json_of(const Pair& pair) {
-  nlohmann::ordered_json json = explanation_json(pair.one);
-  if (!pair.other) return json;
-  json["against"] = explanation_json(*pair.other);
-  const auto part = parting(pair.one, *pair.other);
-  json["parting"] = part ? nlohmann::ordered_json{{"step", part->first}, {"step_against", part->second}} : nlohmann::ordered_json(nullptr);
-  return json;
-}
-
 void explain_command(const Options& options) {
   if (!options.html.empty()) check_output_place(options.html);
-  const std::vector<Pair> pairs = options.operands.opcode.ends_with(".ptx") ? explained_statement(options) : explained_instruction(options);
+  const std::vector<ExplanationPair> pairs =
+      options.operands.opcode.ends_with(".ptx") ? explained_statement(options) : explained_instruction(options);
   if (!options.html.empty()) {
     if (pairs.size() > 1) throw std::invalid_argument("--html shows one element: name it by --row and --column");
-    write_file(options.html, {explanation_html(pairs.front().one, pairs.front().other ? &*pairs.front().other : nullptr)});
+    write_file(options.html, {explanation_html(pairs.front().one, pairs.front().beside())});
     return;
   }
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   std::string text;
-  for (const Pair& pair : pairs) {
+  for (const ExplanationPair& pair : pairs) {
     if (options.json)
-      array.push_back(json_of(pair));
+      array.push_back(explanation_json(pair.one, pair.beside()));
     else
-      text += (text.empty() ? "" : "\n") + text_of(pair);
+      text += (text.empty() ? "" : "\n") + explanation_text(pair.one, pair.beside());
   }
   fmt::print("{}", options.json ? array.dump(1) + '\n' : text);
 }

@@ -11,13 +11,13 @@
 
 #include "commands.h"
 #include "launch_flags.h"
+#include "run_report.h"
 #include "tools/library/bank_report.h"
 #include "tools/library/check_list.h"
 #include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
 #include "tools/library/label_flags.h"
 #include "tools/library/output_file.h"
-#include "tools/library/run_report.h"
 #include "tools/library/split.h"
 
 namespace warpmat {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "run_report.h"
 #include "tools/library/element_source.h"
 #include "tools/library/evidence_line.h"
 #include "tools/library/execution_flags.h"
@@ -18,7 +19,6 @@
 #include "tools/library/output_file.h"
 #include "tools/library/program_warnings.h"
 #include "tools/library/ptx_file.h"
-#include "tools/library/run_report.h"
 #include "tools/library/versus.h"
 #include "tools/library/warp_place.h"
 

@@ -103,9 +103,19 @@ void multiply(const BoundInstruction& bound, const std::map<std::string, py::arr
   if (product.cases == 0) return;
   const std::size_t tasks = task_count(product.cases);
   std::vector<std::unique_ptr<ProductWorker>> workers(worker_count(tasks, jobs));
-  run_tasks(tasks, jobs, [&](std::size_t task, std::size_t worker) {
-    if (workers[worker] == nullptr) workers[worker] = std::make_unique<ProductWorker>(product);
-    workers[worker]->run(task * cases_at_once);
+  run_tasks(tasks, jobs, [&](std::size_t task, const Worker& worker) {
+    std::unique_ptr<ProductWorker>& own = workers[worker.number()];
+    if (own == nullptr) own = std::make_unique<ProductWorker>(product);
+    own->run(task * cases_at_once);
+  });
+}
+
+/// Calls work(case) for all cases, so that Ctrl-C can end it.
+template <typename Work>
+void for_cases(std::size_t cases, Work work) {
+  run_tasks(task_count(cases), 1, [&](std::size_t task, const Worker&) {
+    const std::size_t first = task * cases_at_once, end = std::min(cases, first + cases_at_once);
+    for (std::size_t number = first; number < end; ++number) work(number);
   });
 }
 
@@ -116,7 +126,8 @@ void scatter(const BoundInstruction& bound, std::string_view operand, int matrix
   const auto cases = static_cast<std::size_t>(words.shape(0));
   const auto from = bound.matrices(name, matrix, matrices, cases);
   const ElementTable& table = bound.table(name, matrix);
-  for (std::size_t i = 0; i < cases; ++i) table.scatter(from.of_case(i), words.mutable_data() + i * table.words());
+  std::uint32_t* const to = words.mutable_data();
+  for_cases(cases, [&](std::size_t i) { table.scatter(from.of_case(i), to + i * table.words()); });
 }
 
 void gather(const BoundInstruction& bound, std::string_view operand, int matrix,
@@ -128,7 +139,8 @@ void gather(const BoundInstruction& bound, std::string_view operand, int matrix,
   const CaseMatrices<Matrices> to{{static_cast<std::uint8_t*>(matrices.mutable_data()), read.first.bytes, read.first.matrix_stride,
                                    read.first.row_stride, read.first.column_stride, read.first.rows, read.first.columns},
                                   read.case_stride};
-  for (std::size_t i = 0; i < cases; ++i) table.gather(words.data() + i * table.words(), to.of_case(i));
+  const std::uint32_t* const read_words = words.data();
+  for_cases(cases, [&](std::size_t i) { table.gather(read_words + i * table.words(), to.of_case(i)); });
 }
 
 // ---- Registers ----------------------------------------------------------------------------------------------------------------------
@@ -194,7 +206,7 @@ void execute(const BoundInstruction& bound, std::size_t cases, const std::map<st
   };
   if (cases == 0) return;
   if (const auto problem = bound.instruction().problem(batch_from(0), cases)) throw std::invalid_argument(*problem);
-  run_tasks(task_count(cases), jobs, [&](std::size_t task, std::size_t) {
+  run_tasks(task_count(cases), jobs, [&](std::size_t task, const Worker&) {
     const std::size_t first = task * cases_at_once;
     execute_cases(bound.instruction(), batch_from(first), first, std::min(cases_at_once, cases - first), options);
   });
@@ -203,6 +215,7 @@ void execute(const BoundInstruction& bound, std::size_t cases, const std::map<st
 }  // namespace
 
 void bind_matmul(py::class_<BoundInstruction>& type);
+void bind_explanation(py::class_<BoundInstruction>& type);
 
 void bind_instruction(py::module_& module) {
   py::class_<BoundInstruction> type(module, "Instruction");
@@ -229,6 +242,7 @@ void bind_instruction(py::module_& module) {
       },
       py::arg("operand"), py::arg("selector"), py::arg("ids_a"), py::arg("ids_b"));
   bind_matmul(type);
+  bind_explanation(type);
 }
 
 }  // namespace warpmat::python

@@ -8,11 +8,13 @@
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <optional>
 #include <stdexcept>
 
 #include "gpu/cuda/driver.h"
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/runners/kernel_runner.h"
+#include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/module.h"
 #include "tools/library/evidence_line.h"
@@ -94,7 +96,7 @@ auto run_interruptibly(std::atomic<bool>& stop, Work work) {
   return result.get();
 }
 
-LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& stop) {
+LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& stop, BankReport* banks) {
   LaunchOptions out;
   out.jobs = options["jobs"].cast<int>();
   out.schedule = options["schedule"].cast<std::uint64_t>();
@@ -103,11 +105,14 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.checks.uninitialised = options["check_uninitialised"].cast<bool>();
   out.checks.copies = options["check_copies"].cast<bool>();
   out.checks.races = options["check_races"].cast<bool>();
+  out.checks.fences = options["check_fences"].cast<bool>();
   out.stop = &stop;
+  out.observer = banks;
   return out;
 }
 
-/// Launches on the emulator. The buffers' arrays get what the kernel wrote, also where it trapped.
+/// Launches on the emulator: the printed text, the number of operations, warnings, and where options ask for banks what bank_report has.
+/// The buffers' arrays get what the kernel wrote, also where it trapped.
 py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
                         const py::dict& options) {
   DeviceMemory memory;
@@ -127,11 +132,14 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
         std::memcpy(buffers[i].second.mutable_data(), memory.bytes(addresses[i], count).data(), count);
   };
   std::atomic<bool> stop{false};
-  const LaunchOptions run_options = launch_options(options, stop);
+  std::optional<BankReport> banks;
+  if (options["banks"].cast<bool>()) banks.emplace();
+  const LaunchOptions run_options = launch_options(options, stop, banks ? &*banks : nullptr);
   try {
     const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
     copy_back();
-    return py::make_tuple(py::bytes(result.printed), result.operations);
+    const py::object counted = banks ? py::object(bank_report(*banks)) : py::object(py::none());
+    return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted);
   } catch (const KernelTrap&) {
     copy_back();
     throw;
@@ -184,12 +192,14 @@ py::list instructions_of(const Kernel& kernel) {
 }  // namespace
 
 void bind_kernel(py::module_& module) {
-  py::class_<Module>(module, "Module").def(py::init<std::string>(), py::arg("text")).def_property_readonly("entries", &Module::entries);
+  py::class_<Module>(module, "Module")
+      .def(py::init<std::string>(), py::call_guard<py::gil_scoped_release>(), py::arg("text"))
+      .def_property_readonly("entries", &Module::entries);
   py::class_<Kernel>(module, "Kernel")
       .def(py::init([](const Module& parsed, std::string_view entry, std::string_view target, bool contract) {
              return Kernel(parsed, entry, {.target = target, .contract = contract});
            }),
-           py::arg("module"), py::arg("entry"), py::arg("target"), py::arg("contract"))
+           py::call_guard<py::gil_scoped_release>(), py::arg("module"), py::arg("entry"), py::arg("target"), py::arg("contract"))
       .def_property_readonly("name", [](const Kernel& kernel) { return kernel.program().entry; })
       .def_property_readonly("target", [](const Kernel& kernel) { return kernel.program().target->name; })
       .def_property_readonly("hardware", [](const Kernel& kernel) { return warpmat::name(kernel.program().target->hardware); })

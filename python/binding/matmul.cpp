@@ -74,10 +74,11 @@ class TiledProduct {
 
   void run(unsigned jobs) {
     const auto steps = static_cast<std::size_t>(tiles_of(b_.rows, shape_.k));
-    run_tasks(steps, jobs, [this](std::size_t step, std::size_t) { scatter_b(static_cast<int>(step)); });
+    run_tasks(steps, jobs, [this](std::size_t step, const Worker&) { scatter_b(static_cast<int>(step)); });
     const auto rows = static_cast<std::size_t>(tiles_of(a_.rows, shape_.m));
     std::vector<Row> scratch(worker_count(rows, jobs));
-    run_tasks(rows, jobs, [&](std::size_t row, std::size_t worker) { multiply_row(static_cast<int>(row) * shape_.m, scratch[worker]); });
+    run_tasks(rows, jobs,
+              [&](std::size_t row, Worker& worker) { multiply_row(static_cast<int>(row) * shape_.m, scratch[worker.number()], worker); });
   }
 
  private:
@@ -96,7 +97,7 @@ class TiledProduct {
       table.scatter(b_.tile<ConstMatrices>(step * shape_.k, static_cast<int>(j) * shape_.n), to + j * table.words());
   }
 
-  void multiply_row(int row, Row& scratch) {
+  void multiply_row(int row, Row& scratch, Worker& worker) {
     const ElementTable& table = bound_.table(OperandName::d);
     scratch.a.resize(words(OperandName::a));
     scratch.sums.assign(tile_columns_ * table.words(), 0);
@@ -105,26 +106,27 @@ class TiledProduct {
         bound_.table(OperandName::c)
             .scatter(c_->tile<ConstMatrices>(row, static_cast<int>(j) * shape_.n), scratch.sums.data() + j * table.words());
     if (promote_every_ == 0) {
-      for (const int step : order_) multiply_step(row, step, scratch.a, scratch.sums);
+      for (const int step : order_) multiply_step(row, step, scratch.a, scratch.sums, worker);
     } else {
-      multiply_promoted(row, scratch);
+      multiply_promoted(row, scratch, worker);
     }
     for (std::size_t j = 0; j < tile_columns_; ++j)
       table.gather(scratch.sums.data() + j * table.words(), d_.tile<Matrices>(row, static_cast<int>(j) * shape_.n));
   }
 
   /// Sums of `promote_every_` steps each, which ordinary f32 additions put together.
-  void multiply_promoted(int row, Row& scratch) {
+  void multiply_promoted(int row, Row& scratch, Worker& worker) {
     for (std::size_t first = 0; first < order_.size(); first += static_cast<std::size_t>(promote_every_)) {
       const std::size_t last = std::min(order_.size(), first + static_cast<std::size_t>(promote_every_));
       scratch.partial.assign(scratch.sums.size(), 0);
-      for (std::size_t i = first; i < last; ++i) multiply_step(row, order_[i], scratch.a, scratch.partial);
+      for (std::size_t i = first; i < last; ++i) multiply_step(row, order_[i], scratch.a, scratch.partial, worker);
       for (std::size_t i = 0; i < scratch.sums.size(); ++i) scratch.sums[i] = add_f32(scratch.sums[i], scratch.partial[i]);
     }
   }
 
   /// One instruction for every tile of the row.
-  void multiply_step(int row, int step, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& sums) {
+  void multiply_step(int row, int step, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& sums, Worker& worker) {
+    worker.breathe();
     bound_.table(OperandName::a).scatter(a_.tile<ConstMatrices>(row, step * shape_.k), a.data());
     const std::size_t b_words = words(OperandName::b), sum_words = words(OperandName::d);
     Batch batch;

@@ -13,6 +13,10 @@ void bind_errors();
 void bind_tables(pybind11::module_& module);
 /// One instruction on many cases: registers, matrices, products of any size.
 void bind_instruction(pybind11::module_& module);
+/// Layouts of wgmma, in registers and in shared memory.
+void bind_wgmma(pybind11::module_& module);
+/// Bank conflicts of shared memory.
+void bind_banks(pybind11::module_& module);
 /// A list of statements on one warp.
 void bind_program(pybind11::module_& module);
 /// Whole kernels.

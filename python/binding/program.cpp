@@ -6,10 +6,16 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include "gpu/runners/statement_arguments.h"
+#include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
+#include "python/binding/explanation.h"
 #include "python/binding/module.h"
+#include "python/binding/tasks.h"
+#include "tools/library/bank_program.h"
 #include "tools/library/evidence_line.h"
 
 namespace warpmat::python {
@@ -60,12 +66,47 @@ class ProgramRun {
   }
 
   void run(std::string_view undefined, std::string_view path) {
-    const ExecutionOptions options = execution_options(undefined, path);
+    options_ = execution_options(undefined, path);
+    before_ = warp_;
     const py::gil_scoped_release unlocked;
-    warpmat::run(warp_, options);
+    Signals signals;
+    for (const Statement& statement : program_->statements) {
+      execute(statement);
+      signals.check();
+    }
+  }
+
+  /// How one element of a matrix statement's result comes about, in a warp that has executed what stands before the statement.
+  py::tuple explain(std::string_view statement_text, const std::array<int, 3>& element, const std::string& against) const {
+    const Statement& wanted = *program_->matrix_statements().at(find_statement(*program_, statement_text));
+    Warp warp = before_run();
+    for (const Statement& statement : program_->statements) {
+      if (&statement == &wanted) break;
+      warp.execute(statement, options_);
+    }
+    StatementArguments arguments(warp, wanted);
+    return explanation_tuple(explain_pair(*wanted.matrix(), arguments.get(), {element[1], element[2], element[0]}, against, options_));
+  }
+
+  py::tuple banks() const {
+    Warp warp = before_run();
+    BankReport report;
+    count_program(warp, options_, report);
+    return bank_report(report);
   }
 
  private:
+  void execute(const Statement& statement) {
+    try {
+      warp_.execute(statement, options_);
+    } catch (const Trap& trap) {
+      throw Trap(trap.lane, trap.address, trap.reason, "line " + std::to_string(statement.location.line));
+    }
+  }
+  Warp before_run() const {
+    if (!before_) throw std::logic_error("the program has not run yet");
+    return *before_;
+  }
   const NamedRegister& find(const std::string& name) const {
     if (const NamedRegister* found = program_->find_register(name)) return *found;
     throw std::invalid_argument("the program has no register '" + name + "'");
@@ -95,6 +136,8 @@ class ProgramRun {
 
   std::unique_ptr<Program> program_;
   Warp warp_;
+  std::optional<Warp> before_;  ///< as the warp was when the program began
+  ExecutionOptions options_;
 };
 
 py::list registers(const ProgramRun& run) {
@@ -121,7 +164,8 @@ py::list matrix_statements(const ProgramRun& run) {
 
 void bind_program(py::module_& module) {
   py::class_<ProgramRun>(module, "ProgramRun")
-      .def(py::init<std::string_view, std::string_view, std::size_t>(), py::arg("text"), py::arg("target"), py::arg("shared_bytes"))
+      .def(py::init<std::string_view, std::string_view, std::size_t>(), py::call_guard<py::gil_scoped_release>(), py::arg("text"),
+           py::arg("target"), py::arg("shared_bytes"))
       .def_property_readonly("target", [](const ProgramRun& run) { return run.program().target->name; })
       .def_property_readonly("registers", &registers)
       .def_property_readonly("variables", &variables)
@@ -135,7 +179,9 @@ void bind_program(py::module_& module) {
       .def("set_operand_words", &ProgramRun::set_operand_words, py::arg("place"), py::arg("words"))
       .def("shared", &ProgramRun::shared)
       .def("set_shared", &ProgramRun::set_shared, py::arg("first"), py::arg("bytes"))
-      .def("run", &ProgramRun::run, py::arg("undefined"), py::arg("path"));
+      .def("run", &ProgramRun::run, py::arg("undefined"), py::arg("path"))
+      .def("explain", &ProgramRun::explain, py::arg("statement"), py::arg("element"), py::arg("against"))
+      .def("banks", &ProgramRun::banks);
 }
 
 }  // namespace warpmat::python

@@ -9,6 +9,7 @@
 #include <warpmat/tables/form.h>
 #include <warpmat/tables/label.h>
 #include <warpmat/tables/metadata.h>
+#include <warpmat/tables/wgmma.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -16,6 +17,9 @@
 #include <stdexcept>
 
 #include "python/binding/module.h"
+#include "python/binding/swizzle_bytes.h"
+#include "python/binding/tasks.h"
+#include "tools/library/compared_results.h"
 #include "tools/library/evidence_line.h"
 #include "tools/library/offers.h"
 
@@ -91,21 +95,32 @@ void bind_forms(py::module_& module) {
 
 // ---- Evidence -----------------------------------------------------------------------------------------------------------------------
 
-/// How the bits of a form on a target are known: label, its meaning, hardware, machine instructions, source, the line that tools print.
-py::dict evidence(std::string_view opcode, std::string_view target_name) {
-  const Instruction instruction(opcode, target_name);
-  const Lowering& lowering = instruction.lowering();
-  const Label label = label_of(lowering);
+py::dict evidence_fields(const Target& on, std::string_view machine, const Labelled& known, std::uint64_t results) {
   py::dict out;
-  out["opcode"] = instruction.form().opcode;
-  out["target"] = instruction.target().name;
-  out["hardware"] = name(instruction.target().hardware);
-  out["label"] = name(label);
-  out["meaning"] = meaning(label);
-  out["machine"] = machine_name(instruction.form(), lowering);
-  out["source"] = lowering.source;
-  out["line"] = evidence_line(instruction.target().name, {labelled(instruction)});
+  out["opcode"] = known.what;
+  out["target"] = on.name;
+  out["hardware"] = name(on.hardware);
+  out["label"] = name(known.label);
+  out["meaning"] = meaning(known.label);
+  out["machine"] = machine;
+  out["source"] = known.source;
+  out["results"] = results;
+  out["line"] = evidence_line(on.name, {known});
   return out;
+}
+
+/// How the bits of a form on a target are known: label, its meaning, hardware, machine instructions, source, how many results stand behind
+/// it, the line that tools print.
+py::dict evidence(std::string_view opcode, std::string_view target_name) {
+  if (const WgmmaForm* form = find_wgmma(opcode)) {
+    const Target& on = target(target_name);
+    if (const auto problem = unavailable(*form, on)) throw std::invalid_argument(*problem);
+    return evidence_fields(on, lowering_of(*form).machine, labelled(*form), compared_results_of_wgmma);
+  }
+  const Instruction instruction(opcode, target_name);
+  const Labelled known = labelled(instruction);
+  return evidence_fields(instruction.target(), machine_name(instruction.form(), instruction.lowering()), known,
+                         results_behind(known.label, instruction.form()));
 }
 
 std::vector<std::string_view> label_names() {
@@ -133,19 +148,31 @@ Format format_of(std::string_view text) {
 using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
 using Codes = py::array_t<std::uint64_t, py::array::c_style | py::array::forcecast>;
 
+/// Calls work(i) for all `count` elements, so that Ctrl-C can end it.
+template <typename Work>
+void for_elements(py::ssize_t count, Work work) {
+  constexpr py::ssize_t at_once = 1 << 16;
+  run_tasks(static_cast<std::size_t>((count + at_once - 1) / at_once), 1, [&](std::size_t task, const Worker&) {
+    const py::ssize_t first = static_cast<py::ssize_t>(task) * at_once, end = std::min(count, first + at_once);
+    for (py::ssize_t i = first; i < end; ++i) work(i);
+  });
+}
+
 py::array_t<std::uint64_t> encode_all(std::string_view format_name, const Doubles& values) {
   const Format format = format_of(format_name);
   py::array_t<std::uint64_t> codes(values.size());
-  std::uint64_t* out = codes.mutable_data();
-  for (py::ssize_t i = 0; i < values.size(); ++i) out[i] = from_double(format, values.data()[i]);
+  std::uint64_t* const out = codes.mutable_data();
+  const double* const in = values.data();
+  for_elements(values.size(), [&](py::ssize_t i) { out[i] = from_double(format, in[i]); });
   return codes;
 }
 
 py::array_t<double> decode_all(std::string_view format_name, const Codes& codes) {
   const Format format = format_of(format_name);
   py::array_t<double> values(codes.size());
-  double* out = values.mutable_data();
-  for (py::ssize_t i = 0; i < codes.size(); ++i) out[i] = to_double(format, codes.data()[i]);
+  double* const out = values.mutable_data();
+  const std::uint64_t* const in = codes.data();
+  for_elements(codes.size(), [&](py::ssize_t i) { out[i] = to_double(format, in[i]); });
   return values;
 }
 
@@ -208,12 +235,6 @@ py::array_t<std::int64_t> memory_bits(std::string_view layout_text, int rows, in
   return out;
 }
 
-Swizzle swizzle_of(int bytes) {
-  for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128})
-    if (bytes == (swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(swizzle))) return swizzle;
-  throw std::invalid_argument(fmt::format("there is no swizzle of {} bytes: 0, 32, 64 and 128 would be right", bytes));
-}
-
 void bind_layouts(py::module_& module) {
   module.def("places", &places, py::arg("form"), py::arg("operand"));
   module.def("elements", &elements, py::arg("form"), py::arg("operand"));
@@ -228,8 +249,7 @@ void bind_layouts(py::module_& module) {
       "decode_descriptor",
       [](std::uint64_t bits) {
         const MatrixDescriptor d = MatrixDescriptor::decode(bits);
-        return py::make_tuple(d.start, d.leading, d.stride, d.base_offset,
-                              d.swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(d.swizzle));
+        return py::make_tuple(d.start, d.leading, d.stride, d.base_offset, bytes_of(d.swizzle));
       },
       py::arg("bits"));
   module.def(
@@ -254,19 +274,23 @@ py::tuple compress_a(const Form& form, const Doubles& values) {
   const int m = form.shape.m, k = form.shape.k, group = metadata_group(form);
   py::array_t<std::uint8_t> metadata(std::vector<py::ssize_t>{cases, m, k / group});
   py::array_t<std::int64_t> columns(std::vector<py::ssize_t>{cases, m, k / 2});
-  numbers::Matrix dense(m, k);
-  for (py::ssize_t i = 0; i < cases; ++i) {
+  const auto from = values.unchecked<3>();
+  auto codes_out = metadata.mutable_unchecked<3>();
+  auto columns_out = columns.mutable_unchecked<3>();
+  run_tasks(static_cast<std::size_t>(cases), 1, [&](std::size_t number, const Worker&) {
+    const auto i = static_cast<py::ssize_t>(number);
+    numbers::Matrix dense(m, k);
     for (int row = 0; row < m; ++row)
-      for (int column = 0; column < k; ++column) dense(row, column) = values.at(i, row, column);
+      for (int column = 0; column < k; ++column) dense(row, column) = from(i, row, column);
     const numbers::Matrix codes = numbers::compress(form, dense).metadata;
     for (int row = 0; row < m; ++row)
       for (int g = 0; g < k / group; ++g) {
         const auto code = static_cast<std::uint8_t>(codes(row, g));
-        metadata.mutable_at(i, row, g) = code;
+        codes_out(i, row, g) = code;
         for (int stored = 0; stored < group / 2; ++stored)
-          columns.mutable_at(i, row, g * group / 2 + stored) = g * group + metadata_column(group, code, stored);
+          columns_out(i, row, g * group / 2 + stored) = g * group + metadata_column(group, code, stored);
       }
-  }
+  });
   return py::make_tuple(metadata, columns);
 }
 

@@ -23,7 +23,9 @@ GROUPS = {
     "Layouts": ["layout", "Layout", "memory_layout", "swizzle", "MatrixDescriptor"],
     "Programs and kernels": ["run", "ProgramResult", "Module", "Kernel", "Parameter", "TensorMap", "LaunchResult", "TritonKernel"],
     "Tests": ["assert_bits_equal", "assert_matches"],
-    "Evidence": ["evidence", "Evidence", "opcodes", "targets"],
+    "Why a bit is what it is": ["explain", "Explanation"],
+    "Bank conflicts": ["banks", "BankAccess", "BankPhase", "BankWord", "BankReport", "BankLine", "GlobalLine"],
+    "Evidence": ["evidence", "Evidence", "opcodes", "wgmma_opcodes", "targets"],
     "Errors": ["Trap", "KernelTrap", "PtxError", "Diagnostic", "NoGpu"],
 }
 

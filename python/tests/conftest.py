@@ -1,8 +1,11 @@
 """What the tests share."""
 
+import importlib.util
 import json
 import os
 import subprocess
+import sys
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _is_installed() -> bool:
+def is_installed() -> bool:
     try:
         metadata.distribution("warpmat")
     except metadata.PackageNotFoundError:
@@ -21,7 +24,7 @@ def _is_installed() -> bool:
 
 
 # An installed package brings its plugin by its entry point; one in a build folder has none.
-pytest_plugins = ["pytester"] if _is_installed() else ["pytester", "warpmat.pytest_plugin"]
+pytest_plugins = ["pytester"] if is_installed() else ["pytester", "warpmat.pytest_plugin"]
 
 
 class Drawn:
@@ -59,3 +62,25 @@ def draw_cases(target, seed, warps):
 def answers_of_sm_90():
     """draw_cases for the target, seed and number of warps of the recorded examples."""
     return list(draw_cases("sm_90a", 1, 2))
+
+
+@pytest.fixture
+def ml_dtypes(monkeypatch):
+    """The package ml_dtypes; where it is not installed, dtypes of its names alone (ml_dtypes.cpp)."""
+    of_format = importlib.import_module("warpmat.formats")._ml_dtype  # warpmat.formats is the table of formats
+    if importlib.util.find_spec("ml_dtypes") is None:
+        path = next(Path(os.environ.get("WARPMAT_STAND_INS", os.devnull)).glob("ml_dtypes*"), None)
+        if path is None:
+            pytest.skip("ml_dtypes is not installed, and WARPMAT_STAND_INS does not name the folder of its stand-in")
+        monkeypatch.setitem(sys.modules, "ml_dtypes", _stand_in(path))
+    of_format.cache_clear()
+    yield importlib.import_module("ml_dtypes")
+    of_format.cache_clear()
+
+
+@lru_cache(maxsize=None)  # NumPy keeps its dtypes as long as the process lives
+def _stand_in(path):
+    spec = importlib.util.spec_from_file_location("ml_dtypes", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

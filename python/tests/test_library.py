@@ -54,6 +54,10 @@ def test_every_form_and_class_of_sm_90_is_the_librarys(answers_of_sm_90):
     assert compared > 1_000_000 and wrong == []
 
 
+def test_the_targets_of_these_tests_have_every_form_together():
+    assert set().union(*(warpmat.opcodes(target) for target in ("sm_90a", "sm_70", "sm_120a"))) == set(warpmat.opcodes())
+
+
 @pytest.mark.parametrize("target", ["sm_70", "sm_120a"])
 def test_every_form_and_class_of_other_targets_is_the_librarys(target):
     cases = list(draw_cases(target, 7, 1))

@@ -1,5 +1,9 @@
 """Matrices, dtypes and shapes; products where NumPy's own arithmetic must agree."""
 
+import importlib.util
+import sys
+import types
+
 import numpy as np
 import pytest
 
@@ -122,16 +126,81 @@ def test_elements_without_a_dtype_are_bits_with_a_format(rng):
     assert np.array_equal(warpmat.mma(BF16, "sm_90", bits.codes, b.codes), expected)  # unsigned integers of the width are bit patterns
     assert np.array_equal(warpmat.mma(BF16, "sm_90", numbers, b.values()), expected)  # numbers that the format holds
     back = warpmat.gather(BF16, "a", warpmat.scatter(BF16, "a", bits))
-    assert isinstance(back, warpmat.Bits) and back.format == "bf16" and np.array_equal(back.codes, bits.codes)
+    warpmat.assert_bits_equal(back, bits)
+    if importlib.util.find_spec("ml_dtypes") is None:
+        assert isinstance(back, warpmat.Bits) and back.format == "bf16" and np.array_equal(back.codes, bits.codes)
+        with pytest.raises(ImportError, match="ml_dtypes is not installed"):
+            bits.array
 
 
-def test_ml_dtypes_arrays_are_taken_as_they_are(rng):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-    a, b = (rng.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((16, 16), (16, 8)))
-    codes = [warpmat.Bits(x.view(np.uint16), "bf16") for x in (a, b)]
-    warpmat.assert_bits_equal(warpmat.mma(BF16, "sm_90", a, b), warpmat.mma(BF16, "sm_90", *codes))
-    with pytest.raises(TypeError, match="a holds bf16; it must be f16"):
-        warpmat.mma(F16, "sm_90", a, b)
+ML_DTYPES = [("bf16", "bfloat16"), ("e4m3", "float8_e4m3fn"), ("e5m2", "float8_e5m2"), ("e3m2", "float6_e3m2fn"), ("e2m3", "float6_e2m3fn"), ("e2m1", "float4_e2m1fn")]
+
+
+@pytest.mark.parametrize("format, name", ML_DTYPES)
+def test_ml_dtypes_arrays_are_operands_and_results(format, name, ml_dtypes, rng):
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    opcode = BF16 if format == "bf16" else f"mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.{format}.{format}.f32"
+    target = "sm_90" if format == "bf16" else "sm_120a"
+    k = 16 if format == "bf16" else 32
+    bits = [warpmat.encode(rng.integers(-2, 3, shape), format) for shape in ((16, k), (k, 8))]
+    arrays = [x.codes.view(dtype) for x in bits]
+    warpmat.assert_bits_equal(warpmat.mma(opcode, target, *arrays), warpmat.mma(opcode, target, *bits))
+    warpmat.assert_bits_equal(warpmat.mma(opcode, target, arrays[0], arrays[1][::1]), warpmat.mma(opcode, target, *bits))
+    back = warpmat.gather(opcode, "a", warpmat.scatter(opcode, "a", arrays[0]))
+    assert type(back) is np.ndarray and back.dtype == dtype and np.array_equal(back.view(bits[0].codes.dtype), bits[0].codes)
+    assert bits[0].array.dtype == dtype
+    warpmat.assert_bits_equal(back, bits[0])  # the same elements, held otherwise
+    with pytest.raises(AssertionError, match=r"\[0, 0\] is"):
+        warpmat.assert_bits_equal(back, warpmat.Bits(bits[0].codes ^ 1, format))
+    with pytest.raises(TypeError, match=f"a holds {format}; it must be f16"):
+        warpmat.mma(F16, "sm_90", arrays[0], bits[1])
+
+
+def test_results_of_every_kind_are_ml_dtypes_arrays(ml_dtypes, rng):
+    dtype = np.dtype(ml_dtypes.bfloat16)
+    sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32"
+    a = np.zeros((16, 32))
+    a.reshape(16, 8, 4)[..., 1] = rng.integers(1, 9, (16, 8))
+    dense = warpmat.encode(a, "bf16").array
+    stored, metadata = warpmat.compress(sparse, dense)
+    again = warpmat.expand(sparse, stored, metadata)
+    assert stored.dtype == again.dtype == dtype and np.array_equal(again.view(np.uint16), dense.view(np.uint16))
+    rows = warpmat.pack(warpmat.encode(a[:, :16], "e3m2"), "b6x16_p32", "e3m2")
+    assert warpmat.unpack(rows, "b6x16_p32", "e3m2").dtype == np.dtype(ml_dtypes.float6_e3m2fn)
+    program = warpmat.run(BF16 + " {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};", "sm_90", {"mma.0.a": dense[:, :16]})
+    assert program.operand("mma.0.a").dtype == dtype
+    scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"
+    factors = np.full((16, 1), 128, np.uint8)
+    ones = [warpmat.encode(np.ones(shape), "e4m3") for shape in ((16, 32), (32, 8))]
+    twice = warpmat.mma(scaled, "sm_120a", *ones, scale_a=factors.view(ml_dtypes.float8_e8m0fnu), scale_b=np.full((1, 8), 127, np.uint8))
+    assert np.all(twice == 64)
+    x = dense.copy()
+    _COPY.launch("copy", 1, 1, x, dense.view(np.uint16).ravel()[1:2].copy())  # arrays of ml_dtypes are buffers
+    assert x.view(np.uint16).ravel()[0] == dense.view(np.uint16)[0, 1]
+
+
+_COPY = warpmat.Module(
+    """
+.version 9.0
+.target sm_90
+.address_size 64
+.entry copy(.param .u64 to, .param .u64 from) {
+  .reg .b16 %h<2>; .reg .b64 %d<3>;
+  ld.param.u64 %d1, [to];
+  ld.param.u64 %d2, [from];
+  ld.global.u16 %h1, [%d2];
+  st.global.u16 [%d1], %h1;
+  ret;
+}
+"""
+)
+
+
+def test_four_bit_integers_of_ml_dtypes_lose_what_stands_above_them(ml_dtypes, rng):
+    opcode = "mma.sync.aligned.m16n8k32.row.col.s32.s4.u4.s32"
+    a, b = rng.integers(-8, 8, (16, 32)).astype(np.int8), rng.integers(0, 16, (32, 8)).astype(np.uint8)
+    d = warpmat.mma(opcode, "sm_90", a.view(ml_dtypes.int4), b.view(ml_dtypes.uint4))  # int4 lies sign-extended in its byte
+    assert np.array_equal(d, a.astype(np.int32) @ b.astype(np.int32))
 
 
 def test_torch_tensors_are_taken_as_they_are(rng):
@@ -143,22 +212,69 @@ def test_torch_tensors_are_taken_as_they_are(rng):
     assert np.array_equal(warpmat.mma(BF16, "sm_90", tensor, b), np.arange(256, dtype=np.float32).reshape(16, 16)[:, :8])
 
 
+class Tensor:
+    """A stand-in for a tensor of torch: what warpmat asks of one, and nothing else."""
+
+    __module__ = "torch"
+
+    def __init__(self, array, dtype, is_cuda=False):
+        self._array, self.dtype, self.is_cuda = array, dtype, is_cuda
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def view(self, dtype):
+        return Tensor(self._array.view(dtype), f"torch.{np.dtype(dtype).name}")
+
+    def numpy(self):
+        if self._array.dtype.name not in self.dtype:
+            raise TypeError(f"Got unsupported ScalarType {self.dtype}")
+        return self._array
+
+
+def test_tensors_that_numpy_has_no_dtype_for_are_bit_patterns(rng, monkeypatch):
+    """With a stand-in for torch, so that the way its tensors are taken is tested where torch is not installed."""
+    torch = types.ModuleType("torch")
+    torch.int16, torch.uint8 = np.int16, np.uint8
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    for opcode, target, format, k, name in ((BF16, "sm_90", "bf16", 16, "bfloat16"), (E4M3, "sm_90", "e4m3", 32, "float8_e4m3fn")):
+        bits = [warpmat.encode(rng.integers(-2, 3, shape), format) for shape in ((16, k), (k, 8))]
+        tensors = [Tensor(x.codes.view(np.int16 if format == "bf16" else np.uint8), f"torch.{name}") for x in bits]
+        warpmat.assert_bits_equal(warpmat.mma(opcode, target, *tensors), warpmat.mma(opcode, target, *bits))
+    a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
+    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", Tensor(a, "torch.float16"), b), warpmat.mma(F16, "sm_90", a, b))
+    x = np.zeros(1, np.uint16)
+    _COPY.launch("copy", 1, 1, Tensor(x, "torch.uint16"), np.array([7], np.uint16))
+    assert x[0] == 7
+    with pytest.raises(TypeError, match="to is a tensor on a GPU"):
+        _COPY.launch("copy", 1, 1, Tensor(x, "torch.uint16", is_cuda=True), x)
+
+
 class OnlyDlpack:
     """An array of somebody else: it has __dlpack__ and nothing else."""
 
-    def __init__(self, array):
-        self.array = array
+    def __init__(self, array, device=None):
+        self.array, self.device = array, device
 
     def __dlpack__(self, **options):
         return self.array.__dlpack__(**options)
 
     def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
+        return self.device or self.array.__dlpack_device__()
 
 
 def test_dlpack_is_enough(rng):
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
     warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", OnlyDlpack(a), OnlyDlpack(b)), warpmat.mma(F16, "sm_90", a, b))
+    with pytest.raises(TypeError, match="device 1 of DLPack's kind 2: bring it to the CPU's memory"):
+        warpmat.mma(F16, "sm_90", OnlyDlpack(a, (2, 1)), b)
+    with pytest.raises(TypeError, match="NumPy takes no such array by __dlpack__"):
+        warpmat.mma(F16, "sm_90", OnlyDlpack(np.zeros(1, "V2")), b)
+    x = np.zeros(1, np.uint16)
+    _COPY.launch("copy", 1, 1, OnlyDlpack(x), np.array([7], np.uint16))
+    assert x[0] == 7  # a buffer of somebody else's is written to
 
 
 @pytest.mark.parametrize(
@@ -216,7 +332,7 @@ def test_packed_rows_are_what_ldmatrix_reads(rng):
     matrix = warpmat.Bits(rng.integers(0, 64, (3, 32)), "e3m2")
     rows = warpmat.pack(matrix, "b6x16_p32", "e3m2")
     assert rows.shape == (3, 32) and not rows.reshape(3, 2, 16)[:, :, 12:].any()
-    assert np.array_equal(warpmat.unpack(rows, "b6x16_p32", "e3m2").codes, matrix.codes)
+    warpmat.assert_bits_equal(warpmat.unpack(rows, "b6x16_p32", "e3m2"), matrix)
 
 
 def test_layouts_are_the_places_that_scatter_uses():

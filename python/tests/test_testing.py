@@ -47,6 +47,11 @@ def test_distances_count_the_numbers_between():
     assert ulps(0x7FC00000, 0, "f32") is None and ulps(1, 5, "s32") is None
 
 
+def in_f32(a, b, row, column):
+    """The element as a loop of f32 multiply-adds computes it."""
+    return warpmat.explain(F16, "sm_90", a, b, row=row, column=column, against="f32").against
+
+
 def test_a_wrong_result_is_explained_by_whose_bits_it_has():
     rng = np.random.default_rng(2)
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
@@ -55,6 +60,19 @@ def test_a_wrong_result_is_explained_by_whose_bits_it_has():
     warpmat.assert_matches(hopper, opcode=F16, target="sm_90", a=a, b=b, require="measured")
     text = message(warpmat.assert_matches, ampere, opcode=F16, target="sm_90", a=a, b=b)
     assert "elements differ" in text and "these are the bits of" in text and "sm_80" in text and "sm_90: measured" in text
+    other = next(line for line in text.splitlines() if line.startswith("these are")).split()[5].rstrip(",")
+    row, column = np.argwhere(hopper != ampere)[0]
+    assert f"[{row}, {column}]: sm_90 and {other} part after step 1 of 1 and step 2 of 2" in text
+    many = np.stack([a, a])
+    batch = warpmat.mma(F16, "sm_90", many, b)
+    batch[1] = ampere
+    text = message(warpmat.assert_matches, batch, opcode=F16, target="sm_90", a=many, b=b)
+    assert "these are the bits of" not in text and "part after" not in text  # not sm_80's as a whole, and no loop's
+    loop = hopper.copy()
+    row, column = next((i, j) for i in range(16) for j in range(8) if in_f32(a, b, i, j).value != hopper[i, j])
+    loop[row, column] = in_f32(a, b, row, column).value
+    text = message(warpmat.assert_matches, loop, opcode=F16, target="sm_90", a=a, b=b)
+    assert f"[{row}, {column}]: sm_90 and f32 on a CPU part after step" in text
     c = np.ones((16, 8), np.float32)
     text = message(warpmat.assert_matches, hopper, opcode=F16, target="sm_90", a=a, b=b, c=c)
     assert "these are the bits without C" in text

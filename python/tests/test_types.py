@@ -1,9 +1,12 @@
 """Types: mypy --strict on the package, its stub and the examples; the stub against the module."""
 
+import ast
+import os
 import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import warpmat
@@ -16,7 +19,7 @@ def test_mypy_is_strict_and_silent():
     if mypy is None:
         pytest.skip("mypy is not installed")
     files = [ROOT / "python/warpmat", *sorted((ROOT / "examples/python").glob("*.py"))]
-    command = [mypy, "--strict", "--cache-dir", "/dev/null", "--python-executable", sys.executable, "--config-file", ROOT / "pyproject.toml", *files]
+    command = [mypy, "--strict", "--cache-dir", os.environ.get("MYPY_CACHE_DIR", os.devnull), "--python-executable", sys.executable, "--config-file", ROOT / "pyproject.toml", *files]
     run = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
 
@@ -40,3 +43,23 @@ def test_everything_public_has_a_docstring():
             for member, value in vars(thing).items() if isinstance(thing, type) else ():
                 if callable(value) and not member.startswith("_"):
                     assert value.__doc__, (name, member)
+
+
+def test_the_sources_are_python_3_9():
+    """Their grammar; mypy's python_version says the same of what they call."""
+    for path in [*(ROOT / "python").rglob("*.py"), *(ROOT / "examples/python").glob("*.py"), ROOT / "setup.py"]:
+        ast.parse(path.read_text(), str(path), feature_version=(3, 9))
+    with pytest.raises(SyntaxError):
+        ast.parse("match 1:\n  case 1: pass\n", feature_version=(3, 9))
+
+
+def test_a_numpy_that_the_module_was_not_built_for_is_refused(monkeypatch):
+    from warpmat import _environment
+
+    _environment.check()
+    monkeypatch.setattr(np, "__version__", "2.1.0")
+    monkeypatch.setattr(_core, "knows_numpy_2", True)
+    _environment.check()
+    monkeypatch.setattr(_core, "knows_numpy_2", False)
+    with pytest.raises(ImportError, match="NumPy 2.1.0 is installed, and this warpmat was built .* for NumPy 1: install 'numpy<2'"):
+        _environment.check()

@@ -6,13 +6,15 @@
 array([1., 1., 1., 1., 1., 1., 1., 1.], dtype=float32)
 """
 
-from ._interpreter import refuse_subinterpreter
+from . import _environment
 
-refuse_subinterpreter()
+_environment.check()
 
 from ._core import version as __version__  # noqa: E402
+from .bank_conflicts import BankAccess, BankLine, BankPhase, BankReport, BankWord, GlobalLine, banks  # noqa: E402
 from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap  # noqa: E402
-from .evidence import Evidence, evidence, labels, opcodes, targets  # noqa: E402
+from .evidence import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes  # noqa: E402
+from .explanations import Explanation, explain  # noqa: E402
 from .formats import Bits, Format, decode, encode, formats  # noqa: E402
 from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
 from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
@@ -21,10 +23,17 @@ from .programs import ProgramResult, run  # noqa: E402
 from .testing import assert_bits_equal, assert_matches  # noqa: E402
 
 __all__ = [
+    "BankAccess",
+    "BankLine",
+    "BankPhase",
+    "BankReport",
+    "BankWord",
     "Bits",
     "Diagnostic",
     "Evidence",
+    "Explanation",
     "Format",
+    "GlobalLine",
     "Kernel",
     "KernelTrap",
     "LaunchResult",
@@ -41,12 +50,14 @@ __all__ = [
     "__version__",
     "assert_bits_equal",
     "assert_matches",
+    "banks",
     "compress",
     "decode",
     "encode",
     "evidence",
     "execute",
     "expand",
+    "explain",
     "formats",
     "gather",
     "labels",
@@ -62,4 +73,5 @@ __all__ = [
     "swizzle",
     "targets",
     "unpack",
+    "wgmma_opcodes",
 ]

@@ -15,7 +15,7 @@ labels: List[str] = _core.labels()
 @dataclass(frozen=True)
 class Evidence:
     """How the bits of `opcode` on `target` are known: the label and its meaning, the hardware, the machine instructions that the opcode
-    becomes there, who says so, and the line that the tools print."""
+    becomes there, who says so, how many results stand behind it (0 where it rests on text), and the line that the tools print."""
 
     opcode: str
     target: str
@@ -24,6 +24,7 @@ class Evidence:
     meaning: str
     machine: str
     source: str
+    results: int
     line: str
 
     def at_least(self, label: str) -> bool:
@@ -36,12 +37,13 @@ class Evidence:
     def _repr_html_(self) -> str:
         rows = [("instruction", self.opcode), ("target", self.target), ("machine instructions", self.machine)]
         rows += [("label", f"{self.label}: {self.meaning}"), ("source", self.source)]
+        rows += [("results compared", f"{self.results:,}")] if self.results else []
         cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows)
         return f"<table>{cells}</table>"
 
 
 def evidence(opcode: str, target: str) -> Evidence:
-    """The evidence for `opcode` on `target`. ValueError where that target has no such form."""
+    """The evidence for `opcode`, a matrix instruction or wgmma, on `target`. ValueError where that target has no such form."""
     return Evidence(**_core.evidence(opcode, target))
 
 
@@ -59,8 +61,13 @@ def weakest(of: Iterable[str]) -> Optional[str]:
 
 
 def opcodes(target: Optional[str] = None) -> List[str]:
-    """The opcodes of all matrix instructions, or of those that `target` has."""
+    """The opcodes of all matrix instructions that one warp executes, or of those that `target` has."""
     return _core.opcodes(target)
+
+
+def wgmma_opcodes() -> List[str]:
+    """The opcodes of wgmma, which four warps execute and sm_90a alone has."""
+    return _core.wgmma_opcodes()
 
 
 def targets() -> List[str]:

@@ -2,11 +2,14 @@
 
 NumPy has dtypes for f64, f32 (and tf32, whose low 13 bits the hardware ignores), f16 and the integers. Elements of the others are
 ml_dtypes' where an array has such a dtype, or bit patterns: unsigned integers as wide as the smallest that holds one element, by
-themselves where an operand says the format, else as a Bits with the format's name.
+themselves where an operand says the format, else as a Bits with the format's name. Results are arrays of ml_dtypes where that package is
+installed, else Bits.
 """
 
 from __future__ import annotations
 
+import importlib
+from functools import lru_cache
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -90,6 +93,14 @@ class Bits:
         """The elements as float64, which holds every format exactly but for the payload of a NaN."""
         return decode(self.codes, self.format)
 
+    @property
+    def array(self) -> Array:
+        """The same elements as an array of the package ml_dtypes; ImportError where that is not installed, or has no such dtype."""
+        dtype = _ml_dtype(self.format)
+        if dtype is None:
+            raise ImportError(f"the package ml_dtypes is not installed, or has no {self.format}")
+        return self.codes.view(dtype)
+
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         return self.values().astype(dtype or np.float64)
 
@@ -135,17 +146,14 @@ def codes_of(source: ArrayLike, format: str, what: str = "the array") -> Array:
     if type(source) is np.ndarray and source.dtype == native:
         return source
     array = to_numpy(source)
-    if isinstance(array, Bits):
-        if array.format != format:
-            raise TypeError(f"{what} holds {array.format}; it must be {format}")
-        return array.codes
+    named = named_bits(array)
+    if named is not None:
+        if named.format != format:
+            raise TypeError(f"{what} holds {named.format}; it must be {format}")
+        return named.codes
+    assert not isinstance(array, Bits)
     if array.dtype == native:
         return array
-    named = _by_name.get(array.dtype.name)
-    if named is not None:
-        if named != format:
-            raise TypeError(f"{what} holds {named}; it must be {format}")
-        return array.view(f.codes)
     if f.integer:
         return _integer_codes(array, f, what)
     if array.dtype == f.codes:
@@ -158,14 +166,41 @@ def codes_of(source: ArrayLike, format: str, what: str = "the array") -> Array:
 
 
 def array_of(codes: Array, format: str) -> Union[Array, Bits]:
-    """Bit patterns as an array of NumPy's dtype of the format, else as a Bits."""
+    """Bit patterns as an array of NumPy's dtype of the format, else of ml_dtypes' where that is installed, else as a Bits."""
     if format in _numpy:
         return codes.view(_numpy[format])
-    if format in ("s4",):
+    if format == "s4":
         return ((codes.astype(np.int8) ^ 8) - 8).astype(np.int8)
     if format in ("u4", "b1"):
         return codes
-    return Bits(codes, format)
+    dtype = _ml_dtype(format)
+    return Bits(codes, format) if dtype is None else codes.view(dtype)
+
+
+@lru_cache(maxsize=None)
+def _ml_dtype(format: str) -> "Optional[np.dtype[Any]]":
+    """The dtype that the package ml_dtypes has for a format; None where it has none or is not installed."""
+    try:
+        package = importlib.import_module("ml_dtypes")
+    except ImportError:
+        return None
+    for name, found in _by_name.items():
+        if found == format and hasattr(package, name):
+            return np.dtype(getattr(package, name))
+    return None
+
+
+def named_bits(array: Union[Array, Bits]) -> Optional[Bits]:
+    """The elements of an array of ml_dtypes' as a Bits, without a copy but of 4-bit integers, which such arrays hold sign-extended; None of
+    other arrays."""
+    if isinstance(array, Bits):
+        return array
+    format = _by_name.get(array.dtype.name)
+    if format is None:
+        return None
+    f = formats[format]
+    codes = array.view(f.codes)
+    return Bits(codes & np.uint8((1 << f.bits) - 1) if f.integer else codes, format)
 
 
 def numpy_dtype(format: str) -> "np.dtype[Any]":
@@ -181,8 +216,28 @@ def to_numpy(source: Any) -> Union[Array, Bits]:
     if type(source).__module__.partition(".")[0] == "torch":
         return _from_torch(source)
     if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
-        return np.from_dlpack(source)
+        return _from_dlpack(source)
     return np.asarray(source)
+
+
+def _from_dlpack(source: Any) -> Array:
+    kind, number = source.__dlpack_device__()
+    if int(kind) != 1:  # kDLCPU
+        raise TypeError(f"an array lies on device {number} of DLPack's kind {int(kind)}: bring it to the CPU's memory")
+    try:
+        array = np.from_dlpack(source)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise TypeError(f"NumPy takes no such array by __dlpack__ ({error}): pass bit patterns, warpmat.Bits(codes, format)") from None
+    before_2_1 = tuple(map(int, np.__version__.split(".")[:2])) < (2, 1)
+    return np.asarray(_Writable(array)) if before_2_1 else array
+
+
+class _Writable:
+    """The memory of an array that came by __dlpack__: older NumPys do not know that it may be written to, and what may not is not exported."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array  # stays alive
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
 
 
 def _from_torch(tensor: Any) -> Union[Array, Bits]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .bank_conflicts import BankReport, report
 from .evidence import weakest
 from .formats import Array, Bits, encode, formats, to_numpy
 
@@ -60,23 +61,28 @@ class TensorMap:
 class LaunchResult:
     """What a launch left besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
     operations that were executed. target: the GPU that it was. label: the weakest of all that ran, or None of nothing. evidence:
-    the line about how their bits are known."""
+    the line about how their bits are known. warnings: what a GPU may answer otherwise, a sentence for each statement. banks: what the kernel
+    asked of memory, where the launch was told to count that."""
 
     printed: str
     operations: int
     target: str
     label: Optional[str]
     evidence: str
+    warnings: List[str]
+    banks: Optional[BankReport]
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.evidence)}</p><p>{self.operations:,} operations</p><pre>{html.escape(self.printed)}</pre>"
+        lines = [self.evidence, f"{self.operations:,} operations", *self.warnings]
+        text = "".join(f"<p>{html.escape(line)}</p>" for line in lines) + f"<pre>{html.escape(self.printed)}</pre>"
+        return text if self.banks is None else text + self.banks._repr_html_()
 
 
 class Module:
     """A PTX module. entries: the names of its kernels. PtxError where the text is not PTX.
 
-    >>> module = warpmat.Module(text)
-    >>> module.launch("saxpy", grid=8, block=128, args=(1000, 2.0, x, y), target="sm_90")  # doctest: +SKIP
+    >>> module = warpmat.Module(text)  # doctest: +SKIP
+    >>> module.launch("saxpy", 8, 128, 1000, 2.0, x, y, target="sm_90")  # doctest: +SKIP
     """
 
     def __init__(self, ptx: str) -> None:
@@ -107,8 +113,7 @@ class Module:
 
 class Kernel:
     """A kernel of a module on a target. parameters: what it takes. instructions: what it executes, each opcode once, with its label.
-    hardware: what
-    computes, "sm_90" of sm_90a. evidence: the line about how their bits are known."""
+    hardware: what computes, "sm_90" of sm_90a. evidence: the line about how their bits are known."""
 
     def __init__(self, module: Module, name: str, target: str, contract: bool) -> None:
         self.module = module
@@ -138,6 +143,8 @@ class Kernel:
         check_uninitialised: bool = True,
         check_copies: bool = True,
         check_races: bool = False,
+        check_fences: bool = True,
+        banks: bool = False,
         undefined: str = "trap",
         path: str = "fast",
     ) -> LaunchResult:
@@ -148,7 +155,7 @@ class Kernel:
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
         are cores; the result does not depend on them. schedule: another order of warps. most_operations: of a block, 0 without a limit.
-        check_...: see docs/launch.md.
+        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread.
 
         Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
         """
@@ -160,13 +167,17 @@ class Kernel:
             check_uninitialised=check_uninitialised,
             check_copies=check_copies,
             check_races=check_races,
+            check_fences=check_fences,
+            banks=banks,
             undefined=undefined,
             path=path,
         )
-        printed, operations = self._kernel.launch(
+        printed, operations, warnings, counted = self._kernel.launch(
             _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters, options
         )
-        return LaunchResult(printed.decode(errors="replace"), operations, self.target, self.label, self.evidence)
+        text = printed.decode(errors="replace")
+        found = None if counted is None else report(counted)
+        return LaunchResult(text, operations, self.target, self.label, self.evidence, warnings, found)
 
     def launch_on_gpu(self, grid: Size, block: Size, *args: Any, shared: int = 0, cluster: Size = 1) -> str:
         """The same on this machine's first GPU, by the driver alone; returns what the kernel printed. Raises NoGpu where there is none."""
@@ -228,6 +239,9 @@ class _Arguments:
 
     def _buffer(self, value: Any, parameter: Parameter) -> int:
         """The number of the buffer of an array."""
+        if isinstance(value, (list, tuple)) or getattr(value, "is_cuda", False):
+            kind = "a list" if isinstance(value, (list, tuple)) else "a tensor on a GPU"
+            raise TypeError(f"{parameter.name} is {kind}, whose copy the kernel would write to: pass an array in this machine's memory")
         array = to_numpy(value)
         array = array.codes if isinstance(array, Bits) else array
         if not array.flags.c_contiguous:

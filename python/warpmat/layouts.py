@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import List, Union
+from typing import List, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,12 @@ Indices = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a matrix lies in the registers of 32 lanes.
+    """How a matrix lies in the registers of 32 lanes, of wgmma in those of four warps.
 
     lane, register, bit: by element, (rows, columns), with (matrices, rows, columns) where the operand has several; `bit` is the lowest of
-    the element in its register of register_bits bits. matrix, row, column: the element by place, (registers, 32, elements of a register).
-    copies: how often each element is there; lane, register and bit are the first copy's.
+    the element in its register of register_bits bits. warp: likewise, 0 to 3 of wgmma, else 0. matrix, row, column: the element by place,
+    (registers, 32, elements of a register), of wgmma (4, registers, 32, elements of a register). copies: how often each element is there;
+    lane, register and bit are the first copy's.
     """
 
     opcode: str
@@ -34,30 +35,41 @@ class Layout:
     register_bits: int
     element_bits: int
     copies: int
+    warp: Indices
 
     def _repr_html_(self) -> str:
         """A table of the matrix: in each cell lane and register, lanes in colours."""
         title = f"<b>{html.escape(self.operand)}</b> of {html.escape(self.opcode)}: lane.register"
-        lanes, registers, bits = (x.reshape((-1,) + x.shape[-2:]) for x in (self.lane, self.register, self.bit))
-        tables = [_table(lanes[i], registers[i], bits[i], self.element_bits < self.register_bits) for i in range(len(lanes))]
+        fields = [self.lane, self.register]
+        fields += [self.bit] if self.element_bits < self.register_bits else []
+        warps = self.warp if self.warp.any() else None
+        planes = [x.reshape((-1,) + x.shape[-2:]) for x in fields]
+        of_warps = None if warps is None else warps.reshape((-1,) + warps.shape[-2:])
+        tables = [_table([plane[i] for plane in planes], None if of_warps is None else of_warps[i]) for i in range(len(planes[0]))]
         return f"<div>{title}{''.join(tables)}</div>"
 
 
-def _table(lanes: Indices, registers: Indices, bits: Indices, with_bits: bool) -> str:
-    head = "".join(f"<th>{column}</th>" for column in range(lanes.shape[1]))
+def _table(fields: List[Indices], warps: Optional[Indices]) -> str:
+    """fields: lanes, registers, and bits where registers hold several elements."""
+    head = "".join(f"<th>{column}</th>" for column in range(fields[0].shape[1]))
     rows: List[str] = []
-    for row in range(lanes.shape[0]):
+    for row in range(fields[0].shape[0]):
         cells = []
-        for lane, register, bit in zip(lanes[row], registers[row], bits[row]):
-            colour = f"hsl({int(lane) % 4 * 20 + int(lane) // 4 * 45},60%,80%)"
-            title = f"lane {lane}, register {register}" + (f", bit {bit}" if with_bits else "")
+        for column in range(fields[0].shape[1]):
+            lane, register = int(fields[0][row, column]), int(fields[1][row, column])
+            colour = f"hsl({lane % 4 * 20 + lane // 4 * 45},60%,80%)"
+            title = f"lane {lane}, register {register}" + (f", bit {fields[2][row, column]}" if len(fields) > 2 else "")
+            title = title if warps is None else f"warp {warps[row, column]}, {title}"
             cells.append(f'<td style="background:{colour};color:#000" title="{title}">{lane}.{register}</td>')
         rows.append(f"<tr><th>{row}</th>{''.join(cells)}</tr>")
     return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
 
 
 def layout(opcode: str, operand: str) -> Layout:
-    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction."""
+    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction; of wgmma of "d", "a" and "e", which
+    are in registers. MatrixDescriptor says where wgmma's matrices lie in shared memory."""
+    if opcode.startswith("wgmma"):
+        return _wgmma_layout(opcode, operand)
     form = _core.find_form(opcode)
     lane, register, bit = _core.places(form, operand)
     matrix, row, column = _core.elements(form, operand)
@@ -75,6 +87,19 @@ def layout(opcode: str, operand: str) -> Layout:
         found.register_bits,
         found.element_bits,
         found.copies,
+        np.zeros_like(lane[first]),
+    )
+
+
+def _wgmma_layout(opcode: str, operand: str) -> Layout:
+    warp, lane, register, bit, registers, register_bits, element_bits = _core.wgmma_places(opcode, operand)
+    elements = np.zeros((3, 4, registers, 32, register_bits // element_bits), np.int32)
+    elements[(slice(None), warp, register, lane, bit // element_bits)] = np.indices(warp.shape, np.int32)
+    if len(lane) == 1:  # one matrix is no dimension
+        warp, lane, register, bit = warp[0], lane[0], register[0], bit[0]
+    matrix, row, column = elements
+    return Layout(
+        _core.wgmma_opcode(opcode), operand, lane, register, bit, matrix, row, column, register_bits, element_bits, 1, warp
     )
 
 
@@ -95,7 +120,12 @@ def swizzle(addresses: npt.ArrayLike, bits: int = 3, base: int = 4, shift: int =
 
 @dataclass(frozen=True)
 class MatrixDescriptor:
-    """A matrix descriptor of wgmma: byte addresses and offsets, multiples of 16 below 2^18. swizzle: 0, 32, 64 or 128 bytes."""
+    """A matrix descriptor of wgmma: byte addresses and offsets, multiples of 16 below 2^18. swizzle: 0, 32, 64 or 128 bytes.
+
+    >>> opcode = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+    >>> warpmat.MatrixDescriptor.of(opcode, "b", swizzle=128).stride
+    1024
+    """
 
     start: int = 0
     leading: int = 0
@@ -104,9 +134,20 @@ class MatrixDescriptor:
     swizzle: int = 0
 
     @staticmethod
-    def decode(bits: int) -> "MatrixDescriptor":
+    def decode(bits: int) -> MatrixDescriptor:
         """From the 64 bits of a register."""
         return MatrixDescriptor(*_core.decode_descriptor(bits))
+
+    @staticmethod
+    def of(opcode: str, operand: str, *, start: int = 0, swizzle: int = 128, major: str = "k") -> MatrixDescriptor:
+        """The descriptor of operand "a" or "b" of wgmma `opcode` that lies without gaps from address `start` on, as kernels have it. major:
+        "k", or "mn" for the transposed operands that 16-bit types may have."""
+        return MatrixDescriptor.decode(_core.wgmma_descriptor(opcode, operand, _k_major(major), swizzle, start))
+
+    def elements(self, opcode: str, operand: str, *, major: str = "k") -> npt.NDArray[np.int64]:
+        """Where wgmma `opcode` finds the elements of operand "a" or "b": the number of each one's lowest bit, counted from address 0 of
+        shared memory, (rows, columns): m by k of A, of a sparse one as it is stored, and k by n of B."""
+        return _core.wgmma_memory_bits(opcode, operand, _k_major(major), self.encode())
 
     def encode(self) -> int:
         """The 64 bits. ValueError where a field cannot hold its value."""
@@ -115,9 +156,13 @@ class MatrixDescriptor:
     def address(self, line: Union[int, npt.ArrayLike], byte: Union[int, npt.ArrayLike], major: str = "k") -> npt.NDArray[np.int64]:
         """The addresses of bytes of lines, which the matrix unit reads; lines are rows of A and columns of B for major "k", else ("mn")
         the k of transposed operands."""
-        if major not in ("k", "mn"):
-            raise ValueError(f"major is '{major}'; there are 'k' and 'mn'")
-        bits = self.encode()
+        k_major, bits = _k_major(major), self.encode()
         lines, bytes_ = np.broadcast_arrays(np.asarray(line, np.int64), np.asarray(byte, np.int64))
-        flat = [_core.descriptor_address(bits, major == "k", int(i), int(j)) for i, j in zip(lines.ravel(), bytes_.ravel())]
+        flat = [_core.descriptor_address(bits, k_major, int(i), int(j)) for i, j in zip(lines.ravel(), bytes_.ravel())]
         return np.array(flat, np.int64).reshape(lines.shape)
+
+
+def _k_major(major: str) -> bool:
+    if major not in ("k", "mn"):
+        raise ValueError(f"major is '{major}'; there are 'k' and 'mn'")
+    return major == "k"

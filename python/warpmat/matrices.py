@@ -152,14 +152,8 @@ def mma(
     dtypes that are not the operand's, Trap for what an instruction traps on.
     """
     prepared = _prepared(opcode, target)
-    form, places = prepared.form, prepared.places
-    if not form.multiplies:
-        raise ValueError(f"{form.opcode} multiplies no matrices: warpmat.execute runs it on registers")
-    arrays = {"a": _codes(a, places["a"]), "b": _codes(b, places["b"])} if "e" not in places or metadata is not None else {}
-    if c is not None:
-        arrays["c"] = _codes(c, places["c"])
-    if prepared.extra or metadata is not None or scale_a is not None or scale_b is not None:
-        _add_extra(arrays, prepared, a, b, {"e": metadata, "scale-a": scale_a, "scale-b": scale_b})
+    places = prepared.places
+    arrays = _product_arrays(prepared, a, b, c, metadata, scale_a, scale_b)
     batch = _batch(arrays, places)
     inner = places["d"].shape
     d: Array = np.empty(batch + inner, prepared.sums)
@@ -169,6 +163,27 @@ def mma(
         flat = d.reshape((-1,) + inner)
     prepared.instruction.mma(arrays, flat, selector, ids_a, ids_b, undefined, path, _check_jobs(jobs, len(flat) if batch else 1))
     return d
+
+
+def _product_arrays(
+    prepared: _Prepared,
+    a: ArrayLike,
+    b: ArrayLike,
+    c: Optional[ArrayLike],
+    metadata: Optional[ArrayLike],
+    scale_a: Optional[ArrayLike],
+    scale_b: Optional[ArrayLike],
+) -> Dict[str, Array]:
+    """The operands of mma as bit patterns, by name."""
+    form, places = prepared.form, prepared.places
+    if not form.multiplies:
+        raise ValueError(f"{form.opcode} multiplies no matrices: warpmat.execute runs it on registers")
+    arrays = {"a": _codes(a, places["a"]), "b": _codes(b, places["b"])} if "e" not in places or metadata is not None else {}
+    if c is not None:
+        arrays["c"] = _codes(c, places["c"])
+    if prepared.extra or metadata is not None or scale_a is not None or scale_b is not None:
+        _add_extra(arrays, prepared, a, b, {"e": metadata, "scale-a": scale_a, "scale-b": scale_b})
+    return arrays
 
 
 def _add_extra(arrays: Dict[str, Array], prepared: _Prepared, a: ArrayLike, b: ArrayLike, extra: Dict[str, Optional[ArrayLike]]) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .bank_conflicts import BankReport, report
+from .explanations import Explanation, made
 from .formats import Array, ArrayLike, Bits, array_of, codes_of, find_format, to_numpy
 from .matrices import _anywhere
 
@@ -51,6 +53,14 @@ class ProgramResult:
     def shared(self) -> npt.NDArray[np.uint8]:
         """All bytes of shared memory."""
         return self._run.shared()
+
+    def explain(self, statement: str, *, row: int, column: int, matrix: int = 0, against: Optional[str] = None) -> Explanation:
+        """How an element of the result of matrix instruction `statement`, such as "mma.0", came about: see warpmat.explain."""
+        return made(self._run.explain(statement, (matrix, row, column), against or ""))
+
+    def banks(self) -> BankReport:
+        """The bank conflicts of the program's accesses to shared memory, line by line."""
+        return report(self._run.banks())
 
     def _repr_html_(self) -> str:
         rows = "".join(

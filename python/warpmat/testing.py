@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 
 from .evidence import evidence, targets
-from .formats import Array, ArrayLike, Bits, decode, formats, to_numpy
+from .explanations import explain_case
+from .formats import Array, ArrayLike, Bits, decode, formats, named_bits, to_numpy
 from .layouts import layout
 from .matrices import mma
 
@@ -30,10 +31,11 @@ def assert_bits_equal(
 
 def difference(actual: ArrayLike, expected: ArrayLike, *, opcode: Optional[str] = None, operand: str = "d", most: int = 8) -> str:
     """The message of assert_bits_equal; empty where the bits are equal."""
-    x, y = to_numpy(actual), to_numpy(expected)
-    if isinstance(x, Bits) and isinstance(y, Bits) and x.format == y.format:
-        return _difference(x.codes, y.codes, x.format, opcode, operand, most)
-    x, y = (z.codes if isinstance(z, Bits) else z for z in (x, y))
+    arrays = to_numpy(actual), to_numpy(expected)
+    first, second = (named_bits(array) for array in arrays)
+    if first is not None and second is not None and first.format == second.format:
+        return _difference(first.codes, second.codes, first.format, opcode, operand, most)
+    x, y = (array.codes if isinstance(array, Bits) else array for array in arrays)
     if x.dtype != y.dtype:
         return f"dtypes differ: {x.dtype}, expected {y.dtype}"
     return _difference(_unsigned(x), _unsigned(y), _named.get(x.dtype.name, x.dtype.name), opcode, operand, most)
@@ -103,9 +105,9 @@ def assert_matches(
 ) -> None:
     """Raises AssertionError unless `gpu_result` has the bits that mma(opcode, target, a, b, c, **inputs) has.
 
-    The message also says which other targets' arithmetic gives these bits, if any does, or whether the operands C were left out: what
-    explains a wrong result as a whole. require: the label that the expected bits must have at least ("measured", "replayed", ...); weaker
-    ones are an AssertionError too.
+    The message also says which other targets' arithmetic gives these bits, if any does, or whether the operands C were left out; and of the
+    first element that differs after which step that target, or a loop of f32 multiply-adds, parts from `target`. require: the label that
+    the expected bits must have at least ("measured", "replayed", ...); weaker ones are an AssertionError too.
     """
     __tracebackhide__ = True
     known = evidence(opcode, target)
@@ -114,21 +116,41 @@ def assert_matches(
     expected = mma(opcode, target, a, b, c, **inputs)
     text = difference(gpu_result, expected, opcode=opcode, most=most)
     if text:
-        raise AssertionError("\n".join([text, *_explanations(gpu_result, opcode, target, a, b, c, inputs), known.line]))
+        suspects = _suspects(gpu_result, opcode, target, a, b, c, inputs)
+        raise AssertionError("\n".join([text, *suspects, known.line]))
 
 
-def _explanations(gpu_result: ArrayLike, opcode: str, target: str, a: Any, b: Any, c: Any, inputs: Any) -> List[str]:
-    lines = []
+def _suspects(gpu_result: ArrayLike, opcode: str, target: str, a: Any, b: Any, c: Any, inputs: Dict[str, Any]) -> List[str]:
+    """Sentences about what gives these bits: other targets, with the step at which they part from `target`; or C left out."""
+    others = []
     for other in targets():
         try:
             if other != target and not difference(gpu_result, mma(opcode, other, a, b, c, **inputs)):
-                lines.append(other)
+                others.append(other)
         except ValueError:
             continue  # the target has no such form
-    texts = [f"these are the bits of {', '.join(lines)}"] if lines else []
+    texts = [f"these are the bits of {', '.join(others)}"] if others else []
     if c is not None and not difference(gpu_result, mma(opcode, target, a, b, None, **inputs)):
         texts.append("these are the bits without C")
-    return texts
+    return texts + _first_step(gpu_result, opcode, target, a, b, c, inputs, others[0] if others else "f32")
+
+
+def _first_step(
+    gpu_result: ArrayLike, opcode: str, target: str, a: Any, b: Any, c: Any, inputs: Dict[str, Any], against: str
+) -> List[str]:
+    """Where the first element that is wrong parts from what `against` computes, if that is what the GPU has given."""
+    held, expected = (to_numpy(x) for x in (gpu_result, mma(opcode, target, a, b, c, **inputs)))
+    if isinstance(held, Bits) or isinstance(expected, Bits) or held.shape != expected.shape or held.dtype != expected.dtype:
+        return []
+    codes = _unsigned(held)
+    at = tuple(int(i) for i in np.argwhere(codes != _unsigned(expected))[0])
+    try:
+        found = explain_case(opcode, target, a, b, c, inputs, at, against)
+    except ValueError:
+        return []  # a loop in f32 is defined for some forms alone
+    if found.against is None or found.against.result != int(codes[at]):
+        return []
+    return [f"{list(at)}: {found.difference}"]
 
 
 __all__ = ["assert_bits_equal", "assert_matches", "difference", "ulps"]

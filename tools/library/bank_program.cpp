@@ -1,7 +1,5 @@
 #include "tools/library/bank_program.h"
 
-#include <warpmat/ptx/run.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -50,17 +48,22 @@ bool is_statement_list(const std::string& file) {
   return !has_functions(read_ptx(file));
 }
 
-void count_program(const std::string& file, const std::string& target, std::size_t shared_bytes, BankReport& report) {
-  const Program program = read_program(file, target);
-  Warp warp(program, shared_bytes);
+void count_program(Warp& warp, const ExecutionOptions& options, BankReport& report) {
+  const Program& program = warp.program();
   for (const Statement& statement : program.statements) {
     BankExample example = example_of(warp, statement);
     if (example.bytes != 0) {
       const Evidence evidence = machine::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
       report.shared(statement.location.line, statement_opcode(statement), evidence, std::move(example));
     }
-    warp.execute(statement, {});
+    warp.execute(statement, options);
   }
+}
+
+void count_program(const std::string& file, const std::string& target, std::size_t shared_bytes, BankReport& report) {
+  const Program program = read_program(file, target);
+  Warp warp(program, shared_bytes);
+  count_program(warp, {}, report);
 }
 
 }  // namespace warpmat

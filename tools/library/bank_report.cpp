@@ -168,8 +168,18 @@ Json bank_json(const std::vector<BankLine>& lines) {
 
 // ---- Pictures -----------------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// "Line 12: ld.shared.v4.f32 in block (0,0,0), warp 2: 8 wavefronts"; of an access that stands in no text without the line.
+std::string picture_title(const BankLine& line) {
+  return fmt::format("{}{} in {}: {} wavefront{}", line.line == 0 ? "" : fmt::format("Line {}: ", line.line), line.opcode, line.worst.where,
+                     line.worst.wavefronts, line.worst.wavefronts == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::string bank_picture_text(const BankLine& line) {
-  std::string out = fmt::format("Line {}: {} in {}: {} wavefronts\nbank", line.line, line.opcode, line.worst.where, line.worst.wavefronts);
+  std::string out = picture_title(line) + "\nbank";
   for (int bank = 0; bank < machine::banks; ++bank) out += fmt::format("{:3}", bank);
   std::size_t number = 0;
   for (const BankPhase& phase : phases_of(line.worst)) {
@@ -194,14 +204,12 @@ std::string bank_picture_svg(const BankLine& line) {
   constexpr int cell = 28, left = 150, top = 60, bottom = 20;
   const std::vector<BankPhase> phases = phases_of(line.worst);
   const int width = left + machine::banks * cell + 20, height = top + static_cast<int>(phases.size()) * cell + bottom;
-  const std::string title =
-      fmt::format("Line {}: {} in {}: {} wavefronts", line.line, line.opcode, line.worst.where, line.worst.wavefronts);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "
       "font-size=\"11\" text-anchor=\"middle\" role=\"img\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#FFFFFF\"/>\n"
       "<text x=\"10\" y=\"20\" font-size=\"14\" text-anchor=\"start\">{2}</text>\n"
       "<text x=\"10\" y=\"{3}\" text-anchor=\"start\">words asked of bank</text>\n",
-      width, height, escaped(title), top - 8);
+      width, height, escaped(picture_title(line)), top - 8);
   for (int bank = 0; bank < machine::banks; ++bank)
     out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + bank * cell + cell / 2, top - 8, bank);
   int y = top;

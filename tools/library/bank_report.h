@@ -24,7 +24,7 @@ struct BankExample {
 
 /// All executions of one statement that access shared memory, or global memory.
 struct BankLine {
-  int line = 0;
+  int line = 0;  ///< 0 of an access that stands in no text
   std::string opcode{};
   bool global = false;
   std::uint64_t executions = 0;

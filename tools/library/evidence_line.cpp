@@ -101,17 +101,17 @@ std::string line_of(std::string_view target, const std::vector<Labelled>& all, c
 
 }  // namespace
 
-Labelled labelled(const Wgmma& instruction) {
-  const Lowering& lowering = lowering_of(instruction.form());
-  return {instruction.form().opcode, label_of(lowering), std::string(lowering.source), "",
-          compared_text(compared_results_of_wgmma, "all types of wgmma")};
-}
-
 Labelled labelled(const Instruction& instruction) {
   const Label label = label_of(instruction.lowering());
   const std::uint64_t results = results_behind(label, instruction.form());
   return {instruction.form().opcode, label, std::string(instruction.lowering().source), floor_text(instruction),
           compared_text(results, label == Label::measured ? "this form" : "its formats")};
+}
+
+Labelled labelled(const WgmmaForm& form) {
+  const Lowering& lowering = lowering_of(form);
+  return {form.opcode, label_of(lowering), std::string(lowering.source), "",
+          compared_text(compared_results_of_wgmma, "all types of wgmma")};
 }
 
 std::vector<Labelled> labelled(const Program& program) {
@@ -129,7 +129,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
   const code::Program& program = kernel.program();
   Collection all(program.target->hardware);
   for (const code::Matrix& matrix : program.matrices) all.add(labelled(matrix.instruction));
-  for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction));
+  for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
   add_contraction(program, all);
   for (const code::Operation& operation : program.operations) {
     all.add_opcode(program.statements[operation.statement]->opcode);

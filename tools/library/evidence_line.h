@@ -1,10 +1,10 @@
 #pragma once
 
 #include <warpmat/execute/instruction.h>
-#include <warpmat/execute/wgmma.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program.h>
 #include <warpmat/tables/label.h>
+#include <warpmat/tables/wgmma.h>
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct Labelled {
 };
 
 Labelled labelled(const Instruction& instruction);
-Labelled labelled(const Wgmma& instruction);
+Labelled labelled(const WgmmaForm& form);
 
 /// What a program or a kernel consists of, each once: matrix instructions, wgmma among them, scalar and machine instructions, special
 /// registers, and of a kernel what ptxas's contraction decides.

@@ -12,17 +12,17 @@
 namespace warpmat {
 namespace {
 
+/// Of what stands below an element of class warpmat alone: notebooks have styles of their own.
 constexpr std::string_view style = R"(
-body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5em; color: #111; background: #fff; }
-main { display: flex; gap: 2em; align-items: flex-start; flex-wrap: wrap; }
-section { max-width: 100%; overflow-x: auto; }
-table { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; }
-th, td { text-align: right; padding: 0 .6em; border-bottom: 1px solid #ddd; white-space: nowrap; }
-pre { font: 12px/1.3 ui-monospace, monospace; }
-.parted { border-left: .3em solid #d55e00; padding-left: .6em; }
-.kept { color: #0072b2; font-weight: bold; }
-.cut { color: #d55e00; text-decoration: line-through; }
-.total { border-top: 1px solid #111; }
+.warpmat { font: 15px/1.4 system-ui, sans-serif; color: #111; background: #fff; }
+.warpmat main { display: flex; gap: 2em; align-items: flex-start; flex-wrap: wrap; }
+.warpmat section { max-width: 100%; overflow-x: auto; }
+.warpmat table { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; }
+.warpmat th, .warpmat td { text-align: right; padding: 0 .6em; border-bottom: 1px solid #ddd; white-space: nowrap; }
+.warpmat pre { font: 12px/1.3 ui-monospace, monospace; }
+.warpmat .parted { border-left: .3em solid #d55e00; padding-left: .6em; }
+.warpmat .kept { color: #0072b2; font-weight: bold; }
+.warpmat .cut { color: #d55e00; text-decoration: line-through; }
 )";
 
 std::string paragraph(const std::string& text) {
@@ -75,15 +75,18 @@ std::string section_html(const Explanation& explanation, std::optional<std::size
 
 }  // namespace
 
-std::string explanation_html(const Explanation& explanation, const Explanation* other) {
+std::string explanation_part_html(const Explanation& explanation, const Explanation* other) {
   const auto part = other == nullptr ? std::nullopt : parting(explanation, *other);
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>{0}</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n",
-      escaped(what(explanation)), style);
+  std::string html = fmt::format("<div class=\"warpmat\"><style>{}</style>\n<h1>{}</h1>\n", style, escaped(what(explanation)));
   if (other != nullptr) html += paragraph(parting_text(explanation, *other));
   html += "<main>\n" + section_html(explanation, part ? std::optional(part->first) : std::nullopt);
   if (other != nullptr) html += section_html(*other, part ? std::optional(part->second) : std::nullopt);
-  return html + "</main>\n</body></html>\n";
+  return html + "</main>\n</div>\n";
+}
+
+std::string explanation_html(const Explanation& explanation, const Explanation* other) {
+  return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>{}</title></head><body>\n{}</body></html>\n",
+                     escaped(what(explanation)), explanation_part_html(explanation, other));
 }
 
 }  // namespace warpmat

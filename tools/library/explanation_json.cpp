@@ -101,9 +101,7 @@ Json model_json(const DotModel& model, Format accumulator) {
           {"floor", floor == no_floor ? Json(nullptr) : Json(floor)}};
 }
 
-}  // namespace
-
-Json explanation_json(const Explanation& explanation) {
+Json one_json(const Explanation& explanation) {
   const Form& form = *explanation.form;
   const Operand& operand = form.operand(explanation.operand);
   Json json{{"opcode", form.opcode}, {"as", who(explanation)}, {"machine", explanation.machine}};
@@ -126,6 +124,17 @@ Json explanation_json(const Explanation& explanation) {
   }
   json["steps"] = Json::array();
   for (const ExplainedStep& step : explanation.steps) json["steps"].push_back(step_json(form, step));
+  return json;
+}
+
+}  // namespace
+
+Json explanation_json(const Explanation& explanation, const Explanation* other) {
+  Json json = one_json(explanation);
+  if (other == nullptr) return json;
+  json["against"] = one_json(*other);
+  const auto part = parting(explanation, *other);
+  json["parting"] = part ? Json{{"step", part->first}, {"step_against", part->second}} : Json(nullptr);
   return json;
 }
 

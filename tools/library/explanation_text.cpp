@@ -43,15 +43,20 @@ std::string step_text(const Explanation& explanation, std::size_t number) {
   return text + result_sentence(explanation, step) + '\n';
 }
 
-}  // namespace
-
-std::string explanation_text(const Explanation& explanation) {
-  std::string text = fmt::format("{}\nas {}: {}\n", what(explanation), who(explanation), fmt::format("{:#x}", explanation.result));
+std::string one_text(const Explanation& explanation) {
+  std::string text = fmt::format("{}\nas {}: {:#x}\n", what(explanation), who(explanation), explanation.result);
   for (const std::string& sentence : machine_sentences(explanation)) text += sentence + '\n';
   for (std::size_t i = 0; i < explanation.steps.size(); ++i) text += '\n' + step_text(explanation, i);
   if (explanation.move)
     for (const std::string& sentence : move_sentences(explanation)) text += sentence + '\n';
   return text;
+}
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation, const Explanation* other) {
+  if (other == nullptr) return one_text(explanation);
+  return fmt::format("{}\n{}\n{}\n", one_text(explanation), one_text(*other), parting_text(explanation, *other));
 }
 
 std::string parting_text(const Explanation& first, const Explanation& second) {

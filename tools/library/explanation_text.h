@@ -8,10 +8,14 @@ namespace warpmat {
 
 /// An explanation for people, as lines of text and as parts of a page; both say the same with the same words.
 
-std::string explanation_text(const Explanation& explanation);
+/// `explanation`, and behind it `other`, which may be nullptr, and where the two part.
+std::string explanation_text(const Explanation& explanation, const Explanation* other);
 
 /// One file that needs no network: `explanation`, and beside it `other`, which may be nullptr.
 std::string explanation_html(const Explanation& explanation, const Explanation* other);
+
+/// The same as a part of a page, such as a notebook, whose other parts look as before.
+std::string explanation_part_html(const Explanation& explanation, const Explanation* other);
 
 /// "sm_90a", or "f32 on a CPU".
 std::string who(const Explanation& explanation);

@@ -1,4 +1,4 @@
-#include "tools/library/run_report.h"
+#include "run_report.h"
 
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/target.h>

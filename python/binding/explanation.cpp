@@ -1,0 +1,93 @@
+#include "python/binding/explanation.h"
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "python/binding/bound_instruction.h"
+#include "tools/library/explanation_json.h"
+#include "tools/library/explanation_text.h"
+
+namespace warpmat::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Words = py::array_t<std::uint32_t, py::array::c_style>;
+using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
+
+/// The registers and the memory of one warp.
+class OneWarp {
+ public:
+  /// `operands` by name, uint32 [words][32]; the result's registers are zero.
+  OneWarp(const Form& form, const std::map<std::string, Words>& operands, const std::optional<Bytes>& memory)
+      : memory_(memory ? static_cast<std::size_t>(memory->size()) : 0) {
+    if (memory) std::copy_n(memory->data(), memory->size(), memory_.bytes().begin());
+    arguments_.shared = &memory_;
+    for (const Operand& operand : form.operands) {
+      const auto found = operands.find(std::string(name(operand.name)));
+      if (operand.written || found != operands.end()) add(operand, operand.written ? nullptr : &found->second);
+    }
+  }
+  OneWarp(const OneWarp&) = delete;
+  OneWarp& operator=(const OneWarp&) = delete;
+
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  void add(const Operand& operand, const Words* from) {
+    std::vector<Register>& registers = registers_[static_cast<std::size_t>(operand.name)];
+    std::vector<std::uint32_t*>& words = words_[static_cast<std::size_t>(operand.name)];
+    registers.resize(static_cast<std::size_t>(operand.words()));
+    if (from != nullptr && from->size() != static_cast<py::ssize_t>(registers.size()) * lanes)
+      throw std::invalid_argument(fmt::format("{} has another number of words", name(operand.name)));
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      if (from != nullptr) std::copy_n(from->data() + i * lanes, lanes, registers[i].begin());
+      words.push_back(registers[i].data());
+    }
+    if (operand.written)
+      arguments_.destination = words;
+    else
+      arguments_.source(operand.name) = ConstRegisterList(words.data(), words.size());
+  }
+
+  std::array<std::vector<Register>, operand_names> registers_;    ///< by OperandName
+  std::array<std::vector<std::uint32_t*>, operand_names> words_;  ///< the same
+  SharedMemory memory_;
+  Arguments arguments_;
+};
+
+py::tuple explain_one(const BoundInstruction& bound, const std::map<std::string, Words>& operands, const std::optional<Bytes>& memory,
+                      const std::array<int, 3>& element, const std::string& against, std::string_view undefined) {
+  const OneWarp warp(bound.form(), operands, memory);
+  if (const auto problem = bound.instruction().problem(warp.arguments())) throw std::invalid_argument(*problem);
+  return explanation_tuple(explain_pair(bound.instruction(), warp.arguments(), {element[1], element[2], element[0]}, against,
+                                        execution_options(undefined, "reference")));
+}
+
+}  // namespace
+
+py::tuple explanation_tuple(const ExplanationPair& pair) {
+  py::object parts = py::none(), other = py::none();
+  if (pair.other) {
+    parts = py::str(parting_text(pair.one, *pair.other));
+    other = explanation_tuple({*pair.other, std::nullopt});
+  }
+  return py::make_tuple(explanation_json(pair.one, pair.beside()).dump(), explanation_text(pair.one, pair.beside()),
+                        explanation_part_html(pair.one, pair.beside()), parts, other);
+}
+
+void bind_explanation(py::class_<BoundInstruction>& type) {
+  type.def("explain", &explain_one, py::arg("operands"), py::arg("memory"), py::arg("element"), py::arg("against"), py::arg("undefined"));
+}
+
+}  // namespace warpmat::python

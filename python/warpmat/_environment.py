@@ -1,0 +1,17 @@
+"""Where the package can be used: refusals with a sentence in place of wrong results."""
+
+from . import _core
+
+
+def check() -> None:
+    """ImportError in a subinterpreter, whose state NumPy and pybind11 would share with others, and beside a NumPy that the module was not
+    built for: before 2.12 pybind11 did not know how NumPy 2 lays out its dtypes."""
+    if not _core.in_main_interpreter():
+        raise ImportError("warpmat cannot be used in a subinterpreter: import it in the main interpreter, or in another process")
+    import numpy as np  # which has sentences of its own about subinterpreters
+
+    if int(np.__version__.partition(".")[0]) >= 2 and not _core.knows_numpy_2:
+        raise ImportError(
+            f"NumPy {np.__version__} is installed, and this warpmat was built with a pybind11 before 2.12, for NumPy 1: "
+            "install 'numpy<2', or build warpmat with a newer pybind11"
+        )
