@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,16 +15,21 @@
 
 namespace warpmat {
 
-/// Changes texts at random: bits, pieces that go away or come twice, tokens and lines of other texts.
+/// Changes texts at random: bits, pieces that go away or come twice, tokens, lines and statements of other texts.
 class Mutator {
  public:
-  /// Tokens and lines that are put in come from `seeds`.
+  /// Tokens, lines and statements that are put in come from `seeds`.
   Mutator(const std::vector<std::string>& seeds, std::uint_fast32_t seed) : random_(seed) {
     for (const std::string& text : seeds) {
-      for (const Token& token : tokenize(text)) tokens_.emplace_back(token.text);
+      const std::vector<Token> tokens = tokenize(text);
+      for (const Token& token : tokens) tokens_.emplace_back(token.text);
       for (const auto& [first, last] : lines_of(text)) lines_.push_back(text.substr(first, last - first));
+      for (const auto& [first, last] : statements_of(text, tokens)) statements_.push_back(text.substr(first, last - first));
     }
   }
+
+  /// What comes now depends on `seed` alone.
+  void restart(std::uint_fast32_t seed) { random_.seed(seed); }
 
   std::mt19937& random() { return random_; }
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
@@ -55,19 +62,62 @@ class Mutator {
     text.replace(static_cast<std::size_t>(token.text.data() - text.data()), token.text.size(), any(tokens_));
   }
 
-  /// Takes a line out, puts another one in, or both: much of what that makes is still a program.
-  void change_line(std::string& text) {
-    const auto lines = lines_of(text);
-    if (lines.empty()) return;
-    const auto [first, last] = lines[below(lines.size())];
-    const std::size_t how = below(3);
-    if (how != 0) text.erase(first, last - first);
-    if (how != 1) text.insert(first, any(lines_));
+  /// Replaces a number of `text`, if there is one, by one at the edge of some range.
+  void change_number(std::string& text) {
+    static constexpr std::array<std::string_view, 16> edges{"0",
+                                                            "1",
+                                                            "2",
+                                                            "7",
+                                                            "31",
+                                                            "32",
+                                                            "33",
+                                                            "64",
+                                                            "0x7fff",
+                                                            "65536",
+                                                            "0x7fffffff",
+                                                            "0x80000000",
+                                                            "4294967296",
+                                                            "0x7fffffffffffffff",
+                                                            "0xffffffffffffffff",
+                                                            "0f7F800000"};
+    std::vector<Token> numbers = tokenize(text);
+    std::erase_if(numbers, [](const Token& token) { return token.kind != Token::Kind::number; });
+    if (numbers.empty()) return;
+    const Token& token = numbers[below(numbers.size())];
+    text.replace(static_cast<std::size_t>(token.text.data() - text.data()), token.text.size(), edges[below(edges.size())]);
   }
 
+  /// Takes a line out, puts another one in, or both: much of what that makes is still a program.
+  void change_line(std::string& text) { change_piece(text, lines_of(text), lines_); }
+
+  /// The same with a statement or declaration, which ends with a semicolon.
+  void change_statement(std::string& text) { change_piece(text, statements_of(text, tokenize(text)), statements_); }
+
  private:
-  static std::vector<std::pair<std::size_t, std::size_t>> lines_of(const std::string& text) {
-    std::vector<std::pair<std::size_t, std::size_t>> lines;
+  using Pieces = std::vector<std::pair<std::size_t, std::size_t>>;
+
+  void change_piece(std::string& text, const Pieces& pieces, const std::vector<std::string>& others) {
+    if (pieces.empty()) return;
+    const auto [first, last] = pieces[below(pieces.size())];
+    const std::size_t how = below(3);
+    if (how != 0) text.erase(first, last - first);
+    if (how != 1) text.insert(first, any(others));
+  }
+
+  static Pieces statements_of(const std::string& text, const std::vector<Token>& tokens) {
+    Pieces statements;
+    std::size_t first = 0;
+    for (const Token& token : tokens)
+      if (token.is(';')) {
+        const auto last = static_cast<std::size_t>(token.text.data() - text.data()) + 1;
+        statements.emplace_back(first, last);
+        first = last;
+      }
+    return statements;
+  }
+
+  static Pieces lines_of(const std::string& text) {
+    Pieces lines;
     for (std::size_t first = 0; first < text.size();) {
       const std::size_t end = std::min(text.find('\n', first), text.size() - 1) + 1;
       lines.emplace_back(first, end);
@@ -79,7 +129,7 @@ class Mutator {
   const std::string& any(const std::vector<std::string>& list) { return list[below(list.size())]; }
 
   std::mt19937 random_;
-  std::vector<std::string> tokens_, lines_;
+  std::vector<std::string> tokens_, lines_, statements_;
 };
 
 /// How many inputs a fuzz test tries: `usual`, a fifth of that under sanitizers, or what WARPMAT_FUZZ_INPUTS says.

@@ -49,5 +49,13 @@ TEST_CASE("what check prints of a file has no control bytes", "[tools]") {
   }
 }
 
+TEST_CASE("check takes an entry without a statement, which returns", "[tools]") {
+  const TemporaryDirectory directory;
+  write_text(directory.path("empty.ptx"), ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {}\n");
+  const Outcome outcome = run_command({"check", directory.path("empty.ptx")});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.ends_with("1 entry, no errors for the module's target\n"));
+}
+
 }  // namespace
 }  // namespace warpmat

@@ -144,7 +144,8 @@ void WarpState::shared_addresses(const Operation& operation, const code::Matrix&
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     std::uint64_t address = matrix.narrow_address ? at<std::uint32_t>(slot)[lane] : at<std::uint64_t>(slot)[lane];
     address += offset;
-    if (matrix.generic && address - code::shared_window >= code::window_bytes &&
+    // A register of 32 bits has no upper half to name a space with: an H200 reads shared memory there (docs/numerics.md).
+    if (matrix.generic && !matrix.narrow_address && address - code::shared_window >= code::window_bytes &&
         static_cast<int>(lane) < matrix.instruction.form().rows_in_memory())
       trap(static_cast<int>(lane), address,
            fmt::format("{} takes addresses of shared memory; this generic address is of another space",

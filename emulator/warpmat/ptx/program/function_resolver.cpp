@@ -14,10 +14,10 @@ using catalogue::Semantics;
 
 namespace {
 
-/// The statement of a function that has none.
-const syntax::Statement& empty_body() {
-  static constinit Lasting<syntax::Statement> body;
-  return body.get([] { return syntax::Statement(); });
+/// The statement of an entry that has none.
+const syntax::Statement& only_return() {
+  static constinit Lasting<syntax::Statement> statement;
+  return statement.get([] { return syntax::Statement{.opcode = "ret"}; });
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   // A body whose last statement is no exit returns; the lanes of a .func meet at its only return.
   guarded_ = false;
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
-  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&empty_body());
+  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&only_return());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
   keep_accumulators();
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);

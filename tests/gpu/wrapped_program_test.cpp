@@ -1,0 +1,106 @@
+// The text that is written around a program for a GPU is a module like any other: Module takes it, and launch leaves the bits that running
+// the program leaves.
+
+#include <set>
+#include <string>
+
+#include <warpmat/machine/launch.h>
+
+#include "case_count.h"
+#include "catch.h"
+#include "gpu/cases/cases.h"
+#include "gpu/cases/fuzz_program.h"
+#include "gpu/runners/emulator_runner.h"
+#include "gpu/runners/kernel.h"
+
+namespace warpmat {
+namespace {
+
+constexpr const char* some_targets[]{"sm_75", "sm_80", "sm_89", "sm_90a", "sm_120a"};
+constexpr std::uint32_t granularity = WrappedProgram::shared_granularity;
+
+/// Runs the kernel around a program on states, a block for each warp.
+class LaunchRunner : public Runner {
+ public:
+  explicit LaunchRunner(std::uint32_t shared_base) : shared_base_(shared_base) {}
+
+  void run(const Program& program, WarpStates& states) override {
+    const WrappedProgram wrapped = make_kernel(program, required_version(program));
+    DeviceMemory memory;
+    const std::uint64_t registers = memory.allocate(states.registers, "registers"), shared = memory.allocate(states.shared, "shared"),
+                        base = memory.allocate(4, "base");
+    const auto shared_bytes = static_cast<std::uint32_t>(states.shared_bytes), warps = static_cast<std::uint32_t>(states.warps);
+    launch(Kernel(Module(wrapped.text), wrapped.name), {.grid = {warps}, .block = {lanes}, .shared_bytes = shared_bytes}, memory,
+           {registers, shared, shared_bytes, base});
+    REQUIRE(memory.read<std::uint32_t>(base, 1)[0] == shared_base_);
+    states.registers = memory.read<Register>(registers, states.registers.size());
+    states.shared = memory.read<std::uint8_t>(shared, states.shared.size());
+  }
+  std::uint32_t shared_base() const override { return shared_base_; }
+  std::string description() const override { return "launch"; }
+
+ private:
+  std::uint32_t shared_base_;
+};
+
+/// Where a launch has the dynamic shared memory of the kernels here.
+std::uint32_t shared_base_of(const Target& target) {
+  constexpr std::uint32_t reserved = 1024;
+  return target.number >= 90 ? reserved : 0;
+}
+
+/// Registers of 16 bits keep the low half of their word.
+void mask_halves(const Program& program, WarpStates& states) {
+  for (const NamedRegister& r : program.registers)
+    for (std::size_t warp = 0; r.type->bits == 16 && warp < states.warps; ++warp)
+      for (std::uint32_t& word : states.registers_of(warp)[static_cast<std::size_t>(r.slot)]) word &= 0xffff;
+}
+
+/// Memory as large as the kernel wants it.
+WarpStates with_room(const Program& program, const WarpStates& states) {
+  WarpStates roomy(program, states.warps, (states.shared_bytes + granularity - 1) / granularity * granularity);
+  roomy.registers = states.registers;
+  for (std::size_t warp = 0; warp < states.warps; ++warp) std::ranges::copy(states.shared_of(warp), roomy.shared_of(warp).begin());
+  mask_halves(program, roomy);
+  return roomy;
+}
+
+/// Whether a launch leaves what running the program leaves.
+bool launch_agrees(const Program& program, const WarpStates& given) {
+  const std::uint32_t base = shared_base_of(*program.target);
+  WarpStates wanted = with_room(program, given), left = wanted;
+  EmulatorRunner(base, 1).run(program, wanted);
+  LaunchRunner(base).run(program, left);
+  return left == wanted;
+}
+
+TEST_CASE("launch executes the kernel around every form as the runner executes the form", "[gpu]") {
+  std::set<const Form*> executed;
+  for (const char* name : some_targets)
+    for (const Form& form : forms()) {
+      const Target& t = target(name);
+      if (unavailable(form, t) || executed.contains(&form)) continue;
+      executed.insert(&form);
+      const auto number = executed.size();
+      const OperandClass& any = operand_classes()[number % operand_classes().size()];
+      const OperandClass& operand_class = applies(any, form) ? any : operand_classes().front();
+      const Program program = program_for(form, t, operand_class, static_cast<int>(number));
+      INFO(name << ": " << print(program));
+      CHECK(launch_agrees(program, make_case(program, form, operand_class, 5, number, 1, shared_base_of(t))));
+    }
+  for (const Form& form : forms())
+    if (!executed.contains(&form)) UNSCOPED_INFO(form.opcode);
+  CHECK(executed.size() == forms().size());
+}
+
+TEST_CASE("launch executes the kernel around random programs as the runner executes them", "[gpu]") {
+  for (const char* name : some_targets)
+    for (std::uint64_t index = 0; index < case_count(40); ++index) {
+      const Program program = parse(random_fuzz_program(target(name), 9, index, {.assembler_faults = true}).text());
+      INFO(name << ": " << print(program));
+      CHECK(launch_agrees(program, random_fuzz_states(program, 9, index, 2)));
+    }
+}
+
+}  // namespace
+}  // namespace warpmat

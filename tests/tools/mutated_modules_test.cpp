@@ -1,0 +1,219 @@
+// Modules that are no longer right: whatever they hold, the parser and the resolver end with a SyntaxError or a program, and a launch of
+// that with a result or a report.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <warpmat/ptx/program.h>
+#include <warpmat/ptx/program/code.h>
+
+#include "catch.h"
+#include "gpu/cases/kernel_program.h"
+#include "gpu/cases/warpgroup_program.h"
+#include "gpu/runners/kernel.h"
+#include "gpu/runners/scalar_kernel.h"
+#include "machine/kernel.h"
+#include "paths.h"
+#include "ptx/mutator.h"
+#include "tools/library/evidence_line.h"
+
+namespace warpmat {
+namespace {
+
+constexpr const char* hopper = "sm_90a";
+
+/// The texts of the .ptx files in `folder` and below, in the order of their names.
+std::vector<std::string> ptx_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  std::vector<std::string> texts;
+  for (const auto& path : paths) {
+    std::ifstream file(path);
+    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return texts;
+}
+
+void append(std::vector<std::string>& texts, std::vector<std::string> more) {
+  std::ranges::move(more, std::back_inserter(texts));
+}
+
+std::vector<std::string> module_texts() {
+  std::vector<std::string> texts = ptx_in(source_path("examples/kernels"));
+  append(texts, ptx_in(source_path("tests/machine/modules")));
+  return texts;
+}
+
+/// Modules with all scalar instructions of the target, a few in each.
+std::vector<std::string> scalar_modules() {
+  constexpr std::size_t each = 40;
+  const std::vector<ScalarCase> cases = scalar_cases(target(hopper), newest_ptx);
+  std::vector<std::string> texts;
+  for (std::size_t first = 0; first < cases.size(); first += each)
+    texts.push_back(scalar_module(std::span(cases).subspan(first, std::min(each, cases.size() - first)), target(hopper), newest_ptx));
+  return texts;
+}
+
+/// module_texts(), kernels around the programs of the tests, scalar instructions, random kernels, and what `folder` has, if it is one.
+std::vector<std::string> more_module_texts(const char* folder) {
+  std::vector<std::string> texts = module_texts();
+  for (const std::string& program : ptx_in(source_path("tests/programs")))
+    texts.push_back(make_kernel(parse(program, hopper), newest_ptx).text);
+  append(texts, scalar_modules());
+  for (std::uint64_t index = 0; index < 40; ++index) {
+    texts.push_back(random_kernel(target(hopper), 1, index).complete().ptx);
+    texts.push_back(random_warpgroup_kernel(1, index).complete().ptx);
+  }
+  if (folder != nullptr) append(texts, ptx_in(folder));
+  return texts;
+}
+
+/// Launches an entry with addresses of one buffer for its 64-bit parameters, 3 for the others.
+LaunchResult launch_entry(const Kernel& kernel) {
+  DeviceMemory memory;
+  const std::uint64_t buffer = memory.allocate(1 << 16, "buffer");
+  std::vector<Argument> arguments;
+  for (const code::Parameter& parameter : kernel.program().parameters) {
+    std::vector<std::uint8_t> bytes(parameter.bytes);
+    if (parameter.bytes == 8) {
+      arguments.emplace_back(buffer);
+    } else {
+      if (!bytes.empty()) bytes[0] = 3;
+      arguments.emplace_back(std::move(bytes));
+    }
+  }
+  return launch(kernel, {.grid = {2}, .block = {64}, .shared_bytes = 1024}, memory, arguments,
+                {.most_operations = 5000, .checks = {.races = true}});
+}
+
+enum class Outcome { not_a_module, not_a_program, not_launched, trapped, ran };
+
+/// Does with a text what `warpmat check` does, and launches its entries.
+Outcome take(const std::string& text) {
+  Outcome outcome = Outcome::not_a_module;
+  try {
+    const Module module(text);
+    outcome = Outcome::not_a_program;
+    for (const std::string& entry : module.entries()) {
+      outcome = Outcome::not_a_program;
+      try {
+        const Kernel kernel(module, entry, {.target = hopper});
+        CHECK_FALSE(labelled(kernel).empty());
+        launch_entry(kernel);
+        outcome = Outcome::ran;
+      } catch (const KernelTrap&) {
+        outcome = Outcome::trapped;
+      } catch (const std::invalid_argument&) {
+        outcome = Outcome::not_launched;
+      }
+    }
+  } catch (const SyntaxError& error) {
+    CHECK_FALSE(error.errors.empty());
+  }
+  return outcome;
+}
+
+/// One of `texts` with one to three changes: bytes, tokens, numbers, lines or statements. It depends on `key` alone.
+std::string mutated(Mutator& mutator, const std::vector<std::string>& texts, std::uint64_t key) {
+  mutator.restart(static_cast<std::uint_fast32_t>(key));
+  std::string text = texts[mutator.below(texts.size())];
+  for (std::size_t n = 1 + mutator.below(3); n-- > 0;) switch (mutator.below(8)) {
+      case 0: mutator.mutate(text); break;
+      case 1:
+      case 2: mutator.replace_token(text); break;
+      case 3: mutator.change_number(text); break;
+      case 4:
+      case 5: mutator.change_line(text); break;
+      default: mutator.change_statement(text); break;
+    }
+  return text;
+}
+
+/// How the trials ended, and which took longest.
+class Tally {
+ public:
+  void add(std::uint64_t key, const std::string& text) {
+    const auto begin = std::chrono::steady_clock::now();
+    ++outcomes_[static_cast<std::size_t>(take(text))];
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    if (seconds.count() <= slowest_) return;
+    slowest_ = seconds.count();
+    slowest_key_ = key;
+  }
+  int count(Outcome outcome) const { return outcomes_[static_cast<std::size_t>(outcome)]; }
+  std::string text() const {
+    return fmt::format("no module {}, no program {}, not launched {}, trapped {}, ran {}; the slowest: number {}, {:.2f} s", outcomes_[0],
+                       outcomes_[1], outcomes_[2], outcomes_[3], outcomes_[4], slowest_key_, slowest_);
+  }
+
+ private:
+  std::array<int, 5> outcomes_{};
+  double slowest_ = 0;
+  std::uint64_t slowest_key_ = 0;
+};
+
+std::uint64_t number_in_environment(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::stoull(text);
+}
+
+}  // namespace
+
+TEST_CASE("the modules that are mutated run as they are", "[machine][mutated]") {
+  const std::vector<std::string> texts = module_texts();
+  const auto runs = [](const std::string& text) {
+    const Outcome outcome = take(text);
+    return outcome == Outcome::ran || outcome == Outcome::trapped;  // lanes of memory.ptx race for `dynamic`
+  };
+  CHECK(std::ranges::count_if(texts, runs) >= 2);
+}
+
+TEST_CASE("mutated modules end in an error, a report or a result", "[machine][mutated]") {
+  const std::vector<std::string> texts = module_texts();
+  Mutator mutator(texts, 0);
+  Tally tally;
+  const int count = fuzz_inputs(1500);
+  for (int i = 0; i < count; ++i) {
+    const std::string text = mutated(mutator, texts, static_cast<std::uint64_t>(i));
+    INFO("input " << i << ":\n" << text);
+    tally.add(static_cast<std::uint64_t>(i), text);
+  }
+  INFO(tally.text());
+  for (const Outcome outcome : {Outcome::not_a_module, Outcome::not_a_program, Outcome::trapped, Outcome::ran})
+    CHECK(tally.count(outcome) > 0);
+}
+
+// WARPMAT_MUTATED_MODULES=100000 warpmat_tests "[long-mutated-modules]": as many, numbered from WARPMAT_MUTATED_FIRST (0) on, so that
+// several processes can share the work; of modules of every kind, and of the .ptx files below WARPMAT_MUTATED_FOLDER. Before each one its
+// number is shown: of one that crashes or hangs it is the last, and that number with a count of 1 tries it again.
+TEST_CASE("mutated modules: many of every kind", "[.][long-mutated-modules]") {
+  const std::uint64_t count = number_in_environment("WARPMAT_MUTATED_MODULES", 1000);
+  const std::uint64_t first = number_in_environment("WARPMAT_MUTATED_FIRST", 0);
+  const std::vector<std::string> texts = more_module_texts(std::getenv("WARPMAT_MUTATED_FOLDER"));
+  Mutator mutator(texts, 0);
+  Tally tally;
+  for (std::uint64_t key = first; key < first + count; ++key) {
+    fmt::print(stderr, "\r{} ", key);
+    const std::string text = mutated(mutator, texts, key);
+    INFO("number " << key << (count == 1 ? ":\n" + text : ""));
+    tally.add(key, text);
+  }
+  fmt::print("\n{} modules mutated, {} of them from number {} on: {}\n", texts.size(), count, first, tally.text());
+  for (const Outcome outcome : {Outcome::not_a_module, Outcome::not_a_program, Outcome::trapped, Outcome::ran})
+    CHECK((count < 1000 || tally.count(outcome) > 0));
+}
+
+}  // namespace warpmat
