@@ -13,9 +13,6 @@ std::string explanation_text(const Explanation& explanation);
 /// One file that needs no network: `explanation`, and beside it `other`, which may be nullptr.
 std::string explanation_html(const Explanation& explanation, const Explanation* other);
 
-/// "sm_90a", or "f32 on a CPU".
-std::string who(const Explanation& explanation);
-
 /// Which element of what: "row 3, column 5 of d (lane 14, register 1) of mma...".
 std::string what(const Explanation& explanation);
 
