@@ -396,7 +396,7 @@ def main():
     parser.add_argument("command")
     parser.add_argument("--screenshots", type=pathlib.Path)
     parser.add_argument("--only", help="one check by the name of its function")
-    parser.add_argument("--seconds", type=float, default=600, help="after which the test fails")
+    parser.add_argument("--seconds", type=float, default=900, help="after which the test fails")
     options = parser.parse_args()
     path = browsers.find()
     if path is None:
