@@ -388,12 +388,13 @@ TEST_CASE("pictures of wgmma show what layout --json says", "[tools]") {
     return nlohmann::json::parse(run_command(arguments).out);
   };
   std::string expected = "matrix,row,column,warp,lane,register,bit,element_bits\n";
-  for (const auto& e : json({"d"}).at("elements"))
+  const nlohmann::json d = json({"d"}), b = json({"b", "--swizzle", "128"});
+  for (const auto& e : d.at("elements"))
     expected += fmt::format("{},{},{},{},{},{},{},{}\n", e.at("matrix").get<int>(), e.at("row").get<int>(), e.at("column").get<int>(),
                             e.at("warp").get<int>(), e.at("lane").get<int>(), e.at("register").get<int>(), e.at("bit").get<int>(), 32);
   CHECK(registers == expected);
   expected = "matrix,row,column,address,bit,element_bits\n";
-  for (const auto& e : json({"b", "--swizzle", "128"}).at("elements"))
+  for (const auto& e : b.at("elements"))
     expected += fmt::format("0,{},{},{},{},{}\n", e.at("row").get<int>(), e.at("column").get<int>(), e.at("address").get<int>(),
                             e.at("bit").get<int>(), 16);
   CHECK(memory == expected);
