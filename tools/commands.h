@@ -25,6 +25,7 @@ void add_new(CLI::App& app);
 void add_record(CLI::App& app);
 void add_replay(CLI::App& app);
 void add_run(CLI::App& app);
+void add_site(CLI::App& app);
 void add_support(CLI::App& app);
 void add_swizzle(CLI::App& app);
 

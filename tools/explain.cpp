@@ -2,6 +2,7 @@
 #include <warpmat/execute/explain.h>
 #include <warpmat/ptx/run.h>
 #include <warpmat/ptx/statement_name.h>
+#include <warpmat/tables/wgmma.h>
 
 #include <array>
 #include <cstring>
@@ -22,7 +23,7 @@
 #include "tools/library/explanation_pair.h"
 #include "tools/library/explanation_text.h"
 #include "tools/library/output_file.h"
-#include "tools/library/ptx_file.h"
+#include "tools/library/session.h"
 
 namespace warpmat {
 namespace {
@@ -30,6 +31,7 @@ namespace {
 struct Options {
   OperandOptions operands;
   std::string target, against, html, statement;
+  std::vector<std::string> in, layouts;  ///< of a program
   std::size_t which = 0;
   std::optional<int> row, column, matrix, lane, reg;
   ExecutionOptions execution;
@@ -146,40 +148,51 @@ std::vector<Element> wanted_elements(const Form& form, const Options& options) {
   return elements;
 }
 
-/// Every element that is asked for, and where --against asks the same once more.
-std::vector<ExplanationPair> explained(const Instruction& instruction, const Arguments& arguments, const Options& options) {
+/// Every element that is asked for, and where --against asks the same once more. `computer` is an Instruction or a WgmmaForm.
+template <typename Computer>
+std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Arguments& arguments, const Options& options) {
   std::vector<ExplanationPair> pairs;
-  for (const Element& element : wanted_elements(instruction.form(), options))
-    pairs.push_back(explain_pair(instruction, arguments, element, options.against, options.execution));
+  for (const Element& element : wanted_elements(form, options))
+    pairs.push_back(explain_pair(computer, arguments, element, options.against, options.execution));
   return pairs;
 }
 
-/// An instruction on the operands that options name.
+/// An instruction on the operands that options name. Of wgmma these are those of a tile.
 std::vector<ExplanationPair> explained_instruction(const Options& options) {
-  if (options.target.empty()) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
-  if (!options.statement.empty()) throw std::invalid_argument("--statement names a statement of a .ptx file");
+  const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
+  if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
+  if (!options.statement.empty() || !options.in.empty() || !options.layouts.empty())
+    throw std::invalid_argument("--statement, --in and --layout are of a .ptx file");
+  if (wgmma != nullptr) {
+    if (!options.target.empty() && options.target != "sm_90a")
+      throw std::invalid_argument(fmt::format("{} exists for sm_90a alone", wgmma->opcode));
+    Case inputs(*wgmma->tile, options);
+    return explained(*wgmma, *wgmma->tile, inputs.arguments(), options);
+  }
   const Instruction instruction(options.operands.opcode, options.target);
   Case inputs(instruction.form(), options);
-  return explained(instruction, inputs.arguments(), options);
+  return explained(instruction, instruction.form(), inputs.arguments(), options);
 }
 
 void check_no_operands(const OperandOptions& options) {
   for (const auto& [option, path] : options.paths)
-    if (!path.empty()) throw std::invalid_argument(fmt::format("--{}: a program has its operands in its registers", option));
+    if (!path.empty())
+      throw std::invalid_argument(fmt::format("--{}: a program has its operands in its registers; fill them by --in", option));
 }
 
 /// A matrix instruction of a program, after one warp has executed what stands before it.
 std::vector<ExplanationPair> explained_statement(const Options& options) {
   check_no_operands(options.operands);
-  const Program program = read_program(options.operands.opcode, options.target);
+  Session session({options.operands.opcode, options.in, options.layouts}, options.target);
+  const Program& program = session.program;
   const Statement& wanted = *program.matrix_statements().at(find_statement(program, options.statement.empty() ? "0" : options.statement));
-  Warp warp(program);
+  session.fill();
   for (const Statement& statement : program.statements) {
     if (&statement == &wanted) break;
-    warp.execute(statement, options.execution);
+    session.warp.execute(statement, options.execution);
   }
-  StatementArguments arguments(warp, wanted);
-  return explained(*wanted.matrix(), arguments.get(), options);
+  StatementArguments arguments(session.warp, wanted);
+  return explained(*wanted.matrix(), wanted.matrix()->form(), arguments.get(), options);
 }
 
 void explain_command(const Options& options) {
@@ -204,17 +217,20 @@ void explain_command(const Options& options) {
 
 constexpr const char* footer =
     R"(Operands are given as to 'warpmat exec': .npy files of registers or matrices, of which --case takes one; or zeros, iota, iota-bits and
-random[:SEED], which fill an operand's matrix. In place of OPCODE a file FILE.ptx as for 'warpmat run', such as 'warpmat diff' leaves of a mismatch:
-one warp executes what stands before --statement, with registers that are zero. The steps are those of the reference as it executes: which products meet in one addition, with the
+random[:SEED], which fill an operand's matrix. Of wgmma they are those of a tile: 16 rows of A and 8 columns of B. In place of OPCODE a file
+FILE.ptx as for 'warpmat run', such as 'warpmat diff' leaves of a mismatch: one warp executes what stands before --statement, with places
+filled by --in, and other registers zero. The steps are those of the reference as it executes: which products meet in one addition, with the
 lane, register and bits of their factors; the exponent that they are aligned to; what is cut; the sum; the rounding.
 
---against shows another target beside it, or f32: a loop of multiply-adds as on a CPU; and says after which steps the two part.
+--against shows another target beside it; or f32, a loop of multiply-adds as on a CPU; or a unit whose constants are others, as
+'warpmat distinguish' names them: hopper, table:fraction_bits=24. It says after which steps the two part.
 
 Examples:
   warpmat explain mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a --a random:1 --b random:2 --c random:3 --row 3 --column 5
   warpmat explain mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a --a A.npy --b B.npy --c zeros --case 7 --row 0 --column 1 --against sm_80
   warpmat explain mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 --target sm_80 --a A.npy --b B.npy --c C.npy --lane 5 --register 1 --against f32
   warpmat explain mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 --target sm_90a --a random:1 --b random:2 --c zeros --row 0 --column 0 --html out.html
+  warpmat explain wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 --a random:1 --b random:2 --c zeros --row 0 --column 0 --against table:fraction_bits=25
   warpmat explain warpmat_mismatch_1.ptx --statement mma.0 --lane 5 --register 1 --against sm_80
   warpmat explain ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --lane 5 --register 3)";
 
@@ -226,9 +242,14 @@ void add_explain(CLI::App& app) {
   add_operand_options(*command, options->operands);
   command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own")
       ->type_name("T");
-  command->add_option("--against", options->against, "Another target, or f32, to show beside it")->type_name("T");
+  command->add_option("--against", options->against, "Another target, f32, or a model such as table:fraction_bits=24, to show beside it")
+      ->type_name("T");
   command->add_option("--statement", options->statement, "Of a program: which matrix instruction, 0 or mma.0 (default: the first)")
       ->type_name("NAME");
+  command->add_option("--in", options->in, "Of a program: PLACE=SOURCE as for 'warpmat run'; may be repeated")->allow_extra_args(false);
+  command->add_option("--layout", options->layouts, "Of a program: NAME=LAYOUT as for 'warpmat run'; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
   command->add_option("--case", options->which, "Which case of the files (default: 0)")->type_name("N");
   CLI::Option* const row = command->add_option("--row", options->row, "With --column: this element of the result")->type_name("I");
   CLI::Option* const column = command->add_option("--column", options->column, "With --row: this element of the result")->type_name("J");

@@ -20,6 +20,7 @@
 #include "layout_wgmma.h"
 #include "tools/library/layout_grid.h"
 #include "tools/library/layout_notation.h"
+#include "tools/library/operand_layout.h"
 #include "tools/library/ptx_file.h"
 #include "tools/library/table.h"
 
@@ -34,15 +35,11 @@ const Form& known_form(const std::string& opcode) {
   throw std::invalid_argument(opcode.starts_with("wgmma") ? explain_unknown_wgmma(opcode) : explain_unknown_opcode(opcode));
 }
 
-bool is_address(const Operand& operand) {
-  return operand.kind == OperandKind::address;
-}
-
 /// A fragment, or the addresses of rows in memory.
 const Operand& operand_with_layout(const Form& form, const std::string& wanted) {
   std::vector<std::string_view> names;
   for (const Operand& operand : form.operands) {
-    if (operand.kind != OperandKind::fragment && (!is_address(operand) || moves_matrix(form))) continue;
+    if (!has_layout(form, operand)) continue;
     if (name(operand.name) == wanted) return operand;
     names.push_back(name(operand.name));
   }
@@ -62,50 +59,11 @@ bool fills_register(const Fragment& f) {
   return f.element_bits == f.register_bits;
 }
 
-/// The lowest bit of an element in its register: above that of its container where a 4-bit number lies in the middle of a byte.
-int lowest_bit(const Fragment& f, const Place& p) {
-  return p.bit + f.payload_shift;
-}
-
 /// The elements that register `reg` of `lane` holds, from its low bits to its high bits.
 std::vector<Element> held(const Fragment& f, int lane, int reg) {
   std::vector<Element> elements;
   for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits}));
   return elements;
-}
-
-/// What tells the matrices of an operand apart.
-std::string_view number_of(const Form& form, const Operand& operand) {
-  if (operand.name == OperandName::e) return "selector";
-  if (operand.name == OperandName::scale_a || operand.name == OperandName::scale_b) return "ids";
-  return multiplies(form.mnemonic) ? "product" : "matrix";
-}
-
-/// "matrix 1", "product 3", "selector 0", or "ids 5 = {2, 1}" with byte-id and thread-id.
-std::string matrix_text(const Form& form, const Operand& operand, int matrix) {
-  const std::string text = fmt::format("{} {}", number_of(form, operand), matrix);
-  if (number_of(form, operand) != "ids") return text;
-  const int byte_ids = 4 / form.scale_vector;
-  return fmt::format("{} = {{{}, {}}}", text, matrix % byte_ids * form.scale_vector, matrix / byte_ids);
-}
-
-/// What rows and columns count, where they are not simply those of the operand's matrix.
-std::string_view explanation(const Form& form, const Operand& operand) {
-  switch (operand.name) {
-    case OperandName::r:
-      if (moves_matrix(form)) return "Rows and columns are those of the matrix in memory.";
-      return "Rows and columns are those of the matrices in memory.";
-    case OperandName::p: return "Rows and columns are those of the matrices in memory.";
-    case OperandName::e: return "Row i, column j is the code of the j-th group of row i of A, for each value of the selector.";
-    case OperandName::scale_a:
-      return "Row i, column j is the scale factor of the j-th block of row i of A; the ids are {byte-id, thread-id}.";
-    case OperandName::scale_b:
-      return "Row i, column j is the scale factor of the i-th block of column j of B; the ids are {byte-id, thread-id}.";
-    case OperandName::a: return form.sparsity == Sparsity::dense ? "" : "Columns are those of the stored elements, half of A's.";
-    case OperandName::d:
-      return form.mnemonic == Mnemonic::movmatrix ? "Rows and columns are those of the matrix that operand a holds." : "";
-    default: return "";
-  }
 }
 
 /// "bytes 4 to 5", or where an element is no whole number of bytes "bits 6 to 11".
@@ -207,15 +165,16 @@ std::string lane_table(const Fragment& f) {
 std::string size_text(const Form& form, const Operand& operand) {
   const Fragment& f = operand.fragment;
   std::string text;
-  if (f.matrices() > 1) text = fmt::format("{} 0 to {}, each of ", number_of(form, operand), f.matrices() - 1);
+  if (f.matrices() > 1) text = fmt::format("{} 0 to {}, each of ", matrix_word(form, operand), f.matrices() - 1);
   text += fmt::format("{} rows and {} columns of {}-bit elements", f.rows(), f.columns(), f.payload_bits);
   if (f.payload_bits != f.element_bits) text += fmt::format(" (in {} bits each)", f.element_bits);
   return text + fmt::format(" in {} {}-bit {}", f.registers(), f.register_bits, f.registers() == 1 ? "register" : "registers");
 }
 
 std::string title(const Form& form, const Operand& operand, const std::string& what) {
-  const std::string_view more = explanation(form, operand);
-  return fmt::format("Operand {} of {}: {}\n{}{}", name(operand.name), form.opcode, what, more, more.empty() ? "" : "\n");
+  const std::string_view more = layout_remark(form, operand);
+  return fmt::format("Operand {} of {}: {}\n{}{}Known: {}.\n", name(operand.name), form.opcode, what, more, more.empty() ? "" : "\n",
+                     known_text(form));
 }
 
 std::string fragment_text(const Form& form, const Operand& operand) {
@@ -226,7 +185,7 @@ std::string fragment_text(const Form& form, const Operand& operand) {
     const std::string which = f.matrices() > 1 ? fmt::format(" of {}", matrix_text(form, operand, matrix)) : "";
     out += fmt::format("\nRow and column{} -> {}\n{}", which, places, matrix_table(f, matrix));
   }
-  const std::string number = f.matrices() > 1 ? fmt::format("{}:", number_of(form, operand)) : "";
+  const std::string number = f.matrices() > 1 ? fmt::format("{}:", matrix_word(form, operand)) : "";
   return out + fmt::format("\nLane and register -> {}row,column{}\n{}", number, fills_register(f) ? "" : " of each element, low bits first",
                            lane_table(f));
 }
@@ -256,7 +215,7 @@ Json fragment_json(const Form& form, const Operand& operand) {
   for (int lane = 0; lane < lanes; ++lane) by_lane.push_back(lane_json(f, lane));
   return {{"opcode", form.opcode},
           {"operand", name(operand.name)},
-          {"format", operand.format ? Json(name(*operand.format)) : Json(fmt::format("b{}", f.element_bits))},
+          {"format", format_text(operand)},
           {"element_bits", f.element_bits},
           {"payload_bits", f.payload_bits},
           {"payload_shift", f.payload_shift},
@@ -265,6 +224,7 @@ Json fragment_json(const Form& form, const Operand& operand) {
           {"matrices", f.matrices()},
           {"rows", f.rows()},
           {"columns", f.columns()},
+          {"known", known_text(form)},
           {"elements", std::move(elements)},
           {"lanes", std::move(by_lane)}};
 }
@@ -305,36 +265,14 @@ Json rows_json(const Form& form, const Operand& operand) {
     const Element first = addressed(form, lane).front();
     by_lane.push_back({{"matrix", first.matrix}, {"row", first.row}});
   }
-  return {{"opcode", form.opcode},      {"operand", name(operand.name)}, {"row_bytes", Form::row_bytes}, {"element_bits", form.memory_bits},
-          {"matrices", form.number},    {"rows", form.shape.m},          {"columns", form.shape.n},      {"elements", std::move(elements)},
-          {"lanes", std::move(by_lane)}};
+  return {{"opcode", form.opcode},           {"operand", name(operand.name)},
+          {"row_bytes", Form::row_bytes},    {"element_bits", form.memory_bits},
+          {"matrices", form.number},         {"rows", form.shape.m},
+          {"columns", form.shape.n},         {"known", known_text(form)},
+          {"elements", std::move(elements)}, {"lanes", std::move(by_lane)}};
 }
 
 // ---- Pictures and notations -----------------------------------------------------------------------------------------------------------
-
-/// What every format shows of an operand.
-LayoutGrid grid_of(const Form& form, const Operand& operand) {
-  const Fragment& f = operand.fragment;
-  const bool rows = is_address(operand);
-  LayoutGrid grid;
-  grid.title = fmt::format("Operand {} of {}", name(operand.name), form.opcode);
-  grid.remark = explanation(form, operand);
-  grid.part_word = rows ? "row" : "register";
-  grid.rows = rows ? form.shape.m : f.rows();
-  grid.columns = rows ? form.shape.n : f.columns();
-  grid.element_bits = rows ? form.memory_bits : f.element_bits;
-  grid.whole = !rows && fills_register(f);
-  const int matrices = rows ? form.number : f.matrices();
-  for (int matrix = 0; matrix < matrices; ++matrix) {
-    grid.matrices.push_back(matrix_text(form, operand, matrix));
-    grid.cells.emplace_back();
-  }
-  for_each_element(matrices, grid.rows, grid.columns, [&](const Element& e) {
-    const Place p = rows ? Place{form.row_place(e).lane, 0, form.row_place(e).bit} : f.place(e);
-    grid.cells[static_cast<std::size_t>(e.matrix)].push_back({e.row, e.column, p.lane, p.reg, rows ? p.bit : lowest_bit(f, p)});
-  });
-  return grid;
-}
 
 std::string notation(const Form& form, const Operand& operand, const LayoutOptions& options) {
   if (is_address(operand))
@@ -346,12 +284,6 @@ std::string notation(const Form& form, const Operand& operand, const LayoutOptio
   if (options.cute) out += cute_layout(operand.fragment, by_columns) + '\n';
   if (options.linear_layout) out += linear_layout_text(operand.fragment);
   return out;
-}
-
-std::string picture(const LayoutGrid& grid, const LayoutOptions& options) {
-  if (options.format == "csv") return grid_csv(grid);
-  if (options.format == "markdown") return grid_markdown(grid);
-  return options.format == "svg" ? grid_svg(grid, options.colour) : grid_latex(grid, options.colour);
 }
 
 // ---- The command --------------------------------------------------------------------------------------------------------------------
@@ -369,13 +301,9 @@ Extent extent_of(const Form& form, const Operand& operand) {
 
 /// Of wgmma: registers, or shared memory, where operand b always lies.
 std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
-  const bool in_memory = options.tile.given || options.operand == "b", picture = in_memory && options.format == "svg";
-  if ((options.format != "text" && !options.json() && !picture) || options.formulas || options.cute || options.linear_layout)
-    throw std::invalid_argument(
-        "layouts of wgmma are printed as text and as JSON, those in shared memory as SVG too; other pictures and notations are of one "
-        "warp's "
-        "operands");
-  return in_memory ? wgmma_memory(form, options) : wgmma_registers(form, options);
+  if (options.formulas || options.cute || options.linear_layout)
+    throw std::invalid_argument("formulas and notations are of one warp's operands, and wgmma's are a warpgroup's");
+  return options.tile.given || options.operand == "b" ? wgmma_memory(form, options) : wgmma_registers(form, options);
 }
 
 std::string layout(const LayoutOptions& options) {
@@ -398,7 +326,7 @@ std::string layout(const LayoutOptions& options) {
     return answer(form, operand, extent.matrices, elements, options.json());
   }
   if (options.formulas || options.cute || options.linear_layout) return notation(form, operand, options);
-  if (options.format != "text" && !options.json()) return picture(grid_of(form, operand), options);
+  if (options.picture()) return grid_text(layout_grid(form, operand), options.format, options.colour);
   if (options.json()) return (is_address(operand) ? rows_json(form, operand) : fragment_json(form, operand)).dump(2) + '\n';
   return is_address(operand) ? rows_text(form, operand) : fragment_text(form, operand);
 }
@@ -413,7 +341,7 @@ place of the first stored element and whose high two bits that of the second: 0x
 Of scale factors byte-id says at which byte of the register they begin, thread-id which lanes of each four hold them: with {2, 1} byte 2 of lanes 2
 and 3. docs/guide.md has worked examples.
 
---format svg and latex draw each element's cell with its lane and register. --cute is (thread, value) -> number of the element, column by column
+--format svg and latex draw each element's cell with its lane and register, of wgmma's shared memory with its address and bank. --cute is (thread, value) -> number of the element, column by column
 of A and C, row by row of B: n + N * k. Several matrices count on.
 
 Examples:
@@ -427,6 +355,7 @@ Examples:
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --formulas --cute --linear-layout
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand d --row 17 --column 2
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --major mn --swizzle 128 --start 0x2000
+  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --swizzle 128 --format svg > b.svg
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand a --descriptor 0x4000004000010080)";
 
 }  // namespace
@@ -478,7 +407,7 @@ void add_layout(CLI::App& app) {
       ->check(CLI::IsMember({"text", "json", "csv", "markdown", "svg", "latex"}).description(""));
   command->add_flag_callback(
       "--json", [options] { options->format = "json"; }, "The same as --format json");
-  const std::map<std::string, GridColour> colours{{"lane", GridColour::lane}, {"register", GridColour::part}};
+  const std::map<std::string, GridColour> colours{{"lane", GridColour::lane}, {"register", GridColour::reg}};
   command->add_option("--colour,--color", options->colour, "What a colour means in svg and latex: lane or register (default: lane)")
       ->transform(CLI::CheckedTransformer(colours).description(""))
       ->type_name("{lane,register}");

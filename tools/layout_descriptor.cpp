@@ -11,6 +11,7 @@
 
 #include "layout_wgmma.h"
 #include "tools/library/memory_picture.h"
+#include "tools/library/operand_layout.h"
 #include "tools/library/table.h"
 
 namespace warpmat {
@@ -220,6 +221,7 @@ Json all_json(const Tile& tile) {
           {"base_offset", d.base_offset},
           {"swizzle", d.swizzle == Swizzle::none ? 0 : static_cast<int>(d.line_bytes())},
           {"notes", notes_of(tile)},
+          {"known", known_text(tile.form)},
           {"rows", tile.rows()},
           {"columns", tile.columns()},
           {"elements", std::move(elements)}};
@@ -266,12 +268,14 @@ std::string wgmma_memory(const WgmmaForm& form, const LayoutOptions& options) {
     const int r = checked(tile, "row", *options.row, tile.rows()), c = checked(tile, "column", *options.column, tile.columns());
     return options.json() ? Json::array({element_json(tile, r, c)}).dump(2) + '\n' : sentence(tile, r, c);
   }
-  if (options.json()) return all_json(tile).dump(2) + '\n';
   if (options.format == "svg") return picture(tile);
+  if (options.picture()) return grid_text(memory_grid(form, tile.operand, tile.major, tile.descriptor), options.format, options.colour);
+  if (options.json()) return all_json(tile).dump(2) + '\n';
   std::string text =
       fmt::format("Operand {} of {}: {} rows and {} columns of {}-bit elements in shared memory, {}-major\n", name(tile.operand),
                   form.opcode, tile.rows(), tile.columns(), tile.element_bits(), tile.major == Major::k ? "K" : "MN");
   if (tile.operand == OperandName::a && form.sparse()) text += "Columns are those of the stored elements, half of A's.\n";
+  text += fmt::format("Known: {}.\n", known_text(form));
   return text + fields_text(tile) +
          fmt::format("\nRow and column -> address of the first byte{}\n{}", tile.element_bits() < 8 ? ", bit" : "", element_table(tile));
 }

@@ -30,6 +30,8 @@ struct LayoutOptions {
   bool formulas = false, cute = false, linear_layout = false;
 
   bool json() const { return format == "json"; }
+  /// One of the formats of grid_text().
+  bool picture() const { return !json() && format != "text"; }
 };
 
 }  // namespace warpmat

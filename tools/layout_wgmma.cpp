@@ -12,6 +12,7 @@
 #include <warpmat/tables/wgmma_layout.h>
 #include <warpmat/warp/warp.h>
 
+#include "tools/library/operand_layout.h"
 #include "tools/library/table.h"
 
 namespace warpmat {
@@ -66,9 +67,8 @@ class Registers {
     if (matrices() > 1) text += fmt::format("selector 0 to {}, each of ", matrices() - 1);
     text += fmt::format("{} rows and {} columns of {}-bit elements in {} 32-bit register{} of each lane of four warps\n", size(row),
                         size(column), element_bits(), size(reg), size(reg) == 1 ? "" : "s");
-    if (operand_ == OperandName::a && form_.sparse()) text += "Columns are those of the stored elements, half of A's.\n";
-    if (operand_ == OperandName::e)
-      text += "Row i, column j is the code of the j-th group of row i of A, for each value of the selector.\n";
+    if (const std::string_view remark = layout_remark(form_, operand_); !remark.empty()) text += fmt::format("{}\n", remark);
+    text += fmt::format("Known: {}.\n", known_text(form_));
     return text;
   }
 
@@ -161,9 +161,9 @@ Json all_json(const WgmmaForm& form, OperandName operand, const Registers& r) {
         e[matrix] = static_cast<std::uint32_t>(m);
         elements.push_back(element_json(r, e));
       }
-  return {{"opcode", form.opcode},          {"operand", name(operand)}, {"warps", WgmmaForm::warps}, {"element_bits", r.element_bits()},
-          {"registers", r.size(reg)},       {"matrices", r.matrices()}, {"rows", r.size(row)},       {"columns", r.size(column)},
-          {"elements", std::move(elements)}};
+  return {{"opcode", form.opcode},     {"operand", name(operand)},       {"warps", WgmmaForm::warps}, {"element_bits", r.element_bits()},
+          {"registers", r.size(reg)},  {"matrices", r.matrices()},       {"rows", r.size(row)},       {"columns", r.size(column)},
+          {"known", known_text(form)}, {"elements", std::move(elements)}};
 }
 
 /// d, a or e: what has registers.
@@ -191,6 +191,7 @@ std::string wgmma_registers(const WgmmaForm& form, const LayoutOptions& options)
                   r.held(r.checked("warp", options.warp.value_or(0), WgmmaForm::warps), r.checked("lane", *options.lane, lanes),
                          r.checked("register", *options.reg, r.size(LayoutAxis::reg))),
                   options.json());
+  if (options.picture()) return grid_text(layout_grid(form, operand), options.format, options.colour);
   if (options.json()) return all_json(form, operand, r).dump(2) + '\n';
   std::string out = r.title();
   for (int m = 0; m < r.matrices(); ++m)

@@ -17,6 +17,7 @@
 #include "commands.h"
 #include "tools/library/compared_results.h"
 #include "tools/library/offers.h"
+#include "tools/library/operand_layout.h"
 #include "tools/library/table.h"
 
 namespace warpmat {
@@ -29,11 +30,6 @@ struct Options {
   bool json = false;
   bool scalar = false, approximate = false;
 };
-
-/// "f16" of an mma operand, "b16" where bits only move.
-std::string format_text(const Operand& operand) {
-  return operand.format ? std::string(name(*operand.format)) : fmt::format("b{}", operand.fragment.element_bits);
-}
 
 /// "d 32 f32, a 4 f16 or descriptor, b descriptor f16, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b"
 std::string operands_text(const WgmmaForm& form) {

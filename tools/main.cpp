@@ -15,10 +15,11 @@
 namespace {
 
 constexpr void (*commands[])(CLI::App&) = {
-    warpmat::add_run,         warpmat::add_exec,     warpmat::add_explain, warpmat::add_launch,   warpmat::add_banks,
-    warpmat::add_swizzle,     warpmat::add_check,    warpmat::add_list,    warpmat::add_layout,   warpmat::add_diff,
-    warpmat::add_fuzz,        warpmat::add_record,   warpmat::add_replay,  warpmat::add_exhaust,  warpmat::add_mutants,
-    warpmat::add_distinguish, warpmat::add_evidence, warpmat::add_support, warpmat::add_coverage, warpmat::add_new,
+    warpmat::add_run,         warpmat::add_exec,     warpmat::add_explain, warpmat::add_launch,  warpmat::add_banks,
+    warpmat::add_swizzle,     warpmat::add_check,    warpmat::add_list,    warpmat::add_layout,  warpmat::add_diff,
+    warpmat::add_fuzz,        warpmat::add_record,   warpmat::add_replay,  warpmat::add_exhaust, warpmat::add_mutants,
+    warpmat::add_distinguish, warpmat::add_evidence, warpmat::add_site,    warpmat::add_support, warpmat::add_coverage,
+    warpmat::add_new,
 };
 
 int fail(std::string message, int status) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "commands.h"
-#include "new_files.h"
+#include "embedded_files.h"
 #include "tools/library/output_file.h"
 
 namespace warpmat {
@@ -20,7 +20,7 @@ std::filesystem::path place_of(const std::filesystem::path& directory, std::stri
 void write_project(const std::filesystem::path& directory) {
   if (std::filesystem::exists(directory) && !std::filesystem::is_empty(directory))
     throw std::runtime_error(fmt::format("{} is there and not empty: a new project needs a new directory", directory.string()));
-  for (const NewFile& file : new_files()) {
+  for (const EmbeddedFile& file : new_files()) {
     const std::filesystem::path path = place_of(directory, file.name);
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);

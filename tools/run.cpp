@@ -19,6 +19,7 @@
 #include "tools/library/output_file.h"
 #include "tools/library/program_warnings.h"
 #include "tools/library/ptx_file.h"
+#include "tools/library/session.h"
 #include "tools/library/versus.h"
 #include "tools/library/warp_place.h"
 
@@ -34,36 +35,9 @@ struct Options {
   std::string report;
 };
 
-/// A program on one target, with the places that the options name.
-struct Session {
-  Session(const Options& options, std::string_view target)
-      : program(read_program(options.file, target)),
-        layouts(parse_layouts(program, options.layouts)),
-        inputs(assignments(program, options.in, "in", "SOURCE", layouts)),
-        warp(program, options.shared_bytes) {}
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-
-  std::vector<WarpPlace> places(const std::vector<std::string>& texts) const {
-    std::vector<WarpPlace> found;
-    for (const std::string& text : texts) found.emplace_back(program, text, layouts);
-    return found;
-  }
-
-  /// Registers first: scale factors go where ids that registers hold say.
-  void fill() {
-    for (const bool registers : {true, false})
-      for (const Assignment& input : inputs)
-        if ((input.place.kind() == WarpPlace::Kind::registers) == registers)
-          filled.push_back({input.place.text(), input.place.fill(warp, input.what)});
-  }
-
-  Program program;
-  Layouts layouts;
-  std::vector<Assignment> inputs;
-  std::vector<FilledPlace> filled;
-  Warp warp;
-};
+SessionOptions session_options(const Options& options) {
+  return {options.file, options.in, options.layouts, options.shared_bytes};
+}
 
 void print_warnings(const Session& session, const std::string& file) {
   for (const std::string& warning : program_warnings(session.program, &session.filled)) fmt::print(stderr, "{}: {}\n", file, warning);
@@ -80,7 +54,7 @@ std::vector<std::string> results_of(const Program& program) {
 }
 
 void run_versus(const Options& options, const Session& session) {
-  Session other(options, options.versus);
+  Session other(session_options(options), options.versus);
   other.fill();
   run(other.warp, options.execution);
   const std::vector<std::string> texts = options.print.empty() ? results_of(session.program) : options.print;
@@ -99,7 +73,7 @@ std::map<std::string, std::uint64_t> opcode_counts(const Program& program) {
 }
 
 void run_program(const Options& options, const CLI::App& command) {
-  Session session(options, options.target);
+  Session session(session_options(options), options.target);
   const auto instructions = labelled(session.program);
   const std::vector<Assignment> outputs = assignments(session.program, options.out, "out", "FILE.npy", session.layouts);
   const std::vector<WarpPlace> shown = session.places(options.print);
@@ -122,6 +96,8 @@ void run_program(const Options& options, const CLI::App& command) {
   for (const Expectation& expectation : expectations) {
     const std::string text = expectation.compare(session.warp);
     fmt::print(stderr, "{}", text);
+    if (const std::string element = expectation.explain_options(session.program, session.warp); !text.empty() && !element.empty())
+      fmt::print(stderr, "explain: warpmat explain {}{}\n", session_text(session_options(options), options.target), element);
     wrong = wrong || !text.empty();
   }
   if (wrong) throw CLI::RuntimeError(1);

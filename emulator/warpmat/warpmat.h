@@ -7,6 +7,7 @@
 //   ptx/program.h      text -> Program -> text
 //   ptx/run.h          a Warp runs a Program
 //   machine/launch.h   whole kernels: Module, Kernel, DeviceMemory, launch
+//   machine/bank_conflicts.h  wavefronts of an access to shared memory, sectors of one to global memory
 //   ptx/operands.h     a statement's operands as Eigen matrices: what tests of kernels use
 //   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
 //   execute/instruction.h  one Instruction on registers, without PTX text: what simulators use

@@ -9,9 +9,11 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "catch.h"
@@ -22,6 +24,7 @@
 #include "tally.h"
 #include "tools/library/layout_grid.h"
 #include "tools/library/layout_notation.h"
+#include "tools/library/operand_layout.h"
 
 namespace warpmat {
 namespace {
@@ -322,40 +325,86 @@ TEST_CASE("the checks of well-formedness find what is broken", "[layout]") {
   CHECK(latex_problem("a_b\n", 1) != "");
 }
 
-LayoutGrid grid_of(const Form& form, const Operand& operand) {
-  const Fragment& f = operand.fragment;
-  LayoutGrid grid{.title = fmt::format("{} <{}> & co", name(operand.name), form.opcode),
-                  .part_word = "register",
-                  .rows = f.rows(),
-                  .columns = f.columns()};
-  for (int matrix = 0; matrix < f.matrices(); ++matrix) {
-    grid.matrices.push_back(fmt::format("matrix {}", matrix));
-    grid.cells.emplace_back();
-    for (int row = 0; row < f.rows(); ++row)
-      for (int column = 0; column < f.columns(); ++column) {
-        const Place p = f.place({row, column, matrix});
-        grid.cells.back().push_back({row, column, p.lane, p.reg, p.bit});
-      }
-  }
-  return grid;
+/// What is wrong with the pictures of a grid.
+std::string picture_problem(const LayoutGrid& grid) {
+  const std::string svg = grid_svg(grid, GridColour::lane);
+  if (std::string problem = xml_problem(svg); !problem.empty()) return problem;
+  const auto cells = static_cast<std::size_t>(grid.rows * grid.columns) * grid.cells.size();
+  std::size_t rectangles = 0;
+  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) ++rectangles;
+  if (rectangles != cells + 1) return fmt::format("{} cells", rectangles);
+  if (svg.find(">Known: ") == std::string::npos || grid.known.empty()) return "no label";
+  return latex_problem(grid_latex(grid, GridColour::reg), static_cast<std::size_t>(grid.columns));
 }
 
-TEST_CASE("pictures of all operands of all forms are well-formed", "[layout]") {
+TEST_CASE("pictures of all operands of all forms are well-formed and labelled", "[layout]") {
   std::size_t drawn = 0;
-  for_each_fragment([&](const Form& form, const Operand& operand) {
-    const LayoutGrid grid = grid_of(form, operand);
-    const std::string svg = grid_svg(grid, GridColour::lane);
-    if (const std::string problem = xml_problem(svg); !problem.empty()) FAIL_CHECK(form.opcode << ": " << problem);
-    const auto cells = static_cast<std::size_t>(grid.rows * grid.columns) * grid.cells.size();
-    std::size_t rectangles = 0;
-    for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) ++rectangles;
-    if (rectangles != cells + 1) FAIL_CHECK(form.opcode << ": " << rectangles << " cells");
-    if (const std::string problem = latex_problem(grid_latex(grid, GridColour::part), static_cast<std::size_t>(grid.columns));
-        !problem.empty())
-      FAIL_CHECK(form.opcode << ": " << problem);
+  for (const Form& form : forms())
+    for (const Operand& operand : form.operands) {
+      if (!has_layout(form, operand)) continue;
+      if (const std::string problem = picture_problem(layout_grid(form, operand)); !problem.empty())
+        FAIL_CHECK(form.opcode << ", " << name(operand.name) << ": " << problem);
+      ++drawn;
+    }
+  CHECK(drawn > 3'000);
+}
+
+/// wgmma's tiles are large: one form of each shape and element width, and of those the operands in registers and the swizzled tiles.
+TEST_CASE("pictures of wgmma's operands are well-formed and labelled", "[layout]") {
+  std::set<std::tuple<int, int, bool>> seen;
+  std::size_t drawn = 0;
+  const auto check = [&](const WgmmaForm& form, const LayoutGrid& grid) {
+    if (const std::string problem = picture_problem(grid); !problem.empty()) FAIL_CHECK(form.opcode << ": " << problem);
     ++drawn;
-  });
-  CHECK(drawn > 1'000);
+  };
+  for (const WgmmaForm& form : wgmma_forms()) {
+    if (form.shape.n % 24 != 0 || form.shape.n > 48) continue;
+    if (!seen.insert({form.shape.n, row(form.tile->format(OperandName::a)).bits, form.sparse()}).second) continue;
+    check(form, layout_grid(form, OperandName::d));
+    check(form, layout_grid(form, OperandName::a));
+    if (form.sparse()) check(form, layout_grid(form, OperandName::e));
+    for (const OperandName operand : {OperandName::a, OperandName::b})
+      for (const Major major : {Major::k, Major::mn}) {
+        if (major == Major::mn && !form.transposes()) continue;
+        const MatrixLines lines = matrix_lines(form, operand, major);
+        check(form, memory_grid(form, operand, major, compact_descriptor(lines, Swizzle::bytes_128, 0)));
+      }
+  }
+  CHECK(seen.size() >= 12);
+  CHECK(drawn > 50);
+}
+
+TEST_CASE("pictures of wgmma show what layout --json says", "[tools]") {
+  const std::string opcode = "wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16";
+  const auto csv = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"layout", opcode, "--format", "csv", "--operand"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_command(arguments).out;
+  };
+  const std::string registers = csv({"d"}), memory = csv({"b", "--swizzle", "128"});
+  const auto json = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"layout", opcode, "--json", "--operand"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run_command(arguments).out);
+  };
+  std::string expected = "matrix,row,column,warp,lane,register,bit,element_bits\n";
+  const nlohmann::json d = json({"d"}), b = json({"b", "--swizzle", "128"});
+  for (const auto& e : d.at("elements"))
+    expected += fmt::format("{},{},{},{},{},{},{},{}\n", e.at("matrix").get<int>(), e.at("row").get<int>(), e.at("column").get<int>(),
+                            e.at("warp").get<int>(), e.at("lane").get<int>(), e.at("register").get<int>(), e.at("bit").get<int>(), 32);
+  CHECK(registers == expected);
+  expected = "matrix,row,column,address,bit,element_bits\n";
+  for (const auto& e : b.at("elements"))
+    expected += fmt::format("0,{},{},{},{},{}\n", e.at("row").get<int>(), e.at("column").get<int>(), e.at("address").get<int>(),
+                            e.at("bit").get<int>(), 16);
+  CHECK(memory == expected);
+  const auto svg = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"layout", opcode, "--format", "svg", "--operand"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_command(arguments).out;
+  };
+  CHECK(svg({"d"}).find(">w1 T0</text>") != std::string::npos);
+  CHECK(svg({"b", "--swizzle", "none"}).find(">bank 4</text>") != std::string::npos);
 }
 
 TEST_CASE("layout --format prints every format, of rows in memory too", "[tools]") {

@@ -91,6 +91,10 @@ std::string known_text(Hardware hardware) {
 
 }  // namespace
 
+std::string_view card_names(Hardware hardware) {
+  return std::ranges::find(cards, hardware, &Cards::hardware)->names;
+}
+
 std::string card_table() {
   std::string text = "| card | hardware | what is known, from strong to weak |\n|---|---|---|\n";
   for (const Cards& c : cards) text += fmt::format("| {} | {} | {} |\n", c.names, name(c.hardware), known_text(c.hardware));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <warpmat/matrices/sample.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/ptx/statement_name.h>
 
 #include <charconv>
 #include <cmath>
@@ -79,6 +80,16 @@ std::string Expectation::compare(const Warp& warp) const {
     wrong = wrong || held[i] != wanted[i];
   }
   return wrong ? fmt::format("{} is not as expected:\n{}", place_.text(), lines(warp, held, wanted)) : "";
+}
+
+std::string Expectation::explain_options(const Program& program, const Warp& warp) const {
+  if (place_.kind() != WarpPlace::Kind::operand || !place_.operand().written || place_.operand().fragment.matrices() > 1) return "";
+  const std::vector<std::uint64_t> held = place_.read(warp);
+  const std::size_t columns = place_.shape().back();
+  for (std::size_t i = 0; i < held.size(); ++i)
+    if (!close(held[i], wanted_[i]))
+      return fmt::format("--statement {} --row {} --column {}", statement_name(program, place_.statement()), i / columns, i % columns);
+  return "";
 }
 
 std::string Expectation::lines(const Warp& warp, const std::vector<std::uint64_t>& held, const std::vector<std::uint64_t>& wanted) const {

@@ -17,6 +17,10 @@ class Expectation {
   /// it.
   std::string compare(const Warp& warp) const;
 
+  /// What 'warpmat explain' must be told to show the first wrong element: "--statement mma.0 --row 3 --column 5". Empty where nothing is
+  /// wrong, and where the place is no result of a matrix instruction with one matrix.
+  std::string explain_options(const Program& program, const Warp& warp) const;
+
  private:
   bool close(std::uint64_t held, std::uint64_t wanted) const;
   std::string lines(const Warp& warp, const std::vector<std::uint64_t>& held, const std::vector<std::uint64_t>& wanted) const;

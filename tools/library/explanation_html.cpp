@@ -65,7 +65,7 @@ std::string step_html(const Explanation& explanation, std::size_t number, bool p
 }
 
 std::string section_html(const Explanation& explanation, std::optional<std::size_t> parted) {
-  std::string html = fmt::format("<section><h2>{}: {:#x}</h2>\n", escaped(who(explanation)), explanation.result);
+  std::string html = fmt::format("<section><h2>{}: {:#x}</h2>\n", escaped(explanation.as), explanation.result);
   for (const std::string& sentence : machine_sentences(explanation)) html += paragraph(sentence);
   for (std::size_t i = 0; i < explanation.steps.size(); ++i) html += step_html(explanation, i, parted == i);
   if (explanation.move)

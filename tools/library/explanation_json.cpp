@@ -104,7 +104,8 @@ Json model_json(const DotModel& model, Format accumulator) {
 Json one_json(const Explanation& explanation) {
   const Form& form = *explanation.form;
   const Operand& operand = form.operand(explanation.operand);
-  Json json{{"opcode", form.opcode}, {"as", who(explanation)}, {"machine", explanation.machine}};
+  Json json{{"opcode", form.opcode}, {"as", explanation.as}, {"machine", explanation.machine}};
+  if (!explanation.tile_of.empty()) json["tile_of"] = explanation.tile_of;
   if (!explanation.plain_f32) {
     json["label"] = name(label_of(*explanation.lowering));
     json["source"] = explanation.lowering->source;

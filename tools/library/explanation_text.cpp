@@ -44,7 +44,7 @@ std::string step_text(const Explanation& explanation, std::size_t number) {
 }
 
 std::string one_text(const Explanation& explanation) {
-  std::string text = fmt::format("{}\nas {}: {:#x}\n", what(explanation), who(explanation), explanation.result);
+  std::string text = fmt::format("{}\nas {}: {:#x}\n", what(explanation), explanation.as, explanation.result);
   for (const std::string& sentence : machine_sentences(explanation)) text += sentence + '\n';
   for (std::size_t i = 0; i < explanation.steps.size(); ++i) text += '\n' + step_text(explanation, i);
   if (explanation.move)
@@ -60,7 +60,7 @@ std::string explanation_text(const Explanation& explanation, const Explanation* 
 }
 
 std::string parting_text(const Explanation& first, const Explanation& second) {
-  const std::string both = fmt::format("{} and {}", who(first), who(second));
+  const std::string both = fmt::format("{} and {}", first.as, second.as);
   const auto part = parting(first, second);
   if (!part && first.result == second.result) return fmt::format("{} agree: {:#x}.", both, first.result);
   if (!part) return fmt::format("{} differ: {:#x} and {:#x}.", both, first.result, second.result);

@@ -17,9 +17,6 @@ std::string explanation_html(const Explanation& explanation, const Explanation* 
 /// The same as a part of a page, such as a notebook, whose other parts look as before.
 std::string explanation_part_html(const Explanation& explanation, const Explanation* other);
 
-/// "sm_90a", or "f32 on a CPU".
-std::string who(const Explanation& explanation);
-
 /// Which element of what: "row 3, column 5 of d (lane 14, register 1) of mma...".
 std::string what(const Explanation& explanation);
 

@@ -82,15 +82,13 @@ std::string bits_text(Format format, std::uint64_t bits) {
   return fmt::format("{:#0{}x} ({})", bits, digits + 2, value_text(decode(format, bits)));
 }
 
-std::string who(const Explanation& explanation) {
-  return explanation.plain_f32 ? "f32 on a CPU" : std::string(explanation.target->name);
-}
-
 std::string what(const Explanation& explanation) {
   const Element& e = explanation.element;
   const bool several = explanation.form->operand(explanation.operand).fragment.matrices() > 1;
-  return fmt::format("{}row {}, column {} of {} ({}) of {}", several ? fmt::format("matrix {}, ", e.matrix) : "", e.row, e.column,
-                     name(explanation.operand), place_text(explanation.place), explanation.form->opcode);
+  const std::string_view opcode = explanation.tile_of.empty() ? explanation.form->opcode : explanation.tile_of;
+  return fmt::format("{}row {}, column {} of {} ({}) of {}{}", several ? fmt::format("matrix {}, ", e.matrix) : "", e.row, e.column,
+                     name(explanation.operand), place_text(explanation.place),
+                     explanation.tile_of.empty() ? "" : "a tile of 16 rows and 8 columns of ", opcode);
 }
 
 std::vector<std::string> machine_sentences(const Explanation& explanation) {

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
+#include <utility>
 
 #include "tools/library/markup.h"
 
@@ -14,8 +16,12 @@ std::string matrix_name(const LayoutGrid& grid, std::size_t matrix) {
   return grid.matrices.size() > 1 ? grid.matrices[matrix] : "";
 }
 
-int number_of(const GridCell& cell, GridColour colour) {
-  return colour == GridColour::lane ? cell.lane : cell.part;
+/// Which colour a cell has.
+int number_of(const LayoutGrid& grid, const GridCell& cell, GridColour colour) {
+  constexpr std::uint32_t chunk = 16, chunks = 8;  // bytes that lie in four banks, and how many are in all 32
+  constexpr int shades = 4;                        // numbers that share a hue
+  if (grid.places == GridPlaces::memory) return shades * static_cast<int>(cell.address / chunk % chunks);
+  return colour == GridColour::lane ? cell.lane : cell.reg;
 }
 
 const GridCell& cell_at(const LayoutGrid& grid, std::size_t matrix, int row, int column) {
@@ -26,20 +32,33 @@ const GridCell& cell_at(const LayoutGrid& grid, std::size_t matrix, int row, int
 
 std::string cell_text(const LayoutGrid& grid, const GridCell& cell) {
   const std::string bit = grid.whole ? "" : fmt::format(".{}", cell.bit);
-  return grid.part_word == "register" ? fmt::format("{}:{}{}", cell.lane, cell.part, bit) : fmt::format("{}{}", cell.lane, bit);
+  switch (grid.places) {
+    case GridPlaces::registers: return fmt::format("{}:{}{}", cell.lane, cell.reg, bit);
+    case GridPlaces::rows: return fmt::format("{}{}", cell.lane, bit);
+    case GridPlaces::warpgroup: return fmt::format("{}:{}:{}{}", cell.warp, cell.lane, cell.reg, bit);
+    case GridPlaces::memory: return fmt::format("{:#x}{}", cell.address, bit);
+  }
+  return "";
 }
 
 std::string grid_csv(const LayoutGrid& grid) {
-  std::string out = "matrix,row,column,lane,register,bit,element_bits\n";
+  const bool memory = grid.places == GridPlaces::memory, warpgroup = grid.places == GridPlaces::warpgroup;
+  std::string out = fmt::format("matrix,row,column,{}bit,element_bits\n", memory      ? "address,"
+                                                                          : warpgroup ? "warp,lane,register,"
+                                                                                      : "lane,register,");
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
-    for (const GridCell& cell : grid.cells[matrix])
-      out += fmt::format("{},{},{},{},{},{},{}\n", matrix, cell.row, cell.column, cell.lane,
-                         grid.part_word == "register" ? std::to_string(cell.part) : "", cell.bit, grid.element_bits);
+    for (const GridCell& cell : grid.cells[matrix]) {
+      const std::string reg = grid.places == GridPlaces::rows ? "" : std::to_string(cell.reg);
+      const std::string place = memory      ? std::to_string(cell.address)
+                                : warpgroup ? fmt::format("{},{},{}", cell.warp, cell.lane, reg)
+                                            : fmt::format("{},{}", cell.lane, reg);
+      out += fmt::format("{},{},{},{},{},{}\n", matrix, cell.row, cell.column, place, cell.bit, grid.element_bits);
+    }
   return out;
 }
 
 std::string grid_markdown(const LayoutGrid& grid) {
-  std::string out = grid.title + "\n" + grid.remark + (grid.remark.empty() ? "" : "\n");
+  std::string out = fmt::format("{}\n{}{}Known: {}.\n", grid.title, grid.remark, grid.remark.empty() ? "" : "\n", grid.known);
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix) {
     if (grid.matrices.size() > 1) out += fmt::format("\n{}:\n", matrix_name(grid, matrix));
     out += "\n| |";
@@ -79,14 +98,37 @@ std::string svg_text(int x, int y, int size, const std::string& anchor, const st
   return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, size, anchor, escaped(text));
 }
 
+/// The two lines of text in a cell.
+std::pair<std::string, std::string> svg_lines(const LayoutGrid& grid, const GridCell& cell) {
+  const std::string reg = fmt::format("r{}{}", cell.reg, grid.whole ? "" : fmt::format(".{}", cell.bit));
+  switch (grid.places) {
+    case GridPlaces::registers: return {fmt::format("T{}", cell.lane), reg};
+    case GridPlaces::rows: return {fmt::format("T{}", cell.lane), fmt::format("bit {}", cell.bit)};
+    case GridPlaces::warpgroup: return {fmt::format("w{} T{}", cell.warp, cell.lane), reg};
+    case GridPlaces::memory:
+      return {fmt::format("{:#x}", cell.address),
+              grid.whole ? fmt::format("bank {}", cell.address / 4 % 32) : fmt::format("bit {}", cell.bit)};
+  }
+  return {};
+}
+
+/// What the letters in the cells mean.
+std::string_view svg_legend(const LayoutGrid& grid) {
+  switch (grid.places) {
+    case GridPlaces::registers: return "T: the lane, r: register and lowest bit";
+    case GridPlaces::rows: return "T: the lane that holds the row's address";
+    case GridPlaces::warpgroup: return "w: the warp, T: the lane, r: register and lowest bit";
+    case GridPlaces::memory: return "address of the element's first byte; cells of a colour lie in the same four banks";
+  }
+  return "";
+}
+
 std::string svg_cell(const LayoutGrid& grid, const GridCell& cell, GridColour colour, int top) {
   const int x = margin + cell.column * cell_width, y = top + cell.row * cell_height, middle = x + cell_width / 2;
-  const std::string part = grid.part_word != "register" ? fmt::format("bit {}", cell.bit)
-                           : grid.whole                 ? fmt::format("r{}", cell.part)
-                                                        : fmt::format("r{}.{}", cell.part, cell.bit);
+  const auto [upper, lower] = svg_lines(grid, cell);
   return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\" stroke=\"#FFFFFF\"/>\n", x, y, cell_width,
-                     cell_height, grid_colour(number_of(cell, colour))) +
-         svg_text(middle, y + 13, 12, "middle", fmt::format("T{}", cell.lane)) + svg_text(middle, y + 25, 10, "middle", part);
+                     cell_height, grid_colour(number_of(grid, cell, colour))) +
+         svg_text(middle, y + 13, 12, "middle", upper) + svg_text(middle, y + 25, 10, "middle", lower);
 }
 
 std::string svg_matrix(const LayoutGrid& grid, std::size_t matrix, GridColour colour, int top) {
@@ -104,7 +146,7 @@ std::string svg_matrix(const LayoutGrid& grid, std::size_t matrix, GridColour co
 std::string grid_svg(const LayoutGrid& grid, GridColour colour) {
   const int matrix_height = grid.rows * cell_height + 2 * heading + gap;
   const int width = std::max(2 * margin + grid.columns * cell_width, 900);
-  const int top = margin + 2 * heading, height = top + matrix_height * static_cast<int>(grid.cells.size());
+  const int top = margin + 3 * heading - 6, height = top + matrix_height * static_cast<int>(grid.cells.size());
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "
       "role=\"img\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#FFFFFF\"/>\n",
@@ -112,8 +154,8 @@ std::string grid_svg(const LayoutGrid& grid, GridColour colour) {
   out += svg_text(margin, 20, 14, "start", grid.title);
   out += svg_text(
       margin, 38, 11, "start",
-      fmt::format("T: the lane{}; {}", grid.part_word == "register" ? ", r: register and lowest bit" : " that holds the row's address",
-                  grid.remark.empty() ? "numbers above and at the left: column and row" : grid.remark));
+      fmt::format("{}; {}", svg_legend(grid), grid.remark.empty() ? "numbers above and at the left: column and row" : grid.remark));
+  out += svg_text(margin, 54, 11, "start", fmt::format("Known: {}.", grid.known));
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
     out += svg_matrix(grid, matrix, colour, top + heading + static_cast<int>(matrix) * matrix_height);
   return out + "</svg>\n";
@@ -140,7 +182,8 @@ std::string grid_latex(const LayoutGrid& grid, GridColour colour) {
       "\\documentclass[border=4pt,varwidth=\\maxdimen]{standalone}\n\\usepackage[table]{xcolor}\n\\begin{document}"
       "\\sffamily\\footnotesize\n"
       "\\setlength{\\tabcolsep}{2pt}\n";
-  out += latex_escaped(grid.title) + "\\par\n";
+  out += fmt::format("{}\\par\n{}{}Known: {}.\\par\n", latex_escaped(grid.title), latex_escaped(grid.remark),
+                     grid.remark.empty() ? "" : "\\par\n", latex_escaped(grid.known));
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix) {
     if (grid.matrices.size() > 1) out += latex_escaped(matrix_name(grid, matrix)) + "\\par\n";
     out += fmt::format("\\begin{{tabular}}{{r*{{{}}}{{c}}}}\n", grid.columns);
@@ -150,13 +193,19 @@ std::string grid_latex(const LayoutGrid& grid, GridColour colour) {
       out += std::to_string(row);
       for (int column = 0; column < grid.columns; ++column) {
         const GridCell& cell = cell_at(grid, matrix, row, column);
-        out += fmt::format(" & \\cellcolor[HTML]{{{}}}{}", grid_colour(number_of(cell, colour)), cell_text(grid, cell));
+        out += fmt::format(" & \\cellcolor[HTML]{{{}}}{}", grid_colour(number_of(grid, cell, colour)), cell_text(grid, cell));
       }
       out += " \\\\\n";
     }
     out += "\\end{tabular}\\par\n";
   }
   return out + "\\end{document}\n";
+}
+
+std::string grid_text(const LayoutGrid& grid, const std::string& format, GridColour colour) {
+  if (format == "csv") return grid_csv(grid);
+  if (format == "markdown") return grid_markdown(grid);
+  return format == "svg" ? grid_svg(grid, colour) : grid_latex(grid, colour);
 }
 
 }  // namespace warpmat

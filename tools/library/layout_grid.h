@@ -1,7 +1,6 @@
 #pragma once
 
-#include <warpmat/tables/form.h>
-
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,38 +9,50 @@ namespace warpmat {
 // A layout as tables and pictures: what the formats of `warpmat layout --format` draw. Whoever has matrices whose elements lie at places of
 // some kind fills a LayoutGrid and can have it in all of them.
 
-/// Where one element lies. What the numbers count, LayoutGrid says.
+/// What kind of place the cells name.
+enum class GridPlaces {
+  registers,  ///< of a warp: lane, register, bit
+  rows,       ///< in memory, of ldmatrix and stmatrix: the lane that holds the row's address, and the bit of the row
+  warpgroup,  ///< registers of a warpgroup: warp, lane, register, bit
+  memory,     ///< shared memory: address, and of elements below a byte the bit
+};
+
+/// Where one element lies; a place has those of the numbers that GridPlaces says.
 struct GridCell {
   int row = 0, column = 0;
-  int lane = 0;  ///< that holds the element, or the address of its row
-  int part = 0;  ///< which register, or 0 of a row in memory
-  int bit = 0;   ///< the element's lowest bit in that register or row
+  int warp = 0, lane = 0, reg = 0;
+  int bit = 0;                ///< the element's lowest bit in its register, row or byte
+  std::uint32_t address = 0;  ///< of the element's first byte
 };
 
 struct LayoutGrid {
+  GridPlaces places = GridPlaces::registers;
   std::string title{};                  ///< "Operand a of mma...: 16 rows and ..."
   std::string remark{};                 ///< what rows and columns count, or empty
-  std::string part_word{};              ///< "register" or "row"
+  std::string known{};                  ///< the evidence: "measured sm_90; replayed sm_80"
   std::vector<std::string> matrices{};  ///< the name of each, where there are several: "selector 0"
   int rows = 0, columns = 0;            ///< of each matrix
-  bool whole = false;                   ///< an element fills its register, and bits say nothing
+  bool whole = false;                   ///< an element fills its register or whole bytes, and bits say nothing
   int element_bits = 0;
   std::vector<std::vector<GridCell>> cells{};  ///< of each matrix, row by row
 };
 
-/// What cells of the same colour have in common.
-enum class GridColour { lane, part };
+/// What cells of the same colour have in common; in shared memory it is always the four banks that they lie in.
+enum class GridColour { lane, reg };
 
-/// "5:1.16": lane, register and bit; of a row in memory lane and bit.
+/// "5:1.16": lane, register and bit; "1:5:1.16" with the warp before; of a row in memory lane and bit; of shared memory the address.
 std::string cell_text(const LayoutGrid& grid, const GridCell& cell);
 
 std::string grid_csv(const LayoutGrid& grid);
 std::string grid_markdown(const LayoutGrid& grid);
-/// A picture with a title, numbered rows and columns, and in each cell its lane and register as text, so that no colour need be told from
+/// A picture with a title, the evidence, numbered rows and columns, and in each cell its place as text, so that no colour need be told from
 /// another.
 std::string grid_svg(const LayoutGrid& grid, GridColour colour);
 /// A document of LaTeX (class standalone, package xcolor) with the same table.
 std::string grid_latex(const LayoutGrid& grid, GridColour colour);
+
+/// One of these by its name: "csv", "markdown", "svg" or "latex".
+std::string grid_text(const LayoutGrid& grid, const std::string& format, GridColour colour);
 
 /// The background of a cell, "RRGGBB": light enough for black text in print; neighbouring numbers differ in lightness, those four apart in
 /// hue, after the palette of Okabe and Ito, which the colour-blind can tell apart.

@@ -83,19 +83,23 @@ SwizzleTile parse_tile(const std::string& text) {
   return tile;
 }
 
+std::vector<TileAccess> tile_accesses(bool stores) {
+  std::vector<TileAccess> accesses;
+  if (stores)
+    for (const std::uint32_t bytes : {4u, 8u, 16u}) accesses.push_back({fmt::format("cp.async.{}", bytes), BankAccess::copy, bytes});
+  for (const int matrices : {1, 2, 4})
+    for (const char* const trans : {"", ".trans"})
+      accesses.push_back({fmt::format("{}matrix.x{}{}", stores ? "st" : "ld", matrices, trans), BankAccess::matrix, chunk, matrices});
+  for (const char* const column : {"", ".column"})
+    for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u})
+      accesses.push_back({fmt::format("{}.{}{}", stores ? "st" : "ld", 8 * bytes, column), stores ? BankAccess::store : BankAccess::load,
+                          bytes, 0, *column != '\0'});
+  return accesses;
+}
+
 TileAccess parse_access(const std::string& name, bool stores) {
-  const auto parts = split(name, '.');
-  const std::string& first = parts.front();
-  if (first == (stores ? "stmatrix" : "ldmatrix") && (parts.size() == 2 || (parts.size() == 3 && parts[2] == "trans")))
-    for (const int matrices : {1, 2, 4})
-      if (parts[1] == fmt::format("x{}", matrices)) return {name, BankAccess::matrix, chunk, matrices};
-  if (stores && first == "cp" && parts.size() == 3 && parts[1] == "async")
-    for (const int bytes : {4, 8, 16})
-      if (parts[2] == std::to_string(bytes)) return {name, BankAccess::copy, static_cast<std::uint32_t>(bytes)};
-  if (first == (stores ? "st" : "ld") && (parts.size() == 2 || (parts.size() == 3 && parts[2] == "column")))
-    for (const int bits : {8, 16, 32, 64, 128})
-      if (parts[1] == std::to_string(bits))
-        return {name, stores ? BankAccess::store : BankAccess::load, static_cast<std::uint32_t>(bits / 8), 0, parts.size() == 3};
+  std::vector<TileAccess> accesses = tile_accesses(stores);
+  if (const auto found = std::ranges::find(accesses, name, &TileAccess::name); found != accesses.end()) return *found;
   throw std::runtime_error(
       fmt::format("'{}' is no {}: there are {}", name, stores ? "store" : "load",
                   stores ? "cp.async.4 .8 .16, stmatrix.x1 .x2 .x4 with or without .trans, and st.8 to st.128, also .column"

@@ -30,8 +30,11 @@ struct TileAccess {
   bool column = false;       ///< lanes go down a column of chunks, not along the rows
 };
 
-/// An access by its name: cp.async.N (N bytes), ldmatrix.xN[.trans], stmatrix.xN[.trans], ld.N or st.N (N bits), and ld.N.column and
-/// st.N.column. Throws std::runtime_error that names them.
+/// All stores or loads that have a name: cp.async.N (N bytes), ldmatrix.xN[.trans], stmatrix.xN[.trans], ld.N or st.N (N bits), and
+/// ld.N.column and st.N.column.
+std::vector<TileAccess> tile_accesses(bool stores);
+
+/// The access of that name. Throws std::runtime_error that names them.
 TileAccess parse_access(const std::string& name, bool stores);
 
 /// How a tile lies in memory.

@@ -44,11 +44,11 @@ class Restored {
 /// Finds the factors of one element of D.
 class Factors {
  public:
-  Factors(const Instruction& instruction, const Arguments& arguments, const Element& element, const ExecutionOptions& options)
-      : form_(instruction.form()), arguments_(arguments), element_(element) {
+  Factors(const Form& form, const Lowering& lowering, const Arguments& arguments, const Element& element, const ExecutionOptions& options)
+      : form_(form), arguments_(arguments), element_(element) {
     if (form_.sparsity == Sparsity::dense) return;
     columns_ = std::make_unique<MetadataColumns>();
-    read_metadata(form_, instruction.lowering(), arguments, options, *columns_);
+    read_metadata(form_, lowering, arguments, options, *columns_);
   }
 
   /// The product of stored column `stored` of A.
@@ -233,45 +233,49 @@ void check_element(const Form& form, const Fragment& fragment, const Element& e)
 }
 
 /// All but the steps.
-Explanation blank(const Instruction& instruction, const Element& element) {
-  const Form& form = instruction.form();
+Explanation blank(const Form& form, const Target& target, const Lowering& lowering, const Element& element) {
   const OperandName operand = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
   const Fragment& fragment = form.operand(operand).fragment;
   check_element(form, fragment, element);
   return {.form = &form,
-          .target = &instruction.target(),
-          .lowering = &instruction.lowering(),
-          .machine = machine_name(form, instruction.lowering()),
+          .target = &target,
+          .lowering = &lowering,
+          .as = std::string(target.name),
+          .machine = machine_name(form, lowering),
           .operand = operand,
           .element = element,
           .place = fragment.place(element)};
 }
 
-std::uint64_t executed(const Instruction& instruction, const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
+std::uint64_t executed(const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
   const Fragment& fragment = of.form->operand(of.operand).fragment;
   const bool written = of.form->operand(of.operand).written;
   const Restored restored(arguments);
-  execute(*of.form, instruction.lowering(), arguments, options);
+  execute(*of.form, *of.lowering, arguments, options);
   return read_element(fragment, written ? ConstRegisterList(arguments.destination) : arguments.source(of.operand), of.element);
 }
 
 }  // namespace
 
 Explanation explain(const Instruction& instruction, const Arguments& arguments, const Element& element, const ExecutionOptions& options) {
-  const Form& form = instruction.form();
-  Explanation explanation = blank(instruction, element);
+  return explain(instruction.form(), instruction.target(), instruction.lowering(), arguments, element, options);
+}
+
+Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments, const Element& element,
+                    const ExecutionOptions& options) {
+  Explanation explanation = blank(form, target, lowering, element);
   if (!multiplies(form.mnemonic)) {
-    explanation.result = executed(instruction, arguments, explanation, options);
+    explanation.result = executed(arguments, explanation, options);
     explanation.move = explain_move(form, arguments, element, explanation.place);
     return explanation;
   }
-  const Factors factors(instruction, arguments, element, options);
+  const Factors factors(form, lowering, arguments, element, options);
   Recorder recorder(form, result_number(form, element), factors);
   Events events;
   events.observer = &recorder;
   Arguments observed = arguments;
   observed.events = &events;
-  explanation.result = executed(instruction, observed, explanation, options);
+  explanation.result = executed(observed, explanation, options);
   explanation.steps = std::move(recorder.steps);
   std::vector<ExplainedStep>& steps = explanation.steps;
   if (steps.empty()) steps.push_back(nan_of_scale(form, factors, explanation.result));
@@ -280,18 +284,17 @@ Explanation explain(const Instruction& instruction, const Arguments& arguments, 
   return explanation;
 }
 
-Explanation explain_as_f32(const Instruction& instruction, const Arguments& arguments, const Element& element,
-                           const ExecutionOptions& options) {
-  const Form& form = instruction.form();
+Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments,
+                           const Element& element, const ExecutionOptions& options) {
   const bool floats = multiplies(form.mnemonic) && !is_integer(row(form.format(OperandName::a))) &&
                       form.format(OperandName::a) != Format::f64 && form.scale_vector == 0;
   if (!floats)
     throw std::invalid_argument(fmt::format(
         "{} has no counterpart in f32: that have products of f16, bf16, tf32, fp8, fp6 and fp4 without scale factors", form.opcode));
-  Explanation explanation = blank(instruction, element);
+  Explanation explanation = blank(form, target, lowering, element);
   explanation.plain_f32 = true;
-  explanation.machine = "f32 on a CPU";
-  const Factors factors(instruction, arguments, element, options);
+  explanation.machine = explanation.as = "f32 on a CPU";
+  const Factors factors(form, lowering, arguments, element, options);
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
   std::uint64_t sum = encode(Format::f32, decode(c_format, factors.c()));
   if (c_format != Format::f32) explanation.steps.push_back(conversion(c_format, factors.c(), Format::f32, sum));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <warpmat/execute/instruction.h>
@@ -74,9 +75,11 @@ struct Explanation {
   const Form* form;
   const Target* target;
   const Lowering* lowering;
-  bool plain_f32 = false;  ///< not what the target does: explain_as_f32
-  std::string machine;     ///< the machine instructions: "2 HMMA.1688"
-  OperandName operand;     ///< whose element this is: d, or r of ldmatrix, stmatrix, wmma.load and wmma.store
+  std::string as;              ///< who computes: the target's name, or "f32 on a CPU"
+  std::string_view tile_of{};  ///< the opcode of the wgmma of which this is a tile, where the caller says so; else empty
+  bool plain_f32 = false;      ///< not what the target does: explain_as_f32
+  std::string machine;         ///< the machine instructions: "2 HMMA.1688"
+  OperandName operand;         ///< whose element this is: d, or r of ldmatrix, stmatrix, wmma.load and wmma.store
   Element element;
   Place place;
   std::uint64_t result = 0;
@@ -89,9 +92,15 @@ struct Explanation {
 [[nodiscard]] WARPMAT_API Explanation explain(const Instruction& instruction, const Arguments& arguments, const Element& element,
                                               const ExecutionOptions& options = {});
 
+/// The same of `form` as `lowering` executes it, which need not be a row of the table: that of a wgmma for its tile, or one with a model of
+/// one's own. `lowering` and its model must last as long as the explanation is used; `target` is what the explanation names.
+[[nodiscard]] WARPMAT_API Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments,
+                                              const Element& element, const ExecutionOptions& options = {});
+
 /// The same element as a loop in f32 computes it, for comparison: fused multiply-adds from C on, K ascending, each rounded to nearest.
 /// Throws std::invalid_argument for forms of other elements than floating-point ones of at most 32 bits, and with scale factors.
-[[nodiscard]] WARPMAT_API Explanation explain_as_f32(const Instruction& instruction, const Arguments& arguments, const Element& element,
+[[nodiscard]] WARPMAT_API Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering,
+                                                     const Arguments& arguments, const Element& element,
                                                      const ExecutionOptions& options = {});
 
 /// The first step of each, counted from 0, after which the two no longer agree about the sum of the same products; nothing where every sum

@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include <warpmat/warp/warp.h>
@@ -50,6 +51,9 @@ BankPhase phase_of(BankAccess access, std::uint32_t bytes, std::span<const std::
 }  // namespace
 
 std::vector<BankPhase> bank_phases(BankAccess access, std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask mask) {
+  constexpr std::uint32_t most = 16;
+  if (!std::has_single_bit(bytes) || bytes > most || addresses.size() != lanes)
+    throw std::invalid_argument("a warp accesses 1, 2, 4, 8 or 16 bytes in each lane, and has 32 addresses");
   const std::size_t size = phase_lanes(access, bytes, addresses, mask);
   std::vector<BankPhase> phases;
   for (std::size_t first = 0; first < lanes; first += size) {

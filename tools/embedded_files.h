@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace warpmat {
+
+// Files of the source tree that the command writes: the build makes sources of them (tools/CMakeLists.txt).
+
+struct EmbeddedFile {
+  std::string_view name, text;
+};
+
+/// The files of a new project: examples/unit_test and the README's example.
+std::span<const EmbeddedFile> new_files();
+
+/// The files of the page: tools/site.
+std::span<const EmbeddedFile> site_files();
+
+}  // namespace warpmat
