@@ -185,6 +185,14 @@ struct Refusal {
 constexpr std::array refusals{
     Refusal{"multimem.", "multimem addresses are memory of several GPUs, and warpmat has one"},
     Refusal{"clusterlaunchcontrol.", "it takes work from blocks that have not begun, and warpmat begins all blocks"},
+    Refusal{"tcgen05.", "warpmat has no tensor memory"},
+    Refusal{"tex.", "warpmat has no textures"},
+    Refusal{"tld4.", "warpmat has no textures"},
+    Refusal{"txq.", "warpmat has no textures"},
+    Refusal{"suld.", "warpmat has no surfaces"},
+    Refusal{"sust.", "warpmat has no surfaces"},
+    Refusal{"sured.", "warpmat has no surfaces"},
+    Refusal{"suq.", "warpmat has no surfaces"},
 };
 
 }  // namespace

@@ -20,9 +20,11 @@ void add_memory_rows(std::vector<Row>& rows) {
     rows.push_back(
         {fmt::format("{}{}{}{}{}(.v2|.v4|.v8)?{}", mnemonic, ordering, scope, space, caching, memory_type), "", nullptr, semantics});
   };
-  access("ld", "(.weak|.volatile|.relaxed|.acquire|.mmio)?", Semantics::load);
+  access("ld", "(.weak|.volatile|.relaxed|.acquire)?", Semantics::load);
+  access("ld", ".mmio.relaxed", Semantics::load);
   access("ldu", "", Semantics::load);
-  access("st", "(.weak|.volatile|.relaxed|.release|.mmio)?", Semantics::store);
+  access("st", "(.weak|.volatile|.relaxed|.release)?", Semantics::store);
+  access("st", ".mmio.relaxed", Semantics::store);
 
   const auto atomic = [&](const char* mnemonic, const char* operation, const char* types) {
     const char* ordering = mnemonic[0] == 'a' ? "(.relaxed|.acquire|.release|.acq_rel)?" : "(.relaxed|.release)?";

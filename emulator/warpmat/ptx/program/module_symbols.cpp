@@ -31,10 +31,10 @@ std::uint64_t round_up(std::uint64_t value, std::int64_t alignment) {
 
 std::uint64_t number_bits(const syntax::Initialiser& value, const catalogue::ValueType& type, Location location) {
   const DataType* data_type = find_data_type(type.name);
-  auto bits = data_type == nullptr ? std::nullopt : parse_number(value.number, value.negative, *data_type);
-  if (!bits) bits = parse_integer(value.number);  // integers of another sign or of 16-bit formats
-  if (!bits) throw StatementError{location, fmt::format("'{}' is not a number that fits .{}", value.number, type.name)};
-  return value.negative && data_type == nullptr ? ~*bits + 1 : *bits;
+  if (const auto bits = data_type == nullptr ? std::nullopt : parse_number(value.number, value.negative, *data_type)) return *bits;
+  const auto integer = parse_integer(value.number);  // integers of another sign, of more bits or of 16-bit formats
+  if (!integer) throw StatementError{location, fmt::format("'{}' is not a number that fits .{}", value.number, type.name)};
+  return value.negative ? ~*integer + 1 : *integer;
 }
 
 }  // namespace

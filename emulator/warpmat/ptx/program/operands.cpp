@@ -15,6 +15,24 @@ using catalogue::Semantics;
 using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
+namespace {
+
+/// The 64 bits of an integer constant, without its sign where it is no expression; nothing if it is none.
+std::optional<std::uint64_t> integer_of(const syntax::Operand& operand) {
+  return operand.value ? operand.value : parse_integer(operand.text);
+}
+
+/// The low bits of an integer constant: PTX converts constants, which have 64 bits, to the size of the type at their use (PTX ISA section
+/// 4.5.1), as ptxas does without a word.
+std::optional<std::uint64_t> converted_integer(const syntax::Operand& operand, int bits) {
+  const auto value = integer_of(operand);
+  if (!value || (bits > 64 && operand.negative)) return std::nullopt;
+  const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  return (operand.negative ? ~*value + 1 : *value) & mask;
+}
+
+}  // namespace
+
 const syntax::Operand& FunctionResolver::operand(std::size_t index) const {
   if (index >= statement_->operands.size())
     fail(fmt::format("{} needs more than {} operands", statement_->opcode, statement_->operands.size()));
@@ -43,22 +61,25 @@ Value FunctionResolver::named_register(const syntax::Operand& operand) {
 Value FunctionResolver::number(const syntax::Operand& operand, const ValueType& type) {
   const RegisterClass register_class = register_class_of(type.bits);
   if (type.is_predicate()) {
-    const auto value = parse_integer(operand.text);
+    const auto value = integer_of(operand);
     if (!value) fail(operand, fmt::format("'{}' is not a number that fits a predicate", operand.text));
     return draft_.constants.add(register_class, *value != 0 ? 0xffffffff : 0);
   }
-  // Packed and 16-bit formats take the bits of an integer.
+  // Packed and 16-bit formats take the bits of an integer; .f32 and .f64 take none, nor do integers take 0f3F800000.
   const DataType* data_type = find_data_type(type.name);
   const std::string untyped = fmt::format("b{}", type.bits);
+  const bool is_floating = data_type != nullptr && data_type->type_class == DataType::Class::floating && data_type->bits > 16;
+  const bool takes_bits = data_type == nullptr || data_type->bits <= 16 || data_type->type_class == DataType::Class::packed_f16;
   auto bits = data_type != nullptr ? parse_number(operand.text, operand.negative, *data_type) : std::nullopt;
-  if (!bits && find_data_type(untyped) != nullptr) bits = parse_number(operand.text, operand.negative, *find_data_type(untyped));
-  if (!bits && type.bits == 128 && !operand.negative) bits = parse_integer(operand.text);
+  if (!bits && takes_bits && find_data_type(untyped) != nullptr)
+    bits = parse_number(operand.text, operand.negative, *find_data_type(untyped));
+  if (!bits && !is_floating) bits = converted_integer(operand, type.bits);
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return draft_.constants.add(register_class, *bits);
 }
 
 std::uint64_t FunctionResolver::immediate(const syntax::Operand& operand) const {
-  const auto value = operand.kind == Kind::number && !operand.negative ? parse_integer(operand.text) : std::nullopt;
+  const auto value = operand.kind == Kind::number && !operand.negative ? integer_of(operand) : std::nullopt;
   if (!value) fail(operand, fmt::format("expected a number, found '{}'", operand.text));
   return *value;
 }

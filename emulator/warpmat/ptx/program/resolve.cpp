@@ -1,7 +1,10 @@
 #include <warpmat/ptx/program/resolve.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,17 +27,42 @@ const syntax::Function& find_entry(const syntax::Module& module, std::string_vie
   throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, fmt::join(names, ", ")));
 }
 
+/// The targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.
+constexpr std::pair<std::string_view, int> other_targets[]{
+    {"sm_10", 10}, {"sm_11", 11}, {"sm_12", 12}, {"sm_13", 13}, {"sm_20", 20}, {"sm_30", 30}, {"sm_32", 32}, {"sm_35", 35},
+    {"sm_37", 37}, {"sm_50", 50}, {"sm_52", 52}, {"sm_53", 53}, {"sm_60", 60}, {"sm_61", 61}, {"sm_62", 62}, {"sm_72", 72}};
+
+bool runs_on(const Target& own, const Target& wanted) {
+  switch (own.features) {
+    case Target::Features::baseline: return wanted.number >= own.number;
+    case Target::Features::family: return wanted.number / 10 == own.number / 10 && wanted.number >= own.number;
+    case Target::Features::architecture: return wanted.number == own.number;
+  }
+  return false;
+}
+
+const Target& find_later_target(std::string_view module_target, const Target* wanted) {
+  const auto* other = std::ranges::find(other_targets, module_target, &std::pair<std::string_view, int>::first);
+  if (other == std::end(other_targets))
+    throw std::invalid_argument(fmt::format("warpmat knows no target '{}', which the module names", module_target));
+  if (wanted == nullptr)
+    throw std::invalid_argument(
+        fmt::format("warpmat is no {}, which the module names: name a later target, for example sm_80", module_target));
+  if (wanted->number < other->second)
+    throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", module_target, wanted->name));
+  return *wanted;
+}
+
 /// PTX runs on its own target and on later ones, but what needs one architecture or family runs only there.
 const Target& find_run_target(const syntax::Module& module, const Target* wanted) {
-  const Target* own = module.target.empty() ? nullptr : find_target(module.target);
-  if (!module.target.empty() && own == nullptr)
-    throw std::invalid_argument(fmt::format("warpmat knows no target '{}', which the module names", module.target));
-  if (wanted == nullptr && own == nullptr) throw std::invalid_argument("the module has no .target: name one");
-  if (wanted == nullptr || own == nullptr) return wanted != nullptr ? *wanted : *own;
-  const bool fits = own->features == Target::Features::baseline ? wanted->number >= own->number
-                    : own->features == Target::Features::family ? wanted->number / 10 == own->number / 10 && wanted->number >= own->number
-                                                                : wanted->number == own->number;
-  if (!fits) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", own->name, wanted->name));
+  if (module.target.empty()) {
+    if (wanted == nullptr) throw std::invalid_argument("the module has no .target: name one");
+    return *wanted;
+  }
+  const Target* own = find_target(module.target);
+  if (own == nullptr) return find_later_target(module.target, wanted);
+  if (wanted == nullptr) return *own;
+  if (!runs_on(*own, *wanted)) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", own->name, wanted->name));
   return own->features == Target::Features::baseline || wanted->number != own->number ? *wanted : *own;
 }
 

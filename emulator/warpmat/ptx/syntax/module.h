@@ -30,10 +30,11 @@ struct Operand {
 
   Kind kind;
   Location location{};
-  std::string_view text{};  ///< of a name, with its .x; of a number, without its sign
-  bool inverted = false;    ///< !p
-  bool negative = false;    ///< -1, or -%r1 of vmad
-  std::int64_t offset = 0;  ///< of a name outside of brackets, or of an address
+  std::string_view text{};               ///< of a name, with its .x; of a number, without its sign
+  bool inverted = false;                 ///< !p
+  bool negative = false;                 ///< -1, or -%r1 of vmad
+  std::int64_t offset = 0;               ///< of a name outside of brackets, or of an address
+  std::optional<std::uint64_t> value{};  ///< of a number that is a constant expression, (128 >> 4) << 16; the text is its spelling
   std::vector<Operand> items{};
 };
 

@@ -1,8 +1,11 @@
 #include <warpmat/ptx/syntax/operand_reader.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <warpmat/ptx/number.h>
+#include <warpmat/ptx/syntax/constant_expression.h>
 
 namespace warpmat::syntax {
 namespace {
@@ -21,6 +24,16 @@ Operand read_number(const Token& number, bool negative) {
   operand.negative = negative;
   if (number.kind != Token::Kind::number) fail(number, fmt::format("expected a number, found {}", spell(number)));
   operand.text = number.text;
+  return operand;
+}
+
+Operand read_constant(TokenReader& tokens) {
+  Operand operand{Operand::Kind::number, tokens.here().location, {}};
+  const char* const begin = tokens.here().text.data();
+  const std::size_t first = tokens.position();
+  operand.value = read_constant_expression(tokens);
+  const Token& last = tokens.tokens()[std::max(first, tokens.position() - 1)];
+  operand.text = {begin, static_cast<std::size_t>(last.text.data() + last.text.size() - begin)};
   return operand;
 }
 
@@ -61,6 +74,7 @@ Operand read_single(TokenReader& tokens, int depth) {
   const Token& token = tokens.here();
   if (depth > deepest_nesting) fail(token, "operands nest too deeply");
   if (token.is('[')) return read_address(tokens, depth);
+  if (constant_expression_stands_here(tokens)) return read_constant(tokens);
   if (token.is('{') || token.is('(')) {
     Operand operand{token.is('{') ? Operand::Kind::vector : Operand::Kind::list, token.location, {}};
     const char close = token.is('{') ? '}' : ')';
@@ -112,7 +126,7 @@ std::int64_t read_offsets(TokenReader& tokens) {
   std::uint64_t sum = 0;
   while (tokens.here().is('+') || tokens.here().is('-')) {
     const bool minus = tokens.take().is('-');
-    const auto value = static_cast<std::uint64_t>(read_integer(tokens));
+    const auto value = read_constant_product(tokens);
     sum = minus ? sum - value : sum + value;
   }
   return static_cast<std::int64_t>(sum);

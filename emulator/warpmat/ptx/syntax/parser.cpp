@@ -18,6 +18,11 @@ bool is_linkage(std::string_view directive) {
   return directive == ".visible" || directive == ".extern" || directive == ".weak" || directive == ".common";
 }
 
+/// Whether the next function or variable of a module begins with that directive.
+bool begins_declaration(std::string_view directive) {
+  return is_linkage(directive) || directive == ".entry" || directive == ".func" || (directive.starts_with('.') && find_space(directive));
+}
+
 class Parser {
  public:
   explicit Parser(std::string text) : module_{.text = std::make_shared<const std::string>(std::move(text))}, tokens_(*module_.text) {}
@@ -117,7 +122,7 @@ class Parser {
     if (tokens_.take_if('{')) {
       function.defined = true;
       parse_body(function);
-    } else {
+    } else if (!begins_declaration(tokens_.here().text)) {  // PTX before 3.0 declares functions without a semicolon
       tokens_.expect(';', "the function");
     }
     module_.functions.push_back(std::move(function));
@@ -125,7 +130,7 @@ class Parser {
 
   /// .maxntid 128, 1, 1 and the like; numbers may be missing.
   void parse_directives(Function& function) {
-    while (tokens_.here().kind == Token::Kind::qualifier) {
+    while (tokens_.here().kind == Token::Kind::qualifier && !begins_declaration(tokens_.here().text)) {
       if (parse_debug()) continue;
       const Token& token = tokens_.take();
       Directive directive{token.location, token.text, {}};
