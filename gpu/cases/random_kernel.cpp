@@ -168,7 +168,7 @@ class Generator {
       carries |= operand.carry;
       sources.push_back(operand.carry ? "" : source(operand));
       if (!operand.carry) continue;
-      const char* const mnemonic = shown.opcode.starts_with("sub") ? "sub" : "add";
+      const char* const mnemonic = random_.one_in(2) ? "sub" : "add";  // each reads the other's CC.CF too
       lines.push_back(fmt::format("{}.cc.u32 %t0, {}, {};", mnemonic, any(pool_named('r')), any(pool_named('r'))));
     }
     if (choices_.is_extremum(shown))  // ptxas makes a move of two equal sources, which keeps a NaN's payload

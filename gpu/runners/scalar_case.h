@@ -51,6 +51,9 @@ struct ScalarCase {
   std::vector<std::string> before, behind;  ///< of the operands, results first: vmad's minus, and the video instructions' selectors ".h1"
   catalogue::Executable executable;
 
+  /// Whether a case's carry is a borrow, of which CC.CF is the complement: of sub and subc.
+  bool borrows() const { return opcode.starts_with("sub"); }
+
   /// The opcode, and the immediate where there is one: the name in tables and recordings.
   std::string title() const;
 

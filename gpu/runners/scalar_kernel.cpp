@@ -25,7 +25,6 @@ class Entry {
 
  private:
   void line(std::string_view ptx) { text_.append(ptx).append("\n"); }
-  bool is_borrow() const { return case_.opcode.starts_with("sub"); }
 
   /// Registers of f32, f64 and whatever else are floating point as the instruction wants them; all others are untyped.
   static std::string register_type(const ScalarOperand& operand) {
@@ -54,7 +53,7 @@ class Entry {
     if (operand.is_predicate()) {
       line("and.b32 %word, %word, 1;");
       if (!operand.carry) return line(fmt::format("setp.ne.u32 %s{}, %word, 0;", i));
-      return line(is_borrow() ? "sub.cc.u32 %low, 0, %word;" : "add.cc.u32 %low, %word, 0xffffffff;");
+      return line(case_.borrows() ? "sub.cc.u32 %low, 0, %word;" : "add.cc.u32 %low, %word, 0xffffffff;");
     }
     if (operand.register_bits == 16) return line(fmt::format("cvt.u16.u32 %s{}, %word;", i));
     line(fmt::format("mov.b32 %s{}, %word;", i));
@@ -69,7 +68,7 @@ class Entry {
 
   void store(std::size_t i) {
     const ScalarOperand& operand = case_.results[i];
-    if (operand.carry) line(is_borrow() ? "subc.u32 %word, 0, 0;\nand.b32 %word, %word, 1;" : "addc.u32 %word, 0, 0;");
+    if (operand.carry) line(case_.borrows() ? "subc.u32 %word, 0, 0;\nand.b32 %word, %word, 1;" : "addc.u32 %word, 0, 0;");
     address(i, operand);
     if (operand.is_wide()) return line(fmt::format("st.global.b64 [%at], %d{};", i));
     if (operand.is_predicate()) {

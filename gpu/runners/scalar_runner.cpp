@@ -41,6 +41,7 @@ void run_warp(const ScalarCase& shown, const ScalarOperands& operands, std::size
     const void* const data = operands.data(operand, i);
     if (operand.is_predicate()) {
       source_masks[i] = mask_of(static_cast<const std::uint32_t*>(data) + first);
+      if (operand.carry && shown.borrows()) source_masks[i] = ~source_masks[i];
       sources[i] = &source_masks[i];
     } else {
       sources[i] = operand.is_wide() ? static_cast<const void*>(static_cast<const std::uint64_t*>(data) + first)
@@ -65,6 +66,7 @@ void run_warp(const ScalarCase& shown, const ScalarOperands& operands, std::size
       extend(shown.results[i], words);
       continue;
     }
+    if (shown.results[i].carry && shown.borrows()) result_masks[i] = ~result_masks[i];
     for (std::uint32_t lane = 0; lane < lanes_at_once; ++lane) words[lane] = result_masks[i] >> lane & 1;
   }
 }

@@ -80,7 +80,7 @@ py::tuple explanation_tuple(const ExplanationPair& pair) {
   py::object parts = py::none(), other = py::none();
   if (pair.other) {
     parts = py::str(parting_text(pair.one, *pair.other));
-    other = explanation_tuple({*pair.other, std::nullopt});
+    other = explanation_tuple({*pair.other, std::nullopt, pair.model});
   }
   return py::make_tuple(explanation_json(pair.one, pair.beside()).dump(), explanation_text(pair.one, pair.beside()),
                         explanation_part_html(pair.one, pair.beside()), parts, other);

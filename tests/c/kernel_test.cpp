@@ -248,8 +248,10 @@ TEST_CASE("C: misuse of kernels", "[c]") {
   expect(WARPMAT_BAD_ARGUMENT, "the memory is null");
   CHECK(warpmat_buffer_allocate(memory.memory, 1, nullptr, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
   expect(WARPMAT_BAD_ARGUMENT, "address is null");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers end the process that asks for so much
   CHECK(warpmat_buffer_allocate(memory.memory, UINT64_MAX / 2, nullptr, &address, &error) == WARPMAT_NO_MEMORY);
   expect(WARPMAT_NO_MEMORY, "");
+#endif
   CHECK(warpmat_buffer_bytes(memory.memory, memory.address + 8, 9, &error) == nullptr);
   expect(WARPMAT_OUT_OF_RANGE, "do not lie in one buffer");
   CHECK(warpmat_buffer_bytes(nullptr, 0, 0, &error) == nullptr);

@@ -23,6 +23,24 @@ TEST_CASE("video instructions take the parts of registers that their selectors n
   CHECK(result_of("vadd.u32.u32.u32 %r4, %r1.b0, %r1.b0; vadd.u32.u32.u32 %r5, %r1.b1, %r1.b1; sub.u32 %d, %r4, %r5;") == 2);
 }
 
+TEST_CASE("additions and subtractions read each other's CC.CF, which is 1 where nothing is borrowed", "[machine]") {
+  const auto before_and_behind = [](const char* before, const char* behind) {
+    return result_of(std::string(before) + " " + behind + " %d, %r3, 7;");
+  };
+  const char* const carries = "add.cc.u32 %r4, %r1, %r1;";
+  const char* const carries_not = "add.cc.u32 %r4, %r3, %r3;";
+  const char* const borrows = "sub.cc.u32 %r4, %r3, %r1;";
+  const char* const borrows_not = "sub.cc.u32 %r4, %r1, %r3;";
+  CHECK(before_and_behind(carries, "subc.u32") == 93);  // an H200's: the PTX ISA's text says 92
+  CHECK(before_and_behind(carries_not, "subc.u32") == 92);
+  CHECK(before_and_behind(borrows, "subc.u32") == 92);
+  CHECK(before_and_behind(borrows_not, "subc.u32") == 93);
+  CHECK(before_and_behind(borrows, "addc.u32") == 107);
+  CHECK(before_and_behind(borrows_not, "addc.u32") == 108);
+  CHECK(before_and_behind(carries, "addc.u32") == 108);
+  CHECK(before_and_behind(carries_not, "addc.u32") == 107);
+}
+
 TEST_CASE("a minus or a selector where there is none is an error", "[machine]") {
   const auto message = [](const std::string& body) { return message_of([&] { result_of(body); }); };
   CHECK(message("add.u32 %d, %r1, -%r2;").find("add.u32 takes no minus before the register '%r2'") != std::string::npos);

@@ -13,6 +13,7 @@
 namespace {
 
 __extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
 
 const std::vector<std::uint64_t> numbers{0,
                                          1,
@@ -72,7 +73,7 @@ void check(const std::string& mnemonic, const std::function<int128(const Type&, 
 TEST_CASE("integer arithmetic of all widths", "[scalar]") {
   check("add", [](const Type&, int128 a, int128 b) { return a + b; });
   check("sub", [](const Type&, int128 a, int128 b) { return a - b; });
-  check("mul.lo", [](const Type&, int128 a, int128 b) { return a * b; });
+  check("mul.lo", [](const Type&, int128 a, int128 b) { return static_cast<int128>(static_cast<uint128>(a) * static_cast<uint128>(b)); });
   check("min", [](const Type&, int128 a, int128 b) { return a < b ? a : b; });
   check("max", [](const Type&, int128 a, int128 b) { return a > b ? a : b; });
   check("div", [](const Type&, int128 a, int128 b) { return b == 0 ? int128{-1} : a / b; });
@@ -82,7 +83,6 @@ TEST_CASE("integer arithmetic of all widths", "[scalar]") {
 TEST_CASE("the upper half of a product", "[scalar]") {
   check("mul.hi", [](const Type& type, int128 a, int128 b) {
     // Of 64 bits the product of magnitudes needs 128 without a sign: it is negated as a whole.
-    __extension__ typedef unsigned __int128 uint128;
     const bool negative = (a < 0) != (b < 0);
     uint128 product = static_cast<uint128>(a < 0 ? -a : a) * static_cast<uint128>(b < 0 ? -b : b);
     if (negative) product = 0 - product;
@@ -98,8 +98,10 @@ TEST_CASE("carries go from one statement to the next", "[scalar]") {
         CHECK(run_scalar_lane("add.cc.u32", {a, b}, 1) == (low_a + low_b) >> 32);
         CHECK(run_scalar_lane("addc.cc.u32", {a, b, carry}, 0) == ((low_a + low_b + carry) & 0xffffffff));
         CHECK(run_scalar_lane("addc.cc.u32", {a, b, carry}, 1) == (low_a + low_b + carry) >> 32);
-        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 0) == a - b - carry);
-        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 1) == (static_cast<int128>(a) - b - carry < 0 ? 1 : 0));
+        // A subtraction adds ~b: the carry is 1 where nothing is borrowed.
+        CHECK(run_scalar_lane("sub.cc.u64", {a, b}, 1) == (a < b ? 0 : 1));
+        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 0) == a + ~b + carry);
+        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 1) == (static_cast<int128>(a) - b - (1 - carry) < 0 ? 0 : 1));
       }
 }
 

@@ -34,12 +34,12 @@ Json json_of(std::vector<std::string> arguments, const std::string& opcode = pro
 
 TEST_CASE("layout of wgmma: registers of a warpgroup as the ISA's figures have them", "[tools][wgmma]") {
   // PTX ISA 9.1, section 9.7.15.5.1, figures of D, and of A of 16-bit types.
-  for (const Json& e : json_of({"--operand", "d"}).at("elements")) {
+  for (const Json d = json_of({"--operand", "d"}); const Json& e : d.at("elements")) {
     const int warp = e.at("warp"), lane = e.at("lane"), reg = e.at("register");
     REQUIRE(e.at("row") == 16 * warp + lane / 4 + 8 * (reg / 2 % 2));
     REQUIRE(e.at("column") == reg / 4 * 8 + lane % 4 * 2 + reg % 2);
   }
-  for (const Json& e : json_of({"--operand", "a"}).at("elements")) {
+  for (const Json a = json_of({"--operand", "a"}); const Json& e : a.at("elements")) {
     const int warp = e.at("warp"), lane = e.at("lane"), reg = e.at("register"), bit = e.at("bit");
     REQUIRE(e.at("row") == 16 * warp + lane / 4 + 8 * (reg % 2));
     REQUIRE(e.at("column") == lane % 4 * 2 + 8 * (reg / 2) + bit / 16);

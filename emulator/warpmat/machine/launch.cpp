@@ -125,7 +125,7 @@ class ConstantCopy {
     auto address = reinterpret_cast<std::uintptr_t>(words_.data());
     address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
     begin_ = reinterpret_cast<std::uint8_t*>(address);
-    std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
+    if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
     for (const code::Relocation& relocation : program.constant_relocations) {
       const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
       for (int lane = 0; lane < lanes; ++lane)

@@ -179,10 +179,11 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case globaltimer: block_.make_progress(); return block_.clock() + operations_;
     case globaltimer_lo: block_.make_progress(); return static_cast<std::uint32_t>(block_.clock() + operations_);
     case globaltimer_hi: return (block_.clock() + operations_) >> 32;
-    case total_smem_size:
+    // As an H200 has them: what the system keeps counts in the second only.
+    case total_smem_size: return launch_.shared_bytes;
     case aggr_smem_size: return launch_.shared_bytes + program_.shared_base;
     case dynamic_smem_size: return launch_.config.shared_bytes;
-    // The system has the shared memory below the kernel's own.
+    // The system has the shared memory below the kernel's own; of that an H200 used 0x120 bytes.
     case reserved_smem_end:
     case reserved_smem_cap: return program_.shared_base;
     case reserved_smem_begin:

@@ -56,10 +56,10 @@ void multiply_add_carry(void* const* results, const void* const* sources, const 
   });
 }
 
-/// CC.CF holds the borrow.
+/// CC.CF is the carry of a + ~b, and so 1 where nothing is borrowed: docs/numerics.md, "Scalar instructions".
 template <typename T>
 void subtract_borrow(void* const* results, const void* const* sources, const Modifiers& m) {
-  const uint32_t before = carry_in(sources, 2, m);
+  const uint32_t before = m.carry_in ? ~carry_in(sources, 2, m) : 0;
   alignas(64) uint32_t out[32];
   WARPMAT_EACH_LANE {
     const T a = load<T>(sources[0], lane), b = load<T>(sources[1], lane);
@@ -67,7 +67,7 @@ void subtract_borrow(void* const* results, const void* const* sources, const Mod
     out[lane] = static_cast<uint32_t>(a < b) | static_cast<uint32_t>(partial < borrow);
     store<T>(results[0], lane, static_cast<T>(partial - borrow));
   }
-  if (m.carry_out) *static_cast<uint32_t*>(results[1]) = mask_of([&](int lane) HWY_ATTR { return out[lane]; });
+  if (m.carry_out) *static_cast<uint32_t*>(results[1]) = ~mask_of([&](int lane) HWY_ATTR { return out[lane]; });
 }
 
 constexpr Kernel kernels[] = {

@@ -99,6 +99,7 @@ void FunctionResolver::keep_accumulators() {
     const int a = product.a_in_registers ? product.instruction.form().a_registers() : 0;
     kept.insert(kept.end(), operation.sources.begin(), operation.sources.begin() + a);
   }
+  std::erase_if(kept, is_constant);  // a register of A may be given as a number
   std::ranges::sort(kept);
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   for (DraftOperation& operation : function_.operations)
