@@ -303,12 +303,15 @@ Extent extent_of(const Form& form, const Operand& operand) {
 std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
   if (options.formulas || options.cute || options.linear_layout)
     throw std::invalid_argument("formulas and notations are of one warp's operands, and wgmma's are a warpgroup's");
-  return options.tile.given || options.operand == "b" ? wgmma_memory(form, options) : wgmma_registers(form, options);
+  const bool in_memory = options.tile.given || options.operand == "b";
+  if (options.by_address && !(in_memory && options.format == "svg"))
+    throw std::invalid_argument("--by-address is for --format svg of an operand in shared memory");
+  return in_memory ? wgmma_memory(form, options) : wgmma_registers(form, options);
 }
 
 std::string layout(const LayoutOptions& options) {
   if (const WgmmaForm* form = find_wgmma(options.opcode)) return layout_of(*form, options);
-  if (options.tile.given || options.warp)
+  if (options.tile.given || options.warp || options.by_address)
     throw std::invalid_argument(fmt::format("{} has no matrix descriptor and no warpgroup: these options are for wgmma", options.opcode));
   const Form& form = known_form(options.opcode);
   const Operand& operand = operand_with_layout(form, options.operand);
@@ -356,6 +359,7 @@ Examples:
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand d --row 17 --column 2
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --major mn --swizzle 128 --start 0x2000
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --swizzle 128 --format svg > b.svg
+  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --swizzle 128 --format svg --by-address > memory.svg
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand a --descriptor 0x4000004000010080)";
 
 }  // namespace
@@ -411,6 +415,8 @@ void add_layout(CLI::App& app) {
   command->add_option("--colour,--color", options->colour, "What a colour means in svg and latex: lane or register (default: lane)")
       ->transform(CLI::CheckedTransformer(colours).description(""))
       ->type_name("{lane,register}");
+  command->add_flag("--by-address", options->by_address,
+                    "With --format svg, of wgmma: shared memory in the order of its addresses, 16 bytes a cell");
   for (const auto& [option, flag, what] :
        {std::tuple{"--formulas", &options->formulas, "lane, register and bit from row and column, and back, in C"},
         std::tuple{"--cute", &options->cute, "the layout of threads and values as CuTe writes it"},

@@ -268,7 +268,7 @@ std::string wgmma_memory(const WgmmaForm& form, const LayoutOptions& options) {
     const int r = checked(tile, "row", *options.row, tile.rows()), c = checked(tile, "column", *options.column, tile.columns());
     return options.json() ? Json::array({element_json(tile, r, c)}).dump(2) + '\n' : sentence(tile, r, c);
   }
-  if (options.format == "svg") return picture(tile);
+  if (options.by_address) return picture(tile);
   if (options.picture()) return grid_text(memory_grid(form, tile.operand, tile.major, tile.descriptor), options.format, options.colour);
   if (options.json()) return all_json(tile).dump(2) + '\n';
   std::string text =

@@ -27,6 +27,7 @@ struct LayoutOptions {
   TileOptions tile;
   std::string format = "text";  ///< text, json, csv, markdown, svg or latex
   GridColour colour = GridColour::lane;
+  bool by_address = false;  ///< with svg, of an operand in shared memory: the memory's places in order, and what lies there
   bool formulas = false, cute = false, linear_layout = false;
 
   bool json() const { return format == "json"; }

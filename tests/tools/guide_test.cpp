@@ -95,7 +95,7 @@ TEST_CASE("the pictures of docs/guide are what layout draws", "[guide]") {
 
 TEST_CASE("the pictures of hopper.md are what the commands below them draw", "[guide]") {
   const std::string page = read_text(source_path("docs/hopper.md"));
-  const std::regex picture(R"(!\[[^\]]*\]\((guide/[a-z0-9_]+\.svg)\)\s+`warpmat ([^`]+)`)");
+  const std::regex picture(R"(!\[[^\]]*\]\((hopper/[a-z0-9_]+\.svg)\)\s+`warpmat ([^`]+)`)");
   std::size_t pictures = 0;
   for (std::sregex_iterator it(page.begin(), page.end(), picture), end; it != end; ++it, ++pictures) {
     const Outcome outcome = run_command(words_of((*it)[2]));

@@ -95,13 +95,13 @@ std::vector<std::vector<std::string>> words_of_lines(const std::string& text) {
 TEST_CASE("layout prints the fragment both ways", "[tools]") {
   const Form& form = *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
   const auto a = words_of_lines(layout(form, form.operand(OperandName::a), {}));
-  // title, blank, caption, header, 16 rows, blank, caption, header, 32 lanes
-  REQUIRE(a.size() == 4 + 16 + 3 + 32);
-  CHECK(a[4 + 9] == std::vector<std::string>{"9", "4:1.0", "4:1.16", "5:1.0", "5:1.16", "6:1.0", "6:1.16", "7:1.0", "7:1.16", "4:3.0",
+  // title, label, blank, caption, header, 16 rows, blank, caption, header, 32 lanes
+  REQUIRE(a.size() == 5 + 16 + 3 + 32);
+  CHECK(a[5 + 9] == std::vector<std::string>{"9", "4:1.0", "4:1.16", "5:1.0", "5:1.16", "6:1.0", "6:1.16", "7:1.0", "7:1.16", "4:3.0",
                                              "4:3.16", "5:3.0", "5:3.16", "6:3.0", "6:3.16", "7:3.0", "7:3.16"});
-  CHECK(a[4 + 16 + 3 + 5] == std::vector<std::string>{"5", "1,2", "1,3", "9,2", "9,3", "1,10", "1,11", "9,10", "9,11"});
+  CHECK(a[5 + 16 + 3 + 5] == std::vector<std::string>{"5", "1,2", "1,3", "9,2", "9,3", "1,10", "1,11", "9,10", "9,11"});
   const auto c = words_of_lines(layout(form, form.operand(OperandName::c), {}));
-  CHECK(c[4 + 15] == std::vector<std::string>{"15", "28:2", "28:3", "29:2", "29:3", "30:2", "30:3", "31:2", "31:3"});
+  CHECK(c[5 + 15] == std::vector<std::string>{"15", "28:2", "28:3", "29:2", "29:3", "30:2", "30:3", "31:2", "31:3"});
 }
 
 TEST_CASE("layout answers one question", "[tools]") {
