@@ -136,7 +136,8 @@ TEST_CASE("planted: operands stored without a proxy fence", "[machine][wgmma]") 
   const std::size_t at = operands.find("fence.proxy.async;");
   const std::string unfenced = operands.substr(0, at) + operands.substr(at + std::string("fence.proxy.async;").size());
   const std::string text = unfenced + fence + product + commit + wait + result, message = trap_of(text);
-  CHECK_THAT(message, ContainsSubstring("has been stored by warp") && ContainsSubstring("no fence.proxy.async since then lets wgmma see that"));
+  CHECK_THAT(message,
+             ContainsSubstring("has been stored by warp") && ContainsSubstring("no fence.proxy.async since then lets wgmma see that"));
   std::smatch lines;
   REQUIRE(std::regex_search(message, lines, std::regex(R"(line (\d+) \(wgmma.*at line (\d+) \(st\.shared\.v4\.b32\))")));
   const auto line_of = [&](const std::string& part) {

@@ -19,9 +19,9 @@ struct ExplanationPair {
   const Explanation* beside() const { return other ? &*other : nullptr; }
 };
 
-/// `against` is the name of a target ("sm_80"), "f32", a model with other constants as parse_variant() reads it ("table:fraction_bits=25"), or
-/// empty for nothing. Throws as explain() and explain_as_f32() do, and std::invalid_argument where the target has no such form, or where the
-/// model turns a rule.
+/// `against` is the name of a target ("sm_80"), "f32", a model with other constants as parse_variant() reads it ("table:fraction_bits=25"),
+/// or empty for nothing. Throws as explain() and explain_as_f32() do, and std::invalid_argument where the target has no such form, or where
+/// the model turns a rule.
 ExplanationPair explain_pair(const Instruction& instruction, const Arguments& arguments, const Element& element, const std::string& against,
                              const ExecutionOptions& options);
 
