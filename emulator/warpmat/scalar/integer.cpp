@@ -56,18 +56,13 @@ void multiply_add_carry(void* const* results, const void* const* sources, const 
   });
 }
 
-/// CC.CF is the carry of a + ~b, and so 1 where nothing is borrowed: docs/numerics.md, "Scalar instructions".
+/// a - b is a + ~b + 1: CC.CF is 1 where nothing is borrowed (docs/numerics.md, "Scalar instructions").
 template <typename T>
 void subtract_borrow(void* const* results, const void* const* sources, const Modifiers& m) {
-  const uint32_t before = m.carry_in ? ~carry_in(sources, 2, m) : 0;
-  alignas(64) uint32_t out[32];
-  WARPMAT_EACH_LANE {
-    const T a = load<T>(sources[0], lane), b = load<T>(sources[1], lane);
-    const T partial = static_cast<T>(a - b), borrow = before >> lane & 1;
-    out[lane] = static_cast<uint32_t>(a < b) | static_cast<uint32_t>(partial < borrow);
-    store<T>(results[0], lane, static_cast<T>(partial - borrow));
-  }
-  if (m.carry_out) *static_cast<uint32_t*>(results[1]) = ~mask_of([&](int lane) HWY_ATTR { return out[lane]; });
+  const uint32_t before = m.carry_in ? carry_in(sources, 2, m) : ~uint32_t{0};
+  add_with_carry<T>(results, before, m.carry_out, [&](int lane) HWY_ATTR {
+    return Terms<T>{load<T>(sources[0], lane), static_cast<T>(~load<T>(sources[1], lane))};
+  });
 }
 
 constexpr Kernel kernels[] = {
