@@ -24,13 +24,6 @@ namespace {
 constexpr int warps = WgmmaForm::warps;
 constexpr int first_meeting = 16;  // where the first warpgroup meets, among barriers: those of the ISA are 0 to 15
 
-/// Calls visit(place) for each of `count` registers from `slots` on that are no constants.
-template <typename Visit>
-void for_each_place(const code::Slot* slots, int count, std::uint32_t frame, Visit visit) {
-  for (int i = 0; i < count; ++i)
-    if (slots[i] >= 0) visit(WarpgroupState::place(frame + static_cast<std::size_t>(slots[i])));
-}
-
 }  // namespace
 
 /// The value of a source that must be the same in all lanes.
@@ -72,9 +65,8 @@ void WarpState::agree_with_warpgroup(PendingProduct& product) {
   }
 }
 
-/// What a product has in shared memory: read at its statement, and again when it is performed.
+/// What a product has in shared memory, of A where it is not in registers: read at its statement, and again when it is performed.
 std::vector<std::uint32_t> WarpState::read_a(const PendingProduct& product) const {
-  if (product.product->a_in_registers) return product.a;
   const Wgmma& instruction = product.product->instruction;
   std::vector<std::uint32_t> a(instruction.a_words());
   try {
@@ -133,15 +125,16 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
     }
     for_each_place(slots(operation) + operation.results, product.instruction.form().a_registers(), strand().frame,
                    [&](std::size_t place) { pending.reads.push_back(place); });
-  } else
+  } else {
     pending.a_descriptor = uniform_descriptor(operation, 0, "the descriptor of operand a");
+  }
   if (product.instruction.form().sparse())
     std::copy_n(at<std::uint32_t>(source_slot(operation, product.metadata_source())), lanes, pending.metadata.begin());
   const LaneMask scale = *at<LaneMask>(source_slot(operation, product.scale_source()));
   if (scale != 0 && scale != all_lanes) trap(first_lane(~scale), std::nullopt, "scale-d is not the same in all lanes");
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
-  pending.a = read_a(pending);
+  if (!product.a_in_registers) pending.a = read_a(pending);
   check_operands(operation, pending);
   for (const std::size_t place : pending.places) ++wgmma_->users[place];
   for (const std::size_t place : pending.reads) ++wgmma_->readers[place];
@@ -217,7 +210,7 @@ void WarpState::wait_for_products(std::uint32_t groups) {
 /// The four warps perform a product one behind the other, and nothing else runs in between: one of them looks at B again.
 void WarpState::perform_product(const PendingProduct& product) {
   const Wgmma& instruction = product.product->instruction;
-  const bool a_changed = read_a(product) != product.a;
+  const bool a_changed = !product.product->a_in_registers && read_a(product) != product.a;
   if (a_changed || (index_ % warps == 0 && read_b(product) != *product.b))
     trap(-1, std::nullopt,
          fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",

@@ -19,13 +19,6 @@ namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;  // of shared memory, which lie together whatever the descriptor
 
-/// Calls visit(place) for each of `count` registers from `slots` on that are no constants.
-template <typename Visit>
-void for_each_place(const code::Slot* slots, int count, std::uint32_t frame, Visit visit) {
-  for (int i = 0; i < count; ++i)
-    if (slots[i] >= 0) visit(WarpgroupState::place(frame + static_cast<std::size_t>(slots[i])));
-}
-
 /// The addresses of the chunks of shared memory that warp `warp` of a warpgroup reads for a product.
 std::vector<std::uint32_t> operand_chunks(const PendingProduct& product, int warp) {
   const Wgmma& instruction = product.product->instruction;

@@ -49,6 +49,14 @@ struct WarpgroupState {
   std::vector<std::uint32_t> readers;   ///< by place: how many pending products have operand a there
 };
 
+/// Calls visit(WarpgroupState::place) for each of `count` registers from `slots` on that are no constants, of a function whose registers
+/// begin at byte `frame`.
+template <typename Visit>
+void for_each_place(const code::Slot* slots, int count, std::uint32_t frame, Visit visit) {
+  for (int i = 0; i < count; ++i)
+    if (slots[i] >= 0) visit(WarpgroupState::place(frame + static_cast<std::size_t>(slots[i])));
+}
+
 /// What the four warps of a warpgroup must have in common: their wgmma statements, one by one, and the descriptors.
 struct WarpgroupIssues {
   struct Issue {
