@@ -4,7 +4,6 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,10 +26,8 @@ const syntax::Function& find_entry(const syntax::Module& module, std::string_vie
   throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, fmt::join(names, ", ")));
 }
 
-/// The targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.
-constexpr std::pair<std::string_view, int> other_targets[]{
-    {"sm_10", 10}, {"sm_11", 11}, {"sm_12", 12}, {"sm_13", 13}, {"sm_20", 20}, {"sm_30", 30}, {"sm_32", 32}, {"sm_35", 35},
-    {"sm_37", 37}, {"sm_50", 50}, {"sm_52", 52}, {"sm_53", 53}, {"sm_60", 60}, {"sm_61", 61}, {"sm_62", 62}, {"sm_72", 72}};
+/// The numbers of the targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.
+constexpr int other_targets[]{10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 72};
 
 bool runs_on(const Target& own, const Target& wanted) {
   switch (own.features) {
@@ -42,14 +39,13 @@ bool runs_on(const Target& own, const Target& wanted) {
 }
 
 const Target& find_later_target(std::string_view module_target, const Target* wanted) {
-  const auto* other = std::ranges::find(other_targets, module_target, &std::pair<std::string_view, int>::first);
+  const int* const other = std::ranges::find(other_targets, module_target, [](int number) { return fmt::format("sm_{}", number); });
   if (other == std::end(other_targets))
     throw std::invalid_argument(fmt::format("warpmat knows no target '{}', which the module names", module_target));
   if (wanted == nullptr)
     throw std::invalid_argument(
         fmt::format("warpmat is no {}, which the module names: name a later target, for example sm_80", module_target));
-  if (wanted->number < other->second)
-    throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", module_target, wanted->name));
+  if (wanted->number < *other) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", module_target, wanted->name));
   return *wanted;
 }
 

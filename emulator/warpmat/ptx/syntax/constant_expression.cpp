@@ -1,7 +1,7 @@
 #include <warpmat/ptx/syntax/constant_expression.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -21,17 +21,23 @@ struct Constant {
   bool is_unsigned;
 };
 
-/// The binary operators, those that bind most loosely first (PTX ISA 9.1 section 4.5.5, table 5).
-constexpr std::array<std::string_view, 18> operators{
-    "||", "&&", "|", "^", "&", "==", "!=", "<=", ">=", "<<", ">>", "<", ">", "+", "-", "*", "/", "%"};
-constexpr std::array<int, 18> precedences{1, 2, 3, 4, 5, 6, 6, 7, 7, 8, 8, 7, 7, 9, 9, 10, 10, 10};
+struct Operator {
+  std::string_view name;
+  int precedence;  ///< the higher, the more strongly it binds
+};
+
+constexpr int of_products = 10;
+/// The binary operators, a longer one before what it begins with (PTX ISA 9.1 section 4.5.5, table 5).
+constexpr Operator operators[]{{"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},           {"&", 5},           {"==", 6},
+                               {"!=", 6}, {"<=", 7}, {">=", 7}, {"<<", 8},          {">>", 8},          {"<", 7},
+                               {">", 7},  {"+", 9},  {"-", 9},  {"*", of_products}, {"/", of_products}, {"%", of_products}};
 
 bool is_character(const Token& token, char c) {
   return token.kind != Token::Kind::end && token.text.size() == 1 && token.text.front() == c;
 }
 
-/// The operator that begins with the token at `position`, as an index of `operators`; -1 if none does.
-int operator_at(std::span<const Token> tokens, std::size_t position) {
+/// The operator that begins with the token at `position`, or nullptr.
+const Operator* operator_at(std::span<const Token> tokens, std::size_t position) {
   const auto matches = [&](std::string_view name) {
     for (std::size_t i = 0; i < name.size(); ++i) {
       if (position + i >= tokens.size() || !is_character(tokens[position + i], name[i])) return false;
@@ -39,8 +45,8 @@ int operator_at(std::span<const Token> tokens, std::size_t position) {
     }
     return true;
   };
-  const auto* found = std::ranges::find_if(operators, matches);
-  return found == operators.end() ? -1 : static_cast<int>(found - operators.begin());
+  const Operator* const found = std::ranges::find_if(operators, matches, &Operator::name);
+  return found == std::end(operators) ? nullptr : found;
 }
 
 Constant apply(std::string_view name, Constant a, Constant b, const Token& token) {
@@ -111,11 +117,10 @@ Constant read_binary(TokenReader& tokens, int precedence, int depth) {
   Constant left = read_unary(tokens, depth);
   while (true) {
     const Token& token = tokens.here();
-    const int found = operator_at(tokens.tokens(), tokens.position());
-    if (found < 0 || precedences[static_cast<std::size_t>(found)] < precedence) return left;
-    const std::string_view name = operators[static_cast<std::size_t>(found)];
-    for (std::size_t i = 0; i < name.size(); ++i) tokens.take();
-    left = apply(name, left, read_binary(tokens, precedences[static_cast<std::size_t>(found)] + 1, depth + 1), token);
+    const Operator* const found = operator_at(tokens.tokens(), tokens.position());
+    if (found == nullptr || found->precedence < precedence) return left;
+    for (std::size_t i = 0; i < found->name.size(); ++i) tokens.take();
+    left = apply(found->name, left, read_binary(tokens, found->precedence + 1, depth + 1), token);
   }
 }
 
@@ -147,7 +152,8 @@ bool constant_expression_stands_here(const TokenReader& tokens) {
       ++open;
     } else if (is_character(token, ')') && open > 0) {
       --open;
-    } else if (operator_at(all, i) >= 0 || is_character(token, '~') || is_character(token, '!') || is_character(token, '?') || is_cast) {
+    } else if (operator_at(all, i) != nullptr || is_character(token, '~') || is_character(token, '!') || is_character(token, '?') ||
+               is_cast) {
       has_operator = true;
     } else if (is_character(token, ':') && has_operator) {
       continue;
@@ -162,7 +168,7 @@ std::uint64_t read_constant_expression(TokenReader& tokens) {
 }
 
 std::uint64_t read_constant_product(TokenReader& tokens) {
-  return read_binary(tokens, precedences.back(), 0).bits;
+  return read_binary(tokens, of_products, 0).bits;
 }
 
 }  // namespace warpmat::syntax
