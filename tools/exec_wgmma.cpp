@@ -23,11 +23,9 @@ namespace {
 
 constexpr std::size_t warps = WgmmaForm::warps;
 
-/// Rows and columns of an operand of the whole warpgroup; of a sparse A those that are stored.
 MatrixSize extent_of(const WgmmaForm& form, OperandName operand) {
-  const auto m = static_cast<std::size_t>(form.shape.m), n = static_cast<std::size_t>(form.shape.n);
-  if (operand == OperandName::b) return {static_cast<std::size_t>(form.shape.k), n};
-  return {m, operand == OperandName::a ? static_cast<std::size_t>(form.tile->stored_k()) : n};
+  const MatrixExtent extent = matrix_extent(form, operand);
+  return {static_cast<std::size_t>(extent.rows), static_cast<std::size_t>(extent.columns)};
 }
 
 /// An array that is read: `case_bytes` bytes for each case.
@@ -187,18 +185,20 @@ std::vector<std::uint32_t*> registers_in(std::span<std::uint32_t> words) {
 }
 
 /// Calls visit(registers, element, index) for each element of a matrix of the warpgroup: the registers of a tile of `operand`, the element
-/// there, and its index in the order of rows. `words` are the registers of all warps, one behind the other.
+/// there, and its index in the order of rows. `words` are the registers of all warps, one behind the other. Tile by tile.
 template <typename Visit>
 void for_each_element(const WgmmaForm& form, OperandName operand, std::span<std::uint32_t> words, Visit visit) {
   const Fragment& fragment = form.tile->operand(operand).fragment;
   const MatrixSize size = extent_of(form, operand);
   const auto rows = static_cast<std::size_t>(form.tile->shape.m), columns = static_cast<std::size_t>(fragment.columns());
   const std::size_t of_warp = words.size() / warps, of_tile = static_cast<std::size_t>(fragment.registers()) * lanes;
-  for (std::size_t row = 0; row < size.rows; ++row)
-    for (std::size_t column = 0; column < size.columns; ++column) {
-      const auto registers = registers_in(words.subspan(row / rows * of_warp + column / columns * of_tile, of_tile));
-      visit(RegisterList(registers.data(), registers.size()), Element{static_cast<int>(row % rows), static_cast<int>(column % columns), 0},
-            row * size.columns + column);
+  for (std::size_t warp = 0; warp < warps; ++warp)
+    for (std::size_t tile = 0; tile < size.columns / columns; ++tile) {
+      const auto registers = registers_in(words.subspan(warp * of_warp + tile * of_tile, of_tile));
+      for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t column = 0; column < columns; ++column)
+          visit(RegisterList(registers.data(), registers.size()), Element{static_cast<int>(row), static_cast<int>(column), 0},
+                (warp * rows + row) * size.columns + tile * columns + column);
     }
 }
 

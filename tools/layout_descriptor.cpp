@@ -28,8 +28,8 @@ struct Tile {
   MatrixDescriptor descriptor;
 
   MatrixLines lines() const { return matrix_lines(form, operand, major); }
-  int rows() const { return operand == OperandName::a ? form.shape.m : form.shape.k; }
-  int columns() const { return operand == OperandName::a ? form.tile->stored_k() : form.shape.n; }
+  int rows() const { return matrix_extent(form, operand).rows; }
+  int columns() const { return matrix_extent(form, operand).columns; }
   int element_bits() const { return row(form.tile->format(operand)).bits; }
   MemoryPlace place(int r, int c) const { return memory_place(form, operand, major, descriptor, r, c); }
 };

@@ -79,11 +79,10 @@ py::array_t<std::int64_t> wgmma_memory_bits(std::string_view opcode, std::string
   const OperandName name = operand_of(form, operand, true);
   const Major major = major_of(form, k_major);
   const MatrixDescriptor decoded = MatrixDescriptor::decode(descriptor);
-  const int rows = name == OperandName::a ? form.shape.m : form.shape.k,
-            columns = name == OperandName::a ? form.tile->stored_k() : form.shape.n;
-  py::array_t<std::int64_t> out(std::vector<py::ssize_t>{rows, columns});
-  for (int row = 0; row < rows; ++row)
-    for (int column = 0; column < columns; ++column) {
+  const MatrixExtent extent = matrix_extent(form, name);
+  py::array_t<std::int64_t> out(std::vector<py::ssize_t>{extent.rows, extent.columns});
+  for (int row = 0; row < extent.rows; ++row)
+    for (int column = 0; column < extent.columns; ++column) {
       const MemoryPlace place = memory_place(form, name, major, decoded, row, column);
       out.mutable_at(row, column) = std::int64_t{8} * place.address + place.bit;
     }

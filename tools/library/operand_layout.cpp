@@ -135,16 +135,16 @@ LayoutGrid layout_grid(const WgmmaForm& form, OperandName operand) {
 }
 
 LayoutGrid memory_grid(const WgmmaForm& form, OperandName operand, Major major, const MatrixDescriptor& descriptor) {
-  const bool is_a = operand == OperandName::a;
+  const MatrixExtent extent = matrix_extent(form, operand);
   LayoutGrid grid;
   grid.places = GridPlaces::memory;
   grid.title =
       fmt::format("Operand {} of {} in shared memory, {}-major, {}", name(operand), form.opcode, major == Major::k ? "K" : "MN",
                   descriptor.swizzle == Swizzle::none ? "no swizzle" : fmt::format("swizzle of {} bytes", descriptor.line_bytes()));
-  grid.remark = is_a ? layout_remark(form, operand) : "";
+  grid.remark = operand == OperandName::a ? layout_remark(form, operand) : "";
   grid.known = known_text(form);
-  grid.rows = is_a ? form.shape.m : form.shape.k;
-  grid.columns = is_a ? form.tile->stored_k() : form.shape.n;
+  grid.rows = extent.rows;
+  grid.columns = extent.columns;
   grid.element_bits = row(form.tile->format(operand)).bits;
   grid.whole = grid.element_bits % 8 == 0;
   grid.matrices.emplace_back();

@@ -107,21 +107,24 @@ constexpr std::pair<Swizzle, const char*> swizzles[] = {
 
 /// Shared memory of wgmma: the fields of compact descriptors, by the way in which the lines lie and by swizzle.
 Json memory_json(const WgmmaForm& form, OperandName operand) {
-  const bool is_a = operand == OperandName::a;
+  const MatrixExtent extent = matrix_extent(form, operand);
   Json majors = Json::object();
   for (const Major major : {Major::k, Major::mn}) {
     if (major == Major::mn && !form.transposes()) continue;
     Json& of_major = majors[major == Major::k ? "k" : "mn"];
-    of_major["lines_are_rows"] = is_a == (major == Major::k);
+    of_major["lines_are_rows"] = (operand == OperandName::a) == (major == Major::k);
     for (const auto& [swizzle, name] : swizzles) {
       const MatrixDescriptor d = compact_descriptor(matrix_lines(form, operand, major), swizzle, 0);
       of_major["swizzles"][name] = {
           {"width", d.line_bytes()}, {"leading", d.leading}, {"stride", d.stride}, {"descriptor", fmt::format("{:#018x}", d.encode())}};
     }
   }
-  return {
-      {"kind", "memory"}, {"rows", is_a ? form.shape.m : form.shape.k},           {"columns", is_a ? form.tile->stored_k() : form.shape.n},
-      {"matrices", 1},    {"element_bits", row(form.tile->format(operand)).bits}, {"majors", std::move(majors)}};
+  return {{"kind", "memory"},
+          {"rows", extent.rows},
+          {"columns", extent.columns},
+          {"matrices", 1},
+          {"element_bits", row(form.tile->format(operand)).bits},
+          {"majors", std::move(majors)}};
 }
 
 // ---- Forms --------------------------------------------------------------------------------------------------------------------------

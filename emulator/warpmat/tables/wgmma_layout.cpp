@@ -36,10 +36,15 @@ TiledLayout register_layout(const WgmmaForm& form, OperandName operand) {
   return {std::move(tile), {{LayoutAxis::column, LayoutAxis::reg, static_cast<std::uint32_t>(form.tiles())}}};
 }
 
+MatrixExtent matrix_extent(const WgmmaForm& form, OperandName operand) {
+  if (operand == OperandName::b) return {form.shape.k, form.shape.n};
+  return {form.shape.m, operand == OperandName::a ? form.tile->stored_k() : form.shape.n};
+}
+
 MatrixLines matrix_lines(const WgmmaForm& form, OperandName operand, Major major) {
-  const bool is_a = operand == OperandName::a;
-  const int mn = is_a ? form.shape.m : form.shape.n, k = is_a ? form.tile->stored_k() : form.shape.k;
-  const int lines = major == Major::k ? mn : k, along = major == Major::k ? k : mn;
+  const MatrixExtent extent = matrix_extent(form, operand);
+  const bool lines_are_rows = (operand == OperandName::a) == (major == Major::k);
+  const int lines = lines_are_rows ? extent.rows : extent.columns, along = lines_are_rows ? extent.columns : extent.rows;
   return {major, static_cast<std::uint32_t>(lines), static_cast<std::uint32_t>(along * row(form.tile->format(operand)).bits / 8)};
 }
 

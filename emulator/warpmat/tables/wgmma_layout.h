@@ -14,6 +14,15 @@ namespace warpmat {
 /// the warp, columns of D beyond its 8 further registers. The widths n are no powers of two: a tile is repeated.
 [[nodiscard]] WARPMAT_API TiledLayout register_layout(const WgmmaForm& form, OperandName operand);
 
+/// Rows and columns of a whole matrix.
+struct MatrixExtent {
+  int rows = 0, columns = 0;
+  friend bool operator==(const MatrixExtent&, const MatrixExtent&) = default;
+};
+
+/// Of operand a, b, c or d of the warpgroup; of a sparse A those that are stored.
+[[nodiscard]] WARPMAT_API MatrixExtent matrix_extent(const WgmmaForm& form, OperandName operand);
+
 /// A matrix in shared memory as a descriptor sees it (layout/matrix_descriptor.h): `lines` lines of `line_bytes` bytes each.
 struct MatrixLines {
   Major major = Major::k;
