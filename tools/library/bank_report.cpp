@@ -10,7 +10,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "tools/library/markup.h"
+#include "tools/library/svg.h"
 #include "tools/library/table.h"
 
 namespace warpmat {
@@ -204,12 +204,9 @@ std::string bank_picture_svg(const BankLine& line) {
   constexpr int cell = 28, left = 150, top = 60, bottom = 20;
   const std::vector<BankPhase> phases = phases_of(line.worst);
   const int width = left + machine::banks * cell + 20, height = top + static_cast<int>(phases.size()) * cell + bottom;
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "
-      "font-size=\"11\" text-anchor=\"middle\" role=\"img\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#FFFFFF\"/>\n"
-      "<text x=\"10\" y=\"20\" font-size=\"14\" text-anchor=\"start\">{2}</text>\n"
-      "<text x=\"10\" y=\"{3}\" text-anchor=\"start\">words asked of bank</text>\n",
-      width, height, escaped(picture_title(line)), top - 8);
+  std::string out = svg_begin(width, height, picture_title(line), "font-size=\"11\" text-anchor=\"middle\" ");
+  out += svg_text(10, 20, 14, "start", picture_title(line));
+  out += fmt::format("<text x=\"10\" y=\"{}\" text-anchor=\"start\">words asked of bank</text>\n", top - 8);
   for (int bank = 0; bank < machine::banks; ++bank)
     out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + bank * cell + cell / 2, top - 8, bank);
   int y = top;
@@ -218,8 +215,7 @@ std::string bank_picture_svg(const BankLine& line) {
                        phase.wavefronts);
     int x = left;
     for (const int count : asked(line.worst, phase)) {
-      out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\" stroke=\"#666666\"/>\n", x, y, cell, cell,
-                         heat(count));
+      out += svg_rectangle(x, y, cell, cell, heat(count), "666666");
       if (count > 0) out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + cell / 2, y + 18, count);
       x += cell;
     }

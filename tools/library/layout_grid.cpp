@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/library/markup.h"
+#include "tools/library/svg.h"
 
 namespace warpmat {
 namespace {
@@ -94,10 +94,6 @@ namespace {
 
 constexpr int cell_width = 46, cell_height = 30, margin = 36, heading = 22, gap = 18;
 
-std::string svg_text(int x, int y, int size, const std::string& anchor, const std::string& text) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, size, anchor, escaped(text));
-}
-
 /// The two lines of text in a cell.
 std::pair<std::string, std::string> svg_lines(const LayoutGrid& grid, const GridCell& cell) {
   const std::string reg = fmt::format("r{}{}", cell.reg, grid.whole ? "" : fmt::format(".{}", cell.bit));
@@ -126,8 +122,7 @@ std::string_view svg_legend(const LayoutGrid& grid) {
 std::string svg_cell(const LayoutGrid& grid, const GridCell& cell, GridColour colour, int top) {
   const int x = margin + cell.column * cell_width, y = top + cell.row * cell_height, middle = x + cell_width / 2;
   const auto [upper, lower] = svg_lines(grid, cell);
-  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\" stroke=\"#FFFFFF\"/>\n", x, y, cell_width,
-                     cell_height, grid_colour(number_of(grid, cell, colour))) +
+  return svg_rectangle(x, y, cell_width, cell_height, grid_colour(number_of(grid, cell, colour))) +
          svg_text(middle, y + 13, 12, "middle", upper) + svg_text(middle, y + 25, 10, "middle", lower);
 }
 
@@ -147,10 +142,7 @@ std::string grid_svg(const LayoutGrid& grid, GridColour colour) {
   const int matrix_height = grid.rows * cell_height + 2 * heading + gap;
   const int width = std::max(2 * margin + grid.columns * cell_width, 900);
   const int top = margin + 3 * heading - 6, height = top + matrix_height * static_cast<int>(grid.cells.size());
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "
-      "role=\"img\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#FFFFFF\"/>\n",
-      width, height, escaped(grid.title));
+  std::string out = svg_begin(width, height, grid.title);
   out += svg_text(margin, 20, 14, "start", grid.title);
   out += svg_text(
       margin, 38, 11, "start",
