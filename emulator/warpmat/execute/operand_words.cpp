@@ -3,8 +3,8 @@
 #include <cassert>
 #include <vector>
 
+#include <warpmat/numeric/lasting.h>
 #include <warpmat/tables/capacity.h>
-#include <warpmat/tables/lasting.h>
 
 namespace warpmat {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/numeric/lasting.h>
 #include <warpmat/numeric/value.h>
-#include <warpmat/tables/lasting.h>
 #include <warpmat/tables/opcode.h>
 
 namespace warpmat {

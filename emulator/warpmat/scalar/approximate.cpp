@@ -3,10 +3,10 @@
 #include <warpmat/scalar/approximate.h>
 
 #include <array>
-#include <atomic>
 #include <limits>
-#include <memory>
+#include <vector>
 
+#include <warpmat/numeric/lasting.h>
 #include <warpmat/scalar/kernels.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -42,17 +42,17 @@ const Ex2Table& ex2_table();
 /// A function of f16 or bf16 codes.
 using HalfFunction = std::uint16_t (*)(std::uint16_t);
 
-/// The results of `f` for all codes, made at the first call: of several threads that make them at once, the first to finish gives the
-/// table, without a lock (by_instruction_set.h says why). It is never destroyed.
+/// The results of `f` for all codes, made at the first call.
 template <HalfFunction f>
 const std::uint16_t* all_results() {
-  static constinit std::atomic<const std::uint16_t*> made{nullptr};
-  if (const std::uint16_t* const table = made.load(std::memory_order_acquire)) return table;
-  constexpr std::uint32_t codes = 1 << 16;
-  auto fresh = std::make_unique<std::uint16_t[]>(codes);
-  for (std::uint32_t code = 0; code < codes; ++code) fresh[code] = f(static_cast<std::uint16_t>(code));
-  const std::uint16_t* first = nullptr;
-  return made.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel) ? fresh.release() : first;
+  static constinit Lasting<std::vector<std::uint16_t>> results;
+  return results
+      .get([] {
+        std::vector<std::uint16_t> of_codes(1 << 16);
+        for (std::size_t code = 0; code < of_codes.size(); ++code) of_codes[code] = f(static_cast<std::uint16_t>(code));
+        return of_codes;
+      })
+      .data();
 }
 
 }  // namespace warpmat::scalar
@@ -295,8 +295,8 @@ Ex2Table::Ex2Table() {
 }
 
 const Ex2Table& ex2_table() {
-  static const Ex2Table table;
-  return table;
+  static constinit Lasting<Ex2Table> table;
+  return table.get([] { return Ex2Table(); });
 }
 
 HWY_EXPORT(approximate_kernels_here);

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/numeric/lasting.h>
 #include <warpmat/tables/capacity.h>
-#include <warpmat/tables/lasting.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/wmma_forms.h>
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <warpmat/tables/lasting.h>
+#include <warpmat/numeric/lasting.h>
 
 namespace warpmat {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/numeric/kernels_target.h>
-#include <warpmat/tables/lasting.h>
+#include <warpmat/numeric/lasting.h>
 
 namespace warpmat {
 namespace {

@@ -5,7 +5,7 @@
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/layout/padding.h>
-#include <warpmat/tables/lasting.h>
+#include <warpmat/numeric/lasting.h>
 #include <warpmat/tables/metadata.h>
 
 namespace warpmat {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/numeric/lasting.h>
 #include <warpmat/ptx/number.h>
-#include <warpmat/tables/lasting.h>
 
 namespace warpmat::code {
 
