@@ -7,6 +7,8 @@
 #define WARPMAT_FAST_FLOAT_OPERANDS_INL_H_
 #endif
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -48,7 +50,7 @@ class FloatOperands {
   static constexpr int max_elements_of_b = max_k * columns;
 
   FloatOperands(const FloatPlan& plan, const Form& form, const Warps& warps)
-      : plan_(plan), form_(form), warps_(warps), decode_a_(plan.a, 0), decode_b_(plan.b, b_exponent_offset) {}
+      : plan_(plan), form_(form), warps_(warps), decode_a_(plan.a, 0), decode_b_(plan.b, b_exponent_offset), same_a_(has_same_a()) {}
 
   const FloatPlan& plan() const { return plan_; }
   int slots() const { return plan_.a_words * per; }
@@ -58,9 +60,11 @@ class FloatOperands {
     warp_ = warp;
     if (sparse && !read_places()) return false;
     padding_ = hn::Zero(U32());
-    const bool usual_a = read_a(), usual_b = read_b();
+    if (!same_a_ || !a_is_read_) usual_a_ = read_a();
+    a_is_read_ = true;
+    const bool usual_b = read_b();
     read_c();
-    usual_ = usual_a && usual_b;
+    usual_ = usual_a_ && usual_b;
     if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return !plan_.scaled || read_scales();
   }
@@ -86,6 +90,7 @@ class FloatOperands {
 
   /// Makes NaNs of the elements that are; the usual case does without.
   void mark_nans() {
+    a_is_read_ = false;
     decode_a_.mark_nans(a_[0], slots() * rows);
     decode_b_.mark_nans(b_, b_count());
   }
@@ -176,6 +181,20 @@ class FloatOperands {
   }
 
  private:
+  /// Whether all warps have the same A, as the tiles of a wgmma do, in registers that no result is written to.
+  bool has_same_a() const {
+    if (warps_.count == 1 || warps_.strides[static_cast<std::size_t>(OperandName::a)] != 0) return false;
+    const std::less<const std::uint32_t*> before;
+    const std::uint32_t *first = warps_.destination(0, 0), *last = first;
+    for (int i = 0; i < static_cast<int>(warps_.first.destination.size()); ++i) {
+      first = std::min<const std::uint32_t*>(first, warps_.destination(i, 0), before);
+      last = std::max<const std::uint32_t*>(last, warps_.destination(i, warps_.count - 1), before);
+    }
+    for (int i = 0; i < plan_.a_words; ++i)
+      if (before(warps_.source(OperandName::a, i, 0), last + 32) && before(first, warps_.source(OperandName::a, i, 0) + 32)) return false;
+    return true;
+  }
+
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
 
   /// Where element k of a column of B is in b_: the elements of a register's quad beside each other.
@@ -312,8 +331,9 @@ class FloatOperands {
   const Form& form_;
   const Warps& warps_;
   const Decoder<bits, wide> decode_a_, decode_b_;
+  const bool same_a_;
   std::size_t warp_ = 0;
-  bool usual_ = false;
+  bool a_is_read_ = false, usual_a_ = false, usual_ = false;
   Word padding_;
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
