@@ -22,12 +22,14 @@ ThreadMajorWarps::ThreadMajorWarps(const Workload& workload)
 }
 
 void ThreadMajorWarps::place(const Operand& operand, const BatchOperand& from) {
+  const auto words = static_cast<std::size_t>(operand.words());
   if (from.stride == 0) {
-    operands_.push_back(WARPMAT_IMMEDIATE(const_cast<std::uint32_t*>(from.words)));
+    std::vector<std::uint32_t>& numbers = immediates_.emplace_back();
+    for (std::size_t i = 0; i < words; ++i) numbers.push_back(from.words[i * lanes]);
+    operands_.push_back(WARPMAT_IMMEDIATE(numbers.data()));
     strides_.push_back(0);
     return;
   }
-  const auto words = static_cast<std::size_t>(operand.words());
   for (std::size_t warp = 0; warp < warps; ++warp)
     for (std::size_t i = 0; i < words; ++i)
       for (std::size_t lane = 0; lane < lanes; ++lane)
