@@ -18,6 +18,7 @@ const std::vector<const char*>& opcodes() {
   static const std::vector<const char*> all{
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
       "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32",
       "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
       "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64",
@@ -79,6 +80,28 @@ TEST_CASE("a batch may share a source among its warps") {
         instruction.execute(warps.batch(), 9, {.path = path});
         CHECK(warps == expected);
       }
+    }
+}
+
+TEST_CASE("a source that all warps share may be a result of one: the warps behind it read the result") {
+  constexpr std::size_t count = 9, writer = 3;
+  for (const char* opcode : {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"})
+    for (const Path path : {Path::fast, Path::reference}) {
+      CAPTURE(opcode, path == Path::fast);
+      const Instruction instruction = instruction_named(opcode);
+      const std::size_t words = lanes * static_cast<std::size_t>(instruction.form().operand(OperandName::a).words());
+      WarpArrays warps(instruction.form(), count, OperandName::a, 3);
+      WarpArrays expected = warps;
+      expected.execute_each(instruction, 0, writer + 1);
+      std::copy_n(expected.word(OperandName::d, writer, 0), words, expected.word(OperandName::a, 0, 0));
+      expected.execute_each(instruction, writer + 1, count);
+      std::copy_n(warps.word(OperandName::a, 0, 0), words, warps.word(OperandName::d, writer, 0));
+      Batch batch = warps.batch();
+      batch.source(OperandName::a).words = warps.word(OperandName::d, writer, 0);
+      instruction.execute(batch, count, {.path = path});
+      for (std::size_t warp = 0; warp < count; ++warp)
+        CHECK(std::equal(warps.word(OperandName::d, warp, 0), warps.word(OperandName::d, warp, 0) + words,
+                         expected.word(OperandName::d, warp, 0)));
     }
 }
 
