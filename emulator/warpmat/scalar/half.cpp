@@ -7,7 +7,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/scalar/half.cpp"
 #include <hwy/foreach_target.h>
 
-#include <warpmat/scalar/round-inl.h>
+#include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::scalar::HWY_NAMESPACE {
@@ -77,32 +77,49 @@ void pick(void* const* results, const void* const* sources, const Modifiers& mod
 /// An f16 or bf16 source that fma.oob looks for: the NaN that stands for an element outside a tensor.
 constexpr uint16_t out_of_bounds_nan = 0x7ff7;  // of either sign, in f16 and in bf16 [H200]
 
-/// fma of `halves` values a lane. The sum is rounded to f32 downward and upward; where the two differ it is inexact, and the one nearer to
-/// zero with its last bit set is the sum rounded to odd, from which the half is rounded correctly: f32 has more than two bits more.
+/// The float or double that an exact sum lies next to, rounded to odd: of the two neighbours of a sum that is none itself the one whose last
+/// bit is set, from which any shorter format is rounded correctly. `rest` is the exact sum less `nearest`, of which its sign counts; NaN
+/// where a sum is infinite or NaN.
+template <typename T, typename Rest>
+HWY_INLINE T to_odd(T nearest, Rest rest) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const auto bits = std::bit_cast<Bits>(nearest);
+  const Bits toward_rest = (bits < 0) == (rest < 0) ? 1 : -1;
+  return std::bit_cast<T>(bits + ((rest < 0 || rest > 0) && (bits & 1) == 0 ? toward_rest : 0));
+}
+
+/// x y + z rounded to odd. T holds products and what is missing to a sum exactly (Knuth's TwoSum).
+template <typename T>
+HWY_INLINE T multiply_add_to_odd(T x, T y, T z) {
+  const T product = x * y, sum = product + z, of_z = sum - product;
+  return to_odd(sum, (product - (sum - of_z)) + (z - of_z));
+}
+
+/// Products of f16 have 22 bits, of which none is below 2^-48: floats will do. Those of bf16 go down to 2^-266.
+HWY_INLINE float multiply_add(F16, float x, float y, float z) {
+  return multiply_add_to_odd(x, y, z);
+}
+HWY_INLINE float multiply_add(Bf16, float x, float y, float z) {
+  const double sum = multiply_add_to_odd<double>(x, y, z);
+  const auto nearest = static_cast<float>(sum);
+  return to_odd(nearest, sum - nearest);
+}
+
+/// fma of `halves` values a lane. One loop for each step: the compiler makes vectors of short loops alone.
 template <typename H, int halves, bool plain>
 HWY_INLINE void multiply_add(void* result, const void* const* sources, const Modifiers& modifiers) {
   constexpr std::size_t count = 32 * halves;
   const HalfModifiers<H> m(modifiers);
-  alignas(64) float s[3][count], downward[count], upward[count];
+  alignas(64) float s[3][count], sums[count];
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t half = 0; half < halves; ++half) {
       float* const values = s[i] + 32 * half;
       const void* const source = sources[i];
       WARPMAT_EACH_LANE values[lane] = half_source<H, plain>(load<uint32_t>(source, lane) >> (16 * half) & 0xffff, m);
     }
-  const auto sums = [&](RoundingMode::Mode rounding, float* sum) HWY_ATTR {
-    asm volatile("" : : "r"(s), "r"(sum) : "memory");  // the arrays are memory, which RoundingMode's fences hold
-    const RoundingMode mode(rounding);
-    for (std::size_t i = 0; i < count; ++i) sum[i] = std::fma(s[0][i], s[1][i], s[2][i]);
-  };
-  sums(RoundingMode::down, downward);
-  sums(RoundingMode::up, upward);
+  for (std::size_t i = 0; i < count; ++i) sums[i] = multiply_add(H{}, s[0][i], s[1][i], s[2][i]);
   WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
-                            const float low = downward[2 * shift + lane],
-                                        high = upward[2 * shift + lane];  // shift is 0 or 16: the second half's are 32 further
-                            const bool exact = low == high;  // a zero that is exact is the upper one's, +0 unless both terms are -0
-                            const auto nearer = std::bit_cast<uint32_t>(low < 0 || exact ? high : low);
-                            return half_result<H, plain>(std::bit_cast<float>(nearer | static_cast<uint32_t>(!exact)), m);
+                            return half_result<H, plain>(sums[2 * shift + lane], m);  // the second half's are 32 further
                           }));
 }
 

@@ -127,7 +127,7 @@ constexpr float half_source(std::uint32_t code, const HalfModifiers<H>& m) {
 
 /// A result of .ftz (which bf16 has not), .sat and .relu. `exact` may have been rounded to odd.
 template <typename H, bool plain>
-constexpr std::uint32_t half_result(float exact, const HalfModifiers<H>& m) {
+[[gnu::always_inline]] constexpr std::uint32_t half_result(float exact, const HalfModifiers<H>& m) {
   std::uint32_t code = narrow_code<H>(exact);
   if constexpr (plain) return code;
   code = magnitude(exact) < m.flushed_result_below ? code & half_sign : code;
