@@ -32,7 +32,7 @@ class ThreadMajorWarps {
   std::vector<std::uint32_t> registers_;  ///< [warps][lanes][thread_words]
   std::array<std::uint16_t, thread_words> numbers_;
   std::vector<std::vector<std::uint32_t>> immediates_;  ///< of each operand that is one
-  std::size_t next_ = 0;  ///< the first register that no operand has
+  std::size_t next_ = 0;                                ///< the first register that no operand has
   std::vector<warpmat_registers> operands_;
   std::vector<std::size_t> strides_;  ///< by operand: words from warp to warp
 };

@@ -77,9 +77,9 @@ void pick(void* const* results, const void* const* sources, const Modifiers& mod
 /// An f16 or bf16 source that fma.oob looks for: the NaN that stands for an element outside a tensor.
 constexpr uint16_t out_of_bounds_nan = 0x7ff7;  // of either sign, in f16 and in bf16 [H200]
 
-/// The float or double that an exact sum lies next to, rounded to odd: of the two neighbours of a sum that is none itself the one whose last
-/// bit is set, from which any shorter format is rounded correctly. `rest` is the exact sum less `nearest`, of which its sign counts; NaN
-/// where a sum is infinite or NaN.
+/// The float or double that an exact sum lies next to, rounded to odd: of the two neighbours of a sum that is none itself the one whose
+/// last bit is set, from which any shorter format is rounded correctly. `rest` is the exact sum less `nearest`, of which its sign counts;
+/// NaN where a sum is infinite or NaN.
 template <typename T, typename Rest>
 HWY_INLINE T to_odd(T nearest, Rest rest) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
