@@ -110,10 +110,10 @@ class Parser {
     if (const auto reason = unavailable(*form, *program_.target, program_.version)) fail(mnemonic, *reason);
     const Instruction instruction(*form, *program_.target, program_.version);
     Statement statement{mnemonic.location, instruction, {}};
-    const std::vector<syntax::Operand> given = read_operands();
     const std::size_t most = form->operands.size();
-    const bool no_stride = form->operands.back().kind == OperandKind::stride && given.size() + 1 == most;
-    if (!no_stride) require_count(mnemonic, given, most);
+    const bool may_omit = form->operands.back().kind == OperandKind::stride;
+    const std::vector<syntax::Operand> given = read_operands(mnemonic, may_omit ? most - 1 : most, most);
+    const bool no_stride = given.size() < most;
     for (std::size_t i = 0; i < given.size(); ++i) {
       const Operand& operand = form->operands[i];
       const std::string what = fmt::format("operand {} of {}", name(operand.name), mnemonic.text);
@@ -131,8 +131,8 @@ class Parser {
     Statement statement{mnemonic.location, std::move(*instruction), {}};
     const std::string of = fmt::format(" of {}", mnemonic.text);
     const bool moves = mnemonic.text == "mov";
-    const std::vector<syntax::Operand> given = read_operands();
-    require_count(mnemonic, given, statement.scalar()->operands.size());
+    const std::size_t count = statement.scalar()->operands.size();
+    const std::vector<syntax::Operand> given = read_operands(mnemonic, count, count);
     for (const ScalarArgument& operand : statement.scalar()->operands) {
       const syntax::Operand& text = given[statement.operands.size()];
       if (operand.type == nullptr) {
@@ -150,17 +150,16 @@ class Parser {
     add(std::move(statement));
   }
 
-  /// The operands of the statement, and its end.
-  std::vector<syntax::Operand> read_operands() {
+  /// The operands of the statement, `fewest` to `most`, and its end.
+  std::vector<syntax::Operand> read_operands(const Token& mnemonic, std::size_t fewest, std::size_t most) {
     std::vector<syntax::Operand> operands = syntax::read_operands(tokens_);
+    const Location end = tokens_.here().location;
     tokens_.expect(';', "the statement");
+    const std::size_t given = operands.size();
+    if (given < fewest || given > most)
+      fail(given < fewest ? end : operands[most].location, fmt::format("{} takes {} operand{} here, {} {} given", mnemonic.text, most,
+                                                                       most == 1 ? "" : "s", given, given == 1 ? "is" : "are"));
     return operands;
-  }
-
-  static void require_count(const Token& mnemonic, const std::vector<syntax::Operand>& given, std::size_t wanted) {
-    if (given.size() != wanted)
-      fail(mnemonic, fmt::format("{} takes {} operand{} here, {} {} given", mnemonic.text, wanted, wanted == 1 ? "" : "s", given.size(),
-                                 given.size() == 1 ? "is" : "are"));
   }
 
   void add(Statement statement) {
