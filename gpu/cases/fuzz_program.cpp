@@ -63,7 +63,7 @@ std::vector<std::vector<const Form*>> forms_of(const Target& target, const FuzzO
 
 std::vector<const ScalarInstruction*> scalars_of(const Target& target) {
   std::vector<const ScalarInstruction*> found;
-  for (const ScalarInstruction& instruction : scalar_instructions())
+  for (const ScalarInstruction& instruction : fuzzed_scalar_instructions())
     if (target.number >= instruction.requirement.baseline) found.push_back(&instruction);
   return found;
 }
@@ -268,8 +268,7 @@ class Generator {
       case ScalarOperation::load: return load(instruction);
       case ScalarOperation::store: return store(instruction);
       case ScalarOperation::barrier: return {instruction.opcode + " 0xffffffff;"};
-      case ScalarOperation::move: return {move(instruction)};
-      case ScalarOperation::compute: return {compute(instruction)};
+      case ScalarOperation::compute: return {instruction.opcode.starts_with("mov") ? move(instruction) : compute(instruction)};
     }
     return {};
   }
@@ -285,21 +284,22 @@ class Generator {
   }
 
   Lines load(const ScalarInstruction& instruction) {
-    const bool in_braces = instruction.vector > 1;
-    const Address address = load_address(static_cast<std::uint32_t>(instruction.result->bits * instruction.vector / 8));
-    const Lines registers = destinations(memory_pool(*instruction.result), instruction.vector, in_braces);
+    const ScalarArgument& data = instruction.data();
+    const bool in_braces = data.count > 1;
+    const Address address = load_address(static_cast<std::uint32_t>(instruction.access_bytes()));
+    const Lines registers = destinations(memory_pool(*data.type), data.count, in_braces);
     return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, list(registers, in_braces), address.text), false);
   }
 
   Lines store(const ScalarInstruction& instruction) {
-    const Address address = store_address(static_cast<std::uint32_t>(instruction.source->bits * instruction.vector / 8));
-    const Lines registers = sources(memory_pool(*instruction.source), instruction.vector);
-    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, address.text, list(registers, instruction.vector > 1)),
-                        true);
+    const ScalarArgument& data = instruction.data();
+    const Address address = store_address(static_cast<std::uint32_t>(instruction.access_bytes()));
+    const Lines registers = sources(memory_pool(*data.type), data.count);
+    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, address.text, list(registers, data.count > 1)), true);
   }
 
   std::string move(const ScalarInstruction& instruction) {
-    const DataType& type = *instruction.result;
+    const DataType& type = *instruction.operands.front().type;
     const Pool& pool = pool_of(type.bits);
     const std::string to = any(pool);
     std::string from = any(pool);
@@ -312,9 +312,9 @@ class Generator {
   }
 
   std::string compute(const ScalarInstruction& instruction) {
-    Lines operands{any(pool_of(instruction.result->bits))};
-    for (int i = 0; i < instruction.sources; ++i) operands.push_back(any(pool_of(instruction.source->bits)));
-    if (instruction.sources > 1 && !is_floating(*instruction.source) && random_.one_in(3))
+    Lines operands;
+    for (const ScalarArgument& operand : instruction.operands) operands.push_back(any(pool_of(operand.type->bits)));
+    if (operands.size() > 2 && !is_floating(*instruction.operands.back().type) && random_.one_in(3))
       operands.back() = number(random_.one_in(2) ? 5 : 32);
     return fmt::format("{} {};", instruction.opcode, fmt::join(operands, ", "));
   }
@@ -395,6 +395,41 @@ bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool
 }
 
 }  // namespace
+
+const std::vector<ScalarInstruction>& fuzzed_scalar_instructions() {
+  struct Group {
+    std::string_view mnemonic;  ///< with the qualifiers before the type
+    std::vector<std::string_view> types;
+  };
+  static const std::vector<ScalarInstruction> all = [] {
+    const std::vector<std::string_view> integers{"u32", "s32"}, untyped{"b32"},
+        memory{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
+    const Group groups[]{{"mov", {"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}},
+                         {"add", integers},
+                         {"sub", integers},
+                         {"mul.lo", integers},
+                         {"mad.lo", integers},
+                         {"and", untyped},
+                         {"or", untyped},
+                         {"xor", untyped},
+                         {"not", untyped},
+                         {"shl", untyped},
+                         {"shr", {"b32", "u32", "s32"}},
+                         {"ld.shared", memory},
+                         {"st.shared", memory},
+                         {"cvt.rn", {"f16x2.f32", "bf16x2.f32"}}};
+    std::vector<ScalarInstruction> found;
+    for (const Group& group : groups)
+      for (const std::string_view type : group.types)
+        for (const std::string_view vector : {"", ".v2", ".v4"})
+          if (vector.empty() || group.types == memory)
+            if (auto instruction = find_scalar_instruction(fmt::format("{}{}.{}", group.mnemonic, vector, type)))
+              found.push_back(std::move(*instruction));
+    found.push_back(*find_scalar_instruction("bar.warp.sync"));
+    return found;
+  }();
+  return all;
+}
 
 std::size_t FuzzProgram::statements() const {
   std::size_t count = 0;

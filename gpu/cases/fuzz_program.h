@@ -15,6 +15,10 @@ namespace warpmat {
 // Random programs whose result the ISA defines, so that two runners must agree on every bit of it: addresses are valid, lanes do not write
 // to the same bytes, and a barrier stands before and after each statement that writes memory.
 
+/// The scalar instructions that the programs are drawn from: moves, 32-bit arithmetic and logic, loads and stores of shared memory, a
+/// conversion, a barrier. Random kernels (kernel_program.h) have all others.
+const std::vector<ScalarInstruction>& fuzzed_scalar_instructions();
+
 /// Statements that stay together when a program is shortened: one that uses memory with those that compute its addresses.
 struct FuzzUnit {
   std::vector<std::string> statements;

@@ -11,7 +11,6 @@ namespace {
 bool is_written(const Statement& statement, std::size_t position) {
   if (const Instruction* instruction = statement.matrix()) return instruction->form().operands[position].written;
   switch (statement.scalar()->operation) {
-    case ScalarOperation::move:
     case ScalarOperation::compute:
     case ScalarOperation::load: return position == 0;
     case ScalarOperation::store:
@@ -29,7 +28,7 @@ std::size_t stored_words(const Statement& statement) {
   }
   const ScalarInstruction& scalar = *statement.scalar();
   if (scalar.operation != ScalarOperation::store) return 0;
-  return lanes * static_cast<std::size_t>((scalar.source->bits * scalar.vector + 31) / 32);
+  return lanes * static_cast<std::size_t>((scalar.access_bytes() + 3) / 4);
 }
 
 /// Up to four bytes of shared memory as one word.

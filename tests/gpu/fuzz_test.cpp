@@ -86,7 +86,7 @@ TEST_CASE("random programs use all that the target has, and overlap operands", "
   std::set<std::string> all;
   for (const Form& form : forms()) all.emplace(name(form.mnemonic));
   CHECK(mnemonics == all);
-  CHECK(scalars.size() == scalar_instructions().size());
+  CHECK(scalars.size() == fuzzed_scalar_instructions().size());
   CHECK(destination_is_source * 20 > matrices);
   CHECK(repeated_source > 0);
 }
@@ -132,7 +132,7 @@ TEST_CASE("what one warp stores lies apart in each lane", "[gpu]") {
         const Item& base = statement.operands[0].items.front();
         const Register& addresses = warp.named_registers()[static_cast<std::size_t>(base.slot)];
         std::set<std::uint32_t> sorted(addresses.begin(), addresses.end());
-        const auto bytes = static_cast<std::uint32_t>(statement.scalar()->source->bits * statement.scalar()->vector / 8);
+        const auto bytes = static_cast<std::uint32_t>(statement.scalar()->access_bytes());
         REQUIRE(sorted.size() == lanes);
         for (auto left = sorted.begin(), right = std::next(left); right != sorted.end(); ++left, ++right) CHECK(*right - *left >= bytes);
       }

@@ -1,8 +1,14 @@
 // The text that is written around a program for a GPU is a module like any other: Module takes it, and launch leaves the bits that running
 // the program leaves.
 
+#include <algorithm>
+#include <random>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include <warpmat/machine/launch.h>
 
@@ -12,6 +18,7 @@
 #include "gpu/cases/fuzz_program.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/kernel.h"
+#include "gpu/runners/scalar_case.h"
 
 namespace warpmat {
 namespace {
@@ -100,6 +107,51 @@ TEST_CASE("launch executes the kernel around random programs as the runner execu
       INFO(name << ": " << print(program));
       CHECK(launch_agrees(program, random_fuzz_states(program, 9, index, 2)));
     }
+}
+
+/// A program of scalar instructions of a list, each with registers of its own, named by the number of the statement.
+Program scalar_program(const Target& target, std::span<const ScalarCase> cases) {
+  std::string declarations = fmt::format(".target {}\n", target.name), statements;
+  for (std::size_t number = 0; number < cases.size(); ++number) {
+    std::vector<std::string> results, sources;
+    const auto add = [&](const std::vector<ScalarOperand>& operands, const char* prefix, std::vector<std::string>& names) {
+      for (const ScalarOperand& operand : operands) {
+        names.push_back(fmt::format("{}{}_{}", prefix, number, names.size()));
+        declarations += fmt::format(".reg .b{} {};\n", operand.register_bits, names.back());
+      }
+    };
+    add(cases[number].results, "d", results);
+    add(cases[number].sources, "s", sources);
+    statements += cases[number].statement(results, sources) + "\n";
+  }
+  return parse(declarations + statements);
+}
+
+WarpStates random_bits(const Program& program, std::uint64_t seed) {
+  WarpStates states(program, 2, granularity);
+  std::mt19937_64 random(seed);
+  for (Register& r : states.registers)
+    for (std::uint32_t& word : r) word = static_cast<std::uint32_t>(random());
+  return states;
+}
+
+TEST_CASE("launch executes the kernel around every scalar instruction of a list as the runner executes it", "[gpu]") {
+  constexpr std::size_t each = 50;
+  std::set<std::string> mnemonics;
+  std::size_t executed = 0;
+  for (const char* name : {"sm_90a", "sm_100a", "sm_120a"}) {
+    std::vector<ScalarCase> cases = scalar_cases(target(name), newest_ptx);
+    std::erase_if(cases, [](const ScalarCase& shown) { return !find_scalar_instruction(shown.opcode); });
+    for (std::size_t first = 0; first < cases.size(); first += each) {
+      const Program program = scalar_program(target(name), std::span(cases).subspan(first, std::min(each, cases.size() - first)));
+      INFO(name << ": " << print(program));
+      CHECK(launch_agrees(program, random_bits(program, first)));
+    }
+    executed += cases.size();
+    for (const ScalarCase& shown : cases) mnemonics.insert(shown.opcode.substr(0, shown.opcode.find('.')));
+  }
+  CHECK(executed > 2000);
+  CHECK(mnemonics.size() > 40);
 }
 
 }  // namespace

@@ -116,4 +116,21 @@ TEST_CASE("Integers are no floating-point numbers", "[machine][constants]") {
   CHECK(contains(refusal("setp.lt.f32 %p1, %f1, 0;"), "'0' is not a number that fits .f32"));
   CHECK(contains(refusal("mov.u32 %d, 0f3F800000;"), "'0f3F800000' is not a number that fits .u32"));
   CHECK(refusal("mov.b32 %d, 0f3F800000; mov.f32 %f1, 1.0;") == "nothing");
+  // ptxas 13.0: numbers have no floating-point format besides .f32 and .f64.
+  CHECK(contains(refusal("add.f16 %s1, %s2, 5;"), "'5' is not a number that fits .f16"));
+  CHECK(contains(refusal("fma.rn.bf16x2 %r1, %r2, %r3, 0x3f803f80;"), "'0x3f803f80' is not a number that fits .bf16x2"));
+  CHECK(contains(refusal("cvt.rn.f16x2.e4m3x2 %r1, 5;"), "'5' is not a number that fits .e4m3x2"));
+  CHECK(refusal("add.u16x2 %r1, %r2, 5; st.global.b16 [%out], 5;") == "nothing");
+}
+
+TEST_CASE("What ptxas refuses: types that mov, selp, ld and st do not have, types of cvt the wrong way round", "[machine][constants]") {
+  for (const char* statement :
+       {"mov.f16 %s1, %s2;", "mov.bf16x2 %r1, %r2;", "selp.f16 %s1, %s2, %s3, %p1;", "ld.global.f16 %s1, [%out];",
+        "st.global.bf16x2 [%out], %r1;", "cvt.rn.f32.f16 %r1, %s1;", "cvt.rn.f32.f16 %s1, %r1;", "cvt.rni.f32.s32 %r1, %r2;"}) {
+    INFO(statement);
+    CHECK(contains(message_of([&] { words_of(word_kernel(statement), {1}, {1}); }), "is not a form that warpmat executes"));
+  }
+  const auto minus = [](const std::string& body) { return message_of([&] { words_of(word_kernel(body), {1}, {1}); }); };
+  CHECK(contains(minus("ld.global.u32 %d, [%out-4];"), "ptxas takes no minus here: write +-"));
+  CHECK(minus("ld.global.u32 %d, [%out+16-8-8]; ld.global.u32 %d, [%out+-4+4];") == "nothing");
 }

@@ -221,3 +221,24 @@ TEST_CASE("a variable of the module is found by its name, read and set, and keep
   CHECK(memory.read<std::uint32_t>(counter, 2) == std::vector<std::uint32_t>{7, 42});
   CHECK_THROWS_WITH(variable_address(kernel, memory, "count"), "the module has no .global or .const variable 'count'");
 }
+
+TEST_CASE(".global and .const variables of a body are there once, with their contents, hidden in their scope", "[machine][memory]") {
+  const std::string before = ".global .u32 number = 1;\n";
+  const std::string body = R"(
+    .reg .b32 %a;
+    .const .u32 seven = 7;
+    { .global .u32 number = 2; ld.global.u32 %a, [number]; add.u32 %d, %d, %a; add.u32 %a, %a, 1; st.global.u32 [number], %a; }
+    { .global .u32 number = 10; ld.global.u32 %a, [number]; add.u32 %d, %d, %a; }
+    ld.global.u32 %a, [number]; mad.lo.u32 %d, %a, 100, %d;
+    ld.const.u32 %a, [seven]; mad.lo.u32 %d, %a, 1000, %d;
+  )";
+  const Module module = word_kernel(body, "sm_90", before);
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4, "out");
+  const Kernel kernel(module, "k");
+  for (const std::uint32_t first : {2u, 3u}) {
+    launch(kernel, {{1}, {1}}, memory, {out});
+    CHECK(memory.read<std::uint32_t>(out, 1).front() == 7000 + 100 + 10 + first);
+  }
+  CHECK(memory.read<std::uint32_t>(variable_address(kernel, memory, "number"), 1).front() == 1);
+}

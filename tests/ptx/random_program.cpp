@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/cases/fuzz_program.h"
+
 namespace warpmat {
 namespace {
 
@@ -50,7 +52,7 @@ class Generator {
       while (unavailable(*form, *find_target("sm_90a"), {9, 0}));
       return matrix_statement(*form);
     }
-    const auto all = scalar_instructions();
+    const auto& all = fuzzed_scalar_instructions();
     return scalar_statement(all[below(all.size())]);
   }
 
@@ -86,15 +88,13 @@ class Generator {
 
   std::string scalar_statement(const ScalarInstruction& instruction) {
     const bool load = instruction.operation == ScalarOperation::load, store = instruction.operation == ScalarOperation::store;
-    const Place result{instruction.result_accepts, instruction.result, true, load};
-    const Place source{instruction.source_accepts, instruction.source, false, store, instruction.operation == ScalarOperation::move};
-    const bool free_order = load || store || instruction.opcode.starts_with("cvt");
+    const bool free_order = load || store || instruction.opcode.starts_with("cvt"), moves = instruction.opcode.starts_with("mov");
     std::string text = (free_order ? shuffled_opcode(random_, instruction.opcode) : instruction.opcode) + " ";
-    if (load) return text + group(result, instruction.vector) + "," + address() + ";";
-    if (store) return text + address() + "," + group(source, instruction.vector) + ";";
-    if (instruction.operation == ScalarOperation::barrier) return text + item(source) + ";";
-    text += item(result);
-    for (int i = 0; i < instruction.sources; ++i) text += "," + gap() + item(source);
+    for (const ScalarArgument& operand : instruction.operands) {
+      if (&operand != &instruction.operands.front()) text += "," + gap();
+      const Place place{operand.accepts, operand.type, operand.written, operand.may_be_wider, moves && !operand.written};
+      text += operand.type == nullptr ? address() : group(place, operand.count);
+    }
     return text + gap() + ";";
   }
 

@@ -17,6 +17,8 @@
 
 #include <warpmat/ptx/run.h>
 
+#include "gpu/cases/fuzz_program.h"
+
 namespace warpmat {
 namespace {
 
@@ -84,7 +86,7 @@ Register random_register(std::mt19937& random) {
 /// "add.u32 d, s0, s1;"
 std::string statement(const ScalarInstruction& instruction) {
   std::string text = instruction.opcode + " d";
-  for (int i = 0; i < instruction.sources; ++i) text += fmt::format(", s{}", i);
+  for (std::size_t i = 1; i < instruction.operands.size(); ++i) text += fmt::format(", s{}", i - 1);
   return text + ";";
 }
 
@@ -172,8 +174,8 @@ int wrong_conversions(const std::string& opcode, const NarrowFloat& format, cons
 
 constexpr std::size_t memory_bytes = 4096;
 
-std::size_t access_bytes(const ScalarInstruction& instruction, const DataType& type) {
-  return static_cast<std::size_t>(instruction.vector * type.bits / 8);
+std::size_t bytes_of(const ScalarInstruction& instruction) {
+  return static_cast<std::size_t>(instruction.access_bytes());
 }
 
 /// Register types that a load or store of `type` may have at its data.
@@ -236,7 +238,7 @@ State state_of(const Warp& warp) {
 
 std::vector<const ScalarInstruction*> instructions(ScalarOperation operation) {
   std::vector<const ScalarInstruction*> out;
-  for (const ScalarInstruction& instruction : scalar_instructions())
+  for (const ScalarInstruction& instruction : fuzzed_scalar_instructions())
     if (instruction.operation == operation) out.push_back(&instruction);
   return out;
 }
@@ -246,7 +248,7 @@ std::vector<const ScalarInstruction*> instructions(ScalarOperation operation) {
 TEST_CASE("scalar: arithmetic agrees with plain 64-bit expressions in every lane") {
   std::mt19937 random(6);
   for (const ScalarInstruction* instruction : instructions(ScalarOperation::compute)) {
-    if (instruction->opcode.starts_with("cvt")) continue;
+    if (instruction->opcode.starts_with("cvt") || instruction->opcode.starts_with("mov")) continue;
     INFO(instruction->opcode);
     REQUIRE(references().contains(instruction->opcode));
     const Lane& reference = references().at(instruction->opcode);
@@ -255,8 +257,8 @@ TEST_CASE("scalar: arithmetic agrees with plain 64-bit expressions in every lane
     int wrong = 0;
     for (int round = 0; round < 200; ++round) {
       std::vector<Register> sources(3);
-      for (int i = 0; i < instruction->sources; ++i)
-        warp.reg(fmt::format("s{}", i)) = sources[static_cast<std::size_t>(i)] = random_register(random);
+      for (std::size_t i = 0; i + 1 < instruction->operands.size(); ++i)
+        warp.reg(fmt::format("s{}", i)) = sources[i] = random_register(random);
       run(warp);
       for (std::size_t lane = 0; lane < lanes; ++lane)
         wrong += warp.reg("d")[lane] != reference(sources[0][lane], sources[1][lane], sources[2][lane]);
@@ -337,9 +339,10 @@ TEST_CASE("scalar: cvt's first source goes to the upper half, and every NaN beco
 
 TEST_CASE("scalar: mov copies 16, 32 and 64 bits of registers and numbers") {
   std::mt19937 random(10);
-  for (const ScalarInstruction* instruction : instructions(ScalarOperation::move)) {
+  for (const ScalarInstruction* instruction : instructions(ScalarOperation::compute)) {
+    if (!instruction->opcode.starts_with("mov")) continue;
     INFO(instruction->opcode);
-    const int bits = instruction->result->bits;
+    const int bits = instruction->operands.front().type->bits;
     const Program program = parse(fmt::format(".reg .b{} a, b; {} a, b;", bits, instruction->opcode), "sm_80");
     Warp warp(program);
     fill(warp, random);
@@ -381,13 +384,14 @@ template <typename Visit>
 void for_each_access(ScalarOperation operation, Visit visit) {
   const bool load = operation == ScalarOperation::load;
   for (const ScalarInstruction* instruction : instructions(operation)) {
-    const DataType& type = load ? *instruction->result : *instruction->source;
-    const auto registers = data_registers(type, load ? instruction->result_accepts : instruction->source_accepts);
+    const DataType& type = *instruction->data().type;
+    const int count = instruction->data().count;
+    const auto registers = data_registers(type, instruction->data().accepts);
     REQUIRE_FALSE(registers.empty());
-    const std::string data = group(instruction->vector), operands = load ? data + ", [address];" : "[address], " + data + ";";
+    const std::string data = group(count), operands = load ? data + ", [address];" : "[address], " + data + ";";
     for (const std::string_view register_type : registers) {
       INFO(instruction->opcode << (load ? " into ." : " from .") << register_type);
-      const Program program = parse(declarations(register_type, instruction->vector) + instruction->opcode + " " + operands, "sm_80");
+      const Program program = parse(declarations(register_type, count) + instruction->opcode + " " + operands, "sm_80");
       visit(*instruction, type, find_data_type(register_type)->bits, program);
     }
   }
@@ -397,7 +401,7 @@ TEST_CASE("scalar: ld.shared of every type and vector, into every register type,
   std::mt19937 random(11);
   for_each_access(
       ScalarOperation::load, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
-        const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
+        const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
         const bool is_signed = type.name.starts_with("s");
         Warp warp(program, memory_bytes);
         int wrong = 0;
@@ -405,7 +409,7 @@ TEST_CASE("scalar: ld.shared of every type and vector, into every register type,
           fill(warp, random);
           aim(warp, random, bytes);
           run(warp);
-          for (int i = 0; i < instruction.vector; ++i)
+          for (int i = 0; i < instruction.data().count; ++i)
             for (std::size_t lane = 0; lane < lanes; ++lane) {
               const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
               wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
@@ -420,7 +424,7 @@ TEST_CASE(
   std::mt19937 random(12);
   for_each_access(
       ScalarOperation::store, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
-        const std::size_t bytes = access_bytes(instruction, type), element = static_cast<std::size_t>(type.bits) / 8;
+        const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
         Warp warp(program, memory_bytes);
         for (int round = 0; round < 10; ++round) {
           fill(warp, random);
@@ -428,7 +432,7 @@ TEST_CASE(
           if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
           State expected = state_of(warp);
           for (std::size_t lane = 0; lane < lanes; ++lane)
-            for (int i = 0; i < instruction.vector; ++i) {
+            for (int i = 0; i < instruction.data().count; ++i) {
               const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
               std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
             }
@@ -443,11 +447,11 @@ TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and addre
   for (const ScalarOperation operation : {ScalarOperation::load, ScalarOperation::store})
     for (const ScalarInstruction* instruction : instructions(operation)) {
       const bool load = operation == ScalarOperation::load;
-      const DataType& type = load ? *instruction->result : *instruction->source;
-      const std::size_t bytes = access_bytes(*instruction, type);
-      const std::string data = group(instruction->vector);
-      const Program program = parse(declarations(fmt::format("b{}", std::max(type.bits, 16)), instruction->vector) + instruction->opcode +
-                                        " " + (load ? data + ", [address];" : "[address], " + data + ";"),
+      const DataType& type = *instruction->data().type;
+      const std::size_t bytes = bytes_of(*instruction);
+      const std::string data = group(instruction->data().count);
+      const Program program = parse(declarations(fmt::format("b{}", std::max(type.bits, 16)), instruction->data().count) +
+                                        instruction->opcode + " " + (load ? data + ", [address];" : "[address], " + data + ";"),
                                     "sm_80");
       struct Case {
         std::size_t address;
@@ -494,6 +498,35 @@ TEST_CASE("scalar: addresses add modulo 2^32 in 32-bit registers and modulo 2^64
   wide_warp.reg("w", 1).fill(0xffffffff);
   run(wide_warp);
   CHECK(wide_warp.reg("x")[3] == 7);
+}
+
+TEST_CASE("scalar: results that are narrower than their register fill it as their type says, wide ones take both words") {
+  const Program program = parse(
+      ".reg .b16 h; .reg .b32 r, n, m; .reg .b64 w, v, q; .reg .f32 f;\n"
+      "cvt.s8.s32 h, r; cvt.s8.s32 n, r; cvt.u8.s32 m, r; cvt.s8.s32 w, r; cvt.u16.u64 v, w;\n"
+      "mad.wide.s32 q, r, 3, w; fma.rn.f32 f, 1.5, 2.0, 0f3F800000;",
+      "sm_80");
+  Warp warp(program);
+  warp.reg("r").fill(0x12345680);
+  run(warp);
+  CHECK(warp.reg("h")[3] == 0xff80);
+  CHECK(warp.reg("n")[3] == 0xffffff80);
+  CHECK(warp.reg("m")[3] == 0x80);
+  CHECK(read_register(warp, "w", 64, 3) == 0xffffffffffffff80);
+  CHECK(read_register(warp, "v", 64, 3) == 0xff80);
+  CHECK(read_register(warp, "q", 64, 3) == 0x12345680ull * 3 + 0xffffffffffffff80);
+  CHECK(warp.reg("f")[3] == std::bit_cast<uint32_t>(4.0f));
+}
+
+TEST_CASE("scalar: without declarations the registers of conversions have the width that their types need") {
+  const Program program =
+      parse("cvt.rn.satfinite.e4m3x2.f32 pair, a, b; cvt.f32.f16 c, half; cvt.u8.u32 d, e; cvt.rn.f16x2.e4m3x2 x, pair;", "sm_90");
+  for (const auto& [name, type] :
+       {std::pair{"pair", "b16"}, {"a", "b32"}, {"c", "b32"}, {"half", "b16"}, {"d", "b32"}, {"e", "b32"}, {"x", "b32"}}) {
+    INFO(name);
+    REQUIRE(program.find_register(name) != nullptr);
+    CHECK(program.find_register(name)->type->name == type);
+  }
 }
 
 TEST_CASE("scalar: bar.warp.sync wants all lanes") {

@@ -24,15 +24,9 @@ struct warpmat_warp {
 
 namespace {
 
-/// Bytes that a lane accesses by ld.shared or st.shared.
-std::uint64_t access_bytes(const ScalarInstruction& instruction) {
-  const DataType& type = *(instruction.operation == ScalarOperation::load ? instruction.result : instruction.source);
-  return static_cast<std::uint64_t>(type.bits / 8 * instruction.vector);
-}
-
 warpmat_status status_of(const Trap& trap, const ScalarInstruction& instruction) {
   if (!trap.address) return WARPMAT_UNDEFINED;
-  return *trap.address % access_bytes(instruction) != 0 ? WARPMAT_MISALIGNED : WARPMAT_OUT_OF_RANGE;
+  return *trap.address % static_cast<std::uint64_t>(instruction.access_bytes()) != 0 ? WARPMAT_MISALIGNED : WARPMAT_OUT_OF_RANGE;
 }
 
 /// `error`, naming the line of `statement`.

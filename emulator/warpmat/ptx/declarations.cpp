@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/number.h>
+#include <warpmat/ptx/syntax/variable_reader.h>
 
 namespace warpmat {
 namespace {
 
 constexpr std::int64_t max_shared_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t max_alignment = 1 << 16;
 constexpr int max_registers = 1 << 16;
 
 bool is_reg(const Token& token) {
@@ -34,12 +36,12 @@ Declarations::Declarations(TokenReader& tokens, Program& program, const Target* 
 }
 
 void Declarations::parse_directive() {
-  const Token& directive = tokens_.take();
+  const Token& directive = tokens_.here();
+  if (directive.text == ".reg" || directive.text == ".shared") return parse_variables();
+  tokens_.take();
   if (directive.text == ".version") return parse_version();
   if (directive.text == ".target") return parse_target();
   if (directive.text == ".address_size") return parse_address_size();
-  if (directive.text == ".reg") return parse_registers();
-  if (directive.text == ".shared") return parse_variables();
   constexpr std::array<std::string_view, 5> of_modules{".entry", ".func", ".visible", ".extern", ".weak"};
   if (std::ranges::find(of_modules, directive.text) != of_modules.end())
     fail(directive,
@@ -75,31 +77,13 @@ void Declarations::parse_address_size() {
   if (token.text != "64" && token.text != "32") fail(token, fmt::format("expected an address size of 64 or 32, found {}", spell(token)));
 }
 
-const DataType& Declarations::parse_type(bool of_register) {
-  const Token& token = tokens_.take();
-  const DataType* type = token.kind == Token::Kind::qualifier ? find_data_type(token.text.substr(1)) : nullptr;
-  if (type == nullptr || (of_register && !type->is_register))
-    fail(token, fmt::format("expected a type such as .b32 or .f32, found {}", spell(token)));
-  return *type;
+void Declarations::parse_variables() {
+  for (const syntax::Variable& variable : syntax::read_variables(tokens_)) define(variable);
 }
 
-const Token& Declarations::parse_new_name() {
-  const Token& name = tokens_.take();
-  if (name.kind != Token::Kind::word || name.text == "_" || name.text == "%laneid")
-    fail(name, fmt::format("expected a name, found {}", spell(name)));
-  return name;
-}
-
-std::int64_t Declarations::parse_count(std::int64_t most, std::string_view what) {
-  const Token& token = tokens_.take();
-  const auto count = token.kind == Token::Kind::number ? parse_integer(token.text) : std::nullopt;
-  if (!count || *count == 0 || *count > static_cast<std::uint64_t>(most))
-    fail(token, fmt::format("expected {} from 1 to {}, found {}", what, most, spell(token)));
-  return static_cast<std::int64_t>(*count);
-}
-
-void Declarations::require_new(const Token& token, const std::string& name) const {
-  if (find_register(name) != nullptr || program_.find_variable(name) != nullptr) fail(token, fmt::format("'{}' is already declared", name));
+void Declarations::require_new(Location location, const std::string& name) const {
+  if (find_register(name) != nullptr || program_.find_variable(name) != nullptr)
+    fail(location, fmt::format("'{}' is already declared", name));
 }
 
 const NamedRegister* Declarations::find_register(std::string_view name) const {
@@ -107,59 +91,53 @@ const NamedRegister* Declarations::find_register(std::string_view name) const {
   return found == register_index_.end() ? nullptr : &program_.registers[found->second];
 }
 
-const NamedRegister& Declarations::define_register(const Token& token, std::string name, const DataType& type) {
-  require_new(token, name);
-  if (program_.registers.size() >= max_registers) fail(token, fmt::format("more than {} registers", max_registers));
+const NamedRegister& Declarations::define_register(Location location, std::string name, const DataType& type) {
+  require_new(location, name);
+  if (program_.registers.size() >= max_registers) fail(location, fmt::format("more than {} registers", max_registers));
   register_index_.emplace(name, program_.registers.size());
   program_.registers.push_back({std::move(name), &type, program_.named_words});
   program_.named_words += type.bits > 32 ? 2 : 1;
   return program_.registers.back();
 }
 
-void Declarations::parse_registers() {
-  const DataType& type = parse_type(true);
-  do {
-    const Token& name = parse_new_name();
-    if (!tokens_.take_if('<')) {
-      define_register(name, std::string(name.text), type);
-      continue;
-    }
-    const std::int64_t count = parse_count(max_registers, "a number of registers");
-    tokens_.expect('>', "the number of registers");
-    for (std::int64_t i = 0; i < count; ++i) define_register(name, fmt::format("{}{}", name.text, i), type);
-  } while (tokens_.take_if(','));
-  tokens_.expect(';', "the declaration");
+void Declarations::define_registers(const syntax::Variable& variable, const DataType& type) {
+  const std::string name(variable.name);
+  if (!variable.extents.empty() || variable.alignment != 0) fail(variable.location, "a register has no elements and no alignment");
+  if (variable.registers == 0) return static_cast<void>(define_register(variable.location, name, type));
+  for (std::int64_t i = 0; i < variable.registers; ++i) define_register(variable.location, fmt::format("{}{}", name, i), type);
 }
 
-void Declarations::parse_extent(SharedVariable& variable) {
-  tokens_.take();
-  const std::int64_t most = max_shared_bytes / (variable.type->bits / 8) / variable.count;
-  variable.extents.push_back(parse_count(most, "a number of elements"));
-  variable.count *= variable.extents.back();
-  tokens_.expect(']', "the number of elements");
-}
-
-void Declarations::parse_variables() {
-  std::int64_t alignment = 0;
-  if (tokens_.here().text == ".align") {
-    tokens_.take();
-    const Token& token = tokens_.here();
-    alignment = parse_count(1 << 16, "an alignment in bytes");
-    if ((alignment & (alignment - 1)) != 0) fail(token, "an alignment must be a power of two");
+void Declarations::define_variable(const syntax::Variable& declared, const DataType& type) {
+  const std::int64_t alignment = declared.alignment, bytes = type.bits / 8;
+  if (alignment < 0 || alignment > max_alignment || (alignment & (alignment - 1)) != 0)
+    fail(declared.location, fmt::format("an alignment is a power of two up to {}", max_alignment));
+  if (declared.registers != 0) fail(declared.location, "a shared variable has its elements in brackets");
+  SharedVariable variable{std::string(declared.name), &type, 1, declared.extents, std::max(alignment, bytes), 0};
+  require_new(declared.location, variable.name);
+  for (const std::int64_t extent : declared.extents) {
+    const std::int64_t most = max_shared_bytes / bytes / variable.count;
+    if (extent < 1 || extent > most)
+      fail(declared.location, fmt::format("'{}' needs a number of elements from 1 to {}", declared.name, most));
+    variable.count *= extent;
   }
-  const DataType& type = parse_type(false);
-  do {
-    const Token& name = parse_new_name();
-    require_new(name, std::string(name.text));
-    SharedVariable variable{std::string(name.text), &type, 1, {}, std::max<std::int64_t>(alignment, type.bits / 8), 0};
-    while (tokens_.here().is('[')) parse_extent(variable);
-    variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
-    if (variable.address + variable.bytes() > max_shared_bytes)
-      fail(name, fmt::format("more than {} bytes of shared memory", max_shared_bytes));
-    program_.shared_bytes = variable.address + variable.bytes();
-    program_.variables.push_back(std::move(variable));
-  } while (tokens_.take_if(','));
-  tokens_.expect(';', "the declaration");
+  variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+  if (variable.address + variable.bytes() > max_shared_bytes)
+    fail(declared.location, fmt::format("more than {} bytes of shared memory", max_shared_bytes));
+  program_.shared_bytes = variable.address + variable.bytes();
+  program_.variables.push_back(std::move(variable));
+}
+
+void Declarations::define(const syntax::Variable& variable) {
+  const bool is_register = variable.space == syntax::Space::reg;
+  const DataType* const type = find_data_type(variable.type);
+  if (type == nullptr || (is_register && !type->is_register))
+    fail(variable.location, fmt::format("'{}' needs a type such as .b32 or .f32{}", variable.name,
+                                        variable.type.empty() ? "" : fmt::format(", not '.{}'", variable.type)));
+  if (variable.name == "_" || variable.name == "%laneid")
+    fail(variable.location, fmt::format("'{}' is no name for a variable", variable.name));
+  if (variable.vector != 1 || variable.pointer || !variable.values.empty())
+    fail(variable.location, fmt::format("'{}' has no .v2 or .v4, no .ptr and no initial values in a list of statements", variable.name));
+  is_register ? define_registers(variable, *type) : define_variable(variable, *type);
 }
 
 }  // namespace warpmat

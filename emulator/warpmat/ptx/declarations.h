@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <warpmat/ptx/program.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/token_reader.h>
 
 namespace warpmat {
@@ -24,8 +25,8 @@ class Declarations {
 
   /// Program::find_register without its linear search: one declaration can make 65,536 registers.
   const NamedRegister* find_register(std::string_view name) const;
-  /// Adds a register; throws StatementError at `token` where the name is taken.
-  const NamedRegister& define_register(const Token& token, std::string name, const DataType& type);
+  /// Adds a register; throws StatementError at `location` where the name is taken.
+  const NamedRegister& define_register(Location location, std::string name, const DataType& type);
   /// Whether the program has a .reg: then no register may go without.
   bool declares_registers() const { return declares_registers_; }
 
@@ -33,14 +34,11 @@ class Declarations {
   void parse_version();
   void parse_target();
   void parse_address_size();
-  void parse_registers();
   void parse_variables();
-  /// One [number] of an array.
-  void parse_extent(SharedVariable& variable);
-  const DataType& parse_type(bool of_register);
-  const Token& parse_new_name();
-  std::int64_t parse_count(std::int64_t most, std::string_view what);
-  void require_new(const Token& token, const std::string& name) const;
+  void define(const syntax::Variable& variable);
+  void define_registers(const syntax::Variable& variable, const DataType& type);
+  void define_variable(const syntax::Variable& declared, const DataType& type);
+  void require_new(Location location, const std::string& name) const;
 
   TokenReader& tokens_;
   Program& program_;

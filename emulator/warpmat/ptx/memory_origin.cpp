@@ -98,7 +98,7 @@ std::vector<ReadRow> rows_of(const Form& form, LoadedWords& words, const std::ar
 
 /// What the lanes have read by an ld.shared whose registers are as wide as its elements.
 std::vector<ReadRow> rows_of(const ScalarInstruction& load, const LoadedWords& words, const std::array<std::uint64_t, lanes>& addresses) {
-  const std::size_t size = static_cast<std::size_t>(load.result->bits / 8) * static_cast<std::size_t>(load.vector);
+  const auto size = static_cast<std::size_t>(load.access_bytes());
   if (size != words.held.size() * sizeof(std::uint32_t)) return {};
   std::vector<ReadRow> rows(lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -7,8 +8,9 @@
 
 #include <warpmat/ptx/declarations.h>
 #include <warpmat/ptx/excerpt.h>
-#include <warpmat/ptx/operand_parser.h>
+#include <warpmat/ptx/operand_checker.h>
 #include <warpmat/ptx/slots.h>
+#include <warpmat/ptx/syntax/operand_reader.h>
 
 namespace warpmat {
 namespace {
@@ -17,7 +19,7 @@ namespace {
 class Parser {
  public:
   Parser(std::string_view source, const Target* target)
-      : source_(source), tokens_(source), declarations_(tokens_, program_, target), operands_(tokens_, program_, declarations_) {}
+      : source_(source), tokens_(source), declarations_(tokens_, program_, target), operands_(program_, declarations_) {}
 
   Program program() {
     while (!tokens_.at_end()) {
@@ -25,7 +27,8 @@ class Parser {
         parse_one();
       } catch (const StatementError& error) {
         report(error.location, error.message);
-        recover();
+        const bool has_ended = tokens_.position() > failed_at_ && tokens_.behind(';');
+        if (!has_ended) recover();
       }
     }
     refuse_labels_of_names();
@@ -95,20 +98,10 @@ class Parser {
     }
     if (program_.target == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one");
 
-    if (is_matrix_mnemonic(mnemonic.text)) {
+    if (is_matrix_mnemonic(mnemonic.text))
       parse_matrix_statement(mnemonic, opcode);
-    } else if (is_scalar_mnemonic(mnemonic.text)) {
+    else
       parse_scalar_statement(mnemonic, opcode);
-    } else if (mnemonic.text == "bra" || mnemonic.text == "ret" || mnemonic.text == "exit" || mnemonic.text == "call") {
-      fail(mnemonic, fmt::format("a list of statements runs from first to last, without {}: 'warpmat launch' and Module take whole kernels",
-                                 mnemonic.text));
-    } else {
-      fail(mnemonic,
-           fmt::format(
-               "unknown instruction '{}': there are ldmatrix, stmatrix, movmatrix, mma, wmma, and mov, add, sub, mul.lo, mad.lo, shl, "
-               "shr, and, or, xor, not, ld.shared, st.shared, cvt.rn, bar.warp.sync",
-               mnemonic.text));
-    }
   }
 
   void parse_matrix_statement(const Token& mnemonic, const std::string& opcode) {
@@ -117,56 +110,59 @@ class Parser {
     if (const auto reason = unavailable(*form, *program_.target, program_.version)) fail(mnemonic, *reason);
     const Instruction instruction(*form, *program_.target, program_.version);
     Statement statement{mnemonic.location, instruction, {}};
-    for (const Operand& operand : form->operands) {
-      if (operand.kind == OperandKind::stride && !tokens_.here().is(',')) {
-        statement.operands.push_back({OperandText::Kind::omitted, {}, 0});
-        continue;
-      }
-      if (!statement.operands.empty()) tokens_.expect(',', "the operand");
+    const std::size_t most = form->operands.size();
+    const bool may_omit = form->operands.back().kind == OperandKind::stride;
+    const std::vector<syntax::Operand> given = read_operands(mnemonic, may_omit ? most - 1 : most, most);
+    const bool no_stride = given.size() < most;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const Operand& operand = form->operands[i];
       const std::string what = fmt::format("operand {} of {}", name(operand.name), mnemonic.text);
-      statement.operands.push_back(operands_.matrix_operand(instruction, operand, what));
+      statement.operands.push_back(operands_.matrix_operand(given[i], instruction, operand, what));
     }
-    finish(std::move(statement));
+    if (no_stride) statement.operands.push_back({OperandText::Kind::omitted, {}, 0});
+    add(std::move(statement));
   }
 
   void parse_scalar_statement(const Token& mnemonic, const std::string& opcode) {
-    const ScalarInstruction* instruction = find_scalar_instruction(opcode);
-    if (instruction == nullptr) fail(mnemonic, explain_unknown_scalar(opcode));
+    std::optional<ScalarInstruction> instruction = find_scalar_instruction(opcode);
+    if (!instruction) fail(mnemonic, explain_unknown_scalar(opcode));
     if (const auto rule = unmet(instruction->requirement, *program_.target, program_.version))
       fail(mnemonic, fmt::format("{} {}", instruction->opcode, *rule));
-
-    Statement statement{mnemonic.location, instruction, {}};
-    const bool memory = instruction->operation == ScalarOperation::load || instruction->operation == ScalarOperation::store;
-    const Slot result{fmt::format("the result of {}", mnemonic.text), instruction->result_accepts, instruction->result, true, memory};
-    const Slot source{fmt::format("a source of {}", mnemonic.text),   instruction->source_accepts, instruction->source, false, memory,
-                      instruction->operation == ScalarOperation::move};
-    std::vector<OperandText>& operands = statement.operands;
-    switch (instruction->operation) {
-      case ScalarOperation::load:
-        operands.push_back(operands_.group(result, instruction->vector, instruction->vector > 1));
-        tokens_.expect(',', "the result");
-        operands.push_back(operands_.address("the address"));
-        break;
-      case ScalarOperation::store:
-        operands.push_back(operands_.address("the address"));
-        tokens_.expect(',', "the address");
-        operands.push_back(operands_.group(source, instruction->vector, instruction->vector > 1));
-        break;
-      case ScalarOperation::barrier: operands.push_back(operands_.group(source, 1, false)); break;
-      case ScalarOperation::move:
-      case ScalarOperation::compute:
-        operands.push_back(operands_.group(result, 1, false));
-        for (int i = 0; i < instruction->sources; ++i) {
-          tokens_.expect(',', "the operand");
-          operands.push_back(operands_.group(source, 1, false));
-        }
-        break;
+    Statement statement{mnemonic.location, std::move(*instruction), {}};
+    const std::string of = fmt::format(" of {}", mnemonic.text);
+    const bool moves = mnemonic.text == "mov";
+    const std::size_t count = statement.scalar()->operands.size();
+    const std::vector<syntax::Operand> given = read_operands(mnemonic, count, count);
+    for (const ScalarArgument& operand : statement.scalar()->operands) {
+      const syntax::Operand& text = given[statement.operands.size()];
+      if (operand.type == nullptr) {
+        statement.operands.push_back(operands_.address(text, "the address"));
+        continue;
+      }
+      const Slot place{(operand.written ? "the result" : "a source") + of,
+                       operand.accepts,
+                       operand.type,
+                       operand.written,
+                       operand.may_be_wider,
+                       moves && !operand.written};
+      statement.operands.push_back(operands_.group(text, place, operand.count, operand.count > 1));
     }
-    finish(std::move(statement));
+    add(std::move(statement));
   }
 
-  void finish(Statement statement) {
+  /// The operands of the statement, `fewest` to `most`, and its end.
+  std::vector<syntax::Operand> read_operands(const Token& mnemonic, std::size_t fewest, std::size_t most) {
+    std::vector<syntax::Operand> operands = syntax::read_operands(tokens_);
+    const Location end = tokens_.here().location;
     tokens_.expect(';', "the statement");
+    const std::size_t given = operands.size();
+    if (given < fewest || given > most)
+      fail(given < fewest ? end : operands[most].location, fmt::format("{} takes {} operand{} here, {} {} given", mnemonic.text, most,
+                                                                       most == 1 ? "" : "s", given, given == 1 ? "is" : "are"));
+    return operands;
+  }
+
+  void add(Statement statement) {
     statement.label = std::exchange(label_, {});
     program_.statements.push_back(std::move(statement));
   }
@@ -178,7 +174,7 @@ class Parser {
   std::size_t failed_at_ = 0;     ///< where the current statement began: recovery must get beyond it
   Program program_;
   Declarations declarations_;
-  OperandParser operands_;
+  OperandChecker operands_;
   std::vector<Diagnostic> errors_;
 };
 

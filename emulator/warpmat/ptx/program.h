@@ -61,13 +61,13 @@ struct OperandText {
 /// statements are equal wherever they stand.
 struct Statement {
   Location location;
-  std::variant<Instruction, const ScalarInstruction*> instruction;
+  std::variant<Instruction, ScalarInstruction> instruction;
   std::vector<OperandText> operands;
   std::string label = {};  ///< the name that the text gives it, "product: mma...": its operand a is product.a
 
   const Instruction* matrix() const { return std::get_if<Instruction>(&instruction); }
   friend bool operator==(const Statement& a, const Statement& b) { return a.instruction == b.instruction && a.operands == b.operands; }
-  const ScalarInstruction* scalar() const { return matrix() != nullptr ? nullptr : std::get<1>(instruction); }
+  const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&instruction); }
 };
 
 /// A program: PTX statements that one warp executes from first to last. Immutable once parsed; many threads may run it at once.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -24,6 +25,20 @@ struct Words {
 bool reads_memory(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
   return statement.scalar()->operation == ScalarOperation::load;
+}
+
+/// A 64-bit register as the catalogue's functions know it.
+struct alignas(64) WideRegister : std::array<std::uint64_t, lanes> {};
+
+void join(const Register& low, const Register& high, WideRegister& whole) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) whole[lane] = low[lane] | std::uint64_t{high[lane]} << 32;
+}
+
+void split(const WideRegister& whole, Register& low, Register& high) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    low[lane] = static_cast<std::uint32_t>(whole[lane]);
+    high[lane] = static_cast<std::uint32_t>(whole[lane] >> 32);
+  }
 }
 
 std::uint64_t sign_extend(std::uint64_t bits, int width) {
@@ -125,7 +140,6 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
 
 void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
   switch (instruction.operation) {
-    case ScalarOperation::move: return move(statement);
     case ScalarOperation::compute: return compute(statement, instruction);
     case ScalarOperation::load: return load(statement, instruction);
     case ScalarOperation::store: return store(statement, instruction);
@@ -133,19 +147,47 @@ void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& i
   }
 }
 
-void Warp::move(const Statement& statement) {
+/// Calls the row's function. It knows 64-bit registers as whole numbers; here they are two words.
+void Warp::compute(const Statement& statement, const ScalarInstruction& instruction) {
+  constexpr std::size_t most_sources = 8;
+  std::array<WideRegister, most_sources + 1> wide;
+  std::array<const void*, most_sources + 1> sources{};  // kernels ask for a last source that the row may not have
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < statement.operands.size(); ++i)
+    for (const Item& item : statement.operands[i].items) {
+      sources[count] = word(item, 0).data();
+      if (instruction.operands[i].type->bits > 32) {
+        join(word(item, 0), word(item, 1), wide[count]);
+        sources[count] = wide[count].data();
+      }
+      ++count;
+    }
   const Item& to = statement.operands[0].items[0];
-  const Item& from = statement.operands[1].items[0];
-  for (int i = 0; i < to.words; ++i) word(to, i) = word(from, i);
+  const DataType& type = *instruction.operands[0].type;
+  WideRegister& wide_result = wide[most_sources];
+  void* const results[]{type.bits > 32 ? static_cast<void*>(wide_result.data()) : word(to, 0).data(), nullptr};
+  const RoundingMode mode(RoundingMode::nearest);
+  if (instruction.kernel != nullptr)
+    instruction.kernel(results, sources.data(), instruction.modifiers);
+  else
+    instruction.function(results, sources.data());
+  if (type.bits > 32)
+    split(wide_result, word(to, 0), word(to, 1));
+  else
+    extend(to, type);
 }
 
-void Warp::compute(const Statement& statement, const ScalarInstruction& instruction) {
-  static constexpr Register zero{};
-  std::array<const Register*, 3> sources{&zero, &zero, &zero};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(instruction.sources); ++i) sources[i] = &word(statement.operands[i + 1].items[0], 0);
-  Register& result = word(statement.operands[0].items[0], 0);
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    result[lane] = instruction.function((*sources[0])[lane], (*sources[1])[lane], (*sources[2])[lane]);
+/// Fills what a register has above a result of `type` in its low bits.
+void Warp::extend(const Item& to, const DataType& type) {
+  const int bits = register_bits(to);
+  if (bits <= type.bits) return;
+  Register& low = word(to, 0);
+  const bool is_signed = type.is_signed && type.type_class == DataType::Class::integer;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t value = is_signed ? sign_extend(low[lane], type.bits) : low[lane];
+    low[lane] = static_cast<std::uint32_t>(bits == 16 ? value & 0xffff : value);
+    if (bits == 64) word(to, 1)[lane] = static_cast<std::uint32_t>(value >> 32);
+  }
 }
 
 int Warp::register_bits(const Item& item) const {
@@ -161,9 +203,9 @@ std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const 
 }
 
 void Warp::load(const Statement& statement, const ScalarInstruction& instruction) {
-  const DataType& type = *instruction.result;
+  const DataType& type = *instruction.data().type;
   const std::size_t element_bytes = static_cast<std::size_t>(type.bits) / 8;
-  const std::size_t bytes = element_bytes * static_cast<std::size_t>(instruction.vector);
+  const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
   note_addresses(statement, statement.operands[1]);
   std::array<std::array<std::uint8_t, max_access_bytes>, lanes> loaded;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -184,8 +226,8 @@ void Warp::load(const Statement& statement, const ScalarInstruction& instruction
 }
 
 void Warp::store(const Statement& statement, const ScalarInstruction& instruction) {
-  const std::size_t element_bytes = static_cast<std::size_t>(instruction.source->bits) / 8;
-  const std::size_t bytes = element_bytes * static_cast<std::size_t>(instruction.vector);
+  const std::size_t element_bytes = static_cast<std::size_t>(instruction.data().type->bits) / 8;
+  const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
   std::array<std::uint8_t*, lanes> places;
   for (std::size_t lane = 0; lane < lanes; ++lane)
     places[lane] = shared_.at(static_cast<int>(lane), address(statement.operands[0], lane), bytes, "store").data();

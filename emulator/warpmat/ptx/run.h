@@ -55,8 +55,8 @@ class WARPMAT_API Warp {
  private:
   void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
   void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
-  void move(const Statement& statement);
   void compute(const Statement& statement, const ScalarInstruction& instruction);
+  void extend(const Item& to, const DataType& type);
   void load(const Statement& statement, const ScalarInstruction& instruction);
   void store(const Statement& statement, const ScalarInstruction& instruction);
   void check_barrier(const Statement& statement) const;

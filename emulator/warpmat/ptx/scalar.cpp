@@ -1,190 +1,163 @@
 #include <warpmat/ptx/scalar.h>
 
 #include <algorithm>
-#include <map>
-#include <span>
-#include <vector>
+#include <array>
 
 #include <fmt/format.h>
 
-#include <warpmat/numeric/lasting.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/executable.h>
+#include <warpmat/ptx/catalogue/video_selectors.h>
 
 namespace warpmat {
 namespace {
 
-using std::uint32_t;
+using catalogue::Match;
+using catalogue::OperandPattern;
+using catalogue::Semantics;
+using catalogue::ValueType;
 
-// ---- What they do -------------------------------------------------------------------------------------------------------------------
+constexpr std::string_view elsewhere = "'warpmat launch' and Module take whole kernels";
 
-uint32_t add(uint32_t a, uint32_t b, uint32_t) {
-  return a + b;
-}
-uint32_t subtract(uint32_t a, uint32_t b, uint32_t) {
-  return a - b;
-}
-uint32_t multiply_low(uint32_t a, uint32_t b, uint32_t) {
-  return a * b;
-}
-uint32_t multiply_add_low(uint32_t a, uint32_t b, uint32_t c) {
-  return a * b + c;
-}
-uint32_t bitwise_and(uint32_t a, uint32_t b, uint32_t) {
-  return a & b;
-}
-uint32_t bitwise_or(uint32_t a, uint32_t b, uint32_t) {
-  return a | b;
-}
-uint32_t bitwise_xor(uint32_t a, uint32_t b, uint32_t) {
-  return a ^ b;
-}
-uint32_t bitwise_not(uint32_t a, uint32_t, uint32_t) {
-  return ~a;
+/// The type that registers and numbers of `type` have in a program: its own, or where .reg does not know it that of its width.
+const DataType* data_type(const ValueType& type) {
+  const DataType* const own = find_data_type(type.name);
+  return own != nullptr ? own : find_data_type(fmt::format("b{}", type.bits));
 }
 
-// Shift amounts above 31 act as 32 (PTX ISA 9.1 sections 9.7.8.8 and 9.7.8.9).
-uint32_t shift_left(uint32_t a, uint32_t b, uint32_t) {
-  return b > 31 ? 0 : a << b;
-}
-uint32_t shift_right(uint32_t a, uint32_t b, uint32_t) {
-  return b > 31 ? 0 : a >> b;
-}
-uint32_t shift_right_signed(uint32_t a, uint32_t b, uint32_t) {
-  return static_cast<uint32_t>(static_cast<std::int32_t>(a) >> std::min<uint32_t>(b, 31));
+/// Packed types that .reg does not know take integers, other formats only untyped registers.
+Accepts accepted_by(const ValueType& type, std::string_view mnemonic) {
+  if (mnemonic == "shl" || mnemonic == "shr" || mnemonic == "bar") return accepts_integers;
+  if (const DataType* const own = find_data_type(type.name)) return warpmat::accepted_by(*own);
+  return type.type_class == ValueType::Class::floating ? accepts_untyped : accepts_integers;
 }
 
-/// cvt.rn.F16x2.f32: the first source goes to the upper half. Every NaN becomes the canonical one.
-template <Format format>
-uint32_t convert_pair(uint32_t a, uint32_t b, uint32_t) {
-  const auto convert = [](uint32_t bits) {
-    Value value = decode(Format::f32, bits);
-    return static_cast<uint32_t>(value.kind == Value::Kind::nan ? canonical_nan(format) : encode(format, value));
-  };
-  return convert(a) << 16 | convert(b);
-}
-
-// ---- The table ----------------------------------------------------------------------------------------------------------------------
-
-struct Row {
-  std::string_view mnemonic;  ///< with the qualifiers that stand before the type
-  std::span<const std::string_view> types;
-  ScalarOperation operation;
-  int sources;
-  LaneFunction function = nullptr;
-};
-
-constexpr std::string_view b32_only[]{"b32"}, s32_only[]{"s32"}, b32_u32[]{"b32", "u32"}, int32[]{"u32", "s32"};
-constexpr std::string_view move_types[]{"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
-constexpr std::string_view memory_types[]{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
-
-// PTX ISA 9.1 sections 9.7.1 (integers), 9.7.8 (logic and shifts), 9.7.9 (data movement), 9.7.13 (barriers).
-constexpr Row rows[]{
-    {"mov", move_types, ScalarOperation::move, 1},
-    {"add", int32, ScalarOperation::compute, 2, add},
-    {"sub", int32, ScalarOperation::compute, 2, subtract},
-    {"mul.lo", int32, ScalarOperation::compute, 2, multiply_low},
-    {"mad.lo", int32, ScalarOperation::compute, 3, multiply_add_low},
-    {"and", b32_only, ScalarOperation::compute, 2, bitwise_and},
-    {"or", b32_only, ScalarOperation::compute, 2, bitwise_or},
-    {"xor", b32_only, ScalarOperation::compute, 2, bitwise_xor},
-    {"not", b32_only, ScalarOperation::compute, 1, bitwise_not},
-    {"shl", b32_only, ScalarOperation::compute, 2, shift_left},
-    {"shr", b32_u32, ScalarOperation::compute, 2, shift_right},
-    {"shr", s32_only, ScalarOperation::compute, 2, shift_right_signed},
-    {"ld.shared", memory_types, ScalarOperation::load, 0},
-    {"st.shared", memory_types, ScalarOperation::store, 1},
-};
-
-constexpr Requirement any_target{.baseline = 1, .ptx = {1, 0}};
-
-ScalarInstruction expand(const Row& row, std::string_view type_name, int vector) {
-  const DataType* type = find_data_type(type_name);
-  const std::string width = vector == 1 ? "" : fmt::format(".v{}", vector);
-  const Accepts accepted = row.mnemonic.starts_with("sh") ? accepts_integers : accepted_by(*type);
-  return {fmt::format("{}{}.{}", row.mnemonic, width, type_name),
-          row.operation,
-          type,
-          type,
-          row.sources,
-          vector,
-          accepted,
-          accepted,
-          row.function,
-          any_target};
-}
-
-std::vector<ScalarInstruction> expand_all() {
-  std::vector<ScalarInstruction> out;
-  constexpr int widest_access_bits = 128;
-  for (const Row& row : rows)
-    for (const std::string_view type : row.types) {
-      out.push_back(expand(row, type, 1));
-      const bool memory = row.operation == ScalarOperation::load || row.operation == ScalarOperation::store;
-      for (const int vector : {2, 4})
-        if (memory && vector * find_data_type(type)->bits <= widest_access_bits) out.push_back(expand(row, type, vector));
-    }
-  // The instructions whose operands have types of their own. Conversions: PTX ISA 9.1 section 9.7.9.22; sm_80, PTX 7.0.
-  const DataType* f32 = find_data_type("f32");
-  const DataType* b32 = find_data_type("b32");
-  constexpr Requirement ampere{.baseline = 80, .ptx = {7, 0}};
-  out.push_back({"cvt.rn.f16x2.f32", ScalarOperation::compute, find_data_type("f16x2"), f32, 2, 1, accepts_packed, accepts_floating,
-                 convert_pair<Format::f16>, ampere});
-  out.push_back({"cvt.rn.bf16x2.f32", ScalarOperation::compute, b32, f32, 2, 1, accepts_untyped, accepts_floating,
-                 convert_pair<Format::bf16>, ampere});
-  out.push_back({"bar.warp.sync",
-                 ScalarOperation::barrier,
-                 b32,
-                 b32,
-                 1,
-                 1,
-                 accepts_integers,
-                 accepts_integers,
-                 nullptr,
-                 {.baseline = 30, .ptx = {6, 0}}});
-  return out;
-}
-
-const std::map<OpcodeKey, const ScalarInstruction*>& index() {
-  static constinit Lasting<std::map<OpcodeKey, const ScalarInstruction*>> by_opcode;
-  return by_opcode.get([] {
-    std::map<OpcodeKey, const ScalarInstruction*> map;
-    for (const ScalarInstruction& instruction : scalar_instructions()) map.emplace(opcode_key(instruction.opcode), &instruction);
-    return map;
-  });
+/// The opcode with its qualifiers in the order of the row's places; types, and others that fit the same place, keep theirs.
+std::string in_order(const Match& match) {
+  std::vector<std::string_view> left = match.qualifiers;
+  std::string opcode = match.pattern->mnemonic;
+  const auto is_type = [](std::string_view qualifier) { return catalogue::find_value_type(qualifier.substr(1)) != nullptr; };
+  for (const catalogue::Pattern::Place& place : match.pattern->places) {
+    const auto found =
+        is_type(place.alternatives.front()) ? std::ranges::find_if(left, is_type) : std::ranges::find_first_of(left, place.alternatives);
+    if (found == left.end()) continue;
+    opcode += *found == ".shared::cta" ? ".shared" : *found;
+    left.erase(found);
+  }
+  return opcode;
 }
 
 /// ptxas 13.0 takes the qualifiers of ld, st and cvt in every order, those of mul, mad and bar only in one.
-bool has_free_order(const ScalarInstruction& instruction) {
-  const bool memory = instruction.operation == ScalarOperation::load || instruction.operation == ScalarOperation::store;
-  return memory || instruction.opcode.starts_with("cvt");
+bool has_free_order(std::string_view mnemonic) {
+  return mnemonic == "ld" || mnemonic == "st" || mnemonic == "cvt";
+}
+
+bool is_access(const Match& match) {
+  return match.pattern->row.semantics == Semantics::load || match.pattern->row.semantics == Semantics::store;
+}
+
+/// The registers of a load or store.
+int vector_of(const Match& match) {
+  return match.has(".v8") ? 8 : match.has(".v4") ? 4 : match.has(".v2") ? 2 : 1;
+}
+
+/// A load or store whose every qualifier is .shared, .v2, .v4 or a type, of at most 128 bits.
+bool is_plain_access(const Match& match) {
+  constexpr int widest_bits = 128, widest_register = 64;
+  const ValueType& type = *match.types.back();
+  const bool plain = std::ranges::all_of(match.qualifiers, [&](std::string_view qualifier) {
+    return qualifier.starts_with(".shared") || qualifier == ".v2" || qualifier == ".v4" || qualifier.substr(1) == type.name;
+  });
+  const bool shared = match.has(".shared") || match.has(".shared::cta");
+  return plain && shared && find_data_type(type.name) != nullptr && type.bits <= widest_register &&
+         type.bits * vector_of(match) <= widest_bits;
+}
+
+bool is_unrounded_sum(const Match& match) {
+  const bool sum = match.pattern->mnemonic == "add" || match.pattern->mnemonic == "sub";
+  if (!sum || match.types.front()->type_class != ValueType::Class::floating) return false;
+  return std::ranges::none_of(std::array{".rn", ".rz", ".rm", ".rp"}, [&](std::string_view rounding) { return match.has(rounding); });
+}
+
+bool has_registers(const Match& match, const OperandPattern& operand) {
+  const ValueType& type = match.type_of(operand);
+  return type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
+}
+
+/// Why a list of statements does not have the instruction; empty where it has it.
+std::string refusal(const Match& match, std::string_view opcode) {
+  const catalogue::Pattern& pattern = *match.pattern;
+  const Semantics semantics = pattern.row.semantics;
+  if (semantics == Semantics::branch || semantics == Semantics::branch_table || semantics == Semantics::call ||
+      semantics == Semantics::return_ || semantics == Semantics::exit)
+    return fmt::format("a list of statements runs from first to last, without {}: {}", pattern.mnemonic, elsewhere);
+  if (is_access(match))
+    return is_plain_access(match) ? ""
+                                  : fmt::format(
+                                        "'{}' is not in a list of statements, whose memory is .shared: there are {}.shared and "
+                                        "{}.shared.v2 and .v4, of at most 128 bits; {}",
+                                        opcode, pattern.mnemonic, pattern.mnemonic, elsewhere);
+  if (semantics == Semantics::warp_barrier) return "";
+  const auto refused = [&](const OperandPattern& operand) {
+    return operand.implicit || operand.optional || match.type_of(operand).is_predicate();
+  };
+  if (!computes(semantics) || catalogue::is_video(match) || std::ranges::any_of(pattern.operands, refused))
+    return fmt::format("'{}' is not in a list of statements, which has no predicates, carries, selectors and other warps: {}", opcode,
+                       elsewhere);
+  for (const OperandPattern& operand : pattern.operands)
+    if (!has_registers(match, operand))
+      return fmt::format("'{}' needs registers of {} bits; a list of statements has 16, 32 and 64", opcode, match.type_of(operand).bits);
+  if (is_unrounded_sum(match))
+    return fmt::format("ptxas may fuse '{}' with a product, but a list executes each statement by itself: write {}.rn{}", opcode,
+                       pattern.mnemonic, opcode.substr(pattern.mnemonic.size()));
+  return "";
+}
+
+std::vector<ScalarArgument> operands_of(const Match& match) {
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  if (is_access(match)) {
+    const ValueType& type = *match.types.back();
+    const bool load = match.pattern->row.semantics == Semantics::load;
+    const bool may_be_wider = type.type_class != ValueType::Class::floating;
+    const ScalarArgument data{data_type(type), accepted_by(type, mnemonic), load, may_be_wider, vector_of(match)}, address{};
+    return load ? std::vector{data, address} : std::vector{address, data};
+  }
+  std::vector<ScalarArgument> operands;
+  for (const OperandPattern& pattern : match.pattern->operands) {
+    const ValueType& type = match.type_of(pattern);
+    operands.push_back({data_type(type), accepted_by(type, mnemonic), pattern.result, pattern.may_be_wider, pattern.count});
+  }
+  return operands;
+}
+
+ScalarOperation operation_of(Semantics semantics) {
+  if (semantics == Semantics::load) return ScalarOperation::load;
+  if (semantics == Semantics::store) return ScalarOperation::store;
+  return semantics == Semantics::warp_barrier ? ScalarOperation::barrier : ScalarOperation::compute;
 }
 
 }  // namespace
 
-std::span<const ScalarInstruction> scalar_instructions() {
-  static constinit Lasting<std::vector<ScalarInstruction>> all;
-  return all.get(expand_all);
-}
-
-const ScalarInstruction* find_scalar_instruction(std::string_view opcode) {
-  const auto found = index().find(opcode_key(opcode));
-  if (found == index().end()) return nullptr;
-  const ScalarInstruction& instruction = *found->second;
-  return has_free_order(instruction) || opcode == instruction.opcode ? &instruction : nullptr;
-}
-
-bool is_scalar_mnemonic(std::string_view mnemonic) {
-  return std::ranges::any_of(scalar_instructions(), [&](const auto& i) { return i.opcode.substr(0, i.opcode.find('.')) == mnemonic; });
+std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode) {
+  const std::optional<Match> match = catalogue::find_row(opcode);
+  if (!match || !refusal(*match, opcode).empty()) return std::nullopt;
+  std::string ordered = in_order(*match);
+  if (opcode != ordered && !has_free_order(match->pattern->mnemonic)) return std::nullopt;
+  const catalogue::Row& row = match->pattern->row;
+  ScalarInstruction found{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
+  found.function = row.function;
+  if (row.kernel.empty()) return found;
+  const catalogue::Executable executable = catalogue::executable(*match);
+  found.kernel = executable.function;
+  found.modifiers = executable.modifiers;
+  return found;
 }
 
 std::string explain_unknown_scalar(std::string_view opcode) {
-  static constinit Lasting<std::vector<KnownOpcode>> known;
-  return explain_unknown(opcode, known.get([] {
-    std::vector<KnownOpcode> all;
-    for (const ScalarInstruction& instruction : scalar_instructions()) all.emplace_back(instruction.opcode);
-    return all;
-  }));
+  const std::optional<Match> match = catalogue::find_row(opcode);
+  if (!match) return catalogue::explain_unknown_row(opcode);
+  if (std::string reason = refusal(*match, opcode); !reason.empty()) return reason;
+  return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, in_order(*match));
 }
 
 }  // namespace warpmat

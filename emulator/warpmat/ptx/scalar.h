@@ -1,52 +1,59 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <warpmat/export.h>
+#include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/types.h>
+#include <warpmat/scalar/kernel.h>
 #include <warpmat/tables/form.h>
-#include <warpmat/warp/warp.h>
 
 namespace warpmat {
 
-/// How a scalar instruction runs.
+/// How a scalar instruction of a list of statements runs.
 enum class ScalarOperation : std::uint8_t {
-  move,     ///< copies 16, 32 or 64 bits
-  compute,  ///< one 32-bit function of up to three sources, in every lane
+  compute,  ///< its row's function, in all lanes
   load,     ///< ld.shared
   store,    ///< st.shared
   barrier,  ///< bar.warp.sync
 };
 
-/// What a compute instruction does in one lane; sources that it has not are 0.
-using LaneFunction = std::uint32_t (*)(std::uint32_t a, std::uint32_t b, std::uint32_t c);
-
-/// One instruction that is not a matrix instruction: the expansion of a row of the table in scalar.cpp. The subset that self-contained
-/// examples need, on all lanes at once.
-struct ScalarInstruction {
-  std::string opcode;  ///< canonical: "mad.lo.u32"
-  ScalarOperation operation;
-  const DataType* result;  ///< the type of what is written, loaded or stored
-  const DataType* source;  ///< the type of the sources
-  int sources;             ///< register operands that are read; a store's vector counts once
-  int vector;              ///< 1, or 2 and 4 for .v2 and .v4
-  Accepts result_accepts, source_accepts;
-  LaneFunction function;  ///< of a compute instruction
-  Requirement requirement;
+/// An operand of a scalar instruction: what it takes there.
+struct ScalarArgument {
+  const DataType* type = nullptr;  ///< of its registers and numbers; nullptr for an address
+  Accepts accepts{};
+  bool written = false;
+  bool may_be_wider = false;  ///< whether registers may be wider than the type
+  int count = 1;              ///< registers; more than one stand in braces
 };
 
-[[nodiscard]] WARPMAT_API std::span<const ScalarInstruction> scalar_instructions();
+/// One instruction that is not a matrix instruction, as a list of statements takes it: a spelling of a row of the catalogue
+/// (ptx/catalogue/row.h) that needs neither predicates nor the carry, nor memory other than shared memory, nor anything of a kernel.
+struct ScalarInstruction {
+  std::string opcode;  ///< its qualifiers in the order of the row: "mad.lo.u32"
+  ScalarOperation operation = ScalarOperation::compute;
+  std::vector<ScalarArgument> operands;  ///< in the order of the text; a result is the first one
+  Requirement requirement;
+  catalogue::WarpFunction function = nullptr;  ///< of compute: this, or
+  scalar::Function kernel = nullptr;           ///< this with `modifiers`
+  scalar::Modifiers modifiers{};
 
-/// The instruction that `opcode` spells, its qualifiers in an order that ptxas takes, or nullptr.
-[[nodiscard]] WARPMAT_API const ScalarInstruction* find_scalar_instruction(std::string_view opcode);
+  /// What a load or store brings to or from memory.
+  const ScalarArgument& data() const { return operands[operation == ScalarOperation::load ? 0 : 1]; }
+  /// Bytes that a load or store accesses in each lane.
+  int access_bytes() const { return data().type->bits / 8 * data().count; }
 
-/// Whether `mnemonic` ("mad") starts the opcode of any scalar instruction.
-[[nodiscard]] WARPMAT_API bool is_scalar_mnemonic(std::string_view mnemonic);
+  friend bool operator==(const ScalarInstruction& a, const ScalarInstruction& b) { return a.opcode == b.opcode; }
+};
 
-/// Why `opcode`, whose mnemonic is a scalar one, is unknown, and what is nearest.
+/// The instruction that `opcode` spells, its qualifiers in an order that ptxas takes.
+[[nodiscard]] WARPMAT_API std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode);
+
+/// Why find_scalar_instruction finds nothing, and what would be right.
 [[nodiscard]] WARPMAT_API std::string explain_unknown_scalar(std::string_view opcode);
 
 }  // namespace warpmat

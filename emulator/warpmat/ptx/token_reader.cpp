@@ -14,8 +14,12 @@ std::string spell(const Token& token) {
   return byte >= 0x20 && byte < 0x7f ? fmt::format("'{}'", token.text) : fmt::format("the byte {:#04x}", byte);
 }
 
+void fail(Location location, const std::string& message) {
+  throw StatementError{location, message};
+}
+
 void fail(const Token& token, const std::string& message) {
-  throw StatementError{token.location, message};
+  fail(token.location, message);
 }
 
 const Token& TokenReader::ahead() const {

@@ -17,7 +17,8 @@ struct StatementError {
 /// A token for messages: "'mov'", "the end of the text".
 std::string spell(const Token& token);
 
-/// Throws StatementError with the place of `token`.
+/// Throws StatementError, with the place of `token`.
+[[noreturn]] void fail(Location location, const std::string& message);
 [[noreturn]] void fail(const Token& token, const std::string& message);
 
 /// A place in a program's tokens.
@@ -31,6 +32,8 @@ class TokenReader {
   const Token& here() const { return tokens_[position_]; }
   /// The token behind here().
   const Token& ahead() const;
+  /// Whether `punctuation` stands before here().
+  bool behind(char punctuation) const { return position_ > 0 && tokens_[position_ - 1].is(punctuation); }
   /// Whether no token stands before here() in its line.
   bool begins_line() const;
 

@@ -73,7 +73,8 @@ TEST_CASE("an unknown opcode is explained", "[catalogue]") {
   CHECK(explain_unknown_row("tex.2d.v4.f32.f32") == "'tex.2d.v4.f32.f32' is not executed: warpmat has no textures");
   CHECK(explain_unknown_row("tcgen05.ld.sync.aligned") == "'tcgen05.ld.sync.aligned' is not executed: warpmat has no tensor memory");
   CHECK(explain_unknown_row("sust.b.2d.b32.trap") == "'sust.b.2d.b32.trap' is not executed: warpmat has no surfaces");
-  CHECK(explain_unknown_row("movo.b32") == "'movo.b32' is not an instruction that warpmat executes");
+  CHECK(explain_unknown_row("movo.b32") ==
+        "'movo.b32' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those");
   CHECK(explain_unknown_row("multimem.red.add.u32") ==
         "'multimem.red.add.u32' is not executed: multimem addresses are memory of several GPUs, and warpmat has one");
 }

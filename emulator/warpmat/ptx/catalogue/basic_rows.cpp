@@ -121,8 +121,8 @@ LaneMask same_mask(LaneMask a) {
 }
 
 void add_rows(std::vector<catalogue::Row>& rows) {
-  rows.push_back({"mov(.b16|.u16|.s16|.f16|.bf16)", "d:T = a:T", each_lane<move<std::uint16_t>>});
-  rows.push_back({"mov(.b32|.u32|.s32|.f32|.f16x2|.bf16x2)", "d:T = a:T", each_lane<move<std::uint32_t>>});
+  rows.push_back({"mov(.b16|.u16|.s16)", "d:T = a:T", each_lane<move<std::uint16_t>>});
+  rows.push_back({"mov(.b32|.u32|.s32|.f32)", "d:T = a:T", each_lane<move<std::uint32_t>>});
   rows.push_back({"mov(.b64|.u64|.s64|.f64)", "d:T = a:T", each_lane<move<std::uint64_t>>});
   rows.push_back({"mov.b128", "d:b128 = a:b128", copy_128});
   rows.push_back(
@@ -139,7 +139,7 @@ void add_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"and.pred", "p = a, b", logic<and_masks>});
   rows.push_back({"or.pred", "p = a, b", logic<or_masks>});
   rows.push_back({"xor.pred", "p = a, b", logic<xor_masks>});
-  rows.push_back({"selp(.b16|.u16|.s16|.f16|.bf16)", "d:T = a:T, b:T, p", each_lane<select<std::uint16_t>>, catalogue::Semantics::select});
+  rows.push_back({"selp(.b16|.u16|.s16)", "d:T = a:T, b:T, p", each_lane<select<std::uint16_t>>, catalogue::Semantics::select});
   rows.push_back({"selp(.b32|.u32|.s32|.f32)", "d:T = a:T, b:T, p", each_lane<select<std::uint32_t>>, catalogue::Semantics::select});
   rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", each_lane<select<std::uint64_t>>, catalogue::Semantics::select});
 }

@@ -134,6 +134,20 @@ bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) 
   return true;
 }
 
+/// Whether the types among the qualifiers come in the order of their places.
+bool has_types_in_order(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
+  auto place = pattern.places.begin();
+  for (const std::string_view qualifier : qualifiers) {
+    if (find_value_type(qualifier.substr(1)) == nullptr) continue;
+    place = std::ranges::find_if(place, pattern.places.end(), [&](const Pattern::Place& p) {
+      return std::ranges::find(p.alternatives, qualifier) != p.alternatives.end();
+    });
+    if (place == pattern.places.end()) return false;
+    ++place;
+  }
+  return true;
+}
+
 }  // namespace
 
 Pattern::Pattern(Row row_) : row(std::move(row_)) {
@@ -165,14 +179,20 @@ std::optional<Match> find_row(std::string_view opcode) {
   const auto rows = by_mnemonic.find(parts.front());
   if (rows == by_mnemonic.end()) return std::nullopt;
   const auto qualifiers = std::span(parts).subspan(1);
+  // The first row that has the qualifiers in any order, if one has their types in this order: cvt.sat.s16.u16 finds the row of
+  // cvt.sat.u16.s16, whose operands and function are named by the types that are written.
+  const Pattern* found = nullptr;
+  bool in_order = false;
   for (const Pattern* pattern : rows->second) {
     if (!fits(*pattern, qualifiers)) continue;
-    Match match{pattern, {qualifiers.begin(), qualifiers.end()}, {}};
-    for (const std::string_view qualifier : qualifiers)
-      if (const ValueType* type = find_value_type(qualifier.substr(1))) match.types.push_back(type);
-    return match;
+    if (found == nullptr) found = pattern;
+    in_order = in_order || has_types_in_order(*pattern, qualifiers);
   }
-  return std::nullopt;
+  if (!in_order) return std::nullopt;
+  Match match{found, {qualifiers.begin(), qualifiers.end()}, {}};
+  for (const std::string_view qualifier : qualifiers)
+    if (const ValueType* type = find_value_type(qualifier.substr(1))) match.types.push_back(type);
+  return match;
 }
 
 namespace {
@@ -202,7 +222,8 @@ std::string explain_unknown_row(std::string_view opcode) {
     if (opcode.starts_with(refusal.begin)) return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto rows = index().by_mnemonic.find(parts.front());
-  if (rows == index().by_mnemonic.end()) return fmt::format("'{}' is not an instruction that warpmat executes", opcode);
+  if (rows == index().by_mnemonic.end())
+    return fmt::format("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
   // The row that has most of the qualifiers.
   const Pattern* nearest = nullptr;
   std::ptrdiff_t most = -1;

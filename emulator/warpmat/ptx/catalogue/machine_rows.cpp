@@ -13,7 +13,7 @@ constexpr auto caching =
     "(.ca|.cg|.cs|.lu|.cv|.wb|.wt)?(.nc)?(.unified)?"
     "(.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate|.level1::eviction_priority)?"
     "(.L2::evict_normal|.L2::evict_first|.L2::evict_last)?(.L2::cache_hint)?(.L2::64B|.L2::128B|.L2::256B)?";
-constexpr auto memory_type = "(.b8|.u8|.s8|.b16|.u16|.s16|.f16|.bf16|.b32|.u32|.s32|.f32|.f16x2|.bf16x2|.b64|.u64|.s64|.f64|.b128)";
+constexpr auto memory_type = "(.b8|.u8|.s8|.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64|.b128)";
 
 void add_memory_rows(std::vector<Row>& rows) {
   const auto access = [&](const char* mnemonic, const char* ordering, Semantics semantics) {

@@ -187,7 +187,7 @@ void FunctionResolver::declare(const syntax::Variable& variable) {
     }
     case syntax::Space::global:
     case syntax::Space::constant:
-      throw StatementError{variable.location, fmt::format("a .{} variable is declared outside of functions", syntax::name(variable.space))};
+      return names_.declare(variable.name, {.kind = Named::Kind::module, .index = draft_.symbols.index_in_body(variable)});
   }
 }
 

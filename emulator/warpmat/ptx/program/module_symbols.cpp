@@ -77,6 +77,13 @@ ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
       }
     }
   }
+  for (const syntax::Function& function : module.functions)
+    for (const syntax::Element& element : function.body)
+      if (const auto* variable = std::get_if<syntax::Variable>(&element);
+          variable != nullptr && (variable->space == syntax::Space::global || variable->space == syntax::Space::constant)) {
+        in_bodies_[variable] = static_cast<int>(variables_.size());
+        variables_.push_back(variable);
+      }
   for (std::size_t i = 0; i < module.functions.size(); ++i)
     if (!module.functions[i].entry)
       names_.try_emplace(module.functions[i].name, Named{.kind = Named::Kind::function, .index = static_cast<int>(i)});

@@ -21,6 +21,8 @@ class ModuleSymbols {
   std::optional<Named> find(std::string_view name) const;
   /// A shared variable that a function declares.
   int add_shared(const syntax::Variable& variable);
+  /// The number of a .global or .const variable that a function's body declares: like the module's own, it is there once.
+  int index_in_body(const syntax::Variable& variable) const { return in_bodies_.at(&variable); }
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 
   /// Places the shared variables that are used as ptxas does: in the order of their declaration, each at its declared alignment; .extern
@@ -32,7 +34,8 @@ class ModuleSymbols {
  private:
   const syntax::Module& module_;
   std::vector<Shared> shared_;
-  std::vector<const syntax::Variable*> variables_;  ///< .global and .const
+  std::vector<const syntax::Variable*> variables_;    ///< .global and .const
+  std::map<const syntax::Variable*, int> in_bodies_;  ///< indices of variables_
   std::map<std::string_view, Named> names_;
 };
 

@@ -65,15 +65,10 @@ Value FunctionResolver::number(const syntax::Operand& operand, const ValueType& 
     if (!value) fail(operand, fmt::format("'{}' is not a number that fits a predicate", operand.text));
     return draft_.constants.add(register_class, *value != 0 ? 0xffffffff : 0);
   }
-  // Packed and 16-bit formats take the bits of an integer; .f32 and .f64 take none, nor do integers take 0f3F800000.
+  // No floating-point format takes an integer, and only .f32 and .f64 take any number; nor do integers take 0f3F800000.
   const DataType* data_type = find_data_type(type.name);
-  const std::string untyped = fmt::format("b{}", type.bits);
-  const bool is_floating = data_type != nullptr && data_type->type_class == DataType::Class::floating && data_type->bits > 16;
-  const bool takes_bits = data_type == nullptr || data_type->bits <= 16 || data_type->type_class == DataType::Class::packed_f16;
   auto bits = data_type != nullptr ? parse_number(operand.text, operand.negative, *data_type) : std::nullopt;
-  if (!bits && takes_bits && find_data_type(untyped) != nullptr)
-    bits = parse_number(operand.text, operand.negative, *find_data_type(untyped));
-  if (!bits && !is_floating) bits = converted_integer(operand, type.bits);
+  if (!bits && type.type_class != ValueType::Class::floating) bits = converted_integer(operand, type.bits);
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return draft_.constants.add(register_class, *bits);
 }

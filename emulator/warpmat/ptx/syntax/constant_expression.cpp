@@ -26,11 +26,9 @@ struct Operator {
   int precedence;  ///< the higher, the more strongly it binds
 };
 
-constexpr int of_products = 10;
 /// The binary operators, a longer one before what it begins with (PTX ISA 9.1 section 4.5.5, table 5).
-constexpr Operator operators[]{{"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},           {"&", 5},           {"==", 6},
-                               {"!=", 6}, {"<=", 7}, {">=", 7}, {"<<", 8},          {">>", 8},          {"<", 7},
-                               {">", 7},  {"+", 9},  {"-", 9},  {"*", of_products}, {"/", of_products}, {"%", of_products}};
+constexpr Operator operators[]{{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4}, {"&", 5}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7},
+                               {"<<", 8}, {">>", 8}, {"<", 7}, {">", 7}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
 bool is_character(const Token& token, char c) {
   return token.kind != Token::Kind::end && token.text.size() == 1 && token.text.front() == c;
@@ -165,10 +163,6 @@ bool constant_expression_stands_here(const TokenReader& tokens) {
 
 std::uint64_t read_constant_expression(TokenReader& tokens) {
   return read_ternary(tokens, 0).bits;
-}
-
-std::uint64_t read_constant_product(TokenReader& tokens) {
-  return read_binary(tokens, of_products, 0).bits;
 }
 
 }  // namespace warpmat::syntax

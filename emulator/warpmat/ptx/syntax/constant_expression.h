@@ -13,7 +13,4 @@ bool constant_expression_stands_here(const TokenReader& tokens);
 /// Its 64 bits. Both .s64 and .u64 values wrap; the result is unsigned where an operand is. Throws StatementError.
 std::uint64_t read_constant_expression(TokenReader& tokens);
 
-/// Up to the next operator that binds less than `*`: what is added to an address, as in `[%rd1 + 4 * 2]`.
-std::uint64_t read_constant_product(TokenReader& tokens);
-
 }  // namespace warpmat::syntax

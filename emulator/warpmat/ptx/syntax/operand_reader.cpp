@@ -83,9 +83,9 @@ Operand read_single(TokenReader& tokens, int depth) {
     return operand;
   }
   const bool negative = tokens.take_if('-');
-  if (negative ? tokens.here().kind != Token::Kind::word : tokens.here().kind == Token::Kind::number)
-    return read_number(tokens.take(), negative);
-  Operand operand = read_named(tokens);
+  const bool number = negative ? tokens.here().kind != Token::Kind::word : tokens.here().kind == Token::Kind::number;
+  Operand operand = number ? read_number(tokens.take(), negative) : read_named(tokens);
+  operand.location = token.location;
   operand.negative = negative;
   return operand;
 }
@@ -123,13 +123,9 @@ std::int64_t read_integer(TokenReader& tokens) {
 }
 
 std::int64_t read_offsets(TokenReader& tokens) {
-  std::uint64_t sum = 0;
-  while (tokens.here().is('+') || tokens.here().is('-')) {
-    const bool minus = tokens.take().is('-');
-    const auto value = read_constant_product(tokens);
-    sum = minus ? sum - value : sum + value;
-  }
-  return static_cast<std::int64_t>(sum);
+  const Token& sign = tokens.here();
+  if (sign.is('-')) fail(sign, "ptxas takes no minus here: write +-");
+  return tokens.take_if('+') ? static_cast<std::int64_t>(read_constant_expression(tokens)) : 0;
 }
 
 const Token& read_name(TokenReader& tokens, std::string_view what) {

@@ -16,7 +16,7 @@ std::vector<Operand> read_operands(TokenReader& tokens);
 /// A sum of integers, as in [a+-44] and .align 8: as many as there are, the first without a sign unless `signed_first`.
 std::int64_t read_integer(TokenReader& tokens);
 
-/// {+n | -n | +-n}, nothing is 0.
+/// + and a constant expression, as in v+4, v+-4 and v+16-4; nothing is 0.
 std::int64_t read_offsets(TokenReader& tokens);
 
 /// A word that is a name; `what` for messages.
