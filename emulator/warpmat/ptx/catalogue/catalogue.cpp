@@ -215,6 +215,22 @@ constexpr std::array refusals{
     Refusal{"suq.", "warpmat has no surfaces"},
 };
 
+/// The spelling of `pattern` that has most of `qualifiers`; where none of them fits a place, all that do.
+std::string spelling_like(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
+  std::string spelling = pattern.mnemonic;
+  std::vector<std::string_view> left(qualifiers.begin(), qualifiers.end());
+  for (const Pattern::Place& place : pattern.places) {
+    const auto given = std::ranges::find_first_of(left, place.alternatives);
+    if (given != left.end()) {
+      spelling += *given;
+      left.erase(given);
+    } else if (!place.optional) {
+      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : fmt::format("({})", fmt::join(place.alternatives, "|"));
+    }
+  }
+  return spelling;
+}
+
 }  // namespace
 
 std::string explain_unknown_row(std::string_view opcode) {
@@ -225,16 +241,17 @@ std::string explain_unknown_row(std::string_view opcode) {
   if (rows == index().by_mnemonic.end())
     return fmt::format("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
   // The row that has most of the qualifiers.
+  const auto qualifiers = std::span(parts).subspan(1);
   const Pattern* nearest = nullptr;
   std::ptrdiff_t most = -1;
   for (const Pattern* pattern : rows->second) {
-    const auto known = std::ranges::count_if(std::span(parts).subspan(1),
-                                             [&](std::string_view q) { return pattern->row.opcode.find(q) != std::string::npos; });
+    const auto known =
+        std::ranges::count_if(qualifiers, [&](std::string_view q) { return pattern->row.opcode.find(q) != std::string::npos; });
     if (known <= most) continue;
     nearest = pattern;
     most = known;
   }
-  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->row.opcode);
+  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, spelling_like(*nearest, qualifiers));
 }
 
 }  // namespace warpmat::catalogue
