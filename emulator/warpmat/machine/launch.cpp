@@ -35,7 +35,8 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
     throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
                                             most_threads, block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
-  const std::int64_t most = limits.max_threads[0] * limits.max_threads[1] * limits.max_threads[2];
+  std::int64_t most = 1;
+  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{most_threads} + 1);  // more cannot be exceeded
   if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
     throw std::invalid_argument(
         fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}", program.entry, most, block.count()));

@@ -69,11 +69,14 @@ std::int64_t registers_at_entry(const syntax::Function& entry, const Limits& lim
     const syntax::Directive* directive = entry.find_directive(name);
     return directive == nullptr || directive->numbers.empty() ? std::int64_t{0} : std::int64_t{directive->numbers.front()};
   };
-  if (const std::int64_t most = number(".maxnreg"); most != 0) return (most + granule - 1) / granule * granule;
+  if (const std::int64_t most = number(".maxnreg"); most > 0 && most < most_of_thread) return (most + granule - 1) / granule * granule;
   const std::int64_t* const size = limits.max_threads[0] != 0 ? limits.max_threads : limits.required_threads;
-  const std::int64_t threads = size[0] * size[1] * size[2], blocks = number(".minnctapersm");
-  if (threads == 0 || blocks == 0) return 0;
-  return std::min(of_multiprocessor / (threads * blocks) / granule * granule, most_of_thread);
+  std::int64_t registers = of_multiprocessor;
+  for (const std::int64_t among : {size[0], size[1], size[2], number(".minnctapersm")}) {  // divided one by one: a product may be too large
+    if (among <= 0) return 0;
+    registers /= among;
+  }
+  return std::min(registers / granule * granule, most_of_thread);
 }
 
 void read_limits(const syntax::Function& entry, Limits& limits) {

@@ -137,11 +137,18 @@ class Parser {
       if (tokens_.here().is('(')) {
         skip_nested('(', ')');
       } else if (tokens_.here().kind == Token::Kind::number) {
-        do directive.numbers.push_back(read_integer(tokens_));
+        do directive.numbers.push_back(read_directive_number(token));
         while (tokens_.take_if(','));
       }
       function.directives.push_back(std::move(directive));
     }
+  }
+
+  std::int64_t read_directive_number(const Token& directive) {
+    const Token& token = tokens_.here();
+    const std::int64_t number = read_integer(tokens_);
+    if (number < 0 || number > UINT32_MAX) fail(token, fmt::format("{} takes numbers from 0 to 2^32 - 1", directive.text));
+    return number;
   }
 
   void skip_nested(char open, char close) {
