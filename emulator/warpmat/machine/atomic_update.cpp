@@ -32,36 +32,34 @@ T combine(AtomicOperation operation, T old, T b) {
 
 /// In one step for blocks that run at the same time: operations without a result need no turn.
 template <typename T>
-T update(std::uint8_t* place, AtomicOperation operation, T b, T c) {
+AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b, std::uint64_t operand_c) {
   const std::atomic_ref<T> memory(*reinterpret_cast<T*>(place));
-  T old = memory.load();
+  const auto b = static_cast<T>(operand_b), c = static_cast<T>(operand_c);
+  const auto found = [](T old, T left) {
+    using Bits = std::make_unsigned_t<T>;
+    return AtomicUpdate{static_cast<Bits>(old), static_cast<Bits>(left)};
+  };
   if (operation == AtomicOperation::compare_and_swap) {
-    T expected = b;
-    memory.compare_exchange_strong(expected, c);
-    return expected;
+    T old = b;
+    const bool equal = memory.compare_exchange_strong(old, c);
+    return found(old, equal ? c : old);
   }
-  while (!memory.compare_exchange_weak(old, combine(operation, old, b))) {
+  T old = memory.load();
+  while (true) {
+    const T left = combine(operation, old, b);
+    if (memory.compare_exchange_weak(old, left)) return found(old, left);
   }
-  return old;
 }
 
 }  // namespace
 
-std::uint64_t update_integer(AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
-                             std::uint64_t c) {
+AtomicUpdate update_integer(AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
+                            std::uint64_t c) {
   const bool is_signed = type.is_signed_integer();
   switch (type.bytes()) {
-    case 2: return update<std::uint16_t>(place, operation, static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(c));
-    case 4:
-      if (is_signed)
-        return static_cast<std::uint32_t>(
-            update<std::int32_t>(place, operation, static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
-      return update<std::uint32_t>(place, operation, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(c));
-    default:
-      if (is_signed)
-        return static_cast<std::uint64_t>(
-            update<std::int64_t>(place, operation, static_cast<std::int64_t>(b), static_cast<std::int64_t>(c)));
-      return update<std::uint64_t>(place, operation, b, c);
+    case 2: return update<std::uint16_t>(place, operation, b, c);
+    case 4: return is_signed ? update<std::int32_t>(place, operation, b, c) : update<std::uint32_t>(place, operation, b, c);
+    default: return is_signed ? update<std::int64_t>(place, operation, b, c) : update<std::uint64_t>(place, operation, b, c);
   }
 }
 

@@ -75,15 +75,17 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
         std::memcpy(place, &sum, access.bytes);
         changed = true;
       } else {
-        old = update_integer(access.atomic, *access.type, place, b,
-                             access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0);
-        changed |= std::memcmp(&old, place, access.bytes) != 0;
+        const AtomicUpdate update =
+            update_integer(access.atomic, *access.type, place, b,
+                           access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0);
+        old = update.old;
+        changed |= update.left != old;
       }
       if (operation.results > 0) write_word(operation, e, lane, old);
     }
   }
   if (changed) block_.make_progress();
-  poll(operation, addresses, access.bytes * access.vector, mask);
+  if (operation.results > 0) poll(operation, addresses, access.bytes * access.vector, mask);  // else no lane waits for what it finds
 }
 
 /// atom.exch.b128 and atom.cas.b128.
