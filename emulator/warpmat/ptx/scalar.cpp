@@ -47,9 +47,13 @@ std::string in_order(const Match& match) {
   return opcode;
 }
 
-/// ptxas 13.0 takes the qualifiers of ld, st and cvt in every order, those of mul, mad and bar only in one.
-bool has_free_order(std::string_view mnemonic) {
-  return mnemonic == "ld" || mnemonic == "st" || mnemonic == "cvt";
+/// ptxas 13.0 takes qualifiers in any order, but some belong to the name of their instruction: mul.lo, shf.l, bar.warp.
+bool begin_alike(std::string_view opcode, std::string_view ordered) {
+  const auto begin = [](std::string_view text) { return text.substr(0, text.find('.', text.find('.') + 1)); };
+  constexpr std::array of_names{".lo", ".hi", ".wide", ".l", ".r", ".full", ".warp"};
+  const std::string_view name = begin(ordered);
+  const bool is_fixed = std::ranges::any_of(of_names, [&](std::string_view qualifier) { return name.ends_with(qualifier); });
+  return !is_fixed || begin(opcode) == name;
 }
 
 bool is_access(const Match& match) {
@@ -142,7 +146,7 @@ std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode
   const std::optional<Match> match = catalogue::find_row(opcode);
   if (!match || !refusal(*match, opcode).empty()) return std::nullopt;
   std::string ordered = in_order(*match);
-  if (opcode != ordered && !has_free_order(match->pattern->mnemonic)) return std::nullopt;
+  if (!begin_alike(opcode, ordered)) return std::nullopt;
   const catalogue::Row& row = match->pattern->row;
   ScalarInstruction found{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
   found.function = row.function;
