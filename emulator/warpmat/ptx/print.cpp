@@ -9,12 +9,9 @@ namespace warpmat {
 namespace {
 
 std::string print_offset(std::int64_t offset) {
-  constexpr std::int64_t largest = 0x7fffffff;  // of one summand; a sum of several may go beyond
-  std::string text;
-  for (; offset > largest; offset -= largest) text += fmt::format("+{}", largest);
-  for (; offset < -largest; offset += largest) text += fmt::format("+-{}", largest);
-  if (offset != 0) text += offset < 0 ? fmt::format("+-{}", -offset) : fmt::format("+{}", offset);
-  return text;
+  if (offset == 0) return {};
+  const auto magnitude = static_cast<std::uint64_t>(offset);
+  return offset < 0 ? fmt::format("+-{}", ~magnitude + 1) : fmt::format("+{}", magnitude);
 }
 
 std::string print_item(const Program& program, const Item& item) {
