@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
-#include <warpmat/ptx/catalogue/executable.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
 namespace warpmat {
@@ -18,6 +17,10 @@ using catalogue::Semantics;
 using catalogue::ValueType;
 
 constexpr std::string_view elsewhere = "'warpmat launch' and Module take whole kernels";
+
+bool exchanges(Semantics semantics) {
+  return semantics == Semantics::exchange || semantics == Semantics::active_mask || semantics == Semantics::elect;
+}
 
 /// The type that registers and numbers of `type` have in a program: its own, or where .reg does not know it that of its width.
 const DataType* data_type(const ValueType& type) {
@@ -85,7 +88,7 @@ bool is_unrounded_sum(const Match& match) {
 
 bool has_registers(const Match& match, const OperandPattern& operand) {
   const ValueType& type = match.type_of(operand);
-  return type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
+  return type.is_predicate() || type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
 }
 
 /// Why a list of statements does not have the instruction; empty where it has it.
@@ -102,11 +105,10 @@ std::string refusal(const Match& match, std::string_view opcode) {
                                         "{}.shared.v2 and .v4, of at most 128 bits; {}",
                                         opcode, pattern.mnemonic, pattern.mnemonic, elsewhere);
   if (semantics == Semantics::warp_barrier) return "";
-  const auto refused = [&](const OperandPattern& operand) {
-    return operand.implicit || operand.optional || match.type_of(operand).is_predicate();
-  };
-  if (!computes(semantics) || catalogue::is_video(match) || std::ranges::any_of(pattern.operands, refused))
-    return fmt::format("'{}' is not in a list of statements, which has no predicates, carries, selectors and other warps: {}", opcode,
+  const auto refused = [](const OperandPattern& operand) { return operand.optional && !operand.paired; };
+  const bool on_registers = catalogue::computes(semantics) || exchanges(semantics);
+  if (!on_registers || catalogue::is_video(match) || std::ranges::any_of(pattern.operands, refused))
+    return fmt::format("'{}' is not in a list of statements, which has registers and shared memory alone, and no selectors: {}", opcode,
                        elsewhere);
   for (const OperandPattern& operand : pattern.operands)
     if (!has_registers(match, operand))
@@ -128,8 +130,10 @@ std::vector<ScalarArgument> operands_of(const Match& match) {
   }
   std::vector<ScalarArgument> operands;
   for (const OperandPattern& pattern : match.pattern->operands) {
+    if (pattern.implicit) continue;  // the carry
     const ValueType& type = match.type_of(pattern);
-    operands.push_back({data_type(type), accepted_by(type, mnemonic), pattern.result, pattern.may_be_wider, pattern.count});
+    operands.push_back({data_type(type), accepted_by(type, mnemonic), pattern.result, pattern.may_be_wider, pattern.count, pattern.paired,
+                        pattern.optional});
   }
   return operands;
 }
@@ -148,13 +152,7 @@ std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode
   std::string ordered = in_order(*match);
   if (!begin_alike(opcode, ordered)) return std::nullopt;
   const catalogue::Row& row = match->pattern->row;
-  ScalarInstruction found{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
-  found.function = row.function;
-  if (row.kernel.empty()) return found;
-  const catalogue::Executable executable = catalogue::executable(*match);
-  found.kernel = executable.function;
-  found.modifiers = executable.modifiers;
-  return found;
+  return ScalarInstruction{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
 }
 
 std::string explain_unknown_scalar(std::string_view opcode) {
