@@ -108,6 +108,10 @@ class Writer {
   }
 
   void fill(const NamedRegister& r) {
+    if (r.type->bits == 1) {
+      line(fmt::format("ld.shared.b32 {0}lane, [{0}at4+{1}];\nsetp.ne.b32 {2}, {0}lane, 0;", prefix_, offset(r), r.name));
+      return;
+    }
     line(fmt::format("ld.shared.b{} {}, [{}at{}+{}];", r.type->bits, r.name, prefix_, r.type->bits > 32 ? 8 : 4, offset(r)));
     if (addresses_.contains(r.slot)) line(fmt::format("add.u32 {0}, {0}, {1}base;", r.name, prefix_));
   }

@@ -134,6 +134,7 @@ class Writer {
   std::string place(const NamedRegister& r, int bytes = 0) const { return fmt::format("[{}at+{}]", prefix_, word_offset(r.slot) + bytes); }
 
   void load(const NamedRegister& r) {
+    if (r.type->bits == 1) return line(fmt::format("ld.global.b32 {0}word, {1};\nsetp.ne.b32 {2}, {0}word, 0;", prefix_, place(r), r.name));
     if (r.type->bits <= 32) return line(fmt::format("ld.global.b{} {}, {};", r.type->bits, r.name, place(r)));
     line(fmt::format("ld.global.b32 {}low, {};", prefix_, place(r)));
     line(fmt::format("ld.global.b32 {}high, {};", prefix_, place(r, word_offset(1))));
@@ -141,6 +142,7 @@ class Writer {
   }
 
   void store(const NamedRegister& r) {
+    if (r.type->bits == 1) return line(fmt::format("selp.b32 {0}word, 1, 0, {2};\nst.global.b32 {1}, {0}word;", prefix_, place(r), r.name));
     if (r.type->bits <= 32) {
       line(fmt::format("st.global.b{} {}, {};", r.type->bits, place(r), r.name));
       if (r.type->bits == 16) line(fmt::format("st.global.b16 {}, {}zero;", place(r, 2), prefix_));

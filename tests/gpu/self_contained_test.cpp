@@ -57,6 +57,11 @@ TEST_CASE("every form's case can be told as a program without input", "[gpu]") {
   CHECK(tally.failures().empty());
 }
 
+TEST_CASE("a program with predicates can be told without input", "[gpu]") {
+  const Program program = parse(".target sm_90\n.reg .pred p, q; .reg .b32 a; @p add.u32 a, a, 1; setp.eq.u32 q, a, 5; @!q not.pred p, p;");
+  CHECK(tells_the_same(program, random_states(program, 2, 3, 0, 1024), 1, 1024, 0));
+}
+
 TEST_CASE("a program with registers of every width can be told without input", "[gpu]") {
   const Program program = parse(R"(
       .reg .b16 h, g; .reg .f32 f; .reg .f64 wide; .reg .u64 more; .reg .f16x2 pair; .reg .b32 warpmat_at, at;

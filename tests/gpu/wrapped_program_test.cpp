@@ -56,11 +56,11 @@ std::uint32_t shared_base_of(const Target& target) {
   return target.number >= 90 ? reserved : 0;
 }
 
-/// Registers of 16 bits keep the low half of their word.
-void mask_halves(const Program& program, WarpStates& states) {
+/// Registers of 16 bits keep the low half of their word, predicates the lowest bit.
+void mask_words(const Program& program, WarpStates& states) {
   for (const NamedRegister& r : program.registers)
-    for (std::size_t warp = 0; r.type->bits == 16 && warp < states.warps; ++warp)
-      for (std::uint32_t& word : states.registers_of(warp)[static_cast<std::size_t>(r.slot)]) word &= 0xffff;
+    for (std::size_t warp = 0; r.type->bits < 32 && warp < states.warps; ++warp)
+      for (std::uint32_t& word : states.registers_of(warp)[static_cast<std::size_t>(r.slot)]) word &= (1u << r.type->bits) - 1;
 }
 
 /// Memory as large as the kernel wants it.
@@ -68,7 +68,7 @@ WarpStates with_room(const Program& program, const WarpStates& states) {
   WarpStates roomy(program, states.warps, (states.shared_bytes + granularity - 1) / granularity * granularity);
   roomy.registers = states.registers;
   for (std::size_t warp = 0; warp < states.warps; ++warp) std::ranges::copy(states.shared_of(warp), roomy.shared_of(warp).begin());
-  mask_halves(program, roomy);
+  mask_words(program, roomy);
   return roomy;
 }
 
@@ -109,15 +109,17 @@ TEST_CASE("launch executes the kernel around random programs as the runner execu
     }
 }
 
-/// A program of scalar instructions of a list, each with registers of its own, named by the number of the statement.
+/// A program of scalar instructions of a list, each with registers of its own, named by the number of the statement. Before them stands one
+/// that writes the carry: what it is at first, nothing says.
 Program scalar_program(const Target& target, std::span<const ScalarCase> cases) {
-  std::string declarations = fmt::format(".target {}\n", target.name), statements;
+  std::string declarations = fmt::format(".target {}\n.reg .b32 carries;\n", target.name), statements = "add.cc.u32 carries, carries, 1;\n";
   for (std::size_t number = 0; number < cases.size(); ++number) {
     std::vector<std::string> results, sources;
     const auto add = [&](const std::vector<ScalarOperand>& operands, const char* prefix, std::vector<std::string>& names) {
       for (const ScalarOperand& operand : operands) {
         names.push_back(fmt::format("{}{}_{}", prefix, number, names.size()));
-        declarations += fmt::format(".reg .b{} {};\n", operand.register_bits, names.back());
+        const std::string type = operand.is_predicate() ? "pred" : fmt::format("b{}", operand.register_bits);
+        declarations += fmt::format(".reg .{} {};\n", type, names.back());
       }
     };
     add(cases[number].results, "d", results);
@@ -133,6 +135,18 @@ WarpStates random_bits(const Program& program, std::uint64_t seed) {
   for (Register& r : states.registers)
     for (std::uint32_t& word : r) word = static_cast<std::uint32_t>(random());
   return states;
+}
+
+TEST_CASE("launch executes the kernel around guards and exchanges as the runner executes them", "[gpu]") {
+  const Program program = parse(
+      ".target sm_90a\n.shared .b64 v[32]; .reg .b32 lane, place, a, b, c, n; .reg .b16 h; .reg .b64 w; .reg .f64 d; .reg .pred p, q, r;\n"
+      "mov.u32 lane, %laneid; mad.lo.u32 place, lane, 8, 0; mov.u32 n, v; add.u32 place, place, n;\n"
+      "@p add.u32 a, a, b; @!p sub.u32 a, b, a; @q st.shared.b64 [place], w; bar.warp.sync -1; @!q ld.shared.b64 w, [place];\n"
+      "setp.lt.and.s32 q|r, a, b, !p; @r cvt.rn.f64.s32 d, a; @q cvt.s8.s32 h, a; selp.b32 c, a, c, r; xor.pred p, p, r;\n"
+      "shfl.sync.bfly.b32 a|r, c, 5, 0x0f1f, -1; vote.sync.any.pred q, r, -1; match.all.sync.b32 n|p, b, -1; redux.sync.xor.b32 b, a, -1;\n"
+      "add.cc.u32 a, a, b; addc.cc.u32 b, b, c; addc.u32 c, 0, 0;");
+  CHECK(launch_agrees(program, random_bits(program, 7)));
+  CHECK(print(parse(print(program))) == print(program));
 }
 
 TEST_CASE("launch executes the kernel around every scalar instruction of a list as the runner executes it", "[gpu]") {

@@ -74,7 +74,9 @@ TEST_CASE("parser: .reg declares registers of one or two words") {
   std::set<std::string_view> types;
   for (const DataType& type : data_types())
     if (diagnostics(fmt::format(".reg .{} a;", type.name)).empty()) types.insert(type.name);
-  CHECK(types == std::set<std::string_view>{"b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2", "b64", "u64", "s64", "f64"});
+  CHECK(types ==
+        std::set<std::string_view>{"b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2", "b64", "u64", "s64", "f64", "pred"});
+  CHECK(registers(parse(".reg .pred p, q; .reg .b32 a;", "sm_80")) == "p .pred 0, q .pred 1, a .b32 2");
   CHECK(parse(".reg .b32 a<65536>;", "sm_80").registers.size() == 65536);
 }
 
@@ -131,7 +133,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a", ".entry k", {1, 1}, ".entry is for whole kernels, which 'warpmat launch' and Module take: this is a list of statements"},
       {"sm_90a", ".global .b32 x;", {1, 1}, "unknown directive '.global': there are .version, .target, .address_size, .reg and .shared"},
       {"sm_90a", ".reg .b8 a;", {1, 10}, "'a' needs a type such as .b32 or .f32, not '.b8'"},
-      {"sm_90a", ".reg .pred p;", {1, 12}, "'p' needs a type such as .b32 or .f32, not '.pred'"},
+      {"sm_90a", ".shared .pred p;", {1, 15}, "'p' needs a type such as .b32 or .f32, not '.pred'"},
       {"sm_90a", ".reg a;", {1, 6}, "'a' needs a type such as .b32 or .f32"},
       {"sm_90a", ".reg .b32;", {1, 10}, "expected a name, found ';'"},
       {"sm_90a", ".reg .b32 _;", {1, 11}, "'_' is no name for a variable"},
@@ -161,7 +163,18 @@ TEST_CASE("parser: every error, with its place and what would be right") {
        {1, 1},
        "'a' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those"},
       {"sm_90a", "}", {1, 1}, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels"},
-      {"sm_90a", "@p mov.u32 a, 1;", {1, 1}, "predicates are not supported: every lane executes every statement"},
+      {"sm_90a", "@5 mov.u32 a, 1;", {1, 2}, "expected a predicate, found '5'"},
+      {"sm_90a", "@p = b;", {1, 4}, "expected an instruction or a directive, found '='"},
+      {"sm_90a", ".reg .b32 a, p; @p mov.u32 a, 1;", {1, 18}, "'p' is .b32, but the guard has 1 bits"},
+      {"sm_90a",
+       "@p movmatrix.sync.aligned.m8n8.trans.b16 a, b;",
+       {1, 4},
+       "a matrix instruction has no guard in a list of statements: all lanes of the warp take part"},
+      {"sm_90a", "add.u32 a|b, c, d;", {1, 9}, "add has no second result here"},
+      {"sm_90a", "setp.eq.f16x2 p, a, b;", {1, 15}, "setp writes two results, with | between them"},
+      {"sm_90a", "setp.eq.u32 p, !a, b;", {1, 16}, "expected a source of setp, found '!a'"},
+      {"sm_90a", "setp.eq.and.u32 !p, a, b, q;", {1, 17}, "expected the result of setp, found '!p'"},
+      {"sm_90a", "@p mov.u32 p, 1;", {1, 12}, "'p' is .pred, but the result of mov has 32 bits"},
       {"sm_90a", "L: mov.u32 a, 1; L: mov.u32 b, 1;", {1, 18}, "two statements are called 'L'"},
       {"sm_90a", "L: .reg .b32 a;", {1, 4}, "expected the statement that 'L' names, found '.reg'"},
       {"sm_90a", "L: M: mov.u32 a, 1;", {1, 4}, "expected the statement that 'L' names, found 'M'"},
@@ -456,15 +469,9 @@ TEST_CASE("parser: every wrong statement is reported") {
 }
 
 TEST_CASE("parser: a statement without its semicolon does not swallow the next line") {
-  const std::string endings[] = {"mov.u32 a, 1",
-                                 "mov.u32 a",
-                                 "ld.shared.b32 a, [b",
-                                 "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
-                                 "bad a, b",
-                                 ".reg .b32 a",
-                                 ".shared .b32 v[4]",
-                                 "mov.u32 a, #",
-                                 "@p"};
+  const std::string endings[] = {"mov.u32 a, 1",   "mov.u32 a",   "ld.shared.b32 a, [b", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
+                                 "bad a, b",       ".reg .b32 a", ".shared .b32 v[4]",   "mov.u32 a, #",
+                                 "@p mov.u32 a, 1"};
   for (const std::string& ending : endings)
     for (const char* next : {"add.u32 a, 09, 1;", ".reg .b8 c;", ".shared .b32 w[0];", ".version 1"}) {
       INFO(ending << " / " << next);
@@ -499,7 +506,7 @@ TEST_CASE("parser: the qualifiers of every form mix freely, but types keep their
   CHECK(find_form("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32") != find_form("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32"));
 }
 
-TEST_CASE("parser: ld, st and cvt take their qualifiers in any order, mul, mad and bar in one") {
+TEST_CASE("parser: qualifiers stand in any order, but .lo, .wide, .l, .full and .warp at the beginning, as ptxas 13.0 takes them") {
   std::mt19937 random(5);
   const auto same = [](const std::string& opcode, const std::string& canonical) {
     const auto found = find_scalar_instruction(opcode);
@@ -513,21 +520,51 @@ TEST_CASE("parser: ld, st and cvt take their qualifiers in any order, mul, mad a
     for (int i = 0; i < 24; ++i) REQUIRE(same(shuffled_opcode(random, instruction.opcode), instruction.opcode));
   }
   CHECK(same("ld.shared::cta.b32", "ld.shared.b32"));
+  CHECK(same("fma.ftz.rn.f32", "fma.rn.ftz.f32"));
+  CHECK(same("add.f32.rn", "add.rn.f32"));
+  CHECK(same("mul.lo.u32", "mul.lo.u32"));
+  CHECK(same("shf.l.b32.wrap", "shf.l.wrap.b32"));
+  CHECK(same("mul.f32.rn", "mul.rn.f32"));
+  CHECK_FALSE(find_scalar_instruction("shf.wrap.l.b32"));
+  CHECK_FALSE(find_scalar_instruction("div.ftz.full.f32"));
+  CHECK_FALSE(find_scalar_instruction("dp2a.u32.lo.u32"));
   CHECK_FALSE(find_scalar_instruction("mul.u32.lo"));
   CHECK_FALSE(find_scalar_instruction("mad.s32.lo"));
   CHECK_FALSE(find_scalar_instruction("bar.sync.warp"));
 }
 
 TEST_CASE("parser: a list has every instruction that needs registers alone, and says why it has not the others") {
-  for (const char* opcode :
-       {"lop3.b32", "prmt.b32", "shf.l.wrap.b32", "popc.b64", "mul.wide.u32", "fma.rn.f32", "mul.f32", "max.f16x2", "div.s32",
-        "ex2.approx.f32", "cvt.rn.satfinite.e4m3x2.f32", "cvt.rna.tf32.f32", "add.rn.bf16x2", "cvt.sat.s16.u16", "cvt.u16.sat.s16"}) {
+  for (const char* opcode : {"lop3.b32",
+                             "prmt.b32",
+                             "shf.l.wrap.b32",
+                             "popc.b64",
+                             "mul.wide.u32",
+                             "fma.rn.f32",
+                             "mul.f32",
+                             "max.f16x2",
+                             "div.s32",
+                             "ex2.approx.f32",
+                             "cvt.rn.satfinite.e4m3x2.f32",
+                             "cvt.rna.tf32.f32",
+                             "add.rn.bf16x2",
+                             "setp.eq.u32",
+                             "selp.b32",
+                             "mov.pred",
+                             "addc.cc.u32",
+                             "shfl.sync.idx.b32",
+                             "vote.sync.ballot.b32",
+                             "match.any.sync.b64",
+                             "redux.sync.add.s32",
+                             "elect.sync",
+                             "activemask.b32",
+                             "cvt.sat.s16.u16",
+                             "cvt.u16.sat.s16"}) {
     INFO(opcode);
     CHECK(find_scalar_instruction(opcode).has_value());
   }
-  for (const char* opcode : {"setp.eq.u32", "selp.b32", "add.cc.u32", "shfl.sync.idx.b32", "atom.shared.add.u32", "ld.volatile.shared.b32",
-                             "st.global.b32", "bar.sync", "vadd.u32.u32.u32", "vadd2.u32.u32.u32", "add.f32", "sub.f16x2",
-                             "cvt.rn.satfinite.e2m1x2.f32", "cvt.rn.f32.f16", "cvt.rn.f16.f64x2", "mov.f16"}) {
+  for (const char* opcode :
+       {"atom.shared.add.u32", "ld.volatile.shared.b32", "st.global.b32", "bar.sync", "vadd.u32.u32.u32", "vadd2.u32.u32.u32", "add.f32",
+        "sub.f16x2", "cvt.rn.satfinite.e2m1x2.f32", "cvt.rn.f32.f16", "cvt.rn.f16.f64x2", "mov.f16"}) {
     INFO(opcode);
     CHECK_FALSE(find_scalar_instruction(opcode).has_value());
     CHECK_FALSE(explain_unknown_scalar(opcode).empty());

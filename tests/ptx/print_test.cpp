@@ -61,6 +61,7 @@ TEST_CASE("print: what is hard to print comes back") {
   check_round_trip(".version 6.5\n.target sm_75\nmov.u32 a, 1;", "sm_90a");  // sm_90a is younger than PTX 6.5
   check_round_trip(".shared .b8 v[8]; mov.u32 a, v+2147483647+2147483647+2147483647; ld.shared.b32 b, [a+2147483647+2147483647];",
                    "sm_90a");
+  check_round_trip(".shared .b8 v[8]; ld.shared.b32 a, [b+9223372036854775807]; ld.shared.b32 a, [b+-9223372036854775808];", "sm_90a");
   check_round_trip(".shared .b8 v[8]; mov.u64 a, v+-2147483647+-2147483647; ld.shared.b32 b, [v+-2147483647+-9];", "sm_90a");
 }
 

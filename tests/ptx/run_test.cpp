@@ -190,4 +190,96 @@ TEST_CASE("run: many threads run one program") {
   CHECK(wrong == std::vector<int>(8));
 }
 
+TEST_CASE("run: a guard says which lanes execute, which keep their registers and the memory's bytes") {
+  const Program program = parse(
+      ".shared .b32 v[32]; .reg .b32 lane, place, a, b, n; .reg .b64 w, x; .reg .pred p, q, even;\n"
+      "mov.u32 lane, %laneid; shl.b32 place, lane, 2; setp.lt.u32 p|q, lane, 5; and.b32 n, lane, 1; setp.eq.u32 even, n, 0;\n"
+      "mov.u32 a, 7; @p mov.u32 a, lane; @!p add.u32 b, a, 1; @p mul.wide.u32 w, lane, 4294967295; @q mov.u64 w, -2;\n"
+      "selp.b64 x, w, 9, !even; @even st.shared.b32 [v+1024], a;",
+      "sm_90");
+  Warp warp(program, 2048);
+  warp.reg("b").fill(50);
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    INFO(lane);
+    CHECK(warp.reg("p")[lane] == (lane < 5));
+    CHECK(warp.reg("q")[lane] == (lane >= 5));
+    CHECK(warp.reg("a")[lane] == (lane < 5 ? lane : 7));
+    CHECK(warp.reg("b")[lane] == (lane < 5 ? 50 : 8));
+    const std::uint64_t wide = lane < 5 ? std::uint64_t{lane} * 4294967295 : ~std::uint64_t{1};
+    CHECK((warp.reg("w")[lane] | std::uint64_t{warp.reg("w", 1)[lane]} << 32) == wide);
+    CHECK((warp.reg("x")[lane] | std::uint64_t{warp.reg("x", 1)[lane]} << 32) == (lane % 2 == 1 ? wide : 9));
+  }
+}
+
+TEST_CASE("run: lanes whose guard does not hold have no address") {
+  const Program program = parse(".reg .b32 a, b; .reg .pred p; @p ld.shared.b32 b, [a]; @!p st.shared.b32 [a], b;", "sm_90");
+  Warp warp(program, 64);
+  warp.reg("a").fill(0xffffffff);
+  warp.reg("p").fill(0);
+  for (std::size_t lane = 0; lane < lanes; ++lane) warp.reg("a")[lane] = 4 * (lane % 16);
+  warp.reg("a")[9] = 64;
+  warp.reg("b")[3] = 77;
+  warp.reg("p")[9] = 1;
+  CHECK(trap_message(warp) == "line 1: lane 9, shared address 0x40: the load of 4 bytes leaves the shared memory of 64 bytes");
+  warp.reg("p").fill(0);
+  CHECK(trap_message(warp) == "line 1: lane 9, shared address 0x40: the store of 4 bytes leaves the shared memory of 64 bytes");
+  warp.reg("a")[9] = 0;
+  CHECK(trap_message(warp) == "no trap");
+}
+
+TEST_CASE("run: lanes exchange what they hold, and a carry goes from one statement to the next") {
+  const Program program = parse(
+      "mov.u32 lane, %laneid; shfl.sync.idx.b32 a|in, lane, 3, 0x1807, -1; setp.ge.u32 high, lane, 20;\n"
+      "vote.sync.ballot.b32 ballot, high, -1; redux.sync.add.u32 sum, lane, -1; activemask.b32 active; elect.sync _|first, -1;\n"
+      "add.cc.u32 low, all, all; addc.u32 carry, 0, 0; match.any.sync.b32 same, ballot, -1; @high activemask.b32 some;",
+      "sm_90");
+  Warp warp(program);
+  warp.reg("all").fill(0x80000001);
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    INFO(lane);
+    CHECK(warp.reg("a")[lane] == lane / 8 * 8 + 3);
+    CHECK(warp.reg("in")[lane] == 1);
+    CHECK(warp.reg("ballot")[lane] == 0xfff00000);
+    CHECK(warp.reg("sum")[lane] == 496);
+    CHECK(warp.reg("active")[lane] == 0xffffffff);
+    CHECK(warp.reg("first")[lane] == (lane == 0));
+    CHECK(warp.reg("low")[lane] == 2);
+    CHECK(warp.reg("carry")[lane] == 1);
+    CHECK(warp.reg("same")[lane] == 0xffffffff);
+    CHECK(warp.reg("some")[lane] == (lane >= 20 ? 0xfff00000 : 0));
+  }
+}
+
+TEST_CASE("run: lanes that an exchange waits for and that do not come are a trap, which changes nothing") {
+  const Program program = parse(".reg .b32 a, b; .reg .pred p; mov.u32 a, 5; @p shfl.sync.idx.b32 b, a, 0, 31, -1; mov.u32 a, 6;", "sm_90");
+  Warp warp(program);
+  warp.reg("p").fill(1);
+  warp.reg("p")[4] = 0;
+  CHECK(trap_message(warp).starts_with("line 1: lane 0: shfl.sync.idx.b32 is executed by lanes 0xffffffef only; lanes 0x00000010"));
+  CHECK(warp.reg("a")[0] == 5);
+  CHECK(warp.reg("b")[0] == 0);
+  warp.reg("p")[4] = 1;
+  CHECK(trap_message(warp) == "no trap");
+  CHECK(warp.reg("b")[7] == 5);
+}
+
+TEST_CASE("run: a copy of a warp goes its own way") {
+  const Program program =
+      parse(".shared .b32 v; .reg .b32 a; .reg .b64 w; add.u32 a, a, 1; add.u64 w, w, 3; st.shared.b32 [v], a;", "sm_90");
+  Warp warp(program);
+  run(warp);
+  Warp copy = warp;
+  run(copy);
+  run(copy);
+  Warp moved = std::move(copy);
+  run(moved);
+  CHECK(warp.reg("a")[0] == 1);
+  CHECK(warp.shared().bytes()[0] == 1);
+  CHECK(moved.reg("a")[0] == 4);
+  CHECK(moved.reg("w")[0] == 12);
+  CHECK(moved.shared().bytes()[0] == 4);
+}
+
 }  // namespace warpmat

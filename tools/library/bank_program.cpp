@@ -37,6 +37,7 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
   const bool load = scalar.operation == ScalarOperation::load;
   if (!load && scalar.operation != ScalarOperation::store) return example;
   example.access = load ? machine::BankAccess::load : machine::BankAccess::store;
+  example.lanes = warp.executing(statement);
   example.bytes = static_cast<std::uint32_t>(scalar.access_bytes());
   example.addresses = addresses_of(warp, statement.operands[load ? 1 : 0]);
   return example;

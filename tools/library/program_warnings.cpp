@@ -37,6 +37,7 @@ Slots read_by(const Statement& statement) {
   Slots slots;
   for (std::size_t i = 0; i < statement.operands.size(); ++i)
     if (!is_written(statement, i)) add_registers(statement.operands[i], slots);
+  if (statement.guard) slots.insert(statement.guard->slot);
   return slots;
 }
 

@@ -25,7 +25,12 @@ std::uint64_t next_random(std::uint64_t& state) {
 }  // namespace
 
 Block::Block(Cluster& cluster, Dim3 index, int rank)
-    : cluster_(cluster), launch_(cluster.launch()), index_(index), rank_(rank), shared_(cluster.launch().shared_bytes) {
+    : cluster_(cluster),
+      launch_(cluster.launch()),
+      index_(index),
+      rank_(rank),
+      shared_storage_(cluster.launch().shared_bytes),
+      shared_(shared_storage_) {
   const LaunchState& launch = launch_;
   const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);

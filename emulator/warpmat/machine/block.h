@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Block {
   Cluster& cluster() { return cluster_; }
   int rank() const { return rank_; }  ///< in the cluster
   std::span<std::uint8_t> shared() { return shared_; }
+  /// The block of a list of statements has the shared memory of the list's warp.
+  void borrow(std::span<std::uint8_t> shared) { shared_ = shared; }
   /// What is known of the shared memory's bytes, or nullptr where there is none or nothing is checked.
   SharedShadow* shadow() { return shadow_ ? &*shadow_ : nullptr; }
   /// Which bytes wait for a proxy fence, or nullptr where nothing reads shared memory asynchronously.
@@ -92,7 +95,8 @@ class Block {
   const LaunchState& launch_;
   Dim3 index_;
   int rank_;
-  std::vector<std::uint8_t> shared_;
+  std::vector<std::uint8_t> shared_storage_;
+  std::span<std::uint8_t> shared_;
   std::optional<SharedShadow> shadow_;
   std::optional<RaceDetector> races_;
   std::optional<ProxyShadow> proxies_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/ptx/program/resolve.h>
@@ -118,29 +119,6 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   return addresses;
 }
 
-/// A copy of the constants at an aligned place, with the addresses of the module's variables in it.
-class ConstantCopy {
- public:
-  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables)
-      : words_(program.constants.size() + code::register_alignment / 8) {
-    auto address = reinterpret_cast<std::uintptr_t>(words_.data());
-    address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
-    begin_ = reinterpret_cast<std::uint8_t*>(address);
-    if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
-    for (const code::Relocation& relocation : program.constant_relocations) {
-      const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
-      for (int lane = 0; lane < lanes; ++lane)
-        std::memcpy(begin_ + relocation.at + static_cast<std::size_t>(lane * relocation.bytes), &value,
-                    static_cast<std::size_t>(relocation.bytes));
-    }
-  }
-  const std::uint8_t* begin() const { return begin_; }
-
- private:
-  std::vector<std::uint64_t> words_;
-  std::uint8_t* begin_;
-};
-
 /// Bytes that function `index` and all that it calls need, one inside the other.
 struct Depth {
   std::uint64_t frame = 0, local = 0;
@@ -202,7 +180,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const code::Program& program = kernel.program();
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
-  const ConstantCopy constants(program, place_module(program, memory));
+  const machine::ConstantCopy constants(program, place_module(program, memory));
   std::vector<bool> open(program.functions.size());
   const Depth depth = depth_of(program, 0, open);
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;

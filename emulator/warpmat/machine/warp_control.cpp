@@ -69,6 +69,18 @@ WarpState::Status WarpState::run(int& budget) {
   return Status::yielded;
 }
 
+void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
+  registers_ = registers;
+  strand().state = Strand::State::ready;  // a trap may have left it waiting
+  strand().pc = first;
+  while (strand().pc < last) {
+    strand_slice_ = 0;
+    int budget = last - strand().pc + 1;
+    compute_in_a_row(budget);
+    if (strand().pc < last && step() == Step::leave_strand) check_gathering();
+  }
+}
+
 /// Executes operations that step() would only compute, up to another one; the last of the budget and of the strand's slice is left to
 /// step().
 void WarpState::compute_in_a_row(int& budget) {

@@ -92,6 +92,8 @@ class WarpState {
 
   /// Executes operations until `budget`, which counts them down, is 0. Throws KernelTrap.
   Status run(int& budget);
+  /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws KernelTrap.
+  void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
   LaneMask live() const { return live_; }
@@ -346,7 +348,7 @@ class WarpState {
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< what such an access found last: a hash
   std::vector<std::uint8_t> register_storage_;
-  std::uint8_t* registers_;          ///< aligned
+  std::uint8_t* registers_;          ///< aligned; those of a list lie with its owner
   std::vector<std::uint8_t> local_;  ///< lane by lane
   std::vector<AsyncCopy> copies_;
   std::uint64_t issued_copies_ = 0;

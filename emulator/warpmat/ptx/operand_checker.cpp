@@ -83,6 +83,15 @@ OperandText OperandChecker::group(const syntax::Operand& given, const Slot& plac
   return in_braces ? vector(given, place, count) : OperandText{OperandText::Kind::single, {item(given, place)}, 0};
 }
 
+OperandText OperandChecker::pair(const syntax::Operand& given, Slot first, Slot second) {
+  first.in_pair = second.in_pair = true;
+  return {OperandText::Kind::pair, {item(given.items[0], first), item(given.items[1], second)}, 0};
+}
+
+Item OperandChecker::guard(const syntax::Operand& given) {
+  return item(given, {"the guard", accepts_predicates, find_data_type("pred")});
+}
+
 OperandText OperandChecker::vector(const syntax::Operand& given, Slot place, int count) {
   if (given.kind != Written::vector)
     fail(given.location, fmt::format("{} is written in braces: {{ and {} register{}", place.what, count, count == 1 ? "" : "s"));
@@ -134,7 +143,8 @@ DataType::Class OperandChecker::class_of(const Item& one) const {
 
 Item OperandChecker::item(const syntax::Operand& given, const Slot& place) {
   if (given.kind == Written::number) return number_item(given, place);
-  if (given.kind != Written::name || given.inverted || given.negative)
+  const bool may_be_inverted = place.type->bits == 1 && !place.written;
+  if (given.kind != Written::name || (given.inverted && !may_be_inverted) || given.negative)
     fail(given.location, fmt::format("expected {}, found {}", place.what, spell(given)));
   const SharedVariable* const variable = program_.find_variable(given.text);
   if (variable != nullptr) return variable_item(given, *variable, place);
@@ -154,7 +164,7 @@ Item OperandChecker::number_item(const syntax::Operand& given, const Slot& place
 
 Item OperandChecker::sink_item(const syntax::Operand& given, const Slot& place) const {
   if (!place.written) fail(given.location, fmt::format("{} is read; _ only takes results", place.what));
-  if (!place.in_braces) fail(given.location, fmt::format("{} needs a register: _ only stands in braces", place.what));
+  if (!place.in_braces && !place.in_pair) fail(given.location, fmt::format("{} needs a register: _ only stands in braces", place.what));
   if (!place.may_discard)
     fail(given.location,
          fmt::format("{} takes no _ on {}: ptxas cannot discard a result of this form there", place.what, program_.target->name));
@@ -193,7 +203,8 @@ Item OperandChecker::register_item(const syntax::Operand& given, const Slot& pla
   if (!accepts(place.accepted, type))
     fail(given.location,
          fmt::format("'{}' is .{}; ptxas does not take that for {}: declare it .b{}", given.text, type.name, place.what, type.bits));
-  return {Item::Kind::named, static_cast<int>(found - program_.registers.data()), 0, {}, found->slot, type.bits > 32 ? 2 : 1};
+  const auto index = static_cast<int>(found - program_.registers.data());
+  return {Item::Kind::named, index, 0, {}, found->slot, type.bits > 32 ? 2 : 1, given.inverted};
 }
 
 const NamedRegister& OperandChecker::undeclared_register(const syntax::Operand& given, const Slot& place) {
@@ -202,7 +213,8 @@ const NamedRegister& OperandChecker::undeclared_register(const syntax::Operand& 
     fail(given.location, fmt::format("'{}' is not supported: the only special register is %laneid", given.text));
   const bool widens = place.may_be_wider && place.type->type_class != DataType::Class::floating;
   const int bits = widens ? std::max(place.type->bits, 32) : place.type->bits;
-  return declarations_.define_register(given.location, std::string(given.text), *find_data_type(fmt::format("b{}", bits)));
+  return declarations_.define_register(given.location, std::string(given.text),
+                                       *find_data_type(bits == 1 ? "pred" : fmt::format("b{}", bits)));
 }
 
 OperandText OperandChecker::address(const syntax::Operand& given, const std::string& what) {

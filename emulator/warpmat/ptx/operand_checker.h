@@ -18,6 +18,7 @@ struct Slot {
   bool symbols = false;       ///< mov: also %laneid and the address of a variable
   bool in_braces = false;     ///< {a, b}: only there ptxas takes _, and %laneid as in mov
   bool may_discard = true;    ///< whether _ may stand for a result
+  bool in_pair = false;       ///< a|b: there too ptxas takes _
 };
 
 /// Judges operands as ptxas does: registers, numbers, shared variables and addresses. Registers of a program without declarations are made
@@ -30,6 +31,10 @@ class OperandChecker {
   OperandText matrix_operand(const syntax::Operand& given, const Instruction& instruction, const Operand& operand, const std::string& what);
   /// `count` registers in braces, or one without.
   OperandText group(const syntax::Operand& given, const Slot& place, int count, bool in_braces);
+  /// The two operands of a|b.
+  OperandText pair(const syntax::Operand& given, Slot first, Slot second);
+  /// The predicate of a guard.
+  Item guard(const syntax::Operand& given);
   /// [register+offset] or [variable+offset].
   OperandText address(const syntax::Operand& given, const std::string& what);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <warpmat/ptx/declarations.h>
 #include <warpmat/ptx/excerpt.h>
 #include <warpmat/ptx/operand_checker.h>
+#include <warpmat/ptx/program/resolve_list.h>
 #include <warpmat/ptx/slots.h>
 #include <warpmat/ptx/syntax/operand_reader.h>
 
@@ -19,7 +21,10 @@ namespace {
 class Parser {
  public:
   Parser(std::string_view source, const Target* target)
-      : source_(source), tokens_(source), declarations_(tokens_, program_, target), operands_(program_, declarations_) {}
+      : text_(std::make_shared<const std::string>(source)),
+        tokens_(*text_),
+        declarations_(tokens_, program_, target),
+        operands_(program_, declarations_) {}
 
   Program program() {
     while (!tokens_.at_end()) {
@@ -35,6 +40,7 @@ class Parser {
     if (program_.target == nullptr && errors_.empty()) report({1, 1}, "no target: begin the program with .target sm_90a, or name one");
     if (!errors_.empty()) throw SyntaxError(std::move(errors_));
     place_slots(program_);
+    if (!body_.empty()) resolve();
     return std::move(program_);
   }
 
@@ -47,7 +53,26 @@ class Parser {
                fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label));
   }
 
-  void report(Location location, const std::string& message) { errors_.push_back(diagnose(source_, location, message)); }
+  /// What the scalar statements do.
+  void resolve() {
+    const auto module = std::make_shared<syntax::Module>();
+    module->text = text_;
+    module->version = program_.version;
+    module->functions.push_back({.entry = true, .defined = true, .body = std::move(body_)});
+    program_.code = std::make_shared<const code::Program>(code::resolve_list(module, program_));
+    const std::vector<code::Operation>& operations = program_.code->operations;
+    auto operation = operations.begin();
+    std::uint32_t number = 0;
+    for (Statement& statement : program_.statements) {
+      if (statement.matrix() != nullptr) continue;
+      statement.first_operation = static_cast<std::int32_t>(operation - operations.begin());
+      while (operation != operations.end() && operation->statement == number) ++operation;
+      statement.last_operation = static_cast<std::int32_t>(operation - operations.begin());
+      ++number;
+    }
+  }
+
+  void report(Location location, const std::string& message) { errors_.push_back(diagnose(*text_, location, message)); }
 
   /// Goes on behind the next semicolon, or before a line that begins with a known instruction or a directive.
   void recover() {
@@ -65,14 +90,17 @@ class Parser {
   void parse_one() {
     failed_at_ = tokens_.position();
     label_.clear();
+    guard_.reset();
+    guard_text_.reset();
     if (tokens_.take_if(';')) return;
     const Token& token = tokens_.here();
     if (token.kind == Token::Kind::qualifier) return declarations_.parse_directive();
-    if (token.is('@')) fail(token, "predicates are not supported: every lane executes every statement");
     if (token.is('{') || token.is('}'))
       fail(token, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels");
-    if (token.kind != Token::Kind::word) fail(token, fmt::format("expected an instruction or a directive, found {}", spell(token)));
-    if (tokens_.ahead().is(':')) label_ = parse_label();
+    if (token.kind == Token::Kind::word && tokens_.ahead().is(':')) label_ = parse_label();
+    if (tokens_.here().is('@')) parse_guard();
+    if (tokens_.here().kind != Token::Kind::word)
+      fail(tokens_.here(), fmt::format("expected an instruction or a directive, found {}", spell(tokens_.here())));
     parse_statement();
   }
 
@@ -81,9 +109,19 @@ class Parser {
     const Token& name = tokens_.take();
     tokens_.take();
     if (!labels_.insert(std::string(name.text)).second) fail(name, fmt::format("two statements are called '{}'", name.text));
-    if (tokens_.here().kind != Token::Kind::word || tokens_.ahead().is(':'))
-      fail(tokens_.here(), fmt::format("expected the statement that '{}' names, found {}", name.text, spell(tokens_.here())));
+    const bool follows = tokens_.here().is('@') || (tokens_.here().kind == Token::Kind::word && !tokens_.ahead().is(':'));
+    if (!follows) fail(tokens_.here(), fmt::format("expected the statement that '{}' names, found {}", name.text, spell(tokens_.here())));
     return std::string(name.text);
+  }
+
+  /// @p or @!p before a statement.
+  void parse_guard() {
+    tokens_.take();
+    syntax::Operand predicate{syntax::Operand::Kind::name, tokens_.here().location};
+    predicate.inverted = tokens_.take_if('!');
+    predicate.text = syntax::read_name(tokens_, "a predicate").text;
+    guard_ = operands_.guard(predicate);
+    guard_text_ = syntax::Guard{predicate.text, predicate.inverted};
   }
 
   void parse_statement() {
@@ -107,6 +145,7 @@ class Parser {
   void parse_matrix_statement(const Token& mnemonic, const std::string& opcode) {
     const Form* form = find_form(opcode);
     if (form == nullptr) fail(mnemonic, explain_unknown_opcode(opcode));
+    if (guard_) fail(mnemonic, "a matrix instruction has no guard in a list of statements: all lanes of the warp take part");
     if (const auto reason = unavailable(*form, *program_.target, program_.version)) fail(mnemonic, *reason);
     const Instruction instruction(*form, *program_.target, program_.version);
     Statement statement{mnemonic.location, instruction, {}};
@@ -131,22 +170,34 @@ class Parser {
     Statement statement{mnemonic.location, std::move(*instruction), {}};
     const std::string of = fmt::format(" of {}", mnemonic.text);
     const bool moves = mnemonic.text == "mov";
-    const std::size_t count = statement.scalar()->operands.size();
+    const std::vector<ScalarArgument>& arguments = statement.scalar()->operands;
+    const auto count = static_cast<std::size_t>(std::ranges::count(arguments, false, &ScalarArgument::paired));
     const std::vector<syntax::Operand> given = read_operands(mnemonic, count, count);
-    for (const ScalarArgument& operand : statement.scalar()->operands) {
-      const syntax::Operand& text = given[statement.operands.size()];
-      if (operand.type == nullptr) {
+    const auto place_of = [&](const ScalarArgument& argument) {
+      return Slot{(argument.written ? "the result" : "a source") + of,
+                  argument.accepts,
+                  argument.type,
+                  argument.written,
+                  argument.may_be_wider,
+                  moves && !argument.written};
+    };
+    std::size_t next = 0;  // of `arguments`
+    for (const syntax::Operand& text : given) {
+      const ScalarArgument& argument = arguments[next++];
+      const ScalarArgument* const second = next < arguments.size() && arguments[next].paired ? &arguments[next++] : nullptr;
+      const bool is_pair = text.kind == syntax::Operand::Kind::pair;
+      if (is_pair && second == nullptr) fail(text.location, fmt::format("{} has no second result here", mnemonic.text));
+      if (!is_pair && second != nullptr && !second->optional)
+        fail(text.location, fmt::format("{} writes two results, with | between them", mnemonic.text));
+      if (argument.type == nullptr) {
         statement.operands.push_back(operands_.address(text, "the address"));
-        continue;
+      } else if (is_pair) {
+        statement.operands.push_back(operands_.pair(text, place_of(argument), place_of(*second)));
+      } else {
+        statement.operands.push_back(operands_.group(text, place_of(argument), argument.count, argument.count > 1));
       }
-      const Slot place{(operand.written ? "the result" : "a source") + of,
-                       operand.accepts,
-                       operand.type,
-                       operand.written,
-                       operand.may_be_wider,
-                       moves && !operand.written};
-      statement.operands.push_back(operands_.group(text, place, operand.count, operand.count > 1));
     }
+    body_.push_back(syntax::Statement{.location = mnemonic.location, .guard = guard_text_, .opcode = opcode, .operands = given});
     add(std::move(statement));
   }
 
@@ -164,17 +215,21 @@ class Parser {
 
   void add(Statement statement) {
     statement.label = std::exchange(label_, {});
+    statement.guard = guard_;
     program_.statements.push_back(std::move(statement));
   }
 
-  std::string_view source_;
+  std::shared_ptr<const std::string> text_;  ///< what all names point into
   TokenReader tokens_;
   std::string label_;             ///< of the statement that is being parsed; empty where it has none
   std::set<std::string> labels_;  ///< all so far
-  std::size_t failed_at_ = 0;     ///< where the current statement began: recovery must get beyond it
+  std::optional<Item> guard_;     ///< of the statement that is being parsed
+  std::optional<syntax::Guard> guard_text_;
+  std::size_t failed_at_ = 0;  ///< where the current statement began: recovery must get beyond it
   Program program_;
   Declarations declarations_;
   OperandChecker operands_;
+  std::vector<syntax::Element> body_;  ///< the scalar statements
   std::vector<Diagnostic> errors_;
 };
 

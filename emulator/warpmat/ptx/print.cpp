@@ -9,17 +9,14 @@ namespace warpmat {
 namespace {
 
 std::string print_offset(std::int64_t offset) {
-  constexpr std::int64_t largest = 0x7fffffff;  // of one summand; a sum of several may go beyond
-  std::string text;
-  for (; offset > largest; offset -= largest) text += fmt::format("+{}", largest);
-  for (; offset < -largest; offset += largest) text += fmt::format("+-{}", largest);
-  if (offset != 0) text += offset < 0 ? fmt::format("+-{}", -offset) : fmt::format("+{}", offset);
-  return text;
+  if (offset == 0) return {};
+  const auto magnitude = static_cast<std::uint64_t>(offset);
+  return offset < 0 ? fmt::format("+-{}", ~magnitude + 1) : fmt::format("+{}", magnitude);
 }
 
 std::string print_item(const Program& program, const Item& item) {
   switch (item.kind) {
-    case Item::Kind::named: return program.registers[static_cast<std::size_t>(item.index)].name;
+    case Item::Kind::named: return (item.inverted ? "!" : "") + program.registers[static_cast<std::size_t>(item.index)].name;
     case Item::Kind::number: return item.text;
     case Item::Kind::laneid: return "%laneid";
     case Item::Kind::sink: return "_";
@@ -31,9 +28,11 @@ std::string print_item(const Program& program, const Item& item) {
 
 std::string print_operand(const Program& program, const OperandText& operand) {
   std::string items;
-  for (const Item& item : operand.items) items += (items.empty() ? "" : ", ") + print_item(program, item);
+  const char* const between = operand.kind == OperandText::Kind::pair ? "|" : ", ";
+  for (const Item& item : operand.items) items += (items.empty() ? "" : between) + print_item(program, item);
   switch (operand.kind) {
-    case OperandText::Kind::single: return items;
+    case OperandText::Kind::single:
+    case OperandText::Kind::pair: return items;
     case OperandText::Kind::vector: return "{" + items + "}";
     case OperandText::Kind::address: return "[" + items + print_offset(operand.offset) + "]";
     case OperandText::Kind::omitted: break;
@@ -48,7 +47,8 @@ std::string print(const Program& program, const Statement& statement) {
   std::string operands;
   for (const OperandText& operand : statement.operands)
     if (operand.kind != OperandText::Kind::omitted) operands += (operands.empty() ? "" : ", ") + print_operand(program, operand);
-  return fmt::format("{} {};", opcode, operands);
+  const std::string guard = statement.guard ? fmt::format("@{} ", print_item(program, *statement.guard)) : "";
+  return fmt::format("{}{} {};", guard, opcode, operands);
 }
 
 std::string print(const Program& program) {

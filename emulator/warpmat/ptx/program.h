@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,7 +15,12 @@
 
 namespace warpmat {
 
-/// A register of a program. It fills one word of the warp's register file, or two for 64 bits, from `slot` on.
+namespace code {
+struct Program;
+}
+
+/// A register of a program. It fills one word of the warp's register file, or two for 64 bits, from `slot` on. A predicate fills a word
+/// too: 0 or 1 in each lane.
 struct NamedRegister {
   std::string name;
   const DataType* type;
@@ -44,15 +51,16 @@ struct Item {
   std::string text;        ///< number: its spelling
   int slot = 0;            ///< first word in the register file
   int words = 1;           ///< 1 or 2
+  bool inverted = false;   ///< a predicate: !p
   friend bool operator==(const Item&, const Item&) = default;
 };
 
-/// An operand as PTX writes it: a, {a, b}, or [a+offset]; or nothing, where it may be left out.
+/// An operand as PTX writes it: a, {a, b}, a|b, or [a+offset]; or nothing, where it may be left out.
 struct OperandText {
-  enum class Kind : std::uint8_t { single, vector, address, omitted };
+  enum class Kind : std::uint8_t { single, vector, pair, address, omitted };
 
   Kind kind = Kind::single;
-  std::vector<Item> items;  ///< one, except in a vector; none where it is omitted
+  std::vector<Item> items;  ///< one, except in a vector and a pair; none where it is omitted
   std::int64_t offset = 0;  ///< of an address with a register
   friend bool operator==(const OperandText&, const OperandText&) = default;
 };
@@ -63,10 +71,14 @@ struct Statement {
   Location location;
   std::variant<Instruction, ScalarInstruction> instruction;
   std::vector<OperandText> operands;
-  std::string label = {};  ///< the name that the text gives it, "product: mma...": its operand a is product.a
+  std::string label = {};                                ///< the name that the text gives it, "product: mma...": its operand a is product.a
+  std::optional<Item> guard = {};                        ///< the predicate of the lanes that execute it; all do where it is empty
+  std::int32_t first_operation = 0, last_operation = 0;  ///< of Program::code, the last one excluded; none of a matrix instruction
 
   const Instruction* matrix() const { return std::get_if<Instruction>(&instruction); }
-  friend bool operator==(const Statement& a, const Statement& b) { return a.instruction == b.instruction && a.operands == b.operands; }
+  friend bool operator==(const Statement& a, const Statement& b) {
+    return a.instruction == b.instruction && a.operands == b.operands && a.guard == b.guard;
+  }
   const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&instruction); }
 };
 
@@ -77,6 +89,7 @@ struct Program {
   std::vector<NamedRegister> registers;
   std::vector<SharedVariable> variables;
   std::vector<Statement> statements;
+  std::shared_ptr<const code::Program> code;  ///< what the scalar statements do; nullptr where there are none
 
   int named_words = 0;                   ///< words of the named registers: the first ones of the register file; two for _ follow
   std::vector<Register> constants;       ///< the read-only registers, behind them

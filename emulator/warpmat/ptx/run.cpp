@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 
-#include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/list_machine.h>
+#include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
 namespace {
-
-constexpr std::size_t max_access_bytes = 16;  // .v4.b32, .v2.b64
 
 /// Register pointers of one operand, without allocation.
 struct Words {
@@ -27,30 +26,33 @@ bool reads_memory(const Statement& statement) {
   return statement.scalar()->operation == ScalarOperation::load;
 }
 
-/// A 64-bit register as the catalogue's functions know it.
-struct alignas(64) WideRegister : std::array<std::uint64_t, lanes> {};
-
-void join(const Register& low, const Register& high, WideRegister& whole) {
-  for (std::size_t lane = 0; lane < lanes; ++lane) whole[lane] = low[lane] | std::uint64_t{high[lane]} << 32;
-}
-
-void split(const WideRegister& whole, Register& low, Register& high) {
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    low[lane] = static_cast<std::uint32_t>(whole[lane]);
-    high[lane] = static_cast<std::uint32_t>(whole[lane] >> 32);
-  }
-}
-
-std::uint64_t sign_extend(std::uint64_t bits, int width) {
-  const int unused = 64 - width;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
+/// Words of the register file, and behind them what only the machine uses.
+std::size_t all_words(const Program& program) {
+  const auto words = static_cast<std::size_t>(program.words());
+  if (program.code == nullptr) return words;
+  return std::max(words, (program.code->functions.front().frame_bytes + sizeof(Register) - 1) / sizeof(Register));
 }
 
 }  // namespace
 
+Warp::Machine::Machine() = default;
+Warp::Machine::Machine(const Machine&) {}
+Warp::Machine::Machine(Machine&&) noexcept = default;
+Warp::Machine::~Machine() = default;
+
+Warp::Machine& Warp::Machine::operator=(Machine other) noexcept {
+  machine_ = std::move(other.machine_);
+  return *this;
+}
+
+ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
+  if (machine_ == nullptr) machine_ = ListMachine::make(program, shared_base);
+  return *machine_;
+}
+
 Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t shared_base)
     : program_(&program),
-      registers_(static_cast<std::size_t>(program.words())),
+      registers_(all_words(program)),
       shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes)), shared_base) {
   std::ranges::copy(program.constants, registers_.begin() + program.first_constant());
   for (std::size_t i = 0; i < program.addresses.size(); ++i) {
@@ -59,6 +61,7 @@ Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t share
     words[0].fill(static_cast<std::uint32_t>(address));
     words[1].fill(static_cast<std::uint32_t>(address >> 32));
   }
+  if (program.code != nullptr) machine_.made(program, shared_base);
   if (std::ranges::any_of(program.statements, reads_memory)) {
     read_.resize(program.statements.size());
     has_read_.resize(program.statements.size());
@@ -140,58 +143,12 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
 
 void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
   switch (instruction.operation) {
-    case ScalarOperation::compute: return compute(statement, instruction);
-    case ScalarOperation::load: return load(statement, instruction);
-    case ScalarOperation::store: return store(statement, instruction);
-    case ScalarOperation::barrier: return check_barrier(statement);
+    case ScalarOperation::barrier: check_barrier(statement); break;
+    case ScalarOperation::load:
+    case ScalarOperation::store: check_access(statement, instruction); break;
+    case ScalarOperation::compute: break;
   }
-}
-
-/// Calls the row's function. It knows 64-bit registers as whole numbers; here they are two words.
-void Warp::compute(const Statement& statement, const ScalarInstruction& instruction) {
-  constexpr std::size_t most_sources = 8;
-  std::array<WideRegister, most_sources + 1> wide;
-  std::array<const void*, most_sources + 1> sources{};  // kernels ask for a last source that the row may not have
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < statement.operands.size(); ++i)
-    for (const Item& item : statement.operands[i].items) {
-      sources[count] = word(item, 0).data();
-      if (instruction.operands[i].type->bits > 32) {
-        join(word(item, 0), word(item, 1), wide[count]);
-        sources[count] = wide[count].data();
-      }
-      ++count;
-    }
-  const Item& to = statement.operands[0].items[0];
-  const DataType& type = *instruction.operands[0].type;
-  WideRegister& wide_result = wide[most_sources];
-  void* const results[]{type.bits > 32 ? static_cast<void*>(wide_result.data()) : word(to, 0).data(), nullptr};
-  const RoundingMode mode(RoundingMode::nearest);
-  if (instruction.kernel != nullptr)
-    instruction.kernel(results, sources.data(), instruction.modifiers);
-  else
-    instruction.function(results, sources.data());
-  if (type.bits > 32)
-    split(wide_result, word(to, 0), word(to, 1));
-  else
-    extend(to, type);
-}
-
-/// Fills what a register has above a result of `type` in its low bits.
-void Warp::extend(const Item& to, const DataType& type) {
-  const int bits = register_bits(to);
-  if (bits <= type.bits) return;
-  Register& low = word(to, 0);
-  const bool is_signed = type.is_signed && type.type_class == DataType::Class::integer;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t value = is_signed ? sign_extend(low[lane], type.bits) : low[lane];
-    low[lane] = static_cast<std::uint32_t>(bits == 16 ? value & 0xffff : value);
-    if (bits == 64) word(to, 1)[lane] = static_cast<std::uint32_t>(value >> 32);
-  }
-}
-
-int Warp::register_bits(const Item& item) const {
-  return item.kind == Item::Kind::named ? program_->registers[static_cast<std::size_t>(item.index)].type->bits : 32 * item.words;
+  machine_.made(*program_, shared_.base()).execute(statement.first_operation, statement.last_operation, registers_, shared_.bytes());
 }
 
 std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
@@ -202,50 +159,36 @@ std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const 
   return static_cast<std::uint32_t>(low + offset);
 }
 
-void Warp::load(const Statement& statement, const ScalarInstruction& instruction) {
-  const DataType& type = *instruction.data().type;
-  const std::size_t element_bytes = static_cast<std::size_t>(type.bits) / 8;
-  const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
-  note_addresses(statement, statement.operands[1]);
-  std::array<std::array<std::uint8_t, max_access_bytes>, lanes> loaded;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const auto source = std::as_const(shared_).at(static_cast<int>(lane), address(statement.operands[1], lane), bytes, "load");
-    std::ranges::copy(source, loaded[lane].begin());
-  }
-  for (std::size_t element = 0; element < statement.operands[0].items.size(); ++element) {
-    const Item& to = statement.operands[0].items[element];
-    const std::uint64_t kept = register_bits(to) == 16 ? 0xffff : ~std::uint64_t{0};
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      std::uint64_t bits = 0;
-      for (std::size_t i = element_bytes; i-- > 0;) bits = bits << 8 | loaded[lane][element * element_bytes + i];
-      if (type.is_signed && type.type_class == DataType::Class::integer) bits = sign_extend(bits, type.bits);
-      bits &= kept;
-      for (int i = 0; i < to.words; ++i, bits >>= 32) word(to, i)[lane] = static_cast<std::uint32_t>(bits);
-    }
-  }
+LaneMask Warp::executing(const Statement& statement) const {
+  if (!statement.guard) return all_lanes;
+  LaneMask mask = 0;
+  const Register& predicate = word(*statement.guard, 0);
+  for (int lane = 0; lane < lanes; ++lane)
+    if ((predicate[static_cast<std::size_t>(lane)] != 0) != statement.guard->inverted) mask |= lane_bit(lane);
+  return mask;
 }
 
-void Warp::store(const Statement& statement, const ScalarInstruction& instruction) {
-  const std::size_t element_bytes = static_cast<std::size_t>(instruction.data().type->bits) / 8;
+/// Traps where a lane's address is none.
+void Warp::check_access(const Statement& statement, const ScalarInstruction& instruction) {
+  const bool load = instruction.operation == ScalarOperation::load;
+  const OperandText& place = statement.operands[load ? 1 : 0];
+  if (load) note_addresses(statement, place);
   const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
-  std::array<std::uint8_t*, lanes> places;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    places[lane] = shared_.at(static_cast<int>(lane), address(statement.operands[0], lane), bytes, "store").data();
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    for (std::size_t element = 0; element < statement.operands[1].items.size(); ++element) {
-      const Item& from = statement.operands[1].items[element];
-      std::uint64_t bits = word(from, 0)[lane] | (from.words == 2 ? std::uint64_t{word(from, 1)[lane]} << 32 : 0);
-      for (std::size_t i = 0; i < element_bytes; ++i, bits >>= 8)
-        places[lane][element * element_bytes + i] = static_cast<std::uint8_t>(bits);
-    }
+  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    shared_.at(lane, address(place, static_cast<std::size_t>(lane)), bytes, load ? "load" : "store");
+  }
 }
 
 void Warp::check_barrier(const Statement& statement) const {
   const Register& masks = word(statement.operands[0].items[0], 0);
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    if (masks[lane] != 0xffffffff)
-      throw Trap(static_cast<int>(lane), std::nullopt,
-                 fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", masks[lane]));
+  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::uint32_t mask = masks[static_cast<std::size_t>(lane)];
+    if (mask != all_lanes)
+      throw Trap(lane, std::nullopt,
+                 fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", mask));
+  }
 }
 
 void run(Warp& warp, const ExecutionOptions& options) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +13,11 @@
 #include <warpmat/export.h>
 #include <warpmat/layout/memory_layout.h>
 #include <warpmat/ptx/program.h>
+#include <warpmat/warp/lane_mask.h>
 
 namespace warpmat {
+
+class ListMachine;
 
 /// The registers and the shared memory of one warp that runs a program. Not shared between threads; the program is.
 class WARPMAT_API Warp {
@@ -49,23 +53,37 @@ class WARPMAT_API Warp {
   /// What describe_variable said; nullptr where it said nothing.
   const MemoryMatrix* described_variable(std::string_view name) const;
 
-  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws.
+  /// The lanes that would execute `statement` now: those for which its guard holds.
+  LaneMask executing(const Statement& statement) const;
+
+  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws, or is the
+  /// first of a copied warp.
   void execute(const Statement& statement, const ExecutionOptions& options = {});
 
  private:
   void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
   void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
-  void compute(const Statement& statement, const ScalarInstruction& instruction);
-  void extend(const Item& to, const DataType& type);
-  void load(const Statement& statement, const ScalarInstruction& instruction);
-  void store(const Statement& statement, const ScalarInstruction& instruction);
+  void check_access(const Statement& statement, const ScalarInstruction& instruction);
   void check_barrier(const Statement& statement) const;
   Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }
-  int register_bits(const Item& item) const;
   std::uint64_t address(const OperandText& operand, std::size_t lane) const;
 
   void note_addresses(const Statement& statement, const OperandText& address_operand);
+
+  /// What executes scalar statements. A copy of a warp gets one of its own, when it first needs it.
+  class Machine {
+   public:
+    Machine();
+    Machine(const Machine&);
+    Machine(Machine&&) noexcept;
+    Machine& operator=(Machine other) noexcept;
+    ~Machine();
+    ListMachine& made(const Program& program, std::uint32_t shared_base);
+
+   private:
+    std::unique_ptr<ListMachine> machine_;
+  };
 
   const Program* program_;
   std::map<std::string, MemoryMatrix, std::less<>> matrices_;  ///< by the name of the variable
@@ -73,6 +91,7 @@ class WARPMAT_API Warp {
   std::vector<bool> has_read_;                                 ///< by number of the statement
   std::vector<Register> registers_;
   SharedMemory shared_;
+  Machine machine_;
 };
 
 /// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
-#include <warpmat/ptx/catalogue/executable.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
 namespace warpmat {
@@ -18,6 +17,10 @@ using catalogue::Semantics;
 using catalogue::ValueType;
 
 constexpr std::string_view elsewhere = "'warpmat launch' and Module take whole kernels";
+
+bool exchanges(Semantics semantics) {
+  return semantics == Semantics::exchange || semantics == Semantics::active_mask || semantics == Semantics::elect;
+}
 
 /// The type that registers and numbers of `type` have in a program: its own, or where .reg does not know it that of its width.
 const DataType* data_type(const ValueType& type) {
@@ -47,9 +50,13 @@ std::string in_order(const Match& match) {
   return opcode;
 }
 
-/// ptxas 13.0 takes the qualifiers of ld, st and cvt in every order, those of mul, mad and bar only in one.
-bool has_free_order(std::string_view mnemonic) {
-  return mnemonic == "ld" || mnemonic == "st" || mnemonic == "cvt";
+/// ptxas 13.0 takes qualifiers in any order, but some belong to the name of their instruction: mul.lo, shf.l, bar.warp.
+bool begin_alike(std::string_view opcode, std::string_view ordered) {
+  const auto begin = [](std::string_view text) { return text.substr(0, text.find('.', text.find('.') + 1)); };
+  constexpr std::array of_names{".lo", ".hi", ".wide", ".l", ".r", ".full", ".warp"};
+  const std::string_view name = begin(ordered);
+  const bool is_fixed = std::ranges::any_of(of_names, [&](std::string_view qualifier) { return name.ends_with(qualifier); });
+  return !is_fixed || begin(opcode) == name;
 }
 
 bool is_access(const Match& match) {
@@ -81,7 +88,7 @@ bool is_unrounded_sum(const Match& match) {
 
 bool has_registers(const Match& match, const OperandPattern& operand) {
   const ValueType& type = match.type_of(operand);
-  return type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
+  return type.is_predicate() || type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
 }
 
 /// Why a list of statements does not have the instruction; empty where it has it.
@@ -98,11 +105,10 @@ std::string refusal(const Match& match, std::string_view opcode) {
                                         "{}.shared.v2 and .v4, of at most 128 bits; {}",
                                         opcode, pattern.mnemonic, pattern.mnemonic, elsewhere);
   if (semantics == Semantics::warp_barrier) return "";
-  const auto refused = [&](const OperandPattern& operand) {
-    return operand.implicit || operand.optional || match.type_of(operand).is_predicate();
-  };
-  if (!computes(semantics) || catalogue::is_video(match) || std::ranges::any_of(pattern.operands, refused))
-    return fmt::format("'{}' is not in a list of statements, which has no predicates, carries, selectors and other warps: {}", opcode,
+  const auto refused = [](const OperandPattern& operand) { return operand.optional && !operand.paired; };
+  const bool on_registers = catalogue::computes(semantics) || exchanges(semantics);
+  if (!on_registers || catalogue::is_video(match) || std::ranges::any_of(pattern.operands, refused))
+    return fmt::format("'{}' is not in a list of statements, which has registers and shared memory alone, and no selectors: {}", opcode,
                        elsewhere);
   for (const OperandPattern& operand : pattern.operands)
     if (!has_registers(match, operand))
@@ -124,8 +130,10 @@ std::vector<ScalarArgument> operands_of(const Match& match) {
   }
   std::vector<ScalarArgument> operands;
   for (const OperandPattern& pattern : match.pattern->operands) {
+    if (pattern.implicit) continue;  // the carry
     const ValueType& type = match.type_of(pattern);
-    operands.push_back({data_type(type), accepted_by(type, mnemonic), pattern.result, pattern.may_be_wider, pattern.count});
+    operands.push_back({data_type(type), accepted_by(type, mnemonic), pattern.result, pattern.may_be_wider, pattern.count, pattern.paired,
+                        pattern.optional});
   }
   return operands;
 }
@@ -142,15 +150,9 @@ std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode
   const std::optional<Match> match = catalogue::find_row(opcode);
   if (!match || !refusal(*match, opcode).empty()) return std::nullopt;
   std::string ordered = in_order(*match);
-  if (opcode != ordered && !has_free_order(match->pattern->mnemonic)) return std::nullopt;
+  if (!begin_alike(opcode, ordered)) return std::nullopt;
   const catalogue::Row& row = match->pattern->row;
-  ScalarInstruction found{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
-  found.function = row.function;
-  if (row.kernel.empty()) return found;
-  const catalogue::Executable executable = catalogue::executable(*match);
-  found.kernel = executable.function;
-  found.modifiers = executable.modifiers;
-  return found;
+  return ScalarInstruction{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
 }
 
 std::string explain_unknown_scalar(std::string_view opcode) {

@@ -7,16 +7,14 @@
 #include <vector>
 
 #include <warpmat/export.h>
-#include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/types.h>
-#include <warpmat/scalar/kernel.h>
 #include <warpmat/tables/form.h>
 
 namespace warpmat {
 
 /// How a scalar instruction of a list of statements runs.
 enum class ScalarOperation : std::uint8_t {
-  compute,  ///< its row's function, in all lanes
+  compute,  ///< on registers alone, of its own lane or of others
   load,     ///< ld.shared
   store,    ///< st.shared
   barrier,  ///< bar.warp.sync
@@ -29,18 +27,17 @@ struct ScalarArgument {
   bool written = false;
   bool may_be_wider = false;  ///< whether registers may be wider than the type
   int count = 1;              ///< registers; more than one stand in braces
+  bool paired = false;        ///< behind the operand before it, with | between them
+  bool optional = false;      ///< a paired one that may be left out
 };
 
 /// One instruction that is not a matrix instruction, as a list of statements takes it: a spelling of a row of the catalogue
-/// (ptx/catalogue/row.h) that needs neither predicates nor the carry, nor memory other than shared memory, nor anything of a kernel.
+/// (ptx/catalogue/row.h) that needs no memory other than shared memory, nor anything of a kernel.
 struct ScalarInstruction {
   std::string opcode;  ///< its qualifiers in the order of the row: "mad.lo.u32"
   ScalarOperation operation = ScalarOperation::compute;
   std::vector<ScalarArgument> operands;  ///< in the order of the text; a result is the first one
   Requirement requirement;
-  catalogue::WarpFunction function = nullptr;  ///< of compute: this, or
-  scalar::Function kernel = nullptr;           ///< this with `modifiers`
-  scalar::Modifiers modifiers{};
 
   /// What a load or store brings to or from memory.
   const ScalarArgument& data() const { return operands[operation == ScalarOperation::load ? 0 : 1]; }

@@ -10,12 +10,12 @@ using enum DataType::Class;
 
 constexpr std::array types{
     //       name    bits class       signed register
-    DataType{"b8", 8, bits, false, false},     DataType{"u8", 8, integer, false, false},  DataType{"s8", 8, integer, true, false},
-    DataType{"b16", 16, bits, false, true},    DataType{"u16", 16, integer, false, true}, DataType{"s16", 16, integer, true, true},
-    DataType{"f16", 16, floating, true, true}, DataType{"b32", 32, bits, false, true},    DataType{"u32", 32, integer, false, true},
-    DataType{"s32", 32, integer, true, true},  DataType{"f32", 32, floating, true, true}, DataType{"f16x2", 32, packed_f16, true, true},
-    DataType{"b64", 64, bits, false, true},    DataType{"u64", 64, integer, false, true}, DataType{"s64", 64, integer, true, true},
-    DataType{"f64", 64, floating, true, true},
+    DataType{"b8", 8, bits, false, false},     DataType{"u8", 8, integer, false, false},    DataType{"s8", 8, integer, true, false},
+    DataType{"b16", 16, bits, false, true},    DataType{"u16", 16, integer, false, true},   DataType{"s16", 16, integer, true, true},
+    DataType{"f16", 16, floating, true, true}, DataType{"b32", 32, bits, false, true},      DataType{"u32", 32, integer, false, true},
+    DataType{"s32", 32, integer, true, true},  DataType{"f32", 32, floating, true, true},   DataType{"f16x2", 32, packed_f16, true, true},
+    DataType{"b64", 64, bits, false, true},    DataType{"u64", 64, integer, false, true},   DataType{"s64", 64, integer, true, true},
+    DataType{"f64", 64, floating, true, true}, DataType{"pred", 1, predicate, false, true},
 };
 
 }  // namespace
@@ -35,6 +35,7 @@ bool accepts(const Accepts& accepted, const DataType& register_type) {
     case integer: return accepted.integer;
     case floating: return accepted.floating;
     case packed_f16: return accepted.packed_f16;
+    case predicate: return accepted.predicate;
   }
   return false;
 }
@@ -45,6 +46,7 @@ Accepts accepted_by(const DataType& type) {
     case integer: return accepts_integers_and_packed;
     case floating: return accepts_floating;
     case packed_f16: return accepts_packed;
+    case predicate: return accepts_predicates;
   }
   return accepts_untyped;
 }

@@ -11,13 +11,13 @@ namespace warpmat {
 
 /// A fundamental type of PTX: of a register, of a shared variable's elements, or of a scalar instruction (PTX ISA 9.1 section 5.2).
 struct DataType {
-  enum class Class : std::uint8_t { bits, integer, floating, packed_f16 };
+  enum class Class : std::uint8_t { bits, integer, floating, packed_f16, predicate };
 
   std::string_view name;  ///< "u32"
   int bits;
   Class type_class;
   bool is_signed;
-  bool is_register;  ///< .reg takes it; the 8-bit types are only for memory
+  bool is_register;  ///< .reg takes it; the 8-bit types are only for memory, predicates only for registers
 };
 
 [[nodiscard]] WARPMAT_API std::span<const DataType> data_types();
@@ -28,7 +28,7 @@ struct DataType {
 /// Which registers an instruction takes at an operand's place. Untyped registers (.b) fit everywhere; these are the others,
 /// as ptxas 13.0 judges them (each was tried).
 struct Accepts {
-  bool integer, floating, packed_f16;
+  bool integer, floating, packed_f16, predicate = false;
 };
 
 WARPMAT_LOCAL inline constexpr Accepts accepts_all{true, true, true};
@@ -37,6 +37,7 @@ WARPMAT_LOCAL inline constexpr Accepts accepts_integers_and_packed{true, false, 
 WARPMAT_LOCAL inline constexpr Accepts accepts_floating{false, true, false};
 WARPMAT_LOCAL inline constexpr Accepts accepts_packed{false, false, true};
 WARPMAT_LOCAL inline constexpr Accepts accepts_untyped{false, false, false};
+WARPMAT_LOCAL inline constexpr Accepts accepts_predicates{false, false, false, true};
 
 [[nodiscard]] WARPMAT_API bool accepts(const Accepts& accepted, const DataType& register_type);
 

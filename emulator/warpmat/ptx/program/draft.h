@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,12 @@ struct DraftRegister {
   std::uint8_t bits = 32;  ///< 16 for .b16: a word whose upper half is zero
 };
 
+/// The words of a register of a list that is no word itself: of 64 bits, or a predicate, which has one.
+struct Words {
+  Value low = 0;
+  std::optional<Value> high{};
+};
+
 struct DraftFunction {
   const syntax::Function* source = nullptr;
   std::vector<DraftOperation> operations;
@@ -40,6 +47,8 @@ struct DraftFunction {
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;
   std::vector<Value> parameter_registers, return_registers;  ///< of .reg parameters
+  std::vector<Value> words;                                  ///< of a list: its named registers, in this order the first words of the frame
+  std::uint32_t words_bytes = 0;                             ///< where the frame's other registers begin
 };
 
 /// Which address a constant holds, where it is known only when all functions are: a shared variable, one of the module, a function.

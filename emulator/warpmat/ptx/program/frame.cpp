@@ -42,9 +42,11 @@ std::vector<Interval> find_intervals(const DraftFunction& function, const std::v
 
 Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness) {
   const std::vector<Interval> intervals = find_intervals(function, blocks, liveness);
+  std::vector<bool> has_place(intervals.size());
+  for (const Value word : function.words) has_place[static_cast<std::size_t>(word)] = true;
   std::vector<Value> order;
   for (std::size_t i = 0; i < intervals.size(); ++i)
-    if (intervals[i].first <= intervals[i].last) order.push_back(static_cast<Value>(i));
+    if (!has_place[i] && intervals[i].first <= intervals[i].last) order.push_back(static_cast<Value>(i));
   std::ranges::stable_sort(order, {}, [&](Value value) { return intervals[static_cast<std::size_t>(value)].first; });
 
   // Numbers within each class first: a place is free again behind the last operation that needs it.
@@ -70,7 +72,9 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
     ends[static_cast<std::size_t>(std::max(interval.last, 0))].push_back(value);
   }
 
-  Frame frame{std::vector<Slot>(function.registers.size()), 0};
+  Frame frame{std::vector<Slot>(function.registers.size()), function.words_bytes};
+  for (std::size_t i = 0; i < function.words.size(); ++i)
+    frame.slots[static_cast<std::size_t>(function.words[i])] = static_cast<Slot>(i * bytes(RegisterClass::word));
   std::array<std::uint32_t, classes> start{};
   for (std::size_t c = 0; c < classes; ++c) {
     start[c] = frame.bytes;

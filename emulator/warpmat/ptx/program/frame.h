@@ -14,6 +14,7 @@ struct Frame {
   std::uint32_t bytes = 0;
 };
 
+/// The named registers of a list share no place: its owner sees them.
 Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness);
 
 }  // namespace warpmat::code

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include <warpmat/ptx/catalogue/executable.h>
+#include <warpmat/ptx/program.h>
 #include <warpmat/ptx/program/draft.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/program/names.h>
@@ -35,6 +37,8 @@ class FunctionResolver {
  public:
   FunctionResolver(ProgramDraft& draft, int function);
 
+  /// Declares the registers and variables of a list. Returns those registers that are no words, with their words.
+  std::map<Value, Words> declare(const warpmat::Program& list);
   /// Appends to `errors` what is wrong.
   void resolve(std::vector<Diagnostic>& errors);
 

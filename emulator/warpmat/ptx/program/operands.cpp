@@ -86,8 +86,8 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
   DraftOperation operation;
   operation.operation.semantics = Semantics::special;
   operation.operation.detail = static_cast<std::uint32_t>(special.special_register);
-  operation.results = {temporary(register_class)};
-  const Value value = operation.results.front();
+  const Value value = names_.new_register(register_class, special.bits);
+  operation.results = {value};
   prepare(std::move(operation));
   return value;
 }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/warp/warp.h>
+
+namespace warpmat::machine {
+
+/// A copy of a program's constants at an aligned place, with the addresses of the variables in it.
+class ConstantCopy {
+ public:
+  /// `variables`: where each variable lies that Relocation::variable counts.
+  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables)
+      : words_(program.constants.size() + code::register_alignment / 8) {
+    auto address = reinterpret_cast<std::uintptr_t>(words_.data());
+    address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
+    begin_ = reinterpret_cast<std::uint8_t*>(address);
+    if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
+    for (const code::Relocation& relocation : program.constant_relocations) {
+      const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
+      for (int lane = 0; lane < lanes; ++lane)
+        std::memcpy(begin_ + relocation.at + static_cast<std::size_t>(lane * relocation.bytes), &value,
+                    static_cast<std::size_t>(relocation.bytes));
+    }
+  }
+  const std::uint8_t* begin() const { return begin_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::uint8_t* begin_;
+};
+
+}  // namespace warpmat::machine

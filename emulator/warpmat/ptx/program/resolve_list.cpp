@@ -1,0 +1,90 @@
+#include <warpmat/ptx/program/resolve_list.h>
+
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+#include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/emit.h>
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+namespace {
+
+/// Takes a statement's predicates and 64-bit registers from their words and puts them back.
+class KeptInWords {
+ public:
+  KeptInWords(ProgramDraft& draft, const std::map<Value, Words>& words) : draft_(draft), words_(words) {}
+
+  void wrap_statements(DraftFunction& function) {
+    const std::vector<DraftOperation> operations = std::exchange(function.operations, {});
+    for (std::size_t first = 0, last = 0; first < operations.size(); first = last) {
+      const std::uint32_t statement = operations[first].operation.statement;
+      while (last < operations.size() && operations[last].operation.statement == statement) ++last;
+      wrap(std::span(operations).subspan(first, last - first), function.operations);
+    }
+  }
+
+ private:
+  void wrap(std::span<const DraftOperation> statement, std::vector<DraftOperation>& out) {
+    std::set<Value> read, written;
+    for (const DraftOperation& operation : statement) {
+      for_each_read(operation, [&](Value value) { read.insert(value); });
+      written.insert(operation.results.begin(), operation.results.end());
+    }
+    const std::uint32_t number = statement.front().operation.statement;
+    for (const Value value : read)
+      if (const auto found = words_.find(value); found != words_.end()) out.push_back(taken(value, found->second, number));
+    out.insert(out.end(), statement.begin(), statement.end());
+    for (const Value value : written)
+      if (const auto found = words_.find(value); found != words_.end()) out.push_back(put_back(value, found->second, number));
+  }
+
+  DraftOperation taken(Value value, const Words& words, std::uint32_t statement) {
+    if (!words.high) return row("%predicate.b32", {value}, {words.low}, statement);
+    return row("%pack.b64.b32", {value}, {words.low, *words.high}, statement);
+  }
+
+  DraftOperation put_back(Value value, const Words& words, std::uint32_t statement) {
+    if (!words.high) return row("%word.pred", {words.low}, {value}, statement);
+    return row("%unpack.b64.b32", {words.low, *words.high}, {value}, statement);
+  }
+
+  DraftOperation row(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources, std::uint32_t statement) {
+    DraftOperation operation;
+    draft_.set_function(*draft_.find_match(opcode), operation.operation);
+    operation.operation.statement = statement;
+    operation.results = std::move(results);
+    operation.sources = std::move(sources);
+    return operation;
+  }
+
+  ProgramDraft& draft_;
+  const std::map<Value, Words>& words_;
+};
+
+}  // namespace
+
+Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list) {
+  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .kernels = {}, .matches = {}};
+  draft.program.module = module;
+  draft.program.target = list.target;
+  std::vector<Diagnostic> errors;
+  try {
+    draft.function_index(module->functions.front());
+    FunctionResolver resolver(draft, 0);
+    const std::map<Value, Words> words = resolver.declare(list);
+    resolver.resolve(errors);
+    DraftFunction& function = draft.functions.front();
+    function.operations.pop_back();  // the exit: a list's lanes go on with another statement
+    KeptInWords(draft, words).wrap_statements(function);
+    if (errors.empty()) emit(draft);
+  } catch (const StatementError& error) {
+    errors.push_back(diagnose(*module->text, error.location, error.message));
+  }
+  if (!errors.empty()) throw SyntaxError(std::move(errors));
+  return std::move(draft.program);
+}
+
+}  // namespace warpmat::code
