@@ -56,34 +56,28 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
   return nullptr;
 }
 
-warpmat_status bad(warpmat_error* error, const Form& form, std::string_view what, int operand = -1) {
-  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, fmt::format("{}: {}", form.opcode, what));
-  out.operand = operand;
+[[gnu::cold]] warpmat_status bad(warpmat_error* error, const Form& form, std::string_view what) {
+  return report(error, plain_error(WARPMAT_BAD_ARGUMENT, fmt::format("{}: {}", form.opcode, what)));
+}
+
+[[gnu::cold, gnu::noinline]] warpmat_status bad_operand(warpmat_error* error, const Form& form, OperandName operand, const char* what) {
+  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, fmt::format("{}: operand {}: {}", form.opcode, name(operand), what));
+  out.operand = static_cast<int>(operand);
   return report(error, out);
 }
 
-/// What the operands of a call need.
-struct Needs {
-  bool memory = false;  ///< an operand addresses it
-  bool staged = false;  ///< some registers do not lie register-major
-};
+/// WARPMAT_OK if operand `i` of a call is described as it must be.
+inline warpmat_status check_operand(const warpmat_instruction& handle, const warpmat_call& call, std::size_t i, warpmat_error* error) {
+  const OperandWords& operand = handle.operands[i];
+  const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+  const char* const what = problem(operand, call.operands[i], wide ? 2 : operand.words);
+  return what == nullptr ? WARPMAT_OK : bad_operand(error, handle.instruction.form(), operand.name, what);
+}
 
-/// WARPMAT_OK if all operands are there; `needs` says then what they need.
-warpmat_status check_operands(const warpmat_instruction& handle, const warpmat_call& call, Needs& needs, warpmat_error* error) {
-  const Form& form = handle.instruction.form();
-  const std::size_t count = handle.operands.size();
-  if (call.operands == nullptr || call.operand_count < count)
-    return bad(error, form, fmt::format("{} operands are needed; {} given", count, call.operands == nullptr ? 0 : call.operand_count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const OperandWords& operand = handle.operands[i];
-    const bool address = operand.kind == OperandKind::address;
-    const bool wide = address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-    if (const char* what = problem(operand, call.operands[i], wide ? 2 : operand.words))
-      return bad(error, form, fmt::format("operand {}: {}", name(operand.name), what), static_cast<int>(operand.name));
-    needs.memory |= address;
-    needs.staged |= !places(call.operands[i]).register_major();
-  }
-  return WARPMAT_OK;
+bool is_register_major(const warpmat_instruction& handle, const warpmat_call& call) {
+  for (std::size_t i = 0; i < handle.operands.size(); ++i)
+    if (!places(call.operands[i]).register_major()) return false;
+  return true;
 }
 
 /// Registers that the kernels read and write where they lie. Calls of their own, so that these need no stack for staged registers.
@@ -109,6 +103,19 @@ warpmat_status check_operands(const warpmat_instruction& handle, const warpmat_c
   handle.instruction.execute(staged, warps, options);
 }
 
+/// The same of an instruction without memory, whose operands are checked as they are read: the usual case of a simulator.
+[[gnu::noinline]] warpmat_status check_and_execute_staged(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps,
+                                                          const ExecutionOptions& options, warpmat_error* error) {
+  const BatchMemory none;
+  StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), none, options.path);
+  for (std::size_t i = 0; i < handle.operands.size(); ++i) {
+    if (const warpmat_status status = check_operand(handle, call, i, error); status != WARPMAT_OK) return status;
+    staged.add(handle.operands[i], places(call.operands[i]));
+  }
+  handle.instruction.execute(staged, warps, options);
+  return WARPMAT_OK;
+}
+
 /// ldmatrix and stmatrix where the registers lie, as far as kernels do it. Returns how many warps are done.
 std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
                           const ExecutionOptions& options) {
@@ -123,17 +130,21 @@ constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFEREN
 warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
   const Form& form = handle.instruction.form();
   if ((call.flags & ~known_flags) != 0) return bad(error, form, fmt::format("flags {:#x} are not known", call.flags & ~known_flags));
-  Needs needs;
-  if (const warpmat_status status = check_operands(handle, call, needs, error); status != WARPMAT_OK) return status;
+  const std::size_t count = handle.operands.size(), given = call.operands == nullptr ? 0 : call.operand_count;
+  if (given < count) return bad(error, form, fmt::format("{} operands are needed; {} given", count, given));
+  const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+                                 (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
+  const bool plain = is_register_major(handle, call);
+  if (!plain && !handle.addresses_memory) return check_and_execute_staged(handle, call, warps, options, error);
+  for (std::size_t i = 0; i < count; ++i)
+    if (const warpmat_status status = check_operand(handle, call, i, error); status != WARPMAT_OK) return status;
   BatchMemory memory;
   RowMemory rows;
   memory.offset = call.offset;
   memory.wide_addresses = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-  if (needs.memory)
+  if (handle.addresses_memory)
     if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
-  const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
-                                 (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
-  if (!needs.staged && lies_plainly(memory)) {
+  if (plain && lies_plainly(memory)) {
     execute_plain(handle, call, memory, warps, options);
     return WARPMAT_OK;
   }

@@ -10,6 +10,7 @@
 warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target_)
     : instruction(form, target_),
       operands(warpmat::operand_words(instruction.form())),
+      addresses_memory(instruction.form().find_operand(warpmat::OperandName::p) != nullptr),
       moves(warpmat::find_moves(instruction)),
       machine(machine_name(instruction.form(), instruction.lowering())),
       sass(sass_name(instruction.form(), instruction.lowering())),
