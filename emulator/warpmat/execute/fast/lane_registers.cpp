@@ -193,21 +193,20 @@ HWY_INLINE void for_each_block(const LaneRegisters& operand, Visit visit) {
 }
 
 HWY_INLINE void gather_operand(const LaneRegisters& operand) {
-  for_each_block(
-      operand, [&](int index, int words) HWY_ATTR __attribute__((always_inline)) {
-        const std::uint32_t* const from = operand.word(index);
-        Register* const to = operand.staged + index;
-        if (words == 4)
-          gather_block<4>(from, operand.lane_stride, to);
-        else if (words == 2)
-          gather_block<2>(from, operand.lane_stride, to);
-        else if (operand.lane_stride == 0)
-          repeat(*from, *to);
-        else if (operand.lane_stride == 1)
-          copy_lanes(from, to->data());
-        else
-          gather_block<1>(from, operand.lane_stride, to);
-      });
+  for_each_block(operand, [&](int index, int words) HWY_ATTR {
+    const std::uint32_t* const from = operand.word(index);
+    Register* const to = operand.staged + index;
+    if (words == 4)
+      gather_block<4>(from, operand.lane_stride, to);
+    else if (words == 2)
+      gather_block<2>(from, operand.lane_stride, to);
+    else if (operand.lane_stride == 0)
+      repeat(*from, *to);
+    else if (operand.lane_stride == 1)
+      copy_lanes(from, to->data());
+    else
+      gather_block<1>(from, operand.lane_stride, to);
+  });
 }
 
 void gather(std::span<const LaneRegisters> operands) {
