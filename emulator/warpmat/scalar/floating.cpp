@@ -23,6 +23,53 @@ HWY_INLINE T read(const void* words, int lane) {
     return widen(load<Source>(words, lane));
 }
 
+#if defined(__SSE2__)
+
+/// f of one lane's sources; RoundingMode has the CPU flush where `ftz` is set.
+template <auto f, typename... T>
+HWY_INLINE auto rounded(bool, T... sources) {
+  return f(sources...);
+}
+
+#else
+
+constexpr float smallest_normal = 0x1p-126F;
+
+/// What RoundingMode's flushing does on x86-64, from arithmetic without it. Only where a result is the smallest normal number does one have to
+/// look closer: not where it is that toward zero too; else 24 bits with a smaller exponent are those of the result of scaled sources. Sums never
+/// come so far: what is small is exact.
+template <auto f, typename... T>
+float rounded_and_flushed(T... given) {
+  constexpr std::size_t count = sizeof...(T);
+  const volatile float s[] = {std::is_same_v<T, float> ? flush(static_cast<float>(given)) : static_cast<float>(given)...};
+  const auto call = [&](float first, float third) {
+    if constexpr (count == 1) return f(s[0] / first);
+    if constexpr (count == 2) return f(s[0] * first, s[1]);
+    if constexpr (count == 3) return f(s[0] * first, s[1], s[2] * third);
+  };
+  const float result = call(1, 1);
+  if (!(std::abs(result) <= smallest_normal)) return result;
+  if (std::abs(result) < smallest_normal) return std::copysign(0.0F, result);
+  volatile float toward_zero;
+  {
+    const RoundingMode mode(RoundingMode::toward_zero);
+    toward_zero = call(1, 1);
+  }
+  constexpr float scale = 0x1p24F;
+  const bool stays = std::abs(toward_zero) >= smallest_normal || std::abs(call(scale, scale)) >= smallest_normal * scale;
+  return stays ? result : std::copysign(0.0F, result);
+}
+
+/// f of one lane's sources, flushed where `ftz` is set.
+template <auto f, typename... T>
+auto rounded(bool ftz, T... sources) {
+  if constexpr ((std::is_same_v<T, float> && ...) && sizeof...(T) <= 3)
+    if (ftz) return rounded_and_flushed<f>(sources...);
+  return f(sources...);
+}
+
+#endif
+
 /// results[0] = f(sources...), rounded as the modifiers say. `Sources` are the types of the registers. .ftz is what the CPU's own flushing
 /// does: a result that rounds up to the smallest normal number stays only if 24 bits with a smaller exponent could not hold it [H200].
 template <auto f, typename... Sources>
@@ -36,10 +83,10 @@ struct Arithmetic<f, Sources...> {
     const RoundingMode mode(mode_of(m.rounding), m.ftz);
     if constexpr (std::is_floating_point_v<T>)
       if (m.saturate) {
-        WARPMAT_EACH_LANE store<T>(result, lane, saturate_to_one(f(read<T, Sources>(s[i], lane)...)));
+        WARPMAT_EACH_LANE store<T>(result, lane, saturate_to_one(rounded<f>(m.ftz, read<T, Sources>(s[i], lane)...)));
         return;
       }
-    WARPMAT_EACH_LANE store<T>(result, lane, f(read<T, Sources>(s[i], lane)...));
+    WARPMAT_EACH_LANE store<T>(result, lane, rounded<f>(m.ftz, read<T, Sources>(s[i], lane)...));
   }
 
   static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
