@@ -35,9 +35,9 @@ HWY_INLINE auto rounded(bool, T... sources) {
 
 constexpr float smallest_normal = 0x1p-126F;
 
-/// What RoundingMode's flushing does on x86-64, from arithmetic without it. Only where a result is the smallest normal number does one have to
-/// look closer: not where it is that toward zero too; else 24 bits with a smaller exponent are those of the result of scaled sources. Sums never
-/// come so far: what is small is exact.
+/// What RoundingMode's flushing does on x86-64, from arithmetic without it. Only where a result is the smallest normal number does one have
+/// to look closer: not where it is that toward zero too; else 24 bits with a smaller exponent are those of the result of scaled sources.
+/// Sums never come so far: what is small is exact.
 template <auto f, typename... T>
 float rounded_and_flushed(T... given) {
   constexpr std::size_t count = sizeof...(T);
