@@ -150,10 +150,26 @@ class Emitter {
   std::vector<Frame> frames_;
 };
 
-}  // namespace
-
+/// Gives all registers, constants, variables and labels of the functions their places and writes the operations of `draft.program`.
 void emit(ProgramDraft& draft) {
   Emitter(draft).emit();
+}
+
+}  // namespace
+
+Program make_program(std::shared_ptr<const syntax::Module> module, const Target& target, const Resolve& resolve) {
+  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .kernels = {}, .matches = {}};
+  draft.program.module = module;
+  draft.program.target = &target;
+  std::vector<Diagnostic> errors;
+  try {
+    resolve(draft, errors);
+    if (errors.empty()) emit(draft);
+  } catch (const StatementError& error) {
+    errors.push_back(diagnose(*module->text, error.location, error.message));
+  }
+  if (!errors.empty()) throw SyntaxError(std::move(errors));
+  return std::move(draft.program);
 }
 
 }  // namespace warpmat::code

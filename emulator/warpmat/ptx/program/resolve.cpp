@@ -4,6 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -118,24 +119,16 @@ std::string_view name(Space space) {
 
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target, const ResolveOptions& options) {
   const syntax::Function& function = find_entry(*module, entry);
-  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .kernels = {}, .matches = {}};
-  draft.program.module = module;
-  draft.program.target = &find_run_target(*module, target);
-  draft.program.entry = function.name;
-  std::vector<Diagnostic> errors;
-  try {
+  const Target& run_target = find_run_target(*module, target);
+  return make_program(std::move(module), run_target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+    draft.program.entry = function.name;
     place_parameters(function, draft.program);
     read_limits(function, draft.program.limits);
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (errors.empty() && options.contract)
       for (DraftFunction& f : draft.functions) contract(f, draft);
-    if (errors.empty()) emit(draft);
-  } catch (const StatementError& error) {
-    errors.push_back(diagnose(*module->text, error.location, error.message));
-  }
-  if (!errors.empty()) throw SyntaxError(std::move(errors));
-  return std::move(draft.program);
+  });
 }
 
 }  // namespace warpmat::code

@@ -67,24 +67,16 @@ class KeptInWords {
 }  // namespace
 
 Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list) {
-  ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .kernels = {}, .matches = {}};
-  draft.program.module = module;
-  draft.program.target = list.target;
-  std::vector<Diagnostic> errors;
-  try {
-    draft.function_index(module->functions.front());
+  const syntax::Function& body = module->functions.front();
+  return make_program(std::move(module), *list.target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+    draft.function_index(body);
     FunctionResolver resolver(draft, 0);
     const std::map<Value, Words> words = resolver.declare(list);
     resolver.resolve(errors);
     DraftFunction& function = draft.functions.front();
     function.operations.pop_back();  // the exit: a list's lanes go on with another statement
     KeptInWords(draft, words).wrap_statements(function);
-    if (errors.empty()) emit(draft);
-  } catch (const StatementError& error) {
-    errors.push_back(diagnose(*module->text, error.location, error.message));
-  }
-  if (!errors.empty()) throw SyntaxError(std::move(errors));
-  return std::move(draft.program);
+  });
 }
 
 }  // namespace warpmat::code
