@@ -2,11 +2,10 @@
 
 #include <type_traits>
 
-#include <fmt/format.h>
-
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/numeric/text.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -57,11 +56,11 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
 }
 
 [[gnu::cold]] warpmat_status bad(warpmat_error* error, const Form& form, std::string_view what) {
-  return report(error, plain_error(WARPMAT_BAD_ARGUMENT, fmt::format("{}: {}", form.opcode, what)));
+  return report(error, plain_error(WARPMAT_BAD_ARGUMENT, format_text("{}: {}", form.opcode, what)));
 }
 
 [[gnu::cold, gnu::noinline]] warpmat_status bad_operand(warpmat_error* error, const Form& form, OperandName operand, const char* what) {
-  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, fmt::format("{}: operand {}: {}", form.opcode, name(operand), what));
+  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, format_text("{}: operand {}: {}", form.opcode, name(operand), what));
   out.operand = static_cast<int>(operand);
   return report(error, out);
 }
@@ -129,9 +128,9 @@ constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFEREN
 
 warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
   const Form& form = handle.instruction.form();
-  if ((call.flags & ~known_flags) != 0) return bad(error, form, fmt::format("flags {:#x} are not known", call.flags & ~known_flags));
+  if ((call.flags & ~known_flags) != 0) return bad(error, form, format_text("flags {:#x} are not known", call.flags & ~known_flags));
   const std::size_t count = handle.operands.size(), given = call.operands == nullptr ? 0 : call.operand_count;
-  if (given < count) return bad(error, form, fmt::format("{} operands are needed; {} given", count, given));
+  if (given < count) return bad(error, form, format_text("{} operands are needed; {} given", count, given));
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
   const bool plain = is_register_major(handle, call);

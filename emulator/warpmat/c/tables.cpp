@@ -3,10 +3,9 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include <fmt/format.h>
-
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/numeric/text.h>
 #include <warpmat/numeric/value.h>
 #include <warpmat/tables/sass.h>
 
@@ -63,7 +62,7 @@ const warpmat_instruction* found_by(const char* text, const char* target_name, w
   try {
     const Target* target = find_target(target_name);
     if (target == nullptr) {
-      report(error, WARPMAT_UNKNOWN_TARGET, fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
+      report(error, WARPMAT_UNKNOWN_TARGET, format_text("unknown target '{}'; warpmat_target_name lists them", target_name));
       return nullptr;
     }
     const Form* form = find(*target);
@@ -183,7 +182,7 @@ const warpmat_instruction* warpmat_find_machine(const char* name, const char* ta
   return found_by(name, target, error, [&](const Target& on) {
     const Form* form = find_sass(name, on);
     if (form == nullptr)
-      report(error, WARPMAT_UNKNOWN_OPCODE, fmt::format("no form is the one machine instruction '{}' on {}", name, on.name));
+      report(error, WARPMAT_UNKNOWN_OPCODE, format_text("no form is the one machine instruction '{}' on {}", name, on.name));
     return form;
   });
 }

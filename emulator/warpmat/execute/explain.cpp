@@ -5,14 +5,13 @@
 #include <memory>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/reference/metadata_columns.h>
 #include <warpmat/execute/reference/multiplicands.h>
 #include <warpmat/execute/reference/scale_factors.h>
 #include <warpmat/numeric/events.h>
 #include <warpmat/numeric/ieee.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -226,10 +225,10 @@ void check_element(const Form& form, const Fragment& fragment, const Element& e)
   if (e.row >= 0 && e.row < fragment.rows() && e.column >= 0 && e.column < fragment.columns() && e.matrix >= 0 &&
       e.matrix < fragment.matrices())
     return;
-  throw std::invalid_argument(fmt::format("{} has no result in row {}, column {}{}; it has {} rows and {} columns{}", form.opcode, e.row,
-                                          e.column, fragment.matrices() > 1 ? fmt::format(" of matrix {}", e.matrix) : "", fragment.rows(),
+  throw std::invalid_argument(format_text("{} has no result in row {}, column {}{}; it has {} rows and {} columns{}", form.opcode, e.row,
+                                          e.column, fragment.matrices() > 1 ? format_text(" of matrix {}", e.matrix) : "", fragment.rows(),
                                           fragment.columns(),
-                                          fragment.matrices() > 1 ? fmt::format(" in each of {} matrices", fragment.matrices()) : ""));
+                                          fragment.matrices() > 1 ? format_text(" in each of {} matrices", fragment.matrices()) : ""));
 }
 
 /// All but the steps.
@@ -289,7 +288,7 @@ Explanation explain_as_f32(const Form& form, const Target& target, const Lowerin
   const bool floats = multiplies(form.mnemonic) && !is_integer(row(form.format(OperandName::a))) &&
                       form.format(OperandName::a) != Format::f64 && form.scale_vector == 0;
   if (!floats)
-    throw std::invalid_argument(fmt::format(
+    throw std::invalid_argument(format_text(
         "{} has no counterpart in f32: that have products of f16, bf16, tf32, fp8, fp6 and fp4 without scale factors", form.opcode));
   Explanation explanation = blank(form, target, lowering, element);
   explanation.plain_f32 = true;

@@ -5,13 +5,12 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/numeric/text.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -26,7 +25,7 @@ const Form& known_form(std::string_view opcode) {
 template <typename Row>
 const Row& listed_row(const Row& row, std::string_view name) {
   if (const Row* found = listed(row)) return *found;
-  throw std::invalid_argument(fmt::format("{} is no row of the table: it was changed after it had been copied", name));
+  throw std::invalid_argument(format_text("{} is no row of the table: it was changed after it had been copied", name));
 }
 
 /// Where assertions are compiled in: ends the process if a caller's arguments have a problem.
@@ -34,7 +33,7 @@ template <typename FindProblem>
 void assert_no_problem([[maybe_unused]] FindProblem find_problem) {
 #ifndef NDEBUG
   if (const std::optional<std::string> problem = find_problem()) {
-    fmt::print(stderr, "warpmat: {}\n", *problem);
+    std::fprintf(stderr, "warpmat: %s\n", problem->c_str());
     std::abort();
   }
 #endif
@@ -52,7 +51,7 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
       fast_(nullptr) {
   if (const auto reason = unavailable(*form_, *target_, version)) throw std::invalid_argument(*reason);
   if (lowering_ == nullptr)
-    throw std::logic_error(fmt::format("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
+    throw std::logic_error(format_text("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
   fast_ = find_fast_path(*form_, *lowering_);
   (void)operand_words(*form_);  // the table is made here, so that executing allocates nothing
 }
@@ -130,7 +129,7 @@ class BatchWarp {
 
 /// `trap`, naming the warp. All that an instruction traps with are OperandTraps.
 OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
-  OperandTrap named(trap.kind, trap.operand, trap.lane, trap.address, trap.reason, fmt::format("warp {}", warp));
+  OperandTrap named(trap.kind, trap.operand, trap.lane, trap.address, trap.reason, format_text("warp {}", warp));
   named.warp = warp;
   return named;
 }
@@ -216,9 +215,9 @@ void Instruction::execute(StagedWarp& staged, std::size_t warps, const Execution
 namespace {
 
 std::optional<std::string> problem_of_register(const Form& form, OperandName operand, std::size_t index, const std::uint32_t* lanes_of) {
-  if (lanes_of == nullptr) return fmt::format("{}: register {} of operand {} is null", form.opcode, index, name(operand));
+  if (lanes_of == nullptr) return format_text("{}: register {} of operand {} is null", form.opcode, index, name(operand));
   if (reinterpret_cast<std::uintptr_t>(lanes_of) % alignof(std::uint32_t) != 0)
-    return fmt::format("{}: register {} of operand {} does not lie at a multiple of {} bytes", form.opcode, index, name(operand),
+    return format_text("{}: register {} of operand {} does not lie at a multiple of {} bytes", form.opcode, index, name(operand),
                        alignof(std::uint32_t));
   return std::nullopt;
 }
@@ -232,12 +231,12 @@ std::optional<std::string> Instruction::problem(const Arguments& arguments) cons
     const bool wide_address = operand.kind == OperandKind::address && registers.size() == 2;
     const bool left_out = operand.kind == OperandKind::stride && registers.empty();
     if (registers.size() != words && !wide_address && !left_out)
-      return fmt::format("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words,
+      return format_text("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words,
                          registers.size());
     for (std::size_t i = 0; i < registers.size(); ++i)
       if (auto found = problem_of_register(*form_, operand.name, i, registers[i])) return found;
     if (operand.kind == OperandKind::address && arguments.shared == nullptr)
-      return fmt::format("{}: operand {} addresses memory; none given", form_->opcode, name(operand.name));
+      return format_text("{}: operand {} addresses memory; none given", form_->opcode, name(operand.name));
   }
   return std::nullopt;
 }
@@ -248,20 +247,20 @@ template <typename Word>
 std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BatchRegisters<Word>& registers) {
   if (auto found = problem_of_register(form, operand.name, 0, registers.words)) return found;
   if (operand.written && registers.lane_stride == 0)
-    return fmt::format("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
+    return format_text("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
   return std::nullopt;
 }
 
 std::optional<std::string> problem_of_memory(const Form& form, const Batch& batch) {
   if (batch.rows == nullptr) {
     if (batch.shared != nullptr || batch.shared_bytes == 0) return std::nullopt;
-    return fmt::format("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
+    return format_text("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
   }
   if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix)
-    return fmt::format("{}: its memory cannot stand behind callbacks", form.opcode);
+    return format_text("{}: its memory cannot stand behind callbacks", form.opcode);
   const bool load = form.mnemonic == Mnemonic::ldmatrix;
   if (load ? batch.rows->read != nullptr : batch.rows->write != nullptr) return std::nullopt;
-  return fmt::format("{}: the memory's callback {} is null", form.opcode, load ? "read" : "write");
+  return format_text("{}: the memory's callback {} is null", form.opcode, load ? "read" : "write");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <warpmat/execute/matrix_storage.h>
 
-#include <fmt/format.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 
@@ -27,9 +27,9 @@ MatrixRuns matrix_runs(const Form& form) {
 
 std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage) {
   const auto bytes = static_cast<std::uint64_t>(form.memory_alignment());
-  if (storage.address % bytes != 0) return fmt::format("the address of a matrix must be a multiple of {} bytes for {}", bytes, form.opcode);
+  if (storage.address % bytes != 0) return format_text("the address of a matrix must be a multiple of {} bytes for {}", bytes, form.opcode);
   if (storage.stride * static_cast<std::uint64_t>(form.memory_bits) % (8 * bytes) != 0)
-    return fmt::format("a stride of {} elements is no multiple of {} bytes, which {} needs", storage.stride, bytes, form.opcode);
+    return format_text("a stride of {} elements is no multiple of {} bytes, which {} needs", storage.stride, bytes, form.opcode);
   return std::nullopt;
 }
 

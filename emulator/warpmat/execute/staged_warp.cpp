@@ -6,10 +6,9 @@
 #include <functional>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -53,7 +52,7 @@ bool lies_plainly(const Form& form, const Batch& batch) {
 void StagedWarp::use_memory(LaneRegisters& p) {
   const bool whole_matrix = form_.mnemonic == Mnemonic::wmma_load || form_.mnemonic == Mnemonic::wmma_store;
   if (whole_matrix && (batch_.rows != nullptr || batch_.shared_base > UINT32_MAX))
-    throw std::invalid_argument(fmt::format("{}: its memory must be bytes that addresses of 32 bits reach", form_.opcode));
+    throw std::invalid_argument(format_text("{}: its memory must be bytes that addresses of 32 bits reach", form_.opcode));
   if (batch_.wide_addresses) p.count = 2;
   p_registers_ = p.staged;
   memory_base_ = batch_.rows != nullptr ? batch_.rows->base : batch_.shared_base;
@@ -109,11 +108,11 @@ void StagedWarp::check(int lane, std::uint64_t address) const {
   const auto trap = [&](OperandTrap::Kind kind, const std::string& reason) {
     throw OperandTrap(kind, OperandName::p, lane, address, reason);
   };
-  if (address % Form::row_bytes != 0) trap(OperandTrap::Kind::misaligned, fmt::format("the row must be {}-byte aligned", Form::row_bytes));
+  if (address % Form::row_bytes != 0) trap(OperandTrap::Kind::misaligned, format_text("the row must be {}-byte aligned", Form::row_bytes));
   const std::uint64_t position = address - memory_base_;  // below the base: beyond every size
   if (position > memory_bytes_ || Form::row_bytes > memory_bytes_ - position)
     trap(OperandTrap::Kind::out_of_range,
-         fmt::format("the row of {} bytes leaves the memory of {} bytes from {:#x} on", Form::row_bytes, memory_bytes_, memory_base_));
+         format_text("the row of {} bytes leaves the memory of {} bytes from {:#x} on", Form::row_bytes, memory_bytes_, memory_base_));
 }
 
 void StagedWarp::find_rows() {
@@ -148,7 +147,7 @@ void StagedWarp::access_row(int lane, bool write) {
       write ? memory.write(memory.user, warp_, lane, address, row, bytes) : memory.read(memory.user, warp_, lane, address, row, bytes);
   if (!accepted)
     throw OperandTrap(OperandTrap::Kind::refused, OperandName::p, lane, address,
-                      fmt::format("the memory refused to {} the row of {} bytes", write ? "write" : "read", bytes));
+                      format_text("the memory refused to {} the row of {} bytes", write ? "write" : "read", bytes));
 }
 
 // ---- C over D, where the instruction is a sequence ------------------------------------------------------------------------------------

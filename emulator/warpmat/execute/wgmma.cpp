@@ -5,11 +5,10 @@
 #include <functional>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -111,7 +110,7 @@ class Reader {
   [[noreturn]] void leave(std::uint32_t address) const {
     throw OperandTrap(
         OperandTrap::Kind::out_of_range, operand_, 0, address,
-        fmt::format("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
+        format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
                     "(start {:#x}, leading byte offset {}, stride byte offset {})",
                     name(operand_), size_, base_, descriptor_.start, descriptor_.leading, descriptor_.stride));
   }
@@ -140,10 +139,10 @@ std::uint32_t sign_bits(int element_bits) {
 
 Wgmma::Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates)
     : form_(find_wgmma(form.opcode)), immediates_(immediates), fast_(nullptr) {
-  if (form_ == nullptr || *form_ != form) throw std::invalid_argument(fmt::format("{} is no form of the table", form.opcode));
+  if (form_ == nullptr || *form_ != form) throw std::invalid_argument(format_text("{} is no form of the table", form.opcode));
   if (const auto reason = unavailable(*form_, target, version)) throw std::invalid_argument(*reason);
   const auto require = [&](bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(fmt::format("{} {}", form_->opcode, what));
+    if (!holds) throw std::invalid_argument(format_text("{} {}", form_->opcode, what));
   };
   require(form_->negates() || (!immediates.negates_a && !immediates.negates_b), "negates nothing: it has no imm-scale-a and imm-scale-b");
   require(form_->transposes() || (immediates.major_a == Major::k && immediates.major_b == Major::k),

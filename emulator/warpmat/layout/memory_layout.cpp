@@ -4,9 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <warpmat/layout/swizzle.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -39,7 +38,7 @@ MemoryLayout MemoryLayout::swizzled(int bits, int base, int shift, std::size_t r
   constexpr int address_bits = 32;
   if (bits < 0 || base < 0 || shift < bits || bits + base + shift > address_bits)
     throw std::invalid_argument(
-        fmt::format("swizzle<{},{},{}>: bits, base and shift are not negative, bits no more than shift, and their sum at most {}", bits,
+        format_text("swizzle<{},{},{}>: bits, base and shift are not negative, bits no more than shift, and their sum at most {}", bits,
                     base, shift, address_bits));
   MemoryLayout layout = padded(row_bytes);
   layout.bits_ = bits;
@@ -60,7 +59,7 @@ MemoryLayout MemoryLayout::parse(std::string_view text) {
   if (const auto n = numbers_of(text, "swizzle"); n.size() == 3 || n.size() == 4)
     return swizzled(n[0], n[1], n[2], n.size() == 4 ? static_cast<std::size_t>(n[3]) : 0);
   throw std::invalid_argument(
-      fmt::format("'{}' is no layout: there are rows, padded<ROW_BYTES> and swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>", text));
+      format_text("'{}' is no layout: there are rows, padded<ROW_BYTES> and swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>", text));
 }
 
 std::uint64_t MemoryLayout::bit(int row, int column, int columns, int element_bits) const {

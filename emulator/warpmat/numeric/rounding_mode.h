@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cfenv>
+#include <cstdint>
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -8,55 +9,65 @@
 
 namespace warpmat {
 
+/// The word that tells this thread's CPU how to round and what to do with subnormal numbers. Modes have no exceptions that trap.
+struct FloatControl {
+#if defined(__SSE2__)  // MXCSR
+  enum Mode : std::uint32_t { nearest = 0x1f80, down = 0x3f80, up = 0x5f80, toward_zero = 0x7f80 };
+  static constexpr std::uint32_t flushing = 0x8000 | 0x0040;  ///< flush to zero, denormals are zeros
+  static constexpr std::uint32_t flags = 0x003f;              ///< that exceptions leave
+  static std::uint32_t read() { return _mm_getcsr(); }
+  static void write(std::uint32_t word) { _mm_setcsr(word); }
+#elif defined(__aarch64__)  // FPCR
+  enum Mode : std::uint64_t { nearest = 0, up = 1 << 22, down = 2 << 22, toward_zero = 3 << 22 };
+  static constexpr std::uint64_t flushing = 0;  ///< its own flushes before it rounds, so some results that x86-64 and GPUs keep
+  static constexpr std::uint64_t flags = 0;
+  static std::uint64_t read() {
+    std::uint64_t word;
+    asm volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+  }
+  static void write(std::uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
+#else  // of other CPUs the rounding alone: flushing stays as the caller set it
+  enum Mode : int { nearest = FE_TONEAREST, down = FE_DOWNWARD, up = FE_UPWARD, toward_zero = FE_TOWARDZERO };
+  static constexpr int flushing = 0, flags = 0;
+  static int read() { return std::fegetround(); }
+  static void write(int word) { std::fesetround(word); }
+#endif
+};
+
 /// The CPU rounds as a kernel needs it, and treats subnormal numbers as it needs them, whatever the caller set; afterwards as before. Where
-/// that is the case already, nothing is set: reading the mode is cheap, writing it is not. Off x86, flushing stays as the caller set it.
+/// that is the case already, nothing is set: reading the mode is cheap, writing it is not.
 ///
 /// Arithmetic between the two ends stays there if its operands come from memory and its results go to memory: the compiler moves neither
 /// loads nor stores across them. Arithmetic on variables may move.
-class RoundingMode {
+class RoundingMode : private FloatControl {
  public:
-#if defined(__SSE2__)
-  enum Mode : unsigned { nearest = 0x1f80, down = 0x3f80, up = 0x5f80, toward_zero = 0x7f80 };  // MXCSR, all exceptions masked
-  /// `flush`: subnormal operands are zeros of their sign, and so are results that would be below the smallest normal number if the exponent
-  /// had no bound.
-  explicit RoundingMode(Mode mode, bool flush = false) : before_(_mm_getcsr()) {
-    const unsigned wanted = mode | (flush ? flush_to_zero | denormals_are_zeros : 0);
-    same_ = (before_ & all_but_flags) == wanted;
-    if (!same_) _mm_setcsr(wanted);
+  using FloatControl::Mode, FloatControl::nearest, FloatControl::down, FloatControl::up, FloatControl::toward_zero;
+
+  /// `flush`, on x86-64 alone: subnormal operands are zeros of their sign, and so are results that would be below the smallest normal number
+  /// if the exponent had no bound.
+  explicit RoundingMode(Mode mode, bool flush = false) : before_(read()) {
+    const auto wanted = static_cast<Word>(mode) | (flush ? flushing : Word{0});
+    same_ = (before_ & ~flags) == wanted;
+    if (!same_) write(wanted);
     fence();
   }
   ~RoundingMode() {
     fence();
-    if (!same_) _mm_setcsr(before_);
+    if (!same_) write(before_);
   }
+  RoundingMode(const RoundingMode&) = delete;
+  RoundingMode& operator=(const RoundingMode&) = delete;
 
  private:
-  static constexpr unsigned all_but_flags = 0xffc0, flush_to_zero = 0x8000, denormals_are_zeros = 0x0040;
-  unsigned before_;
-  bool same_;
-#else
-  enum Mode : int { nearest = FE_TONEAREST, down = FE_DOWNWARD, up = FE_UPWARD, toward_zero = FE_TOWARDZERO };
-  /// Only for CPUs other than x86-64: `flush` is not known to them.
-  explicit RoundingMode(Mode mode, bool = false) : before_(std::fegetround()) {
-    if (before_ != mode) std::fesetround(mode);
-    fence();
-  }
-  ~RoundingMode() {
-    fence();
-    std::fesetround(before_);
-  }
-
- private:
-  int before_;
-#endif
+  using Word = decltype(read());
 
   static void fence() {
     asm volatile("" ::: "memory");
   }
 
- public:
-  RoundingMode(const RoundingMode&) = delete;
-  RoundingMode& operator=(const RoundingMode&) = delete;
+  Word before_;
+  bool same_;
 };
 
 }  // namespace warpmat

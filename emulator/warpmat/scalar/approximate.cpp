@@ -13,6 +13,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/scalar/approximate.cpp"
 #include <hwy/foreach_target.h>
 
+#include <warpmat/numeric/pair_products-inl.h>
 #include <warpmat/scalar/lanes-inl.h>
 
 #ifndef WARPMAT_SCALAR_EX2_TABLE
@@ -71,23 +72,12 @@ using FloatWords = hn::RebindToFloat<Words>;
 using Word = hn::Vec<Words>;
 using Floats = hn::Vec<FloatWords>;
 
-// VPERMI2D looks up 32 words, VCVTTPS2DQ needs no correction for operands in range, VPMADDWD multiplies halves: Highway 1.0.3 has no names
-// for these.
+// VPERMI2D looks up 32 words, VCVTTPS2DQ needs no correction for operands in range: Highway 1.0.3 has no names for these.
 
 /// The sum of the two products of the halves of each word, as signed numbers.
 HWY_INLINE Word pair_products(Word a, Word b) {
-#if HWY_TARGET <= HWY_AVX3
-  return Word{_mm512_madd_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return Word{_mm256_madd_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_SSE4
-  return Word{_mm_madd_epi16(a.raw, b.raw)};
-#else
   const SignedWords d;
-  const auto x = hn::BitCast(d, a), y = hn::BitCast(d, b);
-  const auto lower = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(y)));
-  return hn::BitCast(Words(), hn::Add(lower, hn::Mul(hn::ShiftRight<16>(x), hn::ShiftRight<16>(y))));
-#endif
+  return hn::BitCast(Words(), warpmat::HWY_NAMESPACE::add_pair_products(d, hn::Zero(d), hn::BitCast(d, a), hn::BitCast(d, b)));
 }
 
 #if HWY_TARGET <= HWY_AVX3

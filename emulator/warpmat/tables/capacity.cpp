@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include <warpmat/numeric/dot.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat::capacity {
 namespace {
@@ -69,7 +68,7 @@ std::optional<std::string> excess(const Form& form) {
   };
   for (const auto& bound : bounds)
     if (bound.needed > bound.bound)
-      return fmt::format("{} needs capacity::{} = {}; it is {} (tables/capacity.h)", form.opcode, bound.name, bound.needed, bound.bound);
+      return format_text("{} needs capacity::{} = {}; it is {} (tables/capacity.h)", form.opcode, bound.name, bound.needed, bound.bound);
   return std::nullopt;
 }
 

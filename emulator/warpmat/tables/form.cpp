@@ -6,10 +6,8 @@
 #include <map>
 #include <stdexcept>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/text.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/wmma_forms.h>
@@ -311,11 +309,11 @@ Form mma_form(const MmaRow& r, const MmaChoice& x) {
             .kind = r.kind,
             .scale_vector = x.scale_vector};
   std::string scaling;
-  if (x.scale_vector != 0) scaling = x.names_vector ? fmt::format(".block_scale.scale_vec::{}X", x.scale_vector) : ".block_scale";
-  form.opcode = fmt::format("mma{}.sync.aligned.m{}n{}k{}.{}.{}{}{}{}.{}.{}.{}.{}{}{}", sparsity_qualifier(x.sparsity), r.shape.m,
+  if (x.scale_vector != 0) scaling = x.names_vector ? format_text(".block_scale.scale_vec::{}X", x.scale_vector) : ".block_scale";
+  form.opcode = format_text("mma{}.sync.aligned.m{}n{}k{}.{}.{}{}{}{}.{}.{}.{}.{}{}{}", sparsity_qualifier(x.sparsity), r.shape.m,
                             r.shape.n, r.shape.k, x.a_column ? "col" : "row", x.b_row ? "row" : "col", kind_qualifier(r.kind), scaling,
                             x.before_types, name(x.accumulators.d), name(x.a), name(x.b), name(x.accumulators.c),
-                            x.scale_vector != 0 ? fmt::format(".{}", name(x.scale)) : "", x.after_types);
+                            x.scale_vector != 0 ? format_text(".{}", name(x.scale)) : "", x.after_types);
   form.operands = mma_operands(form, x);
   return form;
 }
@@ -413,7 +411,7 @@ Form move_form(const MoveRow& r, int number, bool transposed, bool shared) {
             .transposed = transposed,
             .memory_bits = r.memory_bits};
   const bool move = r.mnemonic == Mnemonic::movmatrix;
-  form.opcode = fmt::format("{}.sync.aligned.{}{}{}{}.{}", name(r.mnemonic), r.shape_name, move ? "" : fmt::format(".x{}", number),
+  form.opcode = format_text("{}.sync.aligned.{}{}{}{}.{}", name(r.mnemonic), r.shape_name, move ? "" : format_text(".x{}", number),
                             transposed ? ".trans" : "", shared ? ".shared" : "", r.types);
   const Fragment fragment = r.fragment(number, transposed);
   if (move) {
@@ -538,7 +536,7 @@ const Form* find_form(std::string_view opcode) {
 std::string explain_unknown_opcode(std::string_view opcode) {
   const std::string mnemonic(opcode.substr(0, opcode.find('.')));
   if (!is_matrix_mnemonic(mnemonic))
-    return fmt::format("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma", mnemonic);
+    return format_text("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma", mnemonic);
   static constinit Lasting<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
@@ -555,7 +553,7 @@ bool has_feature(const Requirement& r, const Target& target) {
 }
 
 std::string describe(const Requirement& r) {
-  if (r.baseline != 0) return fmt::format("sm_{} or later", r.baseline);
+  if (r.baseline != 0) return format_text("sm_{} or later", r.baseline);
   std::vector<std::string_view> names;
   for (const Target& target : targets())
     if (has_feature(r, target)) names.push_back(target.name);
@@ -563,18 +561,18 @@ std::string describe(const Requirement& r) {
   const std::string_view last = names.back();
   names.pop_back();
   if (names.empty()) return std::string(last);
-  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+  return format_text("{} or {}", comma_list(names), last);
 }
 
 std::optional<std::string> unmet(const Requirement& r, const Target& target, PtxVersion version) {
-  if (!has_feature(r, target)) return fmt::format("needs {}; the target is {}", describe(r), target.name);
-  if (version < r.ptx) return fmt::format("needs PTX {} or later; the version is {}", to_string(r.ptx), to_string(version));
+  if (!has_feature(r, target)) return format_text("needs {}; the target is {}", describe(r), target.name);
+  if (version < r.ptx) return format_text("needs PTX {} or later; the version is {}", to_string(r.ptx), to_string(version));
   return std::nullopt;
 }
 
 std::optional<std::string> unavailable(const Form& form, const Target& target, PtxVersion version) {
   const auto rule = unmet(form.requirement, target, version);
-  return rule ? std::optional(fmt::format("{} {}", form.opcode, *rule)) : std::nullopt;
+  return rule ? std::optional(format_text("{} {}", form.opcode, *rule)) : std::nullopt;
 }
 
 bool is_matrix_mnemonic(std::string_view mnemonic) {

@@ -5,9 +5,8 @@
 #include <initializer_list>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -250,8 +249,8 @@ std::string machine_name(const Form& form, const Lowering& lowering) {
     if (const std::size_t at = text.find(place); at != std::string::npos) text.replace(at, place.size(), by);
   };
   replace("{sp}", form.sparsity == Sparsity::dense ? "" : "SP.");
-  replace("{mnk}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k));
-  replace("{mnh}", fmt::format("{}{}{}", form.shape.m, form.shape.n, form.shape.k / 2));
+  replace("{mnk}", format_text("{}{}{}", form.shape.m, form.shape.n, form.shape.k));
+  replace("{mnh}", format_text("{}{}{}", form.shape.m, form.shape.n, form.shape.k / 2));
   return text;
 }
 

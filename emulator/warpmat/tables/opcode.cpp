@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <warpmat/numeric/format.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -181,11 +180,11 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
     extra = std::move(e);
   }
   if (missing.empty() && extra.empty())
-    return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, nearest->opcode);
+    return format_text("the qualifiers of '{}' are in another order than in {}", opcode, nearest->opcode);
   std::string change;
-  if (!extra.empty()) change += fmt::format(" without {}", dotted(extra));
-  if (!missing.empty()) change += fmt::format("{} with {}", change.empty() ? "" : " and", dotted(missing));
-  return fmt::format("no such form of {}; the nearest is {}: the same{}", wanted.mnemonic, nearest->opcode, change);
+  if (!extra.empty()) change += format_text(" without {}", dotted(extra));
+  if (!missing.empty()) change += format_text("{} with {}", change.empty() ? "" : " and", dotted(missing));
+  return format_text("no such form of {}; the nearest is {}: the same{}", wanted.mnemonic, nearest->opcode, change);
 }
 
 }  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include <fmt/format.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -29,7 +29,7 @@ std::string rounding_suffix(Rounding rounding) {
 std::optional<std::string> move_name(const Form& form, const Lowering& lowering) {
   if (form.memory_bits != 16 || form.shape.m != 8 || form.shape.n != 8) return std::nullopt;
   const bool across = form.transposed || lowering.semantics == Semantics::movmatrix;
-  return fmt::format("{}.16.{}{}", lowering.machine, across ? "MT88" : "M88", form.number == 1 ? "" : fmt::format(".{}", form.number));
+  return format_text("{}.16.{}{}", lowering.machine, across ? "MT88" : "M88", form.number == 1 ? "" : format_text(".{}", form.number));
 }
 
 /// What follows the machine instruction's name and shape in an mma.
@@ -63,7 +63,7 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
   const auto suffix = type_suffix(form, lowering);
   if (!suffix) return std::nullopt;
   // Only of f64 does SASS write the shape with crosses: DMMA.16x8x4.
-  if (lowering.semantics == Semantics::f64_chain) machine = fmt::format("DMMA.{}x{}x{}", form.shape.m, form.shape.n, form.shape.k);
+  if (lowering.semantics == Semantics::f64_chain) machine = format_text("DMMA.{}x{}x{}", form.shape.m, form.shape.n, form.shape.k);
   return machine + *suffix;
 }
 

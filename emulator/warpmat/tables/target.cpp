@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -62,7 +61,7 @@ const Target& target(std::string_view name) {
   if (const Target* found = find_target(name)) return *found;
   std::vector<std::string_view> names;
   for (const Target& t : table) names.push_back(t.name);
-  throw std::invalid_argument(fmt::format("unknown target '{}': there are {}", name, fmt::join(names, ", ")));
+  throw std::invalid_argument(format_text("unknown target '{}': there are {}", name, comma_list(names)));
 }
 
 std::string_view name(Hardware hardware) {
@@ -70,7 +69,7 @@ std::string_view name(Hardware hardware) {
 }
 
 std::string to_string(PtxVersion version) {
-  return fmt::format("{}.{}", version.major, version.minor);
+  return format_text("{}.{}", version.major, version.minor);
 }
 
 std::string_view name(Evidence evidence) {

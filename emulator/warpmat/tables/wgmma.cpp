@@ -5,9 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/text.h>
 #include <warpmat/tables/opcode.h>
 
 namespace warpmat {
@@ -85,7 +84,7 @@ void add_forms(const Row& r, const Choice& x, std::vector<WgmmaForm>& out) {
   for (int n = tile.shape.n; n <= max_n; n += tile.shape.n) {
     if (!has_width(r.widths, n)) continue;
     const Shape shape{tile.shape.m * WgmmaForm::warps, n, tile.shape.k};
-    out.push_back({fmt::format("wgmma.mma_async{}.sync.aligned.m{}n{}k{}{}.{}.{}.{}{}", x.sparse ? ".sp" : "", shape.m, shape.n, shape.k,
+    out.push_back({format_text("wgmma.mma_async{}.sync.aligned.m{}n{}k{}{}.{}.{}.{}{}", x.sparse ? ".sp" : "", shape.m, shape.n, shape.k,
                                r.satfinite ? ".satfinite" : "", name(x.d), name(x.a), name(x.b),
                                r.bit_operation == BitOperation::bit_and ? ".and.popc" : ""),
                    shape, &tile, oldest_ptx(x)});
@@ -149,7 +148,7 @@ std::string explain_unknown_wgmma(std::string_view opcode) {
 std::optional<std::string> unavailable(const WgmmaForm& form, const Target& target, PtxVersion version) {
   constexpr int family = 90;
   const auto rule = unmet({.families = {family}, .architecture = true, .ptx = form.ptx}, target, version);
-  return rule ? std::optional(fmt::format("{} {}", form.opcode, *rule)) : std::nullopt;
+  return rule ? std::optional(format_text("{} {}", form.opcode, *rule)) : std::nullopt;
 }
 
 const Lowering& lowering_of(const WgmmaForm& form) {

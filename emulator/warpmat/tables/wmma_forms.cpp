@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -83,7 +83,7 @@ std::string_view layout_name(bool column_major) {
 }
 
 std::string shape_name(const Shape& s) {
-  return fmt::format("m{}n{}k{}", s.m, s.n, s.k);
+  return format_text("m{}n{}k{}", s.m, s.n, s.k);
 }
 
 // ---- wmma.load, wmma.store ----------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column
             .space = space,
             .column_major = column_major};
   const std::string_view space_name = space == AddressSpace::generic ? "" : space == AddressSpace::global ? ".global" : ".shared";
-  form.opcode = fmt::format("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), name(moved.matrix), layout_name(column_major),
+  form.opcode = format_text("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), name(moved.matrix), layout_name(column_major),
                             shape_name(r.shape), space_name, name(moved.format));
   const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment, load);
   const Operand address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
@@ -161,8 +161,8 @@ Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::v
             .requirement = {.baseline = r.baseline, .ptx = r.ptx},
             .operands = {},
             .shape = r.shape};
-  const std::string types = r.multiplicands == Format::f16 ? "" : fmt::format("{0}.{0}.", name(r.multiplicands));
-  form.opcode = fmt::format("{}.sync.aligned.{}.{}.{}.{}.{}{}{}", name(form.mnemonic), layout_name(x.a_column), layout_name(x.b_column),
+  const std::string types = r.multiplicands == Format::f16 ? "" : format_text("{0}.{0}.", name(r.multiplicands));
+  form.opcode = format_text("{}.sync.aligned.{}.{}.{}.{}.{}{}{}", name(form.mnemonic), layout_name(x.a_column), layout_name(x.b_column),
                             shape_name(r.shape), name(x.d), types, name(x.c), suffix);
   form.operands = {
       fragment_operand(OperandName::d, x.d, fragment_wmma_c(r.shape, row(x.d).bits), true),

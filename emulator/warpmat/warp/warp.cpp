@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <fmt/format.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 
@@ -10,8 +10,8 @@ namespace {
 
 std::string describe(int lane, std::optional<std::uint64_t> address, const std::string& reason, const std::string& where) {
   std::string text = where.empty() ? "" : where + ": ";
-  text += fmt::format("lane {}", lane);
-  if (address) text += fmt::format(", shared address {:#x}", *address);
+  text += format_text("lane {}", lane);
+  if (address) text += format_text(", shared address {:#x}", *address);
   return text + ": " + reason;
 }
 
@@ -39,11 +39,11 @@ std::span<std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::s
 }
 
 std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) const {
-  if (address % size != 0) throw Trap(lane, address, fmt::format("the {} must be {}-byte aligned", what, size));
+  if (address % size != 0) throw Trap(lane, address, format_text("the {} must be {}-byte aligned", what, size));
   const std::uint64_t position = address - base_;  // below the base: beyond every size
   if (position > bytes_.size() || size > bytes_.size() - position) {
-    const std::string from = base_ == 0 ? "" : fmt::format(" from {:#x} on", base_);
-    throw Trap(lane, address, fmt::format("the {} of {} bytes leaves the shared memory of {} bytes{}", what, size, bytes_.size(), from));
+    const std::string from = base_ == 0 ? "" : format_text(" from {:#x} on", base_);
+    throw Trap(lane, address, format_text("the {} of {} bytes leaves the shared memory of {} bytes{}", what, size, bytes_.size(), from));
   }
   return bytes_.subspan(static_cast<std::size_t>(position), size);
 }

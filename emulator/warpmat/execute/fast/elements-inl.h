@@ -30,6 +30,18 @@ HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
   return hn::BitCast(F32(), hn::Or(out, sign));
 }
 
+#else
+
+/// f16 numbers in the low halves of words.
+HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
+  const hn::Rebind<std::uint16_t, U32> d16;
+  return hn::PromoteTo(F32(), hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), hn::TruncateTo(d16, words)));
+}
+
+#endif
+
+#if HWY_TARGET == HWY_SSE4 || HWY_ARCH_ARM  // where there is no instruction that rounds to nearest in every mode
+
 /// To nearest, ties to even; +0 for a zero.
 HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
   const U32 d;
@@ -51,12 +63,6 @@ HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
 }
 
 #else
-
-/// f16 numbers in the low halves of words.
-HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
-  const hn::Rebind<std::uint16_t, U32> d16;
-  return hn::PromoteTo(F32(), hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), hn::TruncateTo(d16, words)));
-}
 
 /// To nearest, ties to even; +0 for a zero.
 HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {

@@ -152,17 +152,17 @@ class GroupedDot {
   }
 
   HWY_INLINE hn::Vec<I32> sum_of_products(int group, int column, int row) const {
-    const hn::Repartition<std::int16_t, U32> d;
-    auto sum = hn::Zero(I32()), other = hn::Zero(I32());
+    const I32 d;
+    auto sum = hn::Zero(d);
     WARPMAT_UNROLL(2)
     for (int word = group * group_words; word < (group + 1) * group_words; ++word) {
       WARPMAT_UNROLL(4)
       for (int i = 0; i < planes; ++i) {
-        const auto a = hn::BitCast(d, hn::Load(U32(), a_[word * planes + i] + row));
-        sum = hn::ReorderWidenMulAccumulate(I32(), a, hn::BitCast(d, b_plane(word, i, column, row)), sum, other);
+        const Word a = hn::Load(U32(), a_[word * planes + i] + row);
+        sum = add_pair_products(d, sum, hn::BitCast(d, a), hn::BitCast(d, b_plane(word, i, column, row)));
       }
     }
-    return hn::Add(sum, other);
+    return sum;
   }
 
   /// What plane `i` of word `word` of A's rows meets.

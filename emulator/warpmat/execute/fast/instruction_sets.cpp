@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -51,7 +49,7 @@ std::vector<std::string_view> instruction_sets() {
 void use_instruction_set(std::string_view name) {
   const auto found = std::ranges::find(sets(), name, &InstructionSet::name);
   if (found == sets().end())
-    throw std::invalid_argument(fmt::format("no kernels for '{}' on this CPU; there are: {}", name, fmt::join(instruction_sets(), ", ")));
+    throw std::invalid_argument(format_text("no kernels for '{}' on this CPU; there are: {}", name, comma_list(instruction_sets())));
   kernels_target().Update(found->targets);
 }
 

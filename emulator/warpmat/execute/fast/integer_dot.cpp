@@ -165,10 +165,7 @@ class IntegerDot {
 
   HWY_INLINE hn::Vec<I32> add_products(hn::Vec<I32> sum, Word a, Word b) const {
     if constexpr (bits == 1) return hn::Add(sum, hn::BitCast(I32(), hn::PopulationCount(plan_.bit_xor ? hn::Xor(a, b) : hn::And(a, b))));
-    const D16 d;
-    auto other = hn::Zero(I32());
-    const auto total = hn::ReorderWidenMulAccumulate(I32(), hn::BitCast(d, a), hn::BitCast(d, b), sum, other);
-    return hn::Add(total, other);
+    return add_pair_products(I32(), sum, hn::BitCast(I32(), a), hn::BitCast(I32(), b));
   }
 
   void write() const {

@@ -110,6 +110,16 @@ void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   }
 }
 
+/// The bytes of `from` at eight places, the first lowest. As one number: bytes written one by one would be waited for when they are read as
+/// a vector.
+HWY_INLINE std::uint64_t eight_bytes(const std::uint8_t* from, const std::uint16_t* places) {
+  std::uint64_t eight = 0;
+  for (int i = 0; i < 8; ++i) eight |= std::uint64_t{from[places[i]]} << (8 * i);
+  return eight;
+}
+
+constexpr std::size_t register_bytes = lanes * sizeof(std::uint32_t);
+
 bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
   Rows addressed;
   if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
@@ -129,10 +139,13 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
     else
       unpack(addressed[lane], plan.memory_bits, bytes + lane * row_bytes);
   }
-  for (std::size_t first = 0; first < plan.table.size(); first += 128) {
-    std::uint8_t out[128];
-    for (std::size_t i = 0; i < sizeof out; ++i) out[i] = bytes[plan.table[first + i]];
-    std::memcpy(warps.destination(static_cast<int>(first / 128), warp), out, sizeof out);
+  const std::uint16_t* places = plan.table.data();
+  for (std::size_t i = 0; i < plan.table.size() / register_bytes; ++i) {
+    std::uint32_t* const reg = warps.destination(static_cast<int>(i), warp);
+    for (int lane = 0; lane < lanes; lane += 2, places += 8) {
+      const std::uint64_t two_lanes = eight_bytes(bytes, places);
+      std::memcpy(reg + lane, &two_lanes, sizeof two_lanes);
+    }
   }
   return true;
 }
@@ -150,13 +163,13 @@ bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& regist
     return true;
   }
   HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
-  for (std::size_t first = 0; first < plan.table.size(); first += 128) {
-    std::uint8_t in[128];
-    std::memcpy(in, warps.source(OperandName::r, static_cast<int>(first / 128), warp), sizeof in);
-    for (std::size_t i = 0; i < sizeof in; ++i) bytes[plan.table[first + i]] = in[i];
+  for (std::size_t i = 0; i < plan.table.size() / register_bytes; ++i)
+    std::memcpy(bytes + i * register_bytes, warps.source(OperandName::r, static_cast<int>(i), warp), register_bytes);
+  const std::uint16_t* places = plan.table.data();
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane, places += row_bytes) {
+    const std::uint64_t row[] = {eight_bytes(bytes, places), eight_bytes(bytes, places + 8)};
+    std::memcpy(addressed[lane], row, row_bytes);
   }
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane)
-    std::memcpy(addressed[lane], bytes + lane * row_bytes, row_bytes);
   return true;
 }
 

@@ -202,11 +202,15 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
   plan.address_lanes = lowering.particulars.checks_all_addresses ? lanes : plan.row_lanes;
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   if (fragment.element_bits != 8) return plan;
+  plan.table.resize(static_cast<std::size_t>(fragment.registers()) * lanes * sizeof(std::uint32_t));
+  std::size_t of_registers = 0;
   for (int reg = 0; reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < lanes; ++lane)
       for (int bit = 0; bit < 32; bit += 8) {
         const RowPlace place = form.row_place(fragment.element({lane, reg, bit}));
-        plan.table.push_back(static_cast<std::uint16_t>(place.lane * Form::row_bytes + place.bit / form.memory_bits));
+        const auto of_rows = static_cast<std::size_t>(place.lane * Form::row_bytes + place.bit / form.memory_bits);
+        plan.table[store ? of_rows : of_registers] = static_cast<std::uint16_t>(store ? of_registers : of_rows);
+        ++of_registers;
       }
   return plan;
 }

@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/numeric/pair_products-inl.h>
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "the kernels compute NaNs, infinities and roundings: compile them with -fno-fast-math"

@@ -1,9 +1,8 @@
 #include <warpmat/execute/reference/metadata_columns.h>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/numeric/events.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 [[noreturn]] void trap(const Form& form, const Element& group, unsigned code) {
   const Place place = form.operand(OperandName::e).fragment.place(group);
   throw OperandTrap(OperandTrap::Kind::undefined, OperandName::e, place.lane, std::nullopt,
-                    fmt::format("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code,
+                    format_text("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code,
                                 group.column, group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
 }
 
@@ -26,7 +25,7 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
   const auto selector = static_cast<int>(arguments.source(OperandName::selector).front()[0]);
   if (selector < 0 || selector >= fragment.matrices())  // an illegal instruction on an H200, so there is nothing else to do [H200]
     throw OperandTrap(OperandTrap::Kind::undefined, OperandName::selector, 0, std::nullopt,
-                      fmt::format("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
+                      format_text("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
   if (arguments.events != nullptr) arguments.events->add(Event::selector, static_cast<std::size_t>(selector));
   const int group_columns = metadata_group(form);

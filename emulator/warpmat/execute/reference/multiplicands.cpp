@@ -2,9 +2,8 @@
 
 #include <bit>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/numeric/text.h>
 
 namespace warpmat {
 namespace {
@@ -16,7 +15,7 @@ namespace {
   const Element element = fragment.element({lane, reg, bit});
   throw OperandTrap(
       OperandTrap::Kind::undefined, operand.name, lane, std::nullopt,
-      fmt::format(
+      format_text(
           "operand {} holds {:#04x} for row {}, column {} (register {}, bits {}-{}); of the byte of an {} all but bits {}-{} must be zero",
           name(operand.name), word >> bit & 0xff, element.row, element.column, reg, bit, bit + fragment.element_bits - 1,
           name(*operand.format), fragment.payload_shift, fragment.payload_shift + fragment.payload_bits - 1));

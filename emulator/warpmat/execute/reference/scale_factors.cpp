@@ -1,9 +1,8 @@
 #include <warpmat/execute/reference/scale_factors.h>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/numeric/events.h>
+#include <warpmat/numeric/text.h>
 #include <warpmat/tables/scales.h>
 
 namespace warpmat {
@@ -18,7 +17,7 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
       throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt, *reason);
     if (ids != first)
       throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt,
-                        fmt::format("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id,
+                        format_text("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id,
                                     first.byte_id, first.thread_id));
   }
   const int matrix = scale_matrix(form, ids_name, first);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/numeric/text.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -17,7 +16,7 @@ std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const 
   const auto* const other = std::find_if(lanes_of, lanes_of + lanes, [&](std::uint32_t value) { return value != lanes_of[0]; });
   if (other == lanes_of + lanes) return lanes_of[0];
   throw OperandTrap(OperandTrap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
-                    fmt::format("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
+                    format_text("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
 }
 
 }  // namespace

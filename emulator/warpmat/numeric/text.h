@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace warpmat {
+
+/// fmt::vformat, for format_text.
+[[nodiscard]] std::string format_text_of(fmt::string_view format, fmt::format_args values);
+
+/// fmt::format, of {fmt}'s core alone: all else of it is compiled into one file of the core, not into each that has a message.
+template <typename... T>
+[[nodiscard]] std::string format_text(fmt::format_string<T...> format, T&&... values) {
+  return format_text_of(format, fmt::make_format_args(values...));
+}
+
+/// "a, b, c".
+[[nodiscard]] std::string comma_list(const std::vector<std::string_view>& words);
+
+}  // namespace warpmat
