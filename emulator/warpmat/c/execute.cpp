@@ -94,23 +94,18 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   handle.instruction.execute(batch, warps, options);
 }
 
-/// The warps from `first` on.
-[[gnu::noinline]] void execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
-                                      std::size_t first, std::size_t warps, const ExecutionOptions& options) {
+/// The warps from `first` on. Operands are checked as they are read, in one pass: a simulator's usual call.
+[[gnu::noinline]] warpmat_status execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
+                                                std::size_t first, std::size_t warps, const ExecutionOptions& options,
+                                                warpmat_error* error) {
   StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), memory, options.path, first);
-  for (std::size_t i = 0; i < handle.operands.size(); ++i) staged.add(handle.operands[i], places(call.operands[i]));
-  handle.instruction.execute(staged, warps, options);
-}
-
-/// The same of an instruction without memory, whose operands are checked as they are read: the usual case of a simulator.
-[[gnu::noinline]] warpmat_status check_and_execute_staged(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps,
-                                                          const ExecutionOptions& options, warpmat_error* error) {
-  const BatchMemory none;
-  StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), none, options.path);
-  for (std::size_t i = 0; i < handle.operands.size(); ++i) {
-    if (const warpmat_status status = check_operand(handle, call, i, error); status != WARPMAT_OK) return status;
-    staged.add(handle.operands[i], places(call.operands[i]));
-  }
+  warpmat_status status = WARPMAT_OK;
+  const bool added = staged.add(handle.operands, [&](std::size_t i, BatchDestination& registers) {
+    status = check_operand(handle, call, i, error);
+    if (status == WARPMAT_OK) registers = places(call.operands[i]);
+    return status == WARPMAT_OK;
+  });
+  if (!added) return status;
   handle.instruction.execute(staged, warps, options);
   return WARPMAT_OK;
 }
@@ -134,7 +129,7 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
   const bool plain = is_register_major(handle, call);
-  if (!plain && !handle.addresses_memory) return check_and_execute_staged(handle, call, warps, options, error);
+  if (!plain && !handle.addresses_memory) return execute_staged(handle, call, {}, 0, warps, options, error);
   for (std::size_t i = 0; i < count; ++i)
     if (const warpmat_status status = check_operand(handle, call, i, error); status != WARPMAT_OK) return status;
   BatchMemory memory;
@@ -148,8 +143,7 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
     return WARPMAT_OK;
   }
   const std::size_t moved = move_directly(handle, call, memory, warps, options);
-  if (moved < warps) execute_staged(handle, call, memory, moved, warps, options);
-  return WARPMAT_OK;
+  return moved == warps ? WARPMAT_OK : execute_staged(handle, call, memory, moved, warps, options, error);
 }
 
 }  // namespace

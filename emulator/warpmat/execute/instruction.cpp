@@ -134,25 +134,26 @@ OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
   return named;
 }
 
+/// Sources are only read: their pointers are not const where sources and destinations share one type.
+BatchDestination as_destination(const BatchOperand& source) {
+  return {const_cast<std::uint32_t*>(source.words), source.stride, source.word_stride, source.lane_stride, source.numbers};
+}
+
 std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t warps) {
-  const auto source = [&](OperandName name) {
-    const BatchOperand& of = batch.source(name);
-    return BatchDestination{const_cast<std::uint32_t*>(of.words), of.stride, of.word_stride, of.lane_stride, of.numbers};
-  };
-  const BatchDestination r = plan.kind == MovePlan::Kind::store ? source(OperandName::r) : batch.destination;
-  return move_by_threads(plan, r, source(OperandName::p), batch, warps);
+  const BatchDestination p = as_destination(batch.source(OperandName::p));
+  const bool is_store = plan.kind == MovePlan::Kind::store;
+  return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
 }
 
 /// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
   StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path, first);
-  for (const OperandWords& operand : operand_words(instruction.form())) {
-    if (operand.written)
-      staged.add(operand, batch.destination);
-    else
-      staged.add(operand, batch.source(operand.name));
-  }
+  const std::span<const OperandWords> operands = operand_words(instruction.form());
+  staged.add(operands, [&](std::size_t i, BatchDestination& registers) {
+    registers = operands[i].written ? batch.destination : as_destination(batch.source(operands[i].name));
+    return true;
+  });
   instruction.execute(staged, warps, options);
 }
 
@@ -195,7 +196,7 @@ void execute_sequence(StagedWarp& staged, Execute execute) {
 }  // namespace
 
 void Instruction::execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const {
-  for (std::size_t warp = staged.begin(); warp < warps; ++warp) {
+  for (std::size_t warp = staged.first(); warp < warps; ++warp) {
     try {
       const Arguments& arguments = staged.read(warp);
       if (lowering_->semantics == Semantics::split_dot && staged.c_meets_earlier_d()) {

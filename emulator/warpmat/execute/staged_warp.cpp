@@ -49,11 +49,10 @@ bool lies_plainly(const Form& form, const Batch& batch) {
   return true;
 }
 
-void StagedWarp::use_memory(LaneRegisters& p) {
+void StagedWarp::use_memory(const LaneRegisters& p) {
   const bool whole_matrix = form_.mnemonic == Mnemonic::wmma_load || form_.mnemonic == Mnemonic::wmma_store;
   if (whole_matrix && (batch_.rows != nullptr || batch_.shared_base > UINT32_MAX))
     throw std::invalid_argument(format_text("{}: its memory must be bytes that addresses of 32 bits reach", form_.opcode));
-  if (batch_.wide_addresses) p.count = 2;
   p_registers_ = p.staged;
   memory_base_ = batch_.rows != nullptr ? batch_.rows->base : batch_.shared_base;
   memory_bytes_ = batch_.rows != nullptr ? batch_.rows->bytes : batch_.shared_bytes;

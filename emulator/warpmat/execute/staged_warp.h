@@ -48,39 +48,39 @@ class StagedWarp {
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
-  /// Where an operand of the form lies: told once for each, before begin().
-  void add(const OperandWords& operand, const BatchDestination& registers) {
-    if (operand.kind == OperandKind::stride && registers.words == nullptr) return;  // left out
-    LaneRegisters& entry = operand.written ? destination_ : sources_[source_count_];
-    entry.words = registers.words;
-    entry.word_stride = registers.word_stride;
-    entry.lane_stride = registers.lane_stride;
-    entry.numbers = registers.numbers;
-    entry.staged = &registers_[words_];
-    entry.count = operand.words;
-    if (operand.kind == OperandKind::address) use_memory(entry);
-    const std::span<std::uint32_t*> pointers(&pointers_[words_], static_cast<std::size_t>(entry.count));
-    words_ += pointers.size();
-    if (operand.written) {
-      destination_stride_ = registers.stride;
-      arguments_.destination = pointers;
-      return;
+  /// Where the form's `operands` lie, told once: place(i, registers) describes those of operand i. False as soon as `place` returns false.
+  template <typename Place>
+  bool add(std::span<const OperandWords> operands, Place place) {
+    std::size_t words = 0, sources = 0;
+    LaneRegisters* address = nullptr;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const OperandWords& operand = operands[i];
+      BatchDestination registers;
+      if (!place(i, registers)) return false;
+      if (operand.kind == OperandKind::stride && registers.words == nullptr) continue;  // left out
+      const bool addresses = operand.kind == OperandKind::address;
+      const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
+      LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
+      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &registers_[words], count};
+      const std::span<std::uint32_t*> pointers(&pointers_[words], static_cast<std::size_t>(count));
+      words += pointers.size();
+      if (addresses) address = &entry;
+      if (operand.written) {
+        destination_stride_ = registers.stride;
+        arguments_.destination = pointers;
+        continue;
+      }
+      if (operand.name == OperandName::c) c_ = &entry;
+      arguments_.source(operand.name) = pointers;
+      source_strides_[sources++] = registers.stride;
     }
-    if (operand.name == OperandName::c) c_ = &entry;
-    arguments_.source(operand.name) = pointers;
-    source_strides_[source_count_++] = registers.stride;
-  }
-  /// Sources are only read: their pointers are not const because sources and destinations share one type.
-  void add(const OperandWords& operand, const BatchOperand& registers) {
-    add(operand, BatchDestination{const_cast<std::uint32_t*>(registers.words), registers.stride, registers.word_stride,
-                                  registers.lane_stride, registers.numbers});
+    source_count_ = sources;
+    for (std::size_t i = 0; i < words; ++i) pointers_[i] = registers_[i].data();
+    if (address != nullptr) use_memory(*address);
+    return true;
   }
 
-  /// The first warp, when all operands have been added.
-  std::size_t begin() {
-    for (std::size_t i = 0; i < words_; ++i) pointers_[i] = registers_[i].data();
-    return first_;
-  }
+  std::size_t first() const { return first_; }
   /// The registers and memory of warp `warp`, copied. Throws OperandTrap where an address is wrong or the memory refuses a row.
   const Arguments& read(std::size_t warp);
   /// Copies what was written back; of memory too. Throws OperandTrap where the memory refuses a row.
@@ -101,7 +101,7 @@ class StagedWarp {
   void go_to(std::size_t warp);
 
   /// Of an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
-  void use_memory(LaneRegisters& p);
+  void use_memory(const LaneRegisters& p);
   /// Has registers of A, B and C that are registers of D too read where D is written, and others where they were copied to.
   void share_registers();
   /// Checks the lanes' addresses, keeps them in addresses_, and has p address the rows of rows_.
@@ -125,7 +125,6 @@ class StagedWarp {
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;
   const LaneRegisters* c_ = nullptr;  ///< of sources_
-  std::size_t words_ = 0;             ///< of all operands that were added
   std::array<Register, capacity::form_words + 1> registers_;
   std::array<std::uint32_t*, capacity::form_words + 1> pointers_;  ///< by words of the operands, as registers_
   Arguments arguments_;

@@ -4,6 +4,7 @@
 // as a vector of lanes has blocks of 128 bits.
 
 #include <cstring>
+#include <type_traits>
 
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/numeric/kernels_target.h>
@@ -174,11 +175,20 @@ HWY_INLINE int largest_block(const LaneRegisters& operand) {
   return lane_stride < 4 ? static_cast<int>(lane_stride) : 4;
 }
 
+/// Whether the `count` numbers, 2 or 4, count up by one. As one comparison, since this is asked for each operand of each call.
+template <int count>
+HWY_INLINE bool count_up(const std::uint16_t* numbers) {
+  using Numbers = std::conditional_t<count == 4, std::uint64_t, std::uint32_t>;
+  constexpr auto ones = static_cast<Numbers>(0x0001000100010001), up = static_cast<Numbers>(0x0003000200010000);
+  Numbers all;
+  std::memcpy(&all, numbers, sizeof all);
+  return numbers[0] <= UINT16_MAX - (count - 1) && all == static_cast<Numbers>(numbers[0] * ones + up);
+}
+
 /// How many words from `index` on are copied as one block, at most `most`: 4, 2 or 1.
 HWY_INLINE int words_of_block(const std::uint16_t* numbers, int index, int most) {
-  const auto beside = [&](int i) { return numbers == nullptr || numbers[index + i] == numbers[index] + i; };
-  if (most < 2 || !beside(1)) return 1;
-  return most == 4 && beside(2) && beside(3) ? 4 : 2;
+  if (most >= 4 && (numbers == nullptr || count_up<4>(numbers + index))) return 4;
+  return most >= 2 && (numbers == nullptr || count_up<2>(numbers + index)) ? 2 : 1;
 }
 
 /// Calls visit(index, words) for each block.
@@ -193,20 +203,21 @@ HWY_INLINE void for_each_block(const LaneRegisters& operand, Visit visit) {
 }
 
 HWY_INLINE void gather_operand(const LaneRegisters& operand) {
-  for_each_block(operand, [&](int index, int words) HWY_ATTR {
-    const std::uint32_t* const from = operand.word(index);
-    Register* const to = operand.staged + index;
-    if (words == 4)
-      gather_block<4>(from, operand.lane_stride, to);
-    else if (words == 2)
-      gather_block<2>(from, operand.lane_stride, to);
-    else if (operand.lane_stride == 0)
-      repeat(*from, *to);
-    else if (operand.lane_stride == 1)
-      copy_lanes(from, to->data());
-    else
-      gather_block<1>(from, operand.lane_stride, to);
-  });
+  for_each_block(
+      operand, [&](int index, int words) HWY_ATTR __attribute__((always_inline)) {
+        const std::uint32_t* const from = operand.word(index);
+        Register* const to = operand.staged + index;
+        if (words == 4)
+          gather_block<4>(from, operand.lane_stride, to);
+        else if (words == 2)
+          gather_block<2>(from, operand.lane_stride, to);
+        else if (operand.lane_stride == 0)
+          repeat(*from, *to);
+        else if (operand.lane_stride == 1)
+          copy_lanes(from, to->data());
+        else
+          gather_block<1>(from, operand.lane_stride, to);
+      });
 }
 
 void gather(std::span<const LaneRegisters> operands) {
@@ -214,18 +225,19 @@ void gather(std::span<const LaneRegisters> operands) {
 }
 
 void scatter(const LaneRegisters& operand) {
-  for_each_block(operand, [&](int index, int words) HWY_ATTR {
-    const Register* const from = operand.staged + index;
-    std::uint32_t* const to = operand.word(index);
-    if (words == 4)
-      scatter_block<4>(from, to, operand.lane_stride);
-    else if (words == 2)
-      scatter_block<2>(from, to, operand.lane_stride);
-    else if (operand.lane_stride == 1)
-      copy_lanes(from->data(), to);
-    else
-      scatter_block<1>(from, to, operand.lane_stride);
-  });
+  for_each_block(
+      operand, [&](int index, int words) HWY_ATTR __attribute__((always_inline)) {
+        const Register* const from = operand.staged + index;
+        std::uint32_t* const to = operand.word(index);
+        if (words == 4)
+          scatter_block<4>(from, to, operand.lane_stride);
+        else if (words == 2)
+          scatter_block<2>(from, to, operand.lane_stride);
+        else if (operand.lane_stride == 1)
+          copy_lanes(from->data(), to);
+        else
+          scatter_block<1>(from, to, operand.lane_stride);
+      });
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
