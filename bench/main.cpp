@@ -65,7 +65,7 @@ void add_options(CLI::App& app, Options& options) {
   constexpr int max_threads = 1024, max_repetitions = 10000;
   app.add_option("--forms", options.forms, "Forms in whose opcode this regular expression is found")->type_name("REGEX");
   app.add_option("--target", options.target, "Forms of this target: sm_80, sm_90a, ...")->type_name("T");
-  app.add_option("--set", options.set, "One instruction set: AVX-512, AVX2, SSE4 (default: all that this CPU has)")->type_name("SET");
+  app.add_option("--set", options.set, "One instruction set: AVX-512, AVX2, SSE4; NEON (default: all that this CPU has)")->type_name("SET");
   app.add_option("--only", options.only, "One part alone: matrix instructions, rows of scalar statements, or a kernel's matrix product")
       ->type_name("PART")
       ->check(CLI::IsMember({"instructions", "rows", "product"}));
