@@ -40,7 +40,7 @@ void ThreadMajorWarps::place(const Operand& operand, const BatchOperand& from) {
 }
 
 void ThreadMajorWarps::execute(std::size_t warp) {
-  std::array<warpmat_registers, operand_names> operands;
+  std::array<warpmat_registers, operand_name_count> operands;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     operands[i] = operands_[i];
     operands[i].words += warp * strides_[i];

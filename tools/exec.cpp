@@ -156,9 +156,9 @@ class Chunk {
 
   const Work& work_;
   std::size_t cases_;
-  std::array<std::vector<Register>, operand_names> registers_;  ///< by OperandName: [cases][words of the operand]; numbers [words]
-  std::vector<std::uint8_t> memory_;                            ///< [cases][bytes]
-  std::vector<std::byte> matrices_;                             ///< of an input or the result, [cases][bytes]
+  std::array<std::vector<Register>, operand_name_count> registers_;  ///< by OperandName: [cases][words of the operand]; numbers [words]
+  std::vector<std::uint8_t> memory_;                                 ///< [cases][bytes]
+  std::vector<std::byte> matrices_;                                  ///< of an input or the result, [cases][bytes]
   Batch batch_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::string> file_options() {
   std::vector<std::string> options;
-  for (std::size_t i = 0; i < operand_names; ++i)
+  for (std::size_t i = 0; i < operand_name_count; ++i)
     if (const auto operand = static_cast<OperandName>(i);
         std::ranges::find(number_roles(), operand, &NumberRole::operand) == number_roles().end())
       options.emplace_back(name(operand));

@@ -124,8 +124,8 @@ class Case {
   }
 
   const Form& form_;
-  std::array<std::vector<Register>, operand_names> registers_;    ///< by OperandName
-  std::array<std::vector<std::uint32_t*>, operand_names> words_;  ///< the same
+  std::array<std::vector<Register>, operand_name_count> registers_;    ///< by OperandName
+  std::array<std::vector<std::uint32_t*>, operand_name_count> words_;  ///< the same
   SharedMemory memory_;
   Arguments arguments_;
 };

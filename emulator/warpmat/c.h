@@ -5,8 +5,8 @@
  * Every function may be called from every thread, in destructors at exit and after fork. Strings and instructions last until the process
  * ends. warpmat_execute does not allocate or lock unless it fails.
  *
- * Structs grow at their end in later versions. Whoever passes one sets `size` to sizeof the struct as this header has it; the library reads
- * and writes no byte behind it. */
+ * Structs with a `size` grow at their end in later versions. Whoever passes one sets `size` to sizeof the struct as this header has it; the
+ * library reads and writes no byte behind it. Structs without one stay as they are: those that are passed by value or lie in arrays. */
 #ifndef WARPMAT_C_H
 #define WARPMAT_C_H
 
@@ -195,13 +195,13 @@ typedef struct warpmat_registers {
 
 /* An array of registers for each thread, of `thread_words` words; `numbers` as above, then `number_count`. */
 #define WARPMAT_THREAD_MAJOR(words, thread_words, numbers, number_count) \
-  { (words), (numbers), (number_count), 1, (thread_words), 32 * (ptrdiff_t)(thread_words) }
+  { (words), (numbers), (size_t)(number_count), 1, (ptrdiff_t)(thread_words), 32 * (ptrdiff_t)(thread_words) }
 /* 32 lanes of each register side by side, `warp_words` words a warp. */
 #define WARPMAT_REGISTER_MAJOR(words, warp_words) \
-  { (words), 0, 0, 32, 1, (warp_words) }
-/* The same words for all lanes of all warps. */
+  { (words), 0, 0, 32, 1, (ptrdiff_t)(warp_words) }
+/* The same words, which may be const, for all lanes of all warps. */
 #define WARPMAT_IMMEDIATE(words) \
-  { (words), 0, 0, 1, 0, 0 }
+  { (uint32_t*)(words), 0, 0, 1, 0, 0 }
 
 /* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null (wmma.load and wmma.store: bytes below 2^32).
  * Addresses are checked before the first row is accessed (instruction_info's checked_lanes): each must be a multiple of 16, and its row lie

@@ -64,7 +64,7 @@ std::vector<std::vector<const Form*>> forms_of(const Target& target, const FuzzO
 std::vector<const ScalarInstruction*> scalars_of(const Target& target) {
   std::vector<const ScalarInstruction*> found;
   for (const ScalarInstruction& instruction : fuzzed_scalar_instructions())
-    if (target.number >= instruction.requirement.baseline) found.push_back(&instruction);
+    if (has_feature(instruction.requirement, target)) found.push_back(&instruction);
   return found;
 }
 

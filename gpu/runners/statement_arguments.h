@@ -31,7 +31,7 @@ class StatementArguments {
   Arguments& get() { return arguments_; }
 
  private:
-  std::array<std::vector<std::uint32_t*>, operand_names> words_;
+  std::array<std::vector<std::uint32_t*>, operand_name_count> words_;
   Arguments arguments_;
 };
 

@@ -61,7 +61,7 @@ class BoundInstruction {
 
  private:
   Instruction instruction_;
-  std::array<std::vector<ElementTable>, operand_names> tables_;  ///< by OperandName; of e and scale factors one for each choice
+  std::array<std::vector<ElementTable>, operand_name_count> tables_;  ///< by OperandName; of e and scale factors one for each choice
 };
 
 /// Runs `batch` and gives a trap the number of the case: `first` + its warp.

@@ -60,8 +60,8 @@ class OneWarp {
       arguments_.source(operand.name) = ConstRegisterList(words.data(), words.size());
   }
 
-  std::array<std::vector<Register>, operand_names> registers_;    ///< by OperandName
-  std::array<std::vector<std::uint32_t*>, operand_names> words_;  ///< the same
+  std::array<std::vector<Register>, operand_name_count> registers_;    ///< by OperandName
+  std::array<std::vector<std::uint32_t*>, operand_name_count> words_;  ///< the same
   SharedMemory memory_;
   Arguments arguments_;
 };

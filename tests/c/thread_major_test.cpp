@@ -75,7 +75,7 @@ class ThreadFile {
 
   const Form& form_;
   std::size_t thread_words_ = 0;
-  std::array<std::vector<std::uint16_t>, operand_names> numbers_;
+  std::array<std::vector<std::uint16_t>, operand_name_count> numbers_;
   std::vector<std::uint32_t> words_;
 };
 

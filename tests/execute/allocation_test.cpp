@@ -3,10 +3,14 @@
 // Replacing the allocation functions would hide errors from AddressSanitizer.
 #if !WARPMAT_SANITIZED
 
+#include <warpmat/c.h>
 #include <warpmat/execute/instruction.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "catch.h"
 #include "execute/registers.h"
@@ -65,6 +69,63 @@ TEST_CASE("executing a batch allocates nothing") {
       CAPTURE(form.opcode, path == Path::fast);
       CHECK(after == before);
     }
+  }
+}
+
+TEST_CASE("executing through C allocates nothing, wherever registers and memory lie") {
+  struct Bytes {
+    std::array<std::uint8_t, 2048> bytes{};
+
+    static int read(void* self, std::size_t, int, std::uint64_t address, std::uint8_t* row, std::size_t size) {
+      std::copy_n(static_cast<Bytes*>(self)->bytes.begin() + static_cast<std::ptrdiff_t>(address), size, row);
+      return 0;
+    }
+    static int write(void* self, std::size_t, int, std::uint64_t address, const std::uint8_t* row, std::size_t size) {
+      std::copy_n(row, size, static_cast<Bytes*>(self)->bytes.begin() + static_cast<std::ptrdiff_t>(address));
+      return 0;
+    }
+  } memory;
+  constexpr std::size_t words = 64, count = 2;
+  std::vector<std::uint32_t> registers(words * lanes * count, 0);
+  std::array<std::uint16_t, words> numbers{};
+  for (std::size_t i = 0; i < words; ++i) numbers[i] = static_cast<std::uint16_t>(words - 1 - i);
+  for (const Form& form : forms()) {
+    CAPTURE(form.opcode);
+    const warpmat_instruction* const instruction = warpmat_find(form.opcode.c_str(), std::string(target_with(form).name).c_str(), nullptr);
+    REQUIRE(instruction != nullptr);
+    const bool rows = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix;
+    std::vector<warpmat_registers> operands;
+    std::size_t next = 0;
+    for (const Operand& operand : form.operands) {
+      operands.push_back(WARPMAT_THREAD_MAJOR(registers.data(), words, numbers.data() + next, operand.words()));
+      next += static_cast<std::size_t>(operand.words());
+    }
+    for (const unsigned flags : {0u, unsigned{WARPMAT_REFERENCE_PATH}})
+      for (const bool behind_callbacks : {false, true}) {
+        if (behind_callbacks && !rows) continue;
+        warpmat_memory place{};
+        place.size = sizeof place;
+        place.byte_count = memory.bytes.size();
+        place.user = &memory;
+        if (behind_callbacks) {
+          place.read = Bytes::read;
+          place.write = Bytes::write;
+        } else {
+          place.bytes = memory.bytes.data();
+        }
+        warpmat_call call{};
+        call.size = sizeof call;
+        call.operands = operands.data();
+        call.operand_count = operands.size();
+        call.memory = &place;
+        call.flags = flags | WARPMAT_UNDEFINED_AS_HARDWARE;
+        const std::size_t before = allocations;
+        const warpmat_status status = warpmat_execute(instruction, &call, count, nullptr);
+        const std::size_t after = allocations;
+        CAPTURE(flags, behind_callbacks);
+        if (status == WARPMAT_OK) CHECK(after == before);
+        CHECK((status == WARPMAT_OK || form.sparsity != Sparsity::dense));
+      }
   }
 }
 

@@ -17,7 +17,7 @@ constexpr Path paths[] = {Path::fast, Path::reference};
 
 /// Executes warp `warp` of `warps` where its registers lie.
 void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::size_t warp, Path path) {
-  std::array<std::vector<std::uint32_t*>, operand_names> lists;
+  std::array<std::vector<std::uint32_t*>, operand_name_count> lists;
   Arguments arguments;
   for (const Operand& operand : instruction.form().operands) {
     auto& list = lists[static_cast<std::size_t>(operand.name)];
@@ -90,7 +90,7 @@ class OverlappingWarps {
     WarpArrays sources = sources_;
     for (std::size_t warp = 0; warp < count; ++warp) {
       Batch batch = sources.batch();
-      for (std::size_t name = 0; name < operand_names; ++name) batch.sources[name].words += warp * batch.sources[name].stride;
+      for (std::size_t name = 0; name < operand_name_count; ++name) batch.sources[name].words += warp * batch.sources[name].stride;
       batch.source(OperandName::c).words = words.data() + c_.first + warp * c_.stride;
       batch.destination.words = words.data() + d_.first + warp * d_.stride;
       instruction.execute(batch, 1, {.path = path});

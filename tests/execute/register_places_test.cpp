@@ -136,7 +136,7 @@ class Scene {
 
   const Form& form_;
   WarpArrays sources_;
-  std::array<Places, operand_names> places_;
+  std::array<Places, operand_name_count> places_;
   std::vector<std::uint32_t> words_;
 };
 
@@ -237,11 +237,11 @@ TEST_CASE("wmma.mma whose D meets its sources: thread by thread as register by r
     const Instruction instruction(form, target_with(form));
     for (int i = 0; i < 3; ++i) {
       const RegisterFile file(random);
-      std::array<std::vector<std::uint16_t>, operand_names> numbers;
+      std::array<std::vector<std::uint16_t>, operand_name_count> numbers;
       RegisterFile expected = file, apart = file;
       FormRegisters copies(form);
       Arguments arguments;
-      std::array<std::vector<std::uint32_t*>, operand_names> pointers;
+      std::array<std::vector<std::uint32_t*>, operand_name_count> pointers;
       for (const Operand& operand : form.operands) {
         const auto name = static_cast<std::size_t>(operand.name);
         numbers[name] = distinct_numbers(static_cast<std::size_t>(operand.words()), RegisterFile::registers / (i == 0 ? 2 : 1), random);

@@ -115,7 +115,7 @@ class FormRegisters {
   std::unique_ptr<Registers>& at(warpmat::OperandName name) { return all_[static_cast<std::size_t>(name)]; }
 
   const warpmat::Form& form_;
-  std::array<std::unique_ptr<Registers>, warpmat::operand_names> all_;
+  std::array<std::unique_ptr<Registers>, warpmat::operand_name_count> all_;
 };
 
 /// A target that has `form`: sm_90a if it does, else the newest that does.

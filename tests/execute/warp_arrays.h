@@ -111,6 +111,6 @@ class WarpArrays {
 
   const warpmat::Form& form_;
   std::size_t count_, offset_;
-  std::array<std::vector<std::uint32_t>, warpmat::operand_names> words_;
-  std::array<std::size_t, warpmat::operand_names> strides_{};
+  std::array<std::vector<std::uint32_t>, warpmat::operand_name_count> words_;
+  std::array<std::size_t, warpmat::operand_name_count> strides_{};
 };

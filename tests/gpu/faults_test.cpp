@@ -41,7 +41,7 @@ class Operands {
 
  private:
   const Form& form_;
-  std::array<std::vector<Register*>, operand_names> words_;
+  std::array<std::vector<Register*>, operand_name_count> words_;
 };
 
 // ---- Faults -------------------------------------------------------------------------------------------------------------------------

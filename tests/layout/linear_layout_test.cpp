@@ -126,6 +126,7 @@ TEST_CASE("a tile is repeated any number of times: the accumulators of wgmma", "
     CAPTURE(n);
     const TiledLayout layout(tile, {{reg, column, n / 8}});
     const TiledLayout back = layout.inverse();
+    CHECK(back.inverse() == layout);
     CHECK(layout.size_from(reg) == n / 2);
     CHECK(layout.size_to(column) == n);
     std::set<std::vector<std::uint32_t>> elements;
@@ -177,4 +178,23 @@ TEST_CASE("layouts that cannot be are refused", "[layout]") {
   CHECK_THROWS_AS(TiledLayout(layout, {{column, lane, 3}}), std::invalid_argument);
   CHECK_THROWS_AS(TiledLayout(layout, {{LayoutAxis::row, lane, 0}}), std::invalid_argument);
   CHECK_THROWS_AS(swizzle_layout(Swizzle::bytes_32, 9), std::invalid_argument);
+  CHECK_THROWS_AS(swizzle_layout(Swizzle::bytes_32, 33), std::invalid_argument);
+}
+
+TEST_CASE("an axis has up to 2^32 coordinates", "[layout]") {
+  constexpr std::uint64_t all = std::uint64_t{1} << 32;
+  const LinearLayout whole = swizzle_layout(Swizzle::bytes_128, 32);
+  CHECK(whole(point_of(address, 0xffffffff))[address] == 0xffffff8f);
+  const TiledLayout once(whole, {{address, address, 1}});
+  CHECK(once.size_from(address) == all);
+  CHECK(once(point_of(address, 0xffffffff)) == whole(point_of(address, 0xffffffff)));
+  CHECK_THROWS_AS(TiledLayout(whole, {{address, address, 2}}), std::invalid_argument);
+
+  const LinearLayout quarter = swizzle_layout(Swizzle::none, 30);
+  const TiledLayout four(quarter, {{address, address, 4}});
+  CHECK(four.size_to(address) == all);
+  CHECK(four(point_of(address, 0xc0000001)) == point_of(address, 0xc0000001));
+  CHECK_THROWS_AS(TiledLayout(quarter, {{address, address, 5}}), std::invalid_argument);
+  const TiledLayout three(quarter, {{address, address, 3}});
+  CHECK_THROWS_AS(three(point_of(address, 0xc0000000)), std::invalid_argument);
 }

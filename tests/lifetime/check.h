@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/c.h>
 #include <warpmat/ptx/run.h>
 
 #include <algorithm>
@@ -49,9 +50,31 @@ inline bool runs(const warpmat::Program& program) {
   return warp.reg("d3")[31] == 0x41800000;
 }
 
+/// Whether the C interface does the same, on registers that lie thread by thread, and reports an error.
+inline bool works_from_c() {
+  const warpmat_instruction* const mma = warpmat_find(std::string(mma_opcode).c_str(), "sm_90a", nullptr);
+  constexpr int thread_words = 14;
+  std::vector<std::uint32_t> words(thread_words * warpmat::lanes, 0x3c003c00);  // d, a, b and c of each thread
+  for (std::size_t lane = 0; lane < warpmat::lanes; ++lane)
+    std::fill_n(words.begin() + static_cast<std::ptrdiff_t>(thread_words * lane) + 10, 4, 0u);
+  warpmat_registers operands[] = {
+      WARPMAT_THREAD_MAJOR(words.data(), thread_words, nullptr, 0), WARPMAT_THREAD_MAJOR(words.data() + 4, thread_words, nullptr, 0),
+      WARPMAT_THREAD_MAJOR(words.data() + 8, thread_words, nullptr, 0), WARPMAT_THREAD_MAJOR(words.data() + 10, thread_words, nullptr, 0)};
+  warpmat_call call{};
+  call.size = sizeof call;
+  call.operands = operands;
+  call.operand_count = std::size(operands);
+  warpmat_error error;
+  error.size = sizeof error;
+  if (mma == nullptr || warpmat_execute(mma, &call, 1, &error) != WARPMAT_OK || words[3] != 0x41800000) return false;
+  call.operand_count = 3;
+  return warpmat_execute(mma, &call, 1, &error) == WARPMAT_BAD_ARGUMENT && warpmat_find("no.such", "sm_80", &error) == nullptr;
+}
+
 /// Uses what the library offers: instructions and programs made now, and the text of errors, which search the tables.
 inline bool library_works() {
   using namespace warpmat;
+  if (!works_from_c()) return false;
   if (!multiplies(Instruction(mma_opcode, "sm_90a")) || !runs(parse(program_text, "sm_80"))) return false;
   try {
     static_cast<void>(parse("mma.sync.aligned.m16n8k15.row.col.f32.f16.f16.f32 d, a, b, c;\nmad.low.u32 a, b, c, d;", "sm_90"));

@@ -28,6 +28,8 @@ endfunction()
 set(module ${CMAKE_SHARED_MODULE_SUFFIX})
 add_package_test(core "the static core executes mma" ${package}/core/execute_static)
 add_package_test(core "the shared core executes mma" ${package}/core/execute_shared)
+add_package_test(core "the tables link without the arithmetic" ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DPROGRAM=${package}/core/tables_alone
+                 -DOTHER=${package}/core/execute_static -P ${here}/tables_alone.cmake)
 add_package_test(core "every form on a stack of 64 KiB" ${package}/core/small_stack)
 add_package_test(core "hosts with _GLIBCXX_DEBUG and in C++14, through the C interface" ${package}/core/c_hosts)
 add_package_test(core "two versions in one process, and dlclose" ${package}/core/plugin_host ${package}/core/libplugin${module}

@@ -41,10 +41,15 @@ const std::vector<Room> rooms = {
     {emulator + "execute/fast", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "execute", {"numeric", "layout", "warp", "tables", "execute/reference", "execute/fast"}},
     {emulator + "c", {"numeric", "layout", "warp", "tables", "execute"}},
-    {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx", "machine"}},
+    {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx", "ptx/syntax", "ptx/program", "machine"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
-    {emulator + "ptx", {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices"}},
-    {emulator + "machine", {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx"}},
+    {emulator + "ptx/syntax", {"numeric", "tables", "ptx"}},
+    {emulator + "ptx/catalogue", {"numeric", "scalar", "layout", "warp", "tables", "ptx", "ptx/syntax"}},
+    {emulator + "ptx/program", {"numeric", "scalar", "layout", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue"}},
+    {emulator + "ptx",
+     {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
+    {emulator + "machine",
+     {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},
@@ -58,9 +63,10 @@ const std::vector<Room> rooms = {
     {"python/tests", {"emulator", "gpu"}},
 };
 
-/// What a build of the library is called and exports: headers without a room, for all of them.
-const std::set<std::string> for_all = {emulator + "export.h", emulator + "version.h"};
-const std::set<std::string> roomless = {emulator + "export.h", emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
+/// What a build of the library is called and exports, and how messages are formatted: headers without a room, for all of them.
+const std::set<std::string> for_all = {emulator + "export.h", emulator + "text.h", emulator + "version.h"};
+const std::set<std::string> roomless = {emulator + "export.h",  emulator + "text.h",      emulator + "text.cpp",
+                                        emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
 
 /// `path` relative to the root, or to the include root of the emulator. The header beside a room that has the room's name belongs to it:
 /// c.h.
@@ -85,12 +91,22 @@ bool allowed(const Room& from, const std::string& included) {
   });
 }
 
-/// The files of this project that `text` includes, relative to the root.
-std::vector<std::string> included_by(const std::string& text) {
-  static const std::regex include(R"re(#include [<"]((warpmat|gpu|tools|bench|python)/[^>"]+)[>"])re");
+/// The files of this project that `text`, of file `path`, includes, relative to the root: named from there, from the emulator's include
+/// root, or from beside the file.
+std::vector<std::string> included_by(const std::string& path, const std::string& text) {
+  static const std::regex include(R"re(#include ([<"])([^>"]+)[>"])re");
   std::vector<std::string> found;
-  for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
-    found.push_back((*match)[2] == "warpmat" ? "emulator/" + (*match)[1].str() : (*match)[1].str());
+  for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match) {
+    const std::string name = (*match)[2];
+    const std::string top = name.substr(0, name.find('/'));
+    const std::string beside = (fs::path(path).parent_path() / name).lexically_normal();
+    if (top == "warpmat")
+      found.push_back("emulator/" + name);
+    else if (std::set<std::string>{"gpu", "tools", "bench", "python"}.contains(top))
+      found.push_back(name);
+    else if ((*match)[1] == "\"" && fs::exists(source_dir / beside))
+      found.push_back(beside);
+  }
   return found;
 }
 
@@ -99,7 +115,7 @@ std::vector<std::string> wrong_arrows(const std::string& path, const std::string
   std::vector<std::string> wrong;
   const Room* from = room_of(path);
   if (from == nullptr) return wrong;
-  for (const std::string& included : included_by(text)) {
+  for (const std::string& included : included_by(path, text)) {
     if (!fs::exists(source_dir / included)) wrong.push_back(fmt::format("{} includes {}, which does not exist", path, included));
     if (!allowed(*from, included)) wrong.push_back(fmt::format("{} includes {}: no arrow leads there", path, included));
   }
@@ -125,7 +141,7 @@ std::optional<std::vector<std::string>> circle_from(const std::string& path, con
   const auto file = files.find(path);
   if (file == files.end() || done.contains(path)) return std::nullopt;
   trail.push_back(path);
-  for (const std::string& included : included_by(file->second))
+  for (const std::string& included : included_by(file->first, file->second))
     if (included != path)  // a kernel's file includes itself, once for each instruction set
       if (auto circle = circle_from(included, files, trail, done)) return circle;
   trail.pop_back();
@@ -165,5 +181,8 @@ TEST_CASE("an include that is turned around is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/library/npy.h", "#include \"tools/commands.h\"\n").size() == 1);
+  CHECK(wrong_arrows(emulator + "ptx/syntax/lexer.cpp", "#include <warpmat/ptx/catalogue/row.h>\n").size() == 1);
+  CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include \"../ptx/run.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/library/npy.h", "#include \"../commands.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
 }

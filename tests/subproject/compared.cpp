@@ -39,7 +39,7 @@ std::vector<std::uint32_t> random_operand(const Form& form, const Operand& opera
 
 /// Whether both paths give the same registers and memory.
 bool agree(const Instruction& instruction, std::mt19937_64& random) {
-  std::array<std::vector<std::uint32_t>, operand_names> operands;
+  std::array<std::vector<std::uint32_t>, operand_name_count> operands;
   for (const Operand& operand : instruction.form().operands)
     operands[static_cast<std::size_t>(operand.name)] = random_operand(instruction.form(), operand, random);
   std::array<std::vector<std::uint32_t>, 2> results;

@@ -1,4 +1,5 @@
 #include <warpmat/tables/form.h>
+#include <warpmat/tables/wgmma.h>
 
 #include <fmt/format.h>
 
@@ -161,8 +162,8 @@ TEST_CASE("operands stand in PTX's order, and only destinations are written") {
 
 TEST_CASE("mnemonics and operand names are PTX's") {
   const char* const operands[] = {"d", "a", "b", "c", "e", "selector", "scale-a", "ids-a", "scale-b", "ids-b", "r", "p", "stride"};
-  CHECK(std::size(operands) == operand_names);
-  for (std::size_t i = 0; i < operand_names; ++i) {
+  CHECK(std::size(operands) == operand_name_count);
+  for (std::size_t i = 0; i < operand_name_count; ++i) {
     CHECK(name(static_cast<OperandName>(i)) == operands[i]);
     CHECK(find_operand_name(operands[i]) == static_cast<OperandName>(i));
   }
@@ -357,4 +358,5 @@ TEST_CASE("a target that comes later inherits what baseline targets have, and no
   }
   CHECK(inherited > 0);
   CHECK(refused > 0);
+  CHECK(std::ranges::all_of(wgmma_forms(), [&](const WgmmaForm& form) { return unavailable(form, later, newest_ptx).has_value(); }));
 }

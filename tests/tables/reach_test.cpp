@@ -22,7 +22,8 @@ constexpr auto load = "ldmatrix.sync.aligned.m8n8.x2.shared.b16";
 
 }  // namespace
 
-// These are worked out by hand from the formats; that the cases of a sweep reach what they should is tested in tests/tools/coverage.cpp.
+// These are worked out by hand from the formats; that the cases of a sweep reach what they should is tested in
+// tests/tools/coverage_test.cpp.
 TEST_CASE("what can be reached follows from formats and units") {
   using enum Event;
   using enum Hardware;

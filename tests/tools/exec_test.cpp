@@ -99,7 +99,7 @@ NpyArray from_registers(std::vector<Register> registers, int register_bits, std:
 /// The result of calling the library once a case.
 NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cases) {
   const Form& form = instruction.form();
-  std::array<std::vector<Register>, operand_names> registers;
+  std::array<std::vector<Register>, operand_name_count> registers;
   for (const Operand& o : form.operands) {
     std::vector<Register>& all = registers[static_cast<std::size_t>(o.name)];
     const auto given = numbers(form, o);
@@ -111,7 +111,7 @@ NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cas
       for (const auto& [option, number] : given) all.emplace_back().fill(number);
   }
   for (std::size_t i = 0; i < cases; ++i) {
-    std::array<std::vector<std::uint32_t*>, operand_names> pointers;
+    std::array<std::vector<std::uint32_t*>, operand_name_count> pointers;
     Arguments arguments;
     for (const Operand& o : form.operands) {
       const auto index = static_cast<std::size_t>(o.name);

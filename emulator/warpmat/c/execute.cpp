@@ -5,7 +5,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
 #include <warpmat/execute/staged_warp.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

@@ -5,9 +5,9 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
-#include <warpmat/numeric/text.h>
 #include <warpmat/numeric/value.h>
 #include <warpmat/tables/sass.h>
+#include <warpmat/text.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -31,7 +31,7 @@ auto row_at(const Rows& rows, int index) -> decltype(&rows[0]) {
 }
 
 const Operand* operand_of(const warpmat_instruction* instruction, int operand) {
-  if (instruction == nullptr || operand < 0 || operand >= static_cast<int>(operand_names)) return nullptr;
+  if (instruction == nullptr || operand < 0 || operand >= static_cast<int>(operand_name_count)) return nullptr;
   return instruction->instruction.form().find_operand(static_cast<OperandName>(operand));
 }
 

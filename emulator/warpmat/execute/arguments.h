@@ -39,11 +39,11 @@ struct ExecutionOptions {
 /// everything before it writes anything, except where the hardware executes it as a sequence that does not (execute_split_dot; Part in
 /// execute/reference/multiplicands.h).
 struct Arguments {
-  std::array<ConstRegisterList, operand_names> sources;  ///< by OperandName; empty where the form has no such operand
-  RegisterList destination;                              ///< d, or r of ldmatrix
-  SharedMemory* shared = nullptr;                        ///< for ldmatrix and stmatrix
-  std::int64_t offset = 0;                               ///< added to each address of p: the [register+offset] of PTX
-  Events* events = nullptr;                              ///< where the reference counts what happens (numeric/events.h)
+  std::array<ConstRegisterList, operand_name_count> sources;  ///< by OperandName; empty where the form has no such operand
+  RegisterList destination;                                   ///< d, or r of ldmatrix
+  SharedMemory* shared = nullptr;                             ///< for ldmatrix and stmatrix
+  std::int64_t offset = 0;                                    ///< added to each address of p: the [register+offset] of PTX
+  Events* events = nullptr;                                   ///< where the reference counts what happens (numeric/events.h)
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }

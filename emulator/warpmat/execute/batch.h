@@ -57,8 +57,8 @@ struct BatchMemory {
 
 /// The registers and memories of many warps, which may overlap in any way: a batch does what its warps do one after another. See Arguments.
 struct Batch : BatchMemory {
-  std::array<BatchOperand, operand_names> sources;  ///< by OperandName
-  BatchDestination destination;                     ///< d, or r of ldmatrix; written register by register, lane 0 first
+  std::array<BatchOperand, operand_name_count> sources;  ///< by OperandName
+  BatchDestination destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first
 
   BatchOperand& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
   const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }

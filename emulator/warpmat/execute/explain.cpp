@@ -11,7 +11,7 @@
 #include <warpmat/execute/reference/scale_factors.h>
 #include <warpmat/numeric/events.h>
 #include <warpmat/numeric/ieee.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

@@ -10,8 +10,8 @@
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/staged_warp.h>
-#include <warpmat/numeric/text.h>
 #include <warpmat/tables/capacity.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {
@@ -98,7 +98,7 @@ class BatchWarp {
   /// The warps from `first` to `last` - 1.
   Warps warps(std::size_t first, std::size_t last) {
     Warps out{.first = arguments(first)};
-    for (std::size_t i = 0; i < operand_names; ++i) out.strides[i] = batch_.sources[i].stride;
+    for (std::size_t i = 0; i < operand_name_count; ++i) out.strides[i] = batch_.sources[i].stride;
     out.destination_stride = batch_.destination.stride;
     out.shared_stride = batch_.shared_stride;
     out.count = last - first;

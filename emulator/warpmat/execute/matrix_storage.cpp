@@ -1,6 +1,6 @@
 #include <warpmat/execute/matrix_storage.h>
 
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 

@@ -8,7 +8,7 @@
 
 #include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

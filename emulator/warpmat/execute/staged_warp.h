@@ -119,8 +119,8 @@ class StagedWarp {
   std::size_t warp_ = 0;
 
   // Of warp warp_; strides from warp to warp.
-  std::array<LaneRegisters, operand_names> sources_;
-  std::array<std::size_t, operand_names> source_strides_;
+  std::array<LaneRegisters, operand_name_count> sources_;
+  std::array<std::size_t, operand_name_count> source_strides_;
   std::size_t source_count_ = 0;
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;

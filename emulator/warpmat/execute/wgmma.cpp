@@ -8,7 +8,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/reference/execute.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

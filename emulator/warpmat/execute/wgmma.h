@@ -44,8 +44,8 @@ class WARPMAT_API Wgmma {
   std::size_t b_words() const { return static_cast<std::size_t>(form_->tiles() * form_->tile_b_registers()) * lanes; }
 
   /// Every 16 bytes of shared memory that operand A of warp `warp` (0 to 3) has behind a descriptor, and those of B, as addresses.
-  std::vector<std::uint32_t> a_chunks(std::uint64_t descriptor, int warp) const;
-  std::vector<std::uint32_t> b_chunks(std::uint64_t descriptor) const;
+  [[nodiscard]] std::vector<std::uint32_t> a_chunks(std::uint64_t descriptor, int warp) const;
+  [[nodiscard]] std::vector<std::uint32_t> b_chunks(std::uint64_t descriptor) const;
 
   /// The registers of A of warp `warp`, and those of B for all tiles one behind the other, from `memory`. Throws OperandTrap naming the
   /// operand and the address where the matrix leaves the memory.

@@ -84,6 +84,12 @@ const AxisBits* find(const Space& space, LayoutAxis axis) {
   return found == space.end() ? nullptr : &*found;
 }
 
+/// How many coordinates the axis has, 1 to 2^32.
+std::uint64_t size_of(const Space& space, LayoutAxis axis) {
+  const AxisBits* bits = find(space, axis);
+  return bits == nullptr ? 1 : std::uint64_t{1} << bits->bits;
+}
+
 }  // namespace
 
 std::string_view name(LayoutAxis axis) {
@@ -151,20 +157,21 @@ TiledLayout::TiledLayout(LinearLayout tile, std::vector<Repeat> repeats) : tile_
     if (repeat.count == 0) throw std::invalid_argument("a tile is repeated at least once");
     if (std::ranges::count(repeats_, repeat.from, &Repeat::from) > 1 || std::ranges::count(repeats_, repeat.to, &Repeat::to) > 1)
       throw std::invalid_argument("a tile is repeated once along an axis");
+    constexpr std::uint64_t most = std::uint64_t{1} << 32;
+    if (size_from(repeat.from) > most || size_to(repeat.to) > most)
+      throw std::invalid_argument("an axis of a layout has at most 2^32 coordinates");
   }
 }
 
-std::uint32_t TiledLayout::size_from(LayoutAxis axis) const {
-  const AxisBits* bits = find(tile_.from(), axis);
-  std::uint32_t size = bits == nullptr ? 1 : 1u << bits->bits;
+std::uint64_t TiledLayout::size_from(LayoutAxis axis) const {
+  std::uint64_t size = size_of(tile_.from(), axis);
   for (const Repeat& repeat : repeats_)
     if (repeat.from == axis) size *= repeat.count;
   return size;
 }
 
-std::uint32_t TiledLayout::size_to(LayoutAxis axis) const {
-  const AxisBits* bits = find(tile_.to(), axis);
-  std::uint32_t size = bits == nullptr ? 1 : 1u << bits->bits;
+std::uint64_t TiledLayout::size_to(LayoutAxis axis) const {
+  std::uint64_t size = size_of(tile_.to(), axis);
   for (const Repeat& repeat : repeats_)
     if (repeat.to == axis) size *= repeat.count;
   return size;
@@ -173,13 +180,12 @@ std::uint32_t TiledLayout::size_to(LayoutAxis axis) const {
 Point TiledLayout::operator()(const Point& point) const {
   Point inside = point, moved;
   for (const Repeat& repeat : repeats_) {
-    const int from_bits = find(tile_.from(), repeat.from)->bits, to_bits = find(tile_.to(), repeat.to)->bits;
-    const std::uint32_t number = point[repeat.from] >> from_bits;
+    const std::uint64_t from_size = size_of(tile_.from(), repeat.from), number = point[repeat.from] / from_size;
     if (number >= repeat.count)
       throw std::invalid_argument(std::string(name(repeat.from)) + " " + std::to_string(point[repeat.from]) +
                                   " lies outside of the layout; it has " + std::to_string(size_from(repeat.from)));
-    inside[repeat.from] = point[repeat.from] & ((1u << from_bits) - 1);
-    moved[repeat.to] = number << to_bits;
+    inside[repeat.from] = static_cast<std::uint32_t>(point[repeat.from] % from_size);
+    moved[repeat.to] = static_cast<std::uint32_t>(number * size_of(tile_.to(), repeat.to));
   }
   Point place = tile_(inside);
   for (std::size_t axis = 0; axis < layout_axes; ++axis) place.coordinates[axis] += moved.coordinates[axis];
@@ -215,7 +221,8 @@ LinearLayout linear_layout(const Fragment& fragment) {
 }
 
 LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {
-  if (address_bits < 10) throw std::invalid_argument("a swizzle repeats after 1,024 bytes: it needs addresses of at least 10 bits");
+  if (address_bits < 10 || address_bits > 32)
+    throw std::invalid_argument("a swizzle repeats after 1,024 bytes, and addresses have 32 bits: 10 to 32 bits can be swizzled");
   const Space space{{LayoutAxis::address, address_bits}};
   std::vector<std::uint64_t> columns;
   for (int i = 0; i < address_bits; ++i) columns.push_back(swizzled(swizzle, 1u << i));

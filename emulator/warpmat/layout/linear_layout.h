@@ -51,7 +51,7 @@ class WARPMAT_API LinearLayout {
   LinearLayout(std::vector<AxisBits> from, std::vector<AxisBits> to, std::vector<std::uint64_t> columns);
 
   /// Each bit of `from` becomes the bit of the same number of `to`; both have the same number of bits.
-  static LinearLayout identity(const std::vector<AxisBits>& from, const std::vector<AxisBits>& to);
+  [[nodiscard]] static LinearLayout identity(const std::vector<AxisBits>& from, const std::vector<AxisBits>& to);
 
   const std::vector<AxisBits>& from() const { return from_; }
   const std::vector<AxisBits>& to() const { return to_; }
@@ -61,13 +61,13 @@ class WARPMAT_API LinearLayout {
   Point operator()(const Point& point) const;
 
   /// This layout, then `next`: next(this(point)). Throws std::invalid_argument unless next.from() is to().
-  LinearLayout then(const LinearLayout& next) const;
+  [[nodiscard]] LinearLayout then(const LinearLayout& next) const;
 
   /// Whether no two points share a place.
-  bool injective() const;
+  [[nodiscard]] bool injective() const;
 
   /// The layout that leads back. Throws std::invalid_argument unless this one is injective and both spaces have the same number of bits.
-  LinearLayout inverse() const;
+  [[nodiscard]] LinearLayout inverse() const;
 
   friend bool operator==(const LinearLayout&, const LinearLayout&) = default;
 
@@ -81,26 +81,30 @@ class WARPMAT_API LinearLayout {
 struct Repeat {
   LayoutAxis from, to;
   std::uint32_t count;
+  friend constexpr bool operator==(const Repeat&, const Repeat&) = default;
 };
 
 /// A linear tile, repeated along some axes: how a product of any width n, no power of two, lies in registers.
 class WARPMAT_API TiledLayout {
  public:
-  /// Throws std::invalid_argument where a repeat names an axis that the tile's spaces do not have, or one that another repeat has named.
+  /// Throws std::invalid_argument where a repeat names an axis that the tile's spaces do not have, or one that another repeat has named,
+  /// and where an axis would have more than 2^32 coordinates.
   TiledLayout(LinearLayout tile, std::vector<Repeat> repeats);
 
   const LinearLayout& tile() const { return tile_; }
   const std::vector<Repeat>& repeats() const { return repeats_; }
 
-  /// How many coordinates axis `axis` of the index space has, and of the places.
-  std::uint32_t size_from(LayoutAxis axis) const;
-  std::uint32_t size_to(LayoutAxis axis) const;
+  /// How many coordinates axis `axis` of the index space has, and of the places: 1 to 2^32.
+  [[nodiscard]] std::uint64_t size_from(LayoutAxis axis) const;
+  [[nodiscard]] std::uint64_t size_to(LayoutAxis axis) const;
+
+  friend bool operator==(const TiledLayout&, const TiledLayout&) = default;
 
   /// The place of `point`. Throws std::invalid_argument for a point outside.
   Point operator()(const Point& point) const;
 
   /// The layout that leads back; the tile must be invertible.
-  TiledLayout inverse() const;
+  [[nodiscard]] TiledLayout inverse() const;
 
  private:
   LinearLayout tile_;
@@ -110,7 +114,8 @@ class WARPMAT_API TiledLayout {
 /// A fragment as a layout: from row, column and matrix to bit, lane and register. `bit` is the lowest bit of the element's container.
 [[nodiscard]] WARPMAT_API LinearLayout linear_layout(const Fragment& fragment);
 
-/// The swizzle as a map of addresses of `address_bits` bits, at least 10 of them, relative to a place that is aligned to 1,024 bytes.
+/// The swizzle as a map of addresses of `address_bits` bits, 10 to 32 of them, relative to a place that is aligned to 1,024 bytes. Throws
+/// std::invalid_argument for other numbers.
 [[nodiscard]] WARPMAT_API LinearLayout swizzle_layout(Swizzle swizzle, int address_bits = 10);
 
 }  // namespace warpmat

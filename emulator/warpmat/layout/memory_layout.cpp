@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <warpmat/layout/swizzle.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

@@ -21,21 +21,21 @@ class WARPMAT_API MemoryLayout {
   MemoryLayout() = default;
 
   /// `row_bytes` bytes from one row to the next.
-  static MemoryLayout padded(std::size_t row_bytes);
+  [[nodiscard]] static MemoryLayout padded(std::size_t row_bytes);
 
   /// CuTe's Swizzle<bits, base, shift> on byte addresses: bits base+shift to base+shift+bits-1 of a byte's offset are added, modulo 2, to
   /// the `bits` bits from `base` on. swizzled(3, 4, 3) exchanges the 16-byte chunks of rows of 128 bytes. Rows are `row_bytes` bytes apart;
   /// 0: without gaps. Throws std::invalid_argument unless 0 <= bits <= shift, 0 <= base and base+shift+bits <= 32.
-  static MemoryLayout swizzled(int bits, int base, int shift, std::size_t row_bytes = 0);
+  [[nodiscard]] static MemoryLayout swizzled(int bits, int base, int shift, std::size_t row_bytes = 0);
 
   /// `bit_of(row, column)` is the number of the element's lowest bit.
-  static MemoryLayout function(BitOf bit_of);
+  [[nodiscard]] static MemoryLayout function(BitOf bit_of);
 
   /// "rows", "padded<80>", "swizzle<3,4,3>" or "swizzle<3,4,3,256>", the last a row's bytes. Throws std::invalid_argument.
-  static MemoryLayout parse(std::string_view text);
+  [[nodiscard]] static MemoryLayout parse(std::string_view text);
 
   /// The number of the lowest bit of element (row, column) of a matrix with `columns` columns.
-  std::uint64_t bit(int row, int column, int columns, int element_bits) const;
+  [[nodiscard]] std::uint64_t bit(int row, int column, int columns, int element_bits) const;
 
  private:
   std::size_t row_bytes_ = 0;

@@ -44,7 +44,7 @@ class OneWarp : public ListMachine {
     try {
       block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
     } catch (const KernelTrap& trap) {
-      throw Trap(std::max(trap.site.lane, 0), trap.address, trap.reason);
+      throw Trap(trap.site.lane, trap.address, trap.reason);
     }
   }
 

@@ -49,14 +49,14 @@ struct WARPMAT_API TensorMap {
   std::uint32_t pixels = 0;    ///< im2col: that a copy moves
 
   /// What the driver would refuse, as one sentence; nothing where it takes the map.
-  std::optional<std::string> problem() const;
+  [[nodiscard]] std::optional<std::string> problem() const;
   /// The 128 bytes of a kernel's argument; their layout is warpmat's own, as NVIDIA does not publish the GPU's. Throws
   /// std::invalid_argument with the problem.
-  Encoded encode() const;
+  [[nodiscard]] Encoded encode() const;
   /// The same without a look at what is in the map: for edits on the device.
-  Encoded encode_unchecked() const;
+  [[nodiscard]] Encoded encode_unchecked() const;
   /// The map that 128 bytes are; nothing where they are none.
-  static std::optional<TensorMap> decode(std::span<const std::uint8_t> encoded);
+  [[nodiscard]] static std::optional<TensorMap> decode(std::span<const std::uint8_t> encoded);
 
   std::uint64_t element_bytes() const;
   /// Bytes that neighbours along dimension 0 are apart in global memory: an element's, or a slice's.

@@ -141,8 +141,8 @@ void for_each_element(const Fragment& fragment, Visit visit) {
 }
 
 /// The slot of the first register of each operand of the form, by its name.
-std::array<int, operand_names> first_operands(const Form& form) {
-  std::array<int, operand_names> first{};
+std::array<int, operand_name_count> first_operands(const Form& form) {
+  std::array<int, operand_name_count> first{};
   int next_result = 0, next_source = 0;
   for (const Operand& operand : form.operands) {
     int& next = operand.written ? next_result : next_source;

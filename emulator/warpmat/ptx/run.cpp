@@ -121,7 +121,7 @@ void Warp::execute(const Statement& statement, const ExecutionOptions& options) 
 }
 
 void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options) {
-  std::array<Words, operand_names> lists;
+  std::array<Words, operand_name_count> lists;
   Arguments arguments;
   arguments.shared = &shared_;
   std::size_t next = 0;

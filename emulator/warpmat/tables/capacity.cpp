@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include <warpmat/numeric/dot.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat::capacity {
 namespace {

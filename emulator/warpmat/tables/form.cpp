@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include <warpmat/numeric/lasting.h>
-#include <warpmat/numeric/text.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/wmma_forms.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 using Formats = std::span<const Format>;
 
 /// Which types of C and D go with each other.
-enum class Accumulators : std::uint8_t { f32, f32_or_f16, f16, s32, f64, volta };
+enum class Accumulators : std::uint8_t { f32, f32_or_f16, f16, s32, f64, m8n8k4 };
 
 enum class Pairing : std::uint8_t { same, any };  ///< whether B's type must be A's
 
@@ -72,7 +72,7 @@ constexpr Requirement rtx_exact(PtxVersion ptx) {
 constexpr MmaRow dense_rows[] = {
     // clang-format off
     // shape        A and B  pairing C and D          variants   requires
-    {{8, 8, 4},     f16,     same,   Acc::volta,      layouts,   since(70, {6, 4})},
+    {{8, 8, 4},     f16,     same,   Acc::m8n8k4,      layouts,   since(70, {6, 4})},
     {{16, 8, 8},    f16,     same,   Acc::f32_or_f16, none,      since(75, {6, 5})},
     {{16, 8, 16},   f16,     same,   Acc::f32_or_f16, none,      since(80, {7, 0})},
     {{16, 8, 8},    bf16,    same,   Acc::f32,        none,      since(80, {7, 0})},
@@ -223,7 +223,7 @@ std::vector<AccumulatorPair> pairs(Accumulators accumulators) {
     case Acc::f16: return {{Format::f16, Format::f16}};
     case Acc::s32: return {{Format::s32, Format::s32}};
     case Acc::f64: return {{Format::f64, Format::f64}};
-    case Acc::volta: return {{Format::f32, Format::f32}, {Format::f32, Format::f16}, {Format::f16, Format::f16}};
+    case Acc::m8n8k4: return {{Format::f32, Format::f32}, {Format::f32, Format::f16}, {Format::f16, Format::f16}};
   }
   return {};
 }
@@ -272,14 +272,16 @@ struct MmaChoice {
 
 std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
   const Shape stored{form.shape.m, form.shape.n, form.stored_k()};
-  const bool volta = form.shape == Shape{8, 8, 4} && x.a == Format::f16;
-  const auto accumulator = [&](Format f) { return volta ? fragment_m8n8k4_c(row(f).bits) : fragment_c(form.shape, row(f).bits); };
+  const bool is_m8n8k4 = form.shape == Shape{8, 8, 4} && x.a == Format::f16;
+  const auto accumulator = [&](Format f) { return is_m8n8k4 ? fragment_m8n8k4_c(row(f).bits) : fragment_c(form.shape, row(f).bits); };
   std::vector<Operand> operands{
       fragment_operand(OperandName::d, x.accumulators.d, accumulator(x.accumulators.d), true),
-      fragment_operand(OperandName::a, x.a,
-                       volta ? fragment_m8n8k4(Axis::row, Axis::column, !x.a_column) : with_container(fragment_a, stored, x.a, form.kind)),
-      fragment_operand(OperandName::b, x.b,
-                       volta ? fragment_m8n8k4(Axis::column, Axis::row, !x.b_row) : with_container(fragment_b, form.shape, x.b, form.kind)),
+      fragment_operand(
+          OperandName::a, x.a,
+          is_m8n8k4 ? fragment_m8n8k4(Axis::row, Axis::column, !x.a_column) : with_container(fragment_a, stored, x.a, form.kind)),
+      fragment_operand(
+          OperandName::b, x.b,
+          is_m8n8k4 ? fragment_m8n8k4(Axis::column, Axis::row, !x.b_row) : with_container(fragment_b, form.shape, x.b, form.kind)),
       fragment_operand(OperandName::c, x.accumulators.c, accumulator(x.accumulators.c)),
   };
   if (form.sparsity != Sparsity::dense) {
@@ -475,8 +477,8 @@ std::string_view name(Mnemonic mnemonic) {
 }
 
 std::string_view name(OperandName name) {
-  static constexpr std::string_view names[operand_names] = {"d",     "a",       "b",     "c", "e", "selector", "scale-a",
-                                                            "ids-a", "scale-b", "ids-b", "r", "p", "stride"};
+  static constexpr std::string_view names[operand_name_count] = {"d",     "a",       "b",     "c", "e", "selector", "scale-a",
+                                                                 "ids-a", "scale-b", "ids-b", "r", "p", "stride"};
   return names[static_cast<std::size_t>(name)];
 }
 
@@ -486,7 +488,7 @@ std::string_view name(OperandKind kind) {
 }
 
 std::optional<OperandName> find_operand_name(std::string_view text) {
-  for (std::size_t i = 0; i < operand_names; ++i)
+  for (std::size_t i = 0; i < operand_name_count; ++i)
     if (const auto candidate = static_cast<OperandName>(i); name(candidate) == text) return candidate;
   return std::nullopt;
 }

@@ -53,7 +53,7 @@ struct Requirement {
 
 /// The operands of the matrix instructions, as PTX's syntax descriptions name them; `ids` are the tuples {byte-id, thread-id}.
 enum class OperandName : std::uint8_t { d, a, b, c, e, selector, scale_a, ids_a, scale_b, ids_b, r, p, stride };
-WARPMAT_LOCAL inline constexpr std::size_t operand_names = 13;
+WARPMAT_LOCAL inline constexpr std::size_t operand_name_count = 13;
 
 [[nodiscard]] WARPMAT_API std::string_view name(OperandName name);
 [[nodiscard]] WARPMAT_API std::optional<OperandName> find_operand_name(std::string_view name);

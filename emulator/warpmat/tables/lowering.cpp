@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <warpmat/numeric/lasting.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {
@@ -81,12 +81,15 @@ constexpr Set<Hardware> blackwell{sm_100, sm_103, sm_110, sm_120, sm_121};
 constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
 constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
 
-constexpr Lowering::Particulars in_pieces{.discardable = false};
-constexpr Lowering::Particulars adds_to_d{.discardable = false};  // several machine instructions along K
-constexpr Lowering::Particulars called{.subroutine = true};
-constexpr Lowering::Particulars called_metadata{.subroutine = true, .undefined_metadata = UndefinedMetadata::as_written};
+constexpr Lowering::Particulars in_pieces{.discardable = false, .one_instruction = false};
+constexpr Lowering::Particulars adds_to_d{.discardable = false, .one_instruction = false};  // several machine instructions along K
+constexpr Lowering::Particulars called{.subroutine = true, .one_instruction = false};
+constexpr Lowering::Particulars called_metadata{
+    .subroutine = true, .undefined_metadata = UndefinedMetadata::as_written, .one_instruction = false};
 constexpr Lowering::Particulars metadata_known{.undefined_metadata = UndefinedMetadata::as_written};
-constexpr Lowering::Particulars metadata_known_in_pieces{.discardable = false, .undefined_metadata = UndefinedMetadata::as_written};
+constexpr Lowering::Particulars metadata_known_in_pieces{
+    .discardable = false, .undefined_metadata = UndefinedMetadata::as_written, .one_instruction = false};
+constexpr Lowering::Particulars of_bytes{.one_instruction = false};
 constexpr Lowering::Particulars all_addresses{.checks_all_addresses = true};
 
 constexpr auto isa = "PTX ISA 9.1";
@@ -177,7 +180,7 @@ constexpr Row rows[] = {
     {mma, bytes, plain, any, blackwell, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, published, isa}},
     {mma, nibbles, plain, any, blackwell, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, published, isa, called}},
     {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, published, isa}},
-    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa}},
+    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa, of_bytes}},
 
     // ---- wmma: no unit of its own. ptxas writes loads and stores of parts of rows, and the instructions of mma for halves of the product;
     // where n is 32, those of the transposed matrices. Which registers hold what is known of sm_90 alone.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <warpmat/numeric/format.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {
@@ -58,8 +58,8 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
     case Mnemonic::mma: break;
     default: return std::nullopt;  // wmma: loads and stores of words, and the machine instructions of mma
   }
+  if (!lowering.particulars.one_instruction) return std::nullopt;
   std::string machine = machine_name(form, lowering);
-  if (machine.find(' ') != std::string::npos) return std::nullopt;  // several
   const auto suffix = type_suffix(form, lowering);
   if (!suffix) return std::nullopt;
   // Only of f64 does SASS write the shape with crosses: DMMA.16x8x4.

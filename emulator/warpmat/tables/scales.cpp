@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

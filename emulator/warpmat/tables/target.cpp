@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

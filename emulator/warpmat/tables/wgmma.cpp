@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <warpmat/numeric/lasting.h>
-#include <warpmat/numeric/text.h>
 #include <warpmat/tables/opcode.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

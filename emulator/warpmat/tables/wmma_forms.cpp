@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

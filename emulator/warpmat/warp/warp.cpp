@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 
@@ -10,9 +10,9 @@ namespace {
 
 std::string describe(int lane, std::optional<std::uint64_t> address, const std::string& reason, const std::string& where) {
   std::string text = where.empty() ? "" : where + ": ";
-  text += format_text("lane {}", lane);
-  if (address) text += format_text(", shared address {:#x}", *address);
-  return text + ": " + reason;
+  if (lane >= 0) text += format_text("lane {}{}", lane, address ? ", " : ": ");
+  if (address) text += format_text("shared address {:#x}: ", *address);
+  return text + reason;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class WARPMAT_API Trap : public std::runtime_error {
   /// `where` names the statement, once it is known: "line 7".
   Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where = {});
 
-  int lane;                              ///< the lane that is to blame, 0 to 31
+  int lane;                              ///< the lane that is to blame, 0 to 31; -1 if none is
   std::optional<std::uint64_t> address;  ///< its shared-memory byte address, where one is wrong
   std::string reason;                    ///< what is wrong and what would be right
   std::size_t warp = 0;                  ///< in a batch, the warp that is to blame
@@ -38,7 +38,7 @@ class WARPMAT_API SharedMemory {
   explicit SharedMemory(std::size_t bytes = 0, std::uint32_t base = 0) : SharedMemory(std::vector<std::uint8_t>(bytes), base) {}
   explicit SharedMemory(std::vector<std::uint8_t> bytes, std::uint32_t base = 0) : owned_(std::move(bytes)), bytes_(owned_), base_(base) {}
   /// Memory that lies in `bytes`, which must outlive it.
-  static SharedMemory borrowing(std::span<std::uint8_t> bytes, std::uint32_t base = 0);
+  [[nodiscard]] static SharedMemory borrowing(std::span<std::uint8_t> bytes, std::uint32_t base = 0);
 
   SharedMemory(const SharedMemory& other)
       : owned_(other.owned_), bytes_(other.owned_.empty() ? other.bytes_ : std::span(owned_)), base_(other.base_) {}

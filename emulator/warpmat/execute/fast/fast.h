@@ -25,8 +25,8 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
 
 /// Many warps for one instruction: warp w's registers lie `strides` words behind those of warp w - 1, each operand with its own.
 struct Warps {
-  const Arguments& first;                            ///< the first warp's
-  std::array<std::size_t, operand_names> strides{};  ///< of the sources, by OperandName
+  const Arguments& first;                                 ///< the first warp's
+  std::array<std::size_t, operand_name_count> strides{};  ///< of the sources, by OperandName
   std::size_t destination_stride = 0;
   std::size_t shared_stride = 0;  ///< in bytes
   std::size_t count = 1;
@@ -116,7 +116,7 @@ struct GroupedPlan {
 };
 
 /// Semantics::m8n8k4_dot and Semantics::m8n8k4_fma.
-struct VoltaPlan {
+struct M8n8k4Plan {
   bool fused = false;     ///< Semantics::m8n8k4_fma
   bool a_along_k = true;  ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
   bool b_along_k = true;  ///< the same of columns of B
@@ -169,15 +169,15 @@ struct MovePlan {
   int row_lanes = 0;        ///< lanes that address a row
   bool transposed = false;  ///< of 8x8 matrices of 16-bit elements
   int memory_bits = 16;     ///< of an element in memory
-  /// Where the elements are bytes in registers: byte i of what is written is byte table[i] of what is read. One is the registers, lane after
-  /// lane, the other the rows, each unpacked to 16 bytes.
+  /// Where the elements are bytes in registers: byte i of what is written is byte table[i] of what is read. One is the registers, lane
+  /// after lane, the other the rows, each unpacked to 16 bytes.
   std::vector<std::uint16_t> table;
 };
 
 /// Plans of `form` under `lowering`; nothing if the arithmetic is another.
 std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering);
 std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering);
-std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering);
+std::optional<M8n8k4Plan> m8n8k4_plan(const Form& form, const Lowering& lowering);
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering);
 std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering);
 std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
@@ -188,7 +188,7 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering);
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps);
-std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps& warps);
+std::size_t fast_m8n8k4_dot(const M8n8k4Plan& plan, const Form& form, const Warps& warps);
 std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps);
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps);
@@ -197,7 +197,7 @@ std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& 
 /// The kernel of a form on a hardware, with its plan.
 class FastPath {
  public:
-  using Plan = std::variant<FloatPlan, GroupedPlan, VoltaPlan, IntegerPlan, F64Plan, MovePlan, TilePlan>;
+  using Plan = std::variant<FloatPlan, GroupedPlan, M8n8k4Plan, IntegerPlan, F64Plan, MovePlan, TilePlan>;
   FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
 
   /// Executes warps as the kernels do. Declines also where destination registers overlap: the order of writing would show.

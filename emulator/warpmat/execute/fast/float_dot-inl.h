@@ -1,7 +1,7 @@
 // D = A · B + C in floating point, all sixteen rows of a column at a time; included once for each instruction set, as vectors-inl.h is.
 //
 // The steps are those of numeric/dot.h. Products are exact in a float or a double; how they are aligned and added is in
-// usual_float_dot-inl.h and any_float_dot-inl.h.
+// usual_float_dot-inl.h and general_float_dot-inl.h.
 
 #if defined(WARPMAT_FAST_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_FLOAT_DOT_INL_H_
@@ -10,8 +10,8 @@
 #define WARPMAT_FAST_FLOAT_DOT_INL_H_
 #endif
 
-#include <warpmat/execute/fast/any_float_dot-inl.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
+#include <warpmat/execute/fast/general_float_dot-inl.h>
 #include <warpmat/execute/fast/usual_float_dot-inl.h>
 #include <warpmat/numeric/rounding_mode.h>
 
@@ -25,7 +25,7 @@ template <int bits, bool wide, bool sparse>
 class FloatDot {
  public:
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
-      : plan_(plan), warps_(warps), operands_(plan, form, warps), usual_(operands_), any_(operands_) {}
+      : plan_(plan), warps_(warps), operands_(plan, form, warps), usual_(operands_), general_(operands_) {}
 
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
@@ -34,7 +34,7 @@ class FloatDot {
     if (!operands_.read(warp)) return false;
     if (!operands_.usual() || !usual_.multiply(d_)) {
       if (bits == 8) operands_.mark_nans();
-      any_.multiply(d_);
+      general_.multiply(d_);
     }
     if (plan_.split) add_c();
     write();
@@ -107,7 +107,7 @@ class FloatDot {
   std::size_t warp_ = 0;
   FloatOperands<bits, wide, sparse> operands_;
   UsualFloatDot<bits, wide, sparse> usual_;
-  AnyFloatDot<bits, wide, sparse> any_;
+  GeneralFloatDot<bits, wide, sparse> general_;
   HWY_ALIGN std::uint32_t d_[columns][rows];
 };
 

@@ -6,7 +6,7 @@
 
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/lasting.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

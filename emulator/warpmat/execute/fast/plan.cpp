@@ -148,21 +148,21 @@ std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& loweri
   return plan;
 }
 
-std::optional<VoltaPlan> volta_plan(const Form& form, const Lowering& lowering) {
+std::optional<M8n8k4Plan> m8n8k4_plan(const Form& form, const Lowering& lowering) {
   const bool fused = lowering.semantics == Semantics::m8n8k4_fma;
   const bool in_unit = lowering.semantics == Semantics::m8n8k4_dot && keeps_all_bits(*lowering.model);
   if (!in_unit && !fused) return std::nullopt;
   const Format result = form.format(OperandName::d);
-  return VoltaPlan{.fused = fused,
-                   .a_along_k = form.operand(OperandName::a).fragment.place({0, 1, 0}).lane == 0,
-                   .b_along_k = form.operand(OperandName::b).fragment.place({1, 0, 0}).lane == 0,
-                   .f16_c = form.format(OperandName::c) == Format::f16,
-                   .f16_d = result == Format::f16,
-                   .nan = static_cast<std::uint32_t>(canonical_nan(result)),
-                   .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
-                   .floor = fused ? no_floor : lowering.model->floor(result),
-                   .least_exponent = min_exponent(row(form.format(OperandName::a))),
-                   .least_c_exponent = min_exponent(row(result))};
+  return M8n8k4Plan{.fused = fused,
+                    .a_along_k = form.operand(OperandName::a).fragment.place({0, 1, 0}).lane == 0,
+                    .b_along_k = form.operand(OperandName::b).fragment.place({1, 0, 0}).lane == 0,
+                    .f16_c = form.format(OperandName::c) == Format::f16,
+                    .f16_d = result == Format::f16,
+                    .nan = static_cast<std::uint32_t>(canonical_nan(result)),
+                    .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
+                    .floor = fused ? no_floor : lowering.model->floor(result),
+                    .least_exponent = min_exponent(row(form.format(OperandName::a))),
+                    .least_c_exponent = min_exponent(row(result))};
 }
 
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering) {
@@ -239,7 +239,7 @@ std::size_t FastPath::execute(const Warps& warps) const {
     const Warps& warps;
     std::size_t operator()(const FloatPlan& plan) const { return fast_float_dot(plan, form, warps); }
     std::size_t operator()(const GroupedPlan& plan) const { return fast_grouped_dot(plan, form, warps); }
-    std::size_t operator()(const VoltaPlan& plan) const { return fast_volta_dot(plan, form, warps); }
+    std::size_t operator()(const M8n8k4Plan& plan) const { return fast_m8n8k4_dot(plan, form, warps); }
     std::size_t operator()(const IntegerPlan& plan) const { return fast_integer_dot(plan, form, warps); }
     std::size_t operator()(const F64Plan& plan) const { return fast_f64(plan, form, warps); }
     std::size_t operator()(const MovePlan& plan) const { return fast_move(plan, form, warps); }
@@ -257,7 +257,7 @@ std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& loweri
   }
   if (const auto plan = float_plan(form, lowering)) return *plan;
   if (const auto plan = grouped_plan(form, lowering)) return *plan;
-  if (const auto plan = volta_plan(form, lowering)) return *plan;
+  if (const auto plan = m8n8k4_plan(form, lowering)) return *plan;
   if (const auto plan = integer_plan(form, lowering)) return *plan;
   if (const auto plan = f64_plan(form, lowering)) return *plan;
   if (const auto plan = move_plan(form, lowering)) return *plan;

@@ -2,7 +2,7 @@
 
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/numeric/events.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

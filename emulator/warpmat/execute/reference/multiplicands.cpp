@@ -3,7 +3,7 @@
 #include <bit>
 
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/numeric/events.h>
-#include <warpmat/numeric/text.h>
 #include <warpmat/tables/scales.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 

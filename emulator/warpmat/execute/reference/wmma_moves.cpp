@@ -5,8 +5,8 @@
 
 #include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/numeric/text.h>
 #include <warpmat/tables/capacity.h>
+#include <warpmat/text.h>
 
 namespace warpmat {
 namespace {

@@ -30,10 +30,16 @@ const syntax::Function& find_entry(const syntax::Module& module, std::string_vie
 /// The numbers of the targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.
 constexpr int other_targets[]{10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 72};
 
+/// The family that the targets sm_Nf and sm_Na of a hardware name; 0 if there are none.
+int family_of(Hardware hardware) {
+  const auto found = std::ranges::find_if(targets(), [&](const Target& t) { return t.hardware == hardware && t.family != 0; });
+  return found == targets().end() ? 0 : found->family;
+}
+
 bool runs_on(const Target& own, const Target& wanted) {
   switch (own.features) {
     case Target::Features::baseline: return wanted.number >= own.number;
-    case Target::Features::family: return wanted.number / 10 == own.number / 10 && wanted.number >= own.number;
+    case Target::Features::family: return family_of(wanted.hardware) == own.family && wanted.number >= own.number;
     case Target::Features::architecture: return wanted.number == own.number;
   }
   return false;

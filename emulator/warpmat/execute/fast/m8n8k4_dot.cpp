@@ -12,7 +12,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "warpmat/execute/fast/volta_dot.cpp"
+#define HWY_TARGET_INCLUDE "warpmat/execute/fast/m8n8k4_dot.cpp"
 #include <hwy/foreach_target.h>
 
 #include <warpmat/execute/fast/bounds.h>
@@ -25,7 +25,7 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-std::size_t volta_dot(const VoltaPlan&, const Form&, const Warps&) {
+std::size_t m8n8k4_dot(const M8n8k4Plan&, const Form&, const Warps&) {
   return 0;
 }
 
@@ -108,9 +108,9 @@ class PowerOfTwo {
 };
 
 template <bool fused>
-class VoltaDot {
+class M8n8k4Dot {
  public:
-  VoltaDot(const VoltaPlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
+  M8n8k4Dot(const M8n8k4Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
   void run(std::size_t warp) {
     warp_ = warp;
@@ -214,7 +214,7 @@ class VoltaDot {
     return line;
   }
 
-  /// As execute_volta_fma.
+  /// As execute_m8n8k4_fma.
   HWY_INLINE Word f32_chain(const Line& a, const Line& b, Floats c) const {
     const auto fma = [&](int i, Floats sum) HWY_ATTR { return multiply_add(a.elements[i], b.elements[i], sum); };
     if (!plan_.f16_d) return with_canonical_nan(hn::Add(c, fma(3, fma(2, fma(1, fma(0, hn::Zero(F32())))))));
@@ -272,7 +272,7 @@ class VoltaDot {
     });
   }
 
-  const VoltaPlan& plan_;
+  const M8n8k4Plan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
   Lines a_, b_;
@@ -281,15 +281,15 @@ class VoltaDot {
 
 /// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
 template <bool fused>
-HWY_NOINLINE std::size_t run_volta_dot(const VoltaPlan& plan, const Warps& warps) {
-  VoltaDot<fused> product(plan, warps);
+HWY_NOINLINE std::size_t run_m8n8k4_dot(const M8n8k4Plan& plan, const Warps& warps) {
+  M8n8k4Dot<fused> product(plan, warps);
   for (std::size_t warp = 0; warp < warps.count; ++warp) product.run(warp);
   return warps.count;
 }
 
-std::size_t volta_dot(const VoltaPlan& plan, const Form&, const Warps& warps) {
+std::size_t m8n8k4_dot(const M8n8k4Plan& plan, const Form&, const Warps& warps) {
   const RoundingMode mode(plan.fused ? RoundingMode::nearest : RoundingMode::toward_zero);
-  return plan.fused ? run_volta_dot<true>(plan, warps) : run_volta_dot<false>(plan, warps);
+  return plan.fused ? run_m8n8k4_dot<true>(plan, warps) : run_m8n8k4_dot<false>(plan, warps);
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
@@ -301,10 +301,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace warpmat {
 
-HWY_EXPORT(volta_dot);
+HWY_EXPORT(m8n8k4_dot);
 
-std::size_t fast_volta_dot(const VoltaPlan& plan, const Form& form, const Warps& warps) {
-  return WARPMAT_KERNEL(volta_dot)(plan, form, warps);
+std::size_t fast_m8n8k4_dot(const M8n8k4Plan& plan, const Form& form, const Warps& warps) {
+  return WARPMAT_KERNEL(m8n8k4_dot)(plan, form, warps);
 }
 
 }  // namespace warpmat

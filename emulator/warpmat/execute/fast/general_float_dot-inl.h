@@ -4,11 +4,11 @@
 // are added in doubles, exactly. Products of bf16 and tf32 leave the range of a float: their significands are multiplied as floats, and the
 // exponents are added apart. Numbers behind all of this: bounds.h.
 
-#if defined(WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_
-#undef WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_
+#if defined(WARPMAT_FAST_GENERAL_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_FAST_GENERAL_FLOAT_DOT_INL_H_
+#undef WARPMAT_FAST_GENERAL_FLOAT_DOT_INL_H_
 #else
-#define WARPMAT_FAST_ANY_FLOAT_DOT_INL_H_
+#define WARPMAT_FAST_GENERAL_FLOAT_DOT_INL_H_
 #endif
 
 #include <warpmat/execute/fast/bounds.h>
@@ -21,10 +21,10 @@ namespace {
 #if HWY_TARGET != HWY_SCALAR
 
 template <int bits, bool wide, bool sparse>
-class AnyFloatDot {
+class GeneralFloatDot {
  public:
   using Operands = FloatOperands<bits, wide, sparse>;
-  explicit AnyFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
+  explicit GeneralFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
 
   /// Writes d[column][row].
   void multiply(std::uint32_t (*d)[rows]) {

@@ -1,5 +1,5 @@
 #define FMT_HEADER_ONLY
-#include <warpmat/numeric/text.h>
+#include <warpmat/text.h>
 
 #include <fmt/format.h>
 
