@@ -65,12 +65,13 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
   return report(error, out);
 }
 
-/// WARPMAT_OK if operand `i` of a call is described as it must be.
-inline warpmat_status check_operand(const warpmat_instruction& handle, const warpmat_call& call, std::size_t i, warpmat_error* error) {
-  const OperandWords& operand = handle.operands[i];
-  const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-  const char* const what = problem(operand, call.operands[i], wide ? 2 : operand.words);
-  return what == nullptr ? WARPMAT_OK : bad_operand(error, handle.instruction.form(), operand.name, what);
+/// The same of a call whose addresses are `wide` or not.
+inline const char* problem_in_call(const OperandWords& operand, const warpmat_registers& registers, bool wide) {
+  return problem(operand, registers, operand.kind == OperandKind::address && wide ? 2 : operand.words);
+}
+
+bool has_wide_addresses(const warpmat_call& call) {
+  return (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
 }
 
 bool is_register_major(const warpmat_instruction& handle, const warpmat_call& call) {
@@ -100,12 +101,16 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
                                                 warpmat_error* error) {
   StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), memory, options.path, first);
   warpmat_status status = WARPMAT_OK;
-  const bool added = staged.add(handle.operands, [&](std::size_t i, BatchDestination& registers) {
-    status = check_operand(handle, call, i, error);
-    if (status == WARPMAT_OK) registers = places(call.operands[i]);
-    return status == WARPMAT_OK;
-  });
-  if (!added) return status;
+  const auto place = [&, given = call.operands, wide = has_wide_addresses(call)](std::size_t i, const OperandWords& operand,
+                                                                                 BatchDestination& registers) {
+    if (const char* const what = problem_in_call(operand, given[i], wide); what != nullptr) [[unlikely]] {
+      status = bad_operand(error, handle.instruction.form(), operand.name, what);
+      return false;
+    }
+    registers = places(given[i]);
+    return true;
+  };
+  if (!staged.add(handle.operands, place)) return status;
   handle.instruction.execute(staged, warps, options);
   return WARPMAT_OK;
 }
@@ -131,11 +136,12 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   const bool plain = is_register_major(handle, call);
   if (!plain && !handle.addresses_memory) return execute_staged(handle, call, {}, 0, warps, options, error);
   for (std::size_t i = 0; i < count; ++i)
-    if (const warpmat_status status = check_operand(handle, call, i, error); status != WARPMAT_OK) return status;
+    if (const char* const what = problem_in_call(handle.operands[i], call.operands[i], has_wide_addresses(call)))
+      return bad_operand(error, form, handle.operands[i].name, what);
   BatchMemory memory;
   RowMemory rows;
   memory.offset = call.offset;
-  memory.wide_addresses = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+  memory.wide_addresses = has_wide_addresses(call);
   if (handle.addresses_memory)
     if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
   if (plain && lies_plainly(memory)) {

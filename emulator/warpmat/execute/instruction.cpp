@@ -149,9 +149,8 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
   StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path, first);
-  const std::span<const OperandWords> operands = operand_words(instruction.form());
-  staged.add(operands, [&](std::size_t i, BatchDestination& registers) {
-    registers = operands[i].written ? batch.destination : as_destination(batch.source(operands[i].name));
+  staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, BatchDestination& registers) {
+    registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;
   });
   instruction.execute(staged, warps, options);

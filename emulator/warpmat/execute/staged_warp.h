@@ -48,7 +48,8 @@ class StagedWarp {
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
-  /// Where the form's `operands` lie, told once: place(i, registers) describes those of operand i. False as soon as `place` returns false.
+  /// Where the form's `operands` lie, told once: place(i, operand, registers) describes the registers of operand i.
+  /// False as soon as `place` returns false.
   template <typename Place>
   bool add(std::span<const OperandWords> operands, Place place) {
     std::size_t words = 0, sources = 0;
@@ -56,7 +57,7 @@ class StagedWarp {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const OperandWords& operand = operands[i];
       BatchDestination registers;
-      if (!place(i, registers)) return false;
+      if (!place(i, operand, registers)) return false;
       if (operand.kind == OperandKind::stride && registers.words == nullptr) continue;  // left out
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;

@@ -15,8 +15,12 @@ struct FloatControl {
   enum Mode : std::uint32_t { nearest = 0x1f80, down = 0x3f80, up = 0x5f80, toward_zero = 0x7f80 };
   static constexpr std::uint32_t flushing = 0x8000 | 0x0040;  ///< flush to zero, denormals are zeros
   static constexpr std::uint32_t flags = 0x003f;              ///< that exceptions leave
-  static std::uint32_t read() { return _mm_getcsr(); }
-  static void write(std::uint32_t word) { _mm_setcsr(word); }
+  static std::uint32_t read() {
+    return _mm_getcsr();
+  }
+  static void write(std::uint32_t word) {
+    _mm_setcsr(word);
+  }
 #elif defined(__aarch64__)  // FPCR
   enum Mode : std::uint64_t { nearest = 0, up = 1 << 22, down = 2 << 22, toward_zero = 3 << 22 };
   static constexpr std::uint64_t flushing = 0;  ///< its own flushes before it rounds, so some results that x86-64 and GPUs keep
@@ -26,12 +30,18 @@ struct FloatControl {
     asm volatile("mrs %0, fpcr" : "=r"(word));
     return word;
   }
-  static void write(std::uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
-#else  // of other CPUs the rounding alone: flushing stays as the caller set it
+  static void write(std::uint64_t word) {
+    asm volatile("msr fpcr, %0" : : "r"(word));
+  }
+#else                       // of other CPUs the rounding alone: flushing stays as the caller set it
   enum Mode : int { nearest = FE_TONEAREST, down = FE_DOWNWARD, up = FE_UPWARD, toward_zero = FE_TOWARDZERO };
   static constexpr int flushing = 0, flags = 0;
-  static int read() { return std::fegetround(); }
-  static void write(int word) { std::fesetround(word); }
+  static int read() {
+    return std::fegetround();
+  }
+  static void write(int word) {
+    std::fesetround(word);
+  }
 #endif
 };
 
@@ -44,8 +54,8 @@ class RoundingMode : private FloatControl {
  public:
   using FloatControl::Mode, FloatControl::nearest, FloatControl::down, FloatControl::up, FloatControl::toward_zero;
 
-  /// `flush`, on x86-64 alone: subnormal operands are zeros of their sign, and so are results that would be below the smallest normal number
-  /// if the exponent had no bound.
+  /// `flush`, on x86-64 alone: subnormal operands are zeros of their sign, and so are results that would be below the smallest normal
+  /// number if the exponent had no bound.
   explicit RoundingMode(Mode mode, bool flush = false) : before_(read()) {
     const auto wanted = static_cast<Word>(mode) | (flush ? flushing : Word{0});
     same_ = (before_ & ~flags) == wanted;
@@ -62,9 +72,7 @@ class RoundingMode : private FloatControl {
  private:
   using Word = decltype(read());
 
-  static void fence() {
-    asm volatile("" ::: "memory");
-  }
+  static void fence() { asm volatile("" ::: "memory"); }
 
   Word before_;
   bool same_;

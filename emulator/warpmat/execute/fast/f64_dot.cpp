@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/numeric/ieee.h>
@@ -153,7 +154,8 @@ class F64Dot {
   /// Gives results that are NaN the NaN that the reference gives. Where the row of A, the row of C and the column of B hold no NaN, only
   /// infinities can have generated it, and that NaN is always the same. All other NaNs are computed again, step by step (chain).
   void correct_nans() {
-    const auto generated = hn::Set(F64(), generated_nan());
+    if (!generated_) generated_ = generated_nan();
+    const auto generated = hn::Set(F64(), *generated_);
     for (int column = 0; column < columns; ++column)
       for (int place = 0; place < plan_.rows; place += numbers) {
         const auto v = hn::Load(F64(), d_[column] + place);
@@ -213,6 +215,7 @@ class F64Dot {
   const F64Plan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
+  std::optional<double> generated_;  ///< generated_nan(), since a warp first needed it
   HWY_ALIGN double b_[max_f64_k / quad][32];
   HWY_ALIGN double d_[columns][rows];
 };

@@ -120,8 +120,9 @@ class UsualFloatDot {
     auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
-    const auto c_factor = hn::BitCast(F32(), hn::Sub(constants.c_factor, exponent));
-    const auto to_units = hn::Add(hn::Sub(constants.product_factor, exponent), scale);
+    const auto c_field = hn::Sub(constants.c_factor, exponent);
+    const auto c_factor = hn::BitCast(F32(), c_field);
+    const auto to_units = bits == 8 ? hn::Add(hn::Sub(constants.product_factor, exponent), scale) : c_field;
     const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.least_product_factor));
     auto sum = truncate(hn::Mul(c, c_factor));
     constexpr int group = HWY_MIN(bounds::usual_group * 4 / (end - begin), blocks * block);
