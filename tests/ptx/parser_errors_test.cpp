@@ -21,14 +21,6 @@ std::string line_of(const std::string& text, int number) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-/// "line:column message" of every error.
-std::vector<std::string> errors(std::string_view text, std::string_view target_name = "sm_90a") {
-  std::vector<std::string> out;
-  for (const Diagnostic& d : diagnostics(text, target_name))
-    out.push_back(fmt::format("{}:{} {}", d.location.line, d.location.column, d.message));
-  return out;
-}
-
 std::vector<int> error_lines(std::string_view text) {
   std::vector<int> lines;
   for (const Diagnostic& d : diagnostics(text)) lines.push_back(d.location.line);

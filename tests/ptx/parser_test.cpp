@@ -32,6 +32,14 @@ std::string variables(const Program& program) {
   return text;
 }
 
+/// "line:column message" of every error.
+std::vector<std::string> errors(std::string_view text, std::string_view target_name = "sm_90a") {
+  std::vector<std::string> out;
+  for (const Diagnostic& d : diagnostics(text, target_name))
+    out.push_back(fmt::format("{}:{} {}", d.location.line, d.location.column, d.message));
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("parser: .version, .target and .address_size") {

@@ -99,7 +99,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
 [[gnu::noinline]] warpmat_status execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
                                                 std::size_t first, std::size_t warps, const ExecutionOptions& options,
                                                 warpmat_error* error) {
-  StagedWarp staged(handle.instruction.form(), handle.instruction.lowering(), memory, options.path, first);
+  StagedWarp staged(handle.instruction, memory, options.path, handle.takes_quads, first);
   warpmat_status status = WARPMAT_OK;
   const auto place = [&, given = call.operands, wide = has_wide_addresses(call)](std::size_t i, const OperandWords& operand,
                                                                                  BatchDestination& registers) {

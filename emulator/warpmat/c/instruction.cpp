@@ -11,6 +11,7 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
     : instruction(form, target_),
       operands(warpmat::operand_words(instruction.form())),
       addresses_memory(instruction.form().find_operand(warpmat::OperandName::p) != nullptr),
+      takes_quads(warpmat::takes_quads(instruction)),
       moves(warpmat::find_moves(instruction)),
       machine(machine_name(instruction.form(), instruction.lowering())),
       sass(sass_name(instruction.form(), instruction.lowering())),

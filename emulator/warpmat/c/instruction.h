@@ -17,6 +17,7 @@ struct warpmat_instruction {
   const warpmat::Instruction instruction;
   const std::span<const warpmat::OperandWords> operands;
   const bool addresses_memory;
+  const bool takes_quads;                ///< see StagedWarp
   const warpmat::MovePlan* const moves;  ///< of ldmatrix, stmatrix and movmatrix, else nullptr
   const std::string machine;
   const std::optional<std::string> sass;

@@ -148,7 +148,7 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 /// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
-  StagedWarp staged(instruction.form(), instruction.lowering(), batch, options.path, first);
+  StagedWarp staged(instruction, batch, options.path, takes_quads(instruction), first);
   staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, BatchDestination& registers) {
     registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;
@@ -197,12 +197,13 @@ void execute_sequence(StagedWarp& staged, Execute execute) {
 void Instruction::execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const {
   for (std::size_t warp = staged.first(); warp < warps; ++warp) {
     try {
-      const Arguments& arguments = staged.read(warp);
+      staged.read(warp);
       if (lowering_->semantics == Semantics::split_dot && staged.c_meets_earlier_d()) {
-        execute_sequence(staged, [&] { execute_one(arguments, options); });
+        execute_sequence(staged, [&] { execute_one(staged.arguments(), options); });
         continue;
       }
-      execute_one(arguments, options);
+      const bool done = options.path == Path::fast && fast_ != nullptr && fast_->execute(staged.warps()) == 1;
+      if (!done) warpmat::execute(*form_, *lowering_, staged.arguments(), options);
       staged.write();
     } catch (const OperandTrap& trap) {
       throw in_warp(trap, warp);

@@ -36,6 +36,11 @@ const MovePlan* find_moves(const Instruction& instruction) {
   return fast == nullptr ? nullptr : fast->moves();
 }
 
+bool takes_quads(const Instruction& instruction) {
+  const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
+  return fast != nullptr && fast->takes_quads();
+}
+
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
                             std::size_t warps) {
   return fast_thread_moves(plan, r, p, memory, warps);
@@ -70,11 +75,21 @@ void StagedWarp::go_to(std::size_t warp) {
   warp_ = warp;
 }
 
-const Arguments& StagedWarp::read(std::size_t warp) {
+void StagedWarp::read(std::size_t warp) {
   go_to(warp);
   gather(sources());
   if (shares_registers_) share_registers();
   if (own_rows_) find_rows();
+}
+
+const Arguments& StagedWarp::arguments() {
+  bool in_quads = destination_.quads != nullptr;
+  for (LaneRegisters& source : sources()) {
+    in_quads |= source.quads != nullptr;
+    source.quads = nullptr;
+  }
+  destination_.quads = nullptr;
+  if (in_quads) gather(sources());
   return arguments_;
 }
 
@@ -158,13 +173,13 @@ bool StagedWarp::c_meets_earlier_d() const {
   return false;
 }
 
-void StagedWarp::read_c() const {
+void StagedWarp::read_c() {
   gather({c_, 1});
 }
 
 void StagedWarp::write_word(int word) const {
   const LaneRegisters& d = destination_;
-  scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1});
+  scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1, false, nullptr});
 }
 
 }  // namespace warpmat

@@ -7,6 +7,7 @@
 
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/batch.h>
+#include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
@@ -26,6 +27,8 @@ bool lies_plainly(const Form& form, const Batch& batch);
 
 /// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr of other instructions and where there is none.
 const MovePlan* find_moves(const Instruction& instruction);
+/// Whether the kernel of `instruction` takes QuadWords.
+bool takes_quads(const Instruction& instruction);
 /// ldmatrix and stmatrix on registers that lie thread by thread, where they lie: see fast_thread_moves. Returns how many warps, from the
 /// first on, are done. `memory` must lie plainly.
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
@@ -36,15 +39,17 @@ std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, con
 /// too have one copy: its second half reads what the first wrote (docs/numerics.md).
 class StagedWarp {
  public:
-  /// Begins with warp `first`. Copies by vectors for Path::fast, else lane by lane. `memory` must outlive it.
-  StagedWarp(const Form& form, const Lowering& lowering, const BatchMemory& memory, Path path, std::size_t first = 0)
-      : form_(form),
-        lowering_(lowering),
+  /// Begins with warp `first`. Copies by vectors for Path::fast, else lane by lane. `quads`: takes_quads(instruction). `memory` must
+  /// outlive it.
+  StagedWarp(const Instruction& instruction, const BatchMemory& memory, Path path, bool quads, std::size_t first = 0)
+      : form_(instruction.form()),
+        lowering_(instruction.lowering()),
         batch_(memory),
         first_(first),
         vectors_(path == Path::fast),
-        shares_registers_(form.mnemonic == Mnemonic::wmma_mma),
-        own_rows_((form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)) {}
+        takes_quads_(vectors_ && quads),
+        shares_registers_(form_.mnemonic == Mnemonic::wmma_mma),
+        own_rows_((form_.mnemonic == Mnemonic::ldmatrix || form_.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)) {}
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
@@ -62,7 +67,8 @@ class StagedWarp {
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
       LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
-      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &registers_[words], count};
+      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &registers_[words], count, false, nullptr};
+      if (takes_quads_) offer_quads(operand, entry);
       const std::span<std::uint32_t*> pointers(&pointers_[words], static_cast<std::size_t>(count));
       words += pointers.size();
       if (addresses) address = &entry;
@@ -71,19 +77,29 @@ class StagedWarp {
         arguments_.destination = pointers;
         continue;
       }
+      if (operand.name == OperandName::a) a_ = &entry;
       if (operand.name == OperandName::c) c_ = &entry;
       arguments_.source(operand.name) = pointers;
       source_strides_[sources++] = registers.stride;
     }
     source_count_ = sources;
-    for (std::size_t i = 0; i < words; ++i) pointers_[i] = registers_[i].data();
+    for (std::size_t i = 0; i < words; i += at_once)
+      for (std::size_t j = 0; j < at_once; ++j) pointers_[i + j] = registers_[i + j].data();
     if (address != nullptr) use_memory(*address);
     return true;
   }
 
   std::size_t first() const { return first_; }
-  /// The registers and memory of warp `warp`, copied. Throws OperandTrap where an address is wrong or the memory refuses a row.
-  const Arguments& read(std::size_t warp);
+  /// Copies the registers and memory of warp `warp`. Throws OperandTrap where an address is wrong or the memory refuses a row.
+  void read(std::size_t warp);
+  /// What was copied, for the kernels.
+  Warps warps() const {
+    return {.first = arguments_,
+            .apart = true,
+            .quads = {a_ == nullptr ? nullptr : a_->quads, c_ == nullptr ? nullptr : c_->quads, destination_.quads}};
+  }
+  /// What was copied, all of it in registers, for the reference.
+  const Arguments& arguments();
   /// Copies what was written back; of memory too. Throws OperandTrap where the memory refuses a row.
   void write();
 
@@ -91,15 +107,22 @@ class StagedWarp {
   bool c_meets_earlier_d() const;
   int destination_words() const { return destination_.count; }
   /// Copies C once more, as it is now.
-  void read_c() const;
+  void read_c();
   /// Copies one register of the destination back.
   void write_word(int word) const;
 
  private:
-  void gather(std::span<const LaneRegisters> operands) const { vectors_ ? fast_gather(operands) : plain_gather(operands); }
+  void gather(std::span<LaneRegisters> operands) { vectors_ ? fast_gather(operands, destination_) : plain_gather(operands); }
   void scatter(const LaneRegisters& operand) const { vectors_ ? fast_scatter(operand) : plain_scatter(operand); }
-  std::span<const LaneRegisters> sources() const { return {sources_.data(), source_count_}; }
+  std::span<LaneRegisters> sources() { return {sources_.data(), source_count_}; }
   void go_to(std::size_t warp);
+
+  /// A, C and D of the kernels that take QuadWords may lie in quads.
+  void offer_quads(const OperandWords& operand, LaneRegisters& entry) {
+    const bool is_a = operand.name == OperandName::a, is_c = operand.name == OperandName::c;
+    entry.accumulator = !is_a;
+    if (is_a || is_c || operand.written) entry.quads = quads_[is_a ? 0 : is_c ? 1 : 2].data();
+  }
 
   /// Of an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
   void use_memory(const LaneRegisters& p);
@@ -115,6 +138,7 @@ class StagedWarp {
   const BatchMemory& batch_;
   const std::size_t first_;
   const bool vectors_;           ///< copy by vectors
+  const bool takes_quads_;       ///< so does the kernel of the instruction
   const bool shares_registers_;  ///< a sequence that may write some of D before it has read all sources
   const bool own_rows_;          ///< rows of memory are copied too
   std::size_t warp_ = 0;
@@ -125,10 +149,13 @@ class StagedWarp {
   std::size_t source_count_ = 0;
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;
-  const LaneRegisters* c_ = nullptr;  ///< of sources_
-  std::array<Register, capacity::form_words + 1> registers_;
-  std::array<std::uint32_t*, capacity::form_words + 1> pointers_;  ///< by words of the operands, as registers_
+  LaneRegisters *a_ = nullptr, *c_ = nullptr;                                                ///< of sources_
+  static constexpr std::size_t at_once = 4;                                                  ///< pointers that are set at once
+  static constexpr std::size_t most_words = (capacity::form_words / at_once + 1) * at_once;  ///< p may have one more
+  std::array<Register, most_words> registers_;
+  std::array<std::uint32_t*, most_words> pointers_;  ///< by words of the operands, as registers_
   Arguments arguments_;
+  alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, 3> quads_;  ///< A's, C's and D's
 
   // Of an instruction that addresses memory.
   std::optional<SharedMemory> memory_;

@@ -23,6 +23,16 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * lanes;
 }
 
+/// Operands of FloatPlan products as AVX-512's kernels hold them, where a caller that has one warp can give them so: in place of four
+/// registers of A, of C or of D, [pair of registers][lane of the quad][row] words. A pair has rows 0 to 7 in one register, 8 to 15 in the
+/// other. nullptr: the operand is in its registers.
+struct QuadWords {
+  static constexpr std::size_t pair_words = 64, words = 2 * pair_words;
+
+  const std::uint32_t *a = nullptr, *c = nullptr;
+  std::uint32_t* d = nullptr;
+};
+
 /// Many warps for one instruction: warp w's registers lie `strides` words behind those of warp w - 1, each operand with its own.
 struct Warps {
   const Arguments& first;                                 ///< the first warp's
@@ -30,6 +40,8 @@ struct Warps {
   std::size_t destination_stride = 0;
   std::size_t shared_stride = 0;  ///< in bytes
   std::size_t count = 1;
+  bool apart = false;  ///< the destination's registers are known to share no word
+  QuadWords quads{};   ///< if count is 1
 
   /// The 32 lanes of word `word` of an operand in warp `warp`.
   const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
@@ -202,6 +214,12 @@ class FastPath {
 
   /// Executes warps as the kernels do. Declines also where destination registers overlap: the order of writing would show.
   std::size_t execute(const Warps& warps) const;
+
+  /// Whether the kernel takes QuadWords.
+  bool takes_quads() const {
+    const FloatPlan* const plan = std::get_if<FloatPlan>(&plan_);
+    return plan != nullptr && !plan->split;
+  }
 
   /// The plan of ldmatrix, stmatrix and movmatrix, else nullptr.
   const MovePlan* moves() const { return std::get_if<MovePlan>(&plan_); }

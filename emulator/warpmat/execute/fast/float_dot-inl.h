@@ -97,7 +97,7 @@ class FloatDot {
       return;
     }
     for (int i = 0; i < 2; ++i)
-      store_row_vectors(destination(i), destination(2 + i), [&](int row, Word* quads) HWY_ATTR {
+      store_row_vectors(destination(i), destination(2 + i), pair_of(warps_.quads.d, i), [&](int row, Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
       });
   }

@@ -206,16 +206,19 @@ class FloatOperands {
   HWY_INLINE bool read_a() {
     Word most = hn::Zero(U32());
     for (int reg = 0; reg < plan_.a_words / quad; ++reg)
-      for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
-        WARPMAT_UNROLL(4)
-        for (int t = 0; t < quad; ++t) {
-          const int slot = (reg * quad + t) * per;
-          check_padding(quads[t], plan_.padding_a);
-          const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
-          for (int i = 0; i < per; ++i) hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
-          decode_a_.each_value(quads[t], [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
-        }
-      });
+      for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), pair_of(warps_.quads.a, reg),
+                          [&](int row, const Word* quads) HWY_ATTR {
+                            WARPMAT_UNROLL(4)
+                            for (int t = 0; t < quad; ++t) {
+                              const int slot = (reg * quad + t) * per;
+                              check_padding(quads[t], plan_.padding_a);
+                              const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
+                              for (int i = 0; i < per; ++i)
+                                hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
+                              decode_a_.each_value(quads[t],
+                                                   [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
+                            }
+                          });
     return decode_a_.usual(most);
   }
 
@@ -280,9 +283,10 @@ class FloatOperands {
   HWY_INLINE void read_c() {
     if (plan_.f16_accumulator) return read_f16_c();
     for (int i = 0; i < 2; ++i)
-      for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), [&](int row, const Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t) hn::Store(quads[t], U32(), c_[2 * t + i] + row);
-      });
+      for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), pair_of(warps_.quads.c, i),
+                          [&](int row, const Word* quads) HWY_ATTR {
+                            for (int t = 0; t < quad; ++t) hn::Store(quads[t], U32(), c_[2 * t + i] + row);
+                          });
   }
 
   HWY_INLINE void read_f16_c() {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/numeric/kernels_target.h>
 
@@ -21,7 +22,9 @@ namespace {
 
 #if HWY_TARGET == HWY_SCALAR
 
-void gather(std::span<const LaneRegisters> operands) {
+void gather(std::span<LaneRegisters> operands, LaneRegisters& destination) {
+  for (LaneRegisters& operand : operands) operand.quads = nullptr;
+  destination.quads = nullptr;
   plain_gather(operands);
 }
 void scatter(const LaneRegisters& operand) {
@@ -220,11 +223,63 @@ HWY_INLINE void gather_operand(const LaneRegisters& operand) {
       });
 }
 
-void gather(std::span<const LaneRegisters> operands) {
-  for (const LaneRegisters& operand : operands) gather_operand(operand);
+#if HWY_TARGET <= HWY_AVX3
+
+/// Whether the operand has four words side by side in each lane.
+HWY_INLINE bool fits_quads(const LaneRegisters& r) {
+  return r.count == 4 && largest_block(r) == 4 && (r.numbers == nullptr || count_up<4>(r.numbers));
+}
+
+/// Word `word` of four rows, and of four more, in places 0 to 7: of vectors that hold four words of each row.
+HWY_INLINE __m512i places_of_words(int lower, int upper) {
+  const __m512i of_rows = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+  return _mm512_add_epi32(of_rows, _mm512_mask_set1_epi32(_mm512_set1_epi32(lower), 0xff00, upper));
+}
+
+/// Four words of the lanes that have the same place in their quads are rows of four words: a matrix for each place, which is transposed.
+HWY_INLINE void gather_quads(const LaneRegisters& r) {
+  const std::uint32_t* from = r.word(0);
+  const __m512i first = r.accumulator ? places_of_words(0, 2) : places_of_words(0, 1),
+                second = r.accumulator ? places_of_words(1, 3) : places_of_words(2, 3);
+  for (int t = 0; t < quad; ++t, from += r.lane_stride) {
+    const __m512i low = load_four_words(from, r.lane_stride).raw, high = load_four_words(from + 16 * r.lane_stride, r.lane_stride).raw;
+    hn::Store(Word{_mm512_permutex2var_epi32(low, first, high)}, U32(), r.quads + t * rows);
+    hn::Store(Word{_mm512_permutex2var_epi32(low, second, high)}, U32(), r.quads + QuadWords::pair_words + t * rows);
+  }
+}
+
+/// The inverse, of an accumulator.
+HWY_INLINE void scatter_quads(const LaneRegisters& r) {
+  std::uint32_t* to = r.word(0);
+  const __m512i low = _mm512_setr_epi32(0, 16, 8, 24, 1, 17, 9, 25, 2, 18, 10, 26, 3, 19, 11, 27);
+  const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(4));
+  for (int t = 0; t < quad; ++t, to += r.lane_stride) {
+    const Word first = hn::Load(U32(), r.quads + t * rows), second = hn::Load(U32(), r.quads + QuadWords::pair_words + t * rows);
+    store_every_fourth<4>(U32(), Word{_mm512_permutex2var_epi32(first.raw, low, second.raw)}, to, r.lane_stride);
+    store_every_fourth<4>(U32(), Word{_mm512_permutex2var_epi32(first.raw, high, second.raw)}, to + 16 * r.lane_stride, r.lane_stride);
+  }
+}
+
+#else
+
+HWY_INLINE bool fits_quads(const LaneRegisters&) {
+  return false;
+}
+HWY_INLINE void gather_quads(const LaneRegisters&) {}
+HWY_INLINE void scatter_quads(const LaneRegisters&) {}
+
+#endif  // HWY_TARGET <= HWY_AVX3
+
+void gather(std::span<LaneRegisters> operands, LaneRegisters& destination) {
+  for (LaneRegisters& operand : operands) {
+    if (operand.quads != nullptr && !fits_quads(operand)) operand.quads = nullptr;
+    operand.quads == nullptr ? gather_operand(operand) : gather_quads(operand);
+  }
+  if (destination.quads != nullptr && !fits_quads(destination)) destination.quads = nullptr;
 }
 
 void scatter(const LaneRegisters& operand) {
+  if (operand.quads != nullptr) return scatter_quads(operand);
   for_each_block(
       operand, [&](int index, int words) HWY_ATTR __attribute__((always_inline)) {
         const Register* const from = operand.staged + index;
@@ -252,8 +307,8 @@ namespace warpmat {
 HWY_EXPORT(gather);
 HWY_EXPORT(scatter);
 
-void fast_gather(std::span<const LaneRegisters> operands) {
-  WARPMAT_KERNEL(gather)(operands);
+void fast_gather(std::span<LaneRegisters> operands, LaneRegisters& destination) {
+  WARPMAT_KERNEL(gather)(operands, destination);
 }
 void fast_scatter(const LaneRegisters& operand) {
   WARPMAT_KERNEL(scatter)(operand);

@@ -233,7 +233,7 @@ bool share_words(RegisterList registers) {
 }  // namespace
 
 std::size_t FastPath::execute(const Warps& warps) const {
-  if (share_words(warps.first.destination)) return 0;
+  if (!warps.apart && share_words(warps.first.destination)) return 0;
   struct Run {
     const Form& form;
     const Warps& warps;

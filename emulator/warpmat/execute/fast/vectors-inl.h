@@ -95,6 +95,23 @@ HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_
 #endif
 }
 
+/// The same where `turned`, if it is not nullptr, has these words in place of the registers, all rows of a lane of the quads one behind the
+/// other: one pair of QuadWords, which AVX-512 alone has.
+template <class Visit>
+HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, [[maybe_unused]] const std::uint32_t* turned,
+                                    Visit visit) {
+#if HWY_TARGET <= HWY_AVX3
+  hn::Vec<U32> words[quad];
+  if (turned == nullptr)
+    load_quads(low, high, words);
+  else
+    for (int t = 0; t < quad; ++t) words[t] = hn::Load(U32(), turned + t * rows);
+  visit(0, words);
+#else
+  for_each_row_vector(low, high, visit);
+#endif
+}
+
 /// The inverse: writes the words that make(row, words) gives.
 template <class Make>
 HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
@@ -108,6 +125,27 @@ HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make 
     hn::StoreInterleaved4(words[0], words[1], words[2], words[3], U32(), (row < 8 ? low : high) + row % 8 * quad);
   }
 #endif
+}
+
+/// The same to `turned`, if it is not nullptr.
+template <class Make>
+HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, [[maybe_unused]] std::uint32_t* turned, Make make) {
+#if HWY_TARGET <= HWY_AVX3
+  hn::Vec<U32> words[quad];
+  make(0, words);
+  if (turned == nullptr)
+    store_quads(words, low, high);
+  else
+    for (int t = 0; t < quad; ++t) hn::Store(words[t], U32(), turned + t * rows);
+#else
+  store_row_vectors(low, high, make);
+#endif
+}
+
+/// Pair `i` of QuadWords; nullptr where there are none.
+template <class T>
+HWY_INLINE T* pair_of(T* quads, int i) {
+  return quads == nullptr ? nullptr : quads + i * static_cast<std::ptrdiff_t>(QuadWords::pair_words);
 }
 
 using Word = hn::Vec<U32>;
