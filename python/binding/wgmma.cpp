@@ -41,16 +41,17 @@ py::tuple wgmma_places(std::string_view opcode, std::string_view operand) {
   const Fragment& fragment = form.tile->operand(name).fragment;
   const TiledLayout layout = register_layout(form, name);
   const int matrices = fragment.matrices();
-  const auto rows = layout.size_from(LayoutAxis::row), columns = layout.size_from(LayoutAxis::column);
+  const auto rows = static_cast<py::ssize_t>(layout.size_from(LayoutAxis::row));
+  const auto columns = static_cast<py::ssize_t>(layout.size_from(LayoutAxis::column));
   const std::vector<py::ssize_t> shape{matrices, rows, columns};
   py::array_t<std::int32_t> warp(shape), lane(shape), reg(shape), bit(shape);
   py::ssize_t i = 0;
   Point point;
   for (int matrix = 0; matrix < matrices; ++matrix)
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint32_t column = 0; column < columns; ++column, ++i) {
-        point[LayoutAxis::row] = row;
-        point[LayoutAxis::column] = column;
+    for (py::ssize_t row = 0; row < rows; ++row)
+      for (py::ssize_t column = 0; column < columns; ++column, ++i) {
+        point[LayoutAxis::row] = static_cast<std::uint32_t>(row);
+        point[LayoutAxis::column] = static_cast<std::uint32_t>(column);
         if (matrices > 1) point[LayoutAxis::matrix] = static_cast<std::uint32_t>(matrix);
         const Point place = layout(point);
         warp.mutable_data()[i] = static_cast<std::int32_t>(place[LayoutAxis::warp]);
