@@ -181,8 +181,8 @@ struct MovePlan {
   int row_lanes = 0;        ///< lanes that address a row
   bool transposed = false;  ///< of 8x8 matrices of 16-bit elements
   int memory_bits = 16;     ///< of an element in memory
-  /// Where the elements are bytes in registers: byte i of what is written is byte table[i] of what is read. One is the registers, lane
-  /// after lane, the other the rows, each unpacked to 16 bytes.
+  /// Where the elements are bytes in registers: byte i of what is written is byte table[i] of what is read. Loads read the rows, each
+  /// unpacked to 16 bytes, and write the registers, lane after lane; stores write the rows and read the register of the row's matrix.
   std::vector<std::uint16_t> table;
 };
 

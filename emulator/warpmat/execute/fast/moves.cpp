@@ -163,13 +163,14 @@ bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& regist
     }
     return true;
   }
-  HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
-  for (std::size_t i = 0; i < plan.table.size() / register_bytes; ++i)
-    std::memcpy(bytes + i * register_bytes, warps.source(OperandName::r, static_cast<int>(i), warp), register_bytes);
   const std::uint16_t* places = plan.table.data();
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane, places += row_bytes) {
-    const std::uint64_t row[] = {eight_bytes(bytes, places), eight_bytes(bytes, places + 8)};
-    std::memcpy(addressed[lane], row, row_bytes);
+    const auto reg = static_cast<int>(lane * row_bytes / register_bytes);  // the rows of a matrix are one register's bytes
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(warps.source(OperandName::r, reg, warp));
+    for (std::size_t half = 0; half < row_bytes; half += 8) {
+      const std::uint64_t eight = eight_bytes(bytes, places + half);
+      std::memcpy(addressed[lane] + half, &eight, sizeof eight);
+    }
   }
   return true;
 }

@@ -209,7 +209,8 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
       for (int bit = 0; bit < 32; bit += 8) {
         const RowPlace place = form.row_place(fragment.element({lane, reg, bit}));
         const auto of_rows = static_cast<std::size_t>(place.lane * Form::row_bytes + place.bit / form.memory_bits);
-        plan.table[store ? of_rows : of_registers] = static_cast<std::uint16_t>(store ? of_registers : of_rows);
+        const std::size_t of_register = of_registers % (lanes * sizeof(std::uint32_t));
+        plan.table[store ? of_rows : of_registers] = static_cast<std::uint16_t>(store ? of_register : of_rows);
         ++of_registers;
       }
   return plan;
