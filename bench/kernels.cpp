@@ -1,6 +1,6 @@
 #include "kernels.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 #include "gpu/cases/scalar_operands.h"
 #include "gpu/runners/scalar_kernel.h"
-#include "tools/library/ptx_file.h"
+#include "tools/report/ptx_file.h"
 
 namespace warpmat {
 namespace {

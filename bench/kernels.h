@@ -9,7 +9,7 @@
 #include <warpmat/machine/launch.h>
 
 #include "gpu/runners/scalar_case.h"
-#include "tools/library/launch_description.h"
+#include "tools/report/launch_description.h"
 
 namespace warpmat {
 

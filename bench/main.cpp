@@ -10,7 +10,7 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 
 #include "report.h"
-#include "tools/library/output_file.h"
+#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

@@ -1,7 +1,7 @@
 #include "measurement.h"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <deque>

@@ -10,7 +10,7 @@
 #include "eigen_product.h"
 #include "gpu/cases/cases.h"
 #include "thread_major.h"
-#include "tools/library/table.h"
+#include "tools/report/table.h"
 #include "warpgroup.h"
 #include "workload.h"
 

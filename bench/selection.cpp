@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/execute/instruction.h>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/library/launch_description.h"
+#include "tools/report/launch_description.h"
 
 namespace warpmat {
 namespace {

@@ -2,11 +2,15 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpmat)
 
-set(installed warpmat_core warpmat_core_shared)
+set(installed warpmat_core)
 set(pc_files warpmat-core)
 if(NOT WARPMAT_CORE_ONLY)
-  list(APPEND installed warpmat warpmat_shared)
+  list(APPEND installed warpmat)
   list(APPEND pc_files warpmat)
+endif()
+if(WARPMAT_BUILD_SHARED)
+  list(TRANSFORM installed APPEND _shared OUTPUT_VARIABLE shared)
+  list(APPEND installed ${shared})
 endif()
 foreach(target ${installed})
   get_target_property(name ${target} EXPORT_NAME)
@@ -18,6 +22,16 @@ configure_package_config_file(warpmat-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR
                               NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake DESTINATION ${package_dir})
+
+# What a static library needs besides: the linker is told in any case where there are no shared ones.
+set(warpmat_core_static_libs "-lhwy -lstdc++ -lm")
+set(warpmat_static_libs "-lwarpmat-core -lhwy -lfmt -lstdc++ -lm")
+set(pc_private "\nLibs.private:")
+set(pc_cflags "")
+if(NOT WARPMAT_BUILD_SHARED)
+  set(pc_private "")
+  set(pc_cflags " -DWARPMAT_STATIC")
+endif()
 
 # Directories of a pkg-config file, relative to its own, so that the installation can be moved.
 file(RELATIVE_PATH up_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

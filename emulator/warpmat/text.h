@@ -17,6 +17,19 @@ template <typename... T>
   return format_text_of(format, fmt::make_format_args(values...));
 }
 
+/// The items of a range, formatted and separated: "a, b, c". Stands for fmt::join, whose header takes seconds to compile.
+template <typename Range>
+[[nodiscard]] std::string joined(const Range& items, std::string_view separator) {
+  std::string text;
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) text += separator;
+    first = false;
+    text += format_text("{}", item);
+  }
+  return text;
+}
+
 /// "a, b, c".
 [[nodiscard]] std::string comma_list(const std::vector<std::string_view>& words);
 

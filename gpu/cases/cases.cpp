@@ -1,8 +1,8 @@
 #include "gpu/cases/cases.h"
 #include "gpu/cases/operand_sites.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <array>
@@ -77,7 +77,7 @@ std::string operand_text(const Form& form, const Operand& operand, int variant) 
   if (operand.kind == OperandKind::ids) return ids_text(form, operand, variant);
   std::vector<std::string> registers;
   for (int i = 0; i < operand.registers(); ++i) registers.push_back(register_name(operand, i));
-  const std::string list = fmt::format("{}", fmt::join(registers, ", "));
+  const std::string list = joined(registers, ", ");
   if (operand.kind == OperandKind::address) return "[" + list + "]";
   return operand.in_braces && operand.kind == OperandKind::fragment ? "{" + list + "}" : list;
 }
@@ -275,7 +275,7 @@ Program program_for(const Form& form, const Target& target, const OperandClass& 
     text += declaration(operand);
     operands.push_back(operand_text(form, operand, variant));
   }
-  return parse(text + fmt::format("{} {};\n", form.opcode, fmt::join(operands, ", ")));
+  return parse(text + fmt::format("{} {};\n", form.opcode, joined(operands, ", ")));
 }
 
 bool applies(const OperandClass& operand_class, const Form& form) {

@@ -8,8 +8,8 @@
 #include <span>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
+#include <warpmat/text.h>
 
 #include "gpu/cuda/driver.h"
 #include "gpu/runners/kernel.h"
@@ -379,7 +379,7 @@ std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options) {
   if (devices.empty())
     throw NoGpu(fmt::format("no GPU {}: this machine has {}",
                             options.target == nullptr ? "that warpmat knows" : fmt::format("for the target {}", options.target->name),
-                            fmt::join(found, " and ")));
+                            joined(found, " and ")));
   const Hardware hardware = baseline_target(devices.front())->hardware;
   std::erase_if(devices, [&](CUdevice device) { return baseline_target(device)->hardware != hardware; });
   if (options.most > 0 && devices.size() > static_cast<std::size_t>(options.most)) devices.resize(static_cast<std::size_t>(options.most));

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "gpu/cuda/driver.h"
 

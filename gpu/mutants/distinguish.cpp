@@ -1,6 +1,6 @@
 #include "gpu/mutants/distinguish.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/execute/arguments.h>
 #include <warpmat/numeric/value.h>
 

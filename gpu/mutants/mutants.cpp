@@ -1,6 +1,6 @@
 #include "gpu/mutants/mutants.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

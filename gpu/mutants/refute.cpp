@@ -1,6 +1,6 @@
 #include "gpu/mutants/refute.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/tables/form.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ std::string table_of_survivors(const std::vector<Verdict>& verdicts) {
           verdict.form->opcode);
   if (alive.empty()) return "No mutant survives.\n";
   std::string text = "| survivor | forms | why |\n|---|---|---|\n";
-  for (const auto& [key, forms] : alive) text += fmt::format("| {} | `{}` | {} |\n", key.first, fmt::join(forms, "` `"), key.second);
+  for (const auto& [key, forms] : alive) text += fmt::format("| {} | `{}` | {} |\n", key.first, joined(forms, "` `"), key.second);
   return text;
 }
 

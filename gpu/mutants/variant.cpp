@@ -1,9 +1,9 @@
 #include "gpu/mutants/variant.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <warpmat/execute/reference/deviating.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <charconv>
@@ -48,7 +48,7 @@ const DotModel* parse_base(std::string_view name) {
   if (name == table_name) return nullptr;
   for (const DotModel* model : dot_models_in_use())
     if (model->name == name) return model;
-  throw std::invalid_argument(fmt::format("no model '{}'; there are {}", name, fmt::join(known_names(), ", ")));
+  throw std::invalid_argument(fmt::format("no model '{}'; there are {}", name, joined(known_names(), ", ")));
 }
 
 int parse_value(const ModelColumn& column, std::string_view text) {
@@ -72,7 +72,7 @@ void parse_change(std::string_view text, ModelVariant& variant) {
   if (column == std::end(columns)) {
     std::vector<std::string_view> names;
     for (const ModelColumn& c : columns) names.push_back(c.name);
-    throw std::invalid_argument(fmt::format("no constant '{}'; there are {}", text.substr(0, equals), fmt::join(names, ", ")));
+    throw std::invalid_argument(fmt::format("no constant '{}'; there are {}", text.substr(0, equals), joined(names, ", ")));
   }
   variant.constants.push_back({column, parse_value(*column, text.substr(equals + 1))});
 }
@@ -90,7 +90,7 @@ std::string ModelVariant::text() const {
   for (const DeviationRow& row : deviation_rows())
     if (deviations.has(row.deviation)) changes.emplace_back(row.name);
   const std::string_view name = base == nullptr ? table_name : base->name;
-  return changes.empty() ? std::string(name) : fmt::format("{}:{}", name, fmt::join(changes, ","));
+  return changes.empty() ? std::string(name) : fmt::format("{}:{}", name, joined(changes, ","));
 }
 
 ModelVariant parse_variant(std::string_view text) {

@@ -1,6 +1,6 @@
 #include "gpu/mutants/variant_runner.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/ptx/run.h>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "gpu/cases/index_bits.h"
 #include "gpu/runners/emulator_runner.h"

@@ -1,6 +1,6 @@
 #include "gpu/recordings/limit.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

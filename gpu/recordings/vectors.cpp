@@ -1,6 +1,6 @@
 #include "gpu/recordings/vectors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

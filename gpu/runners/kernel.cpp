@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
 

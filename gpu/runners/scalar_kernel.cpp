@@ -1,6 +1,6 @@
 #include "gpu/runners/scalar_kernel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/catalogue/executable.h>

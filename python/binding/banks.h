@@ -2,7 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "tools/library/bank_report.h"
+#include "tools/report/bank_report.h"
 
 namespace warpmat::python {
 

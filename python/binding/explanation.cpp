@@ -1,6 +1,6 @@
 #include "python/binding/explanation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "python/binding/bound_instruction.h"
-#include "tools/library/explanation_json.h"
-#include "tools/library/explanation_text.h"
+#include "tools/report/explanation_json.h"
+#include "tools/report/explanation_text.h"
 
 namespace warpmat::python {
 

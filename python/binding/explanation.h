@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/library/explanation_pair.h"
+#include "tools/report/explanation_pair.h"
 
 namespace warpmat::python {
 

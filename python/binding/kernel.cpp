@@ -17,7 +17,7 @@
 #include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/module.h"
-#include "tools/library/evidence_line.h"
+#include "tools/report/evidence_line.h"
 
 namespace warpmat::python {
 

@@ -15,8 +15,8 @@
 #include "python/binding/explanation.h"
 #include "python/binding/module.h"
 #include "python/binding/tasks.h"
-#include "tools/library/bank_program.h"
-#include "tools/library/evidence_line.h"
+#include "tools/report/bank_program.h"
+#include "tools/report/evidence_line.h"
 
 namespace warpmat::python {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/layout/matrix_descriptor.h>
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <warpmat/layout/matrix_descriptor.h>
@@ -19,9 +19,9 @@
 #include "python/binding/module.h"
 #include "python/binding/swizzle_bytes.h"
 #include "python/binding/tasks.h"
-#include "tools/library/compared_results.h"
-#include "tools/library/evidence_line.h"
-#include "tools/library/offers.h"
+#include "tools/report/compared_results.h"
+#include "tools/report/evidence_line.h"
+#include "tools/report/offers.h"
 
 namespace warpmat::python {
 

@@ -1,7 +1,7 @@
 // The kernels of examples/kernels, as nvcc compiled them, against sums of whole numbers, and bit for bit against chains of mma
 // instructions.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/tensor_map.h>
 #include <warpmat/numeric/value.h>

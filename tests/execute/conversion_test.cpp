@@ -1,7 +1,7 @@
 // Every code of the formats of 16 bits and less, as a kernel reads it: products of which one alone is not zero show what it was read as.
 // All codes pass the usual and the general case of the kernels of every instruction set, and the reference.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/execute/instruction.h>
 

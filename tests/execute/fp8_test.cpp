@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/reference/execute.h>
 

@@ -1,6 +1,6 @@
 #include <warpmat/execute/wgmma.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <set>

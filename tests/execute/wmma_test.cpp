@@ -1,7 +1,7 @@
 #include <warpmat/execute/instruction.h>
 #include <warpmat/ptx/run.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

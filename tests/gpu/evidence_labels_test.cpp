@@ -1,7 +1,7 @@
 // The labels of the lowering table and the data that they rest on belong together: `measured` has recorded answers of the hardware in
 // tests/vectors/sm_XX, `replayed` has published outputs in tests/vectors/published.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/tables/lowering.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/layout/fragment.h>
 #include <warpmat/tables/form.h>
 

@@ -1,6 +1,6 @@
 #include <warpmat/layout/matrix_descriptor.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <random>
 #include <sstream>

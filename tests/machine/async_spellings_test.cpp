@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "catch.h"
 #include "compressed_table.h"
@@ -96,7 +96,7 @@ TEST_CASE("asynchronous statements are taken as ptxas 13.0 takes them for sm_90a
   CHECK(refused < 30);
 }
 
-TEST_CASE("the installed ptxas takes what the table of asynchronous statements says", "[machine][spellings]") {
+TEST_CASE("the installed ptxas takes what the table of asynchronous statements says", "[machine][ptxas]") {
   if (!has_ptxas()) {
     WARN("skipped: no ptxas 13.0 to compare the recorded table with");
     return;

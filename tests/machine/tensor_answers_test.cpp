@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "catch.h"
 #include "compressed_table.h"

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/matrices/packing.h>

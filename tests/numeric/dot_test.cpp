@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/numeric/dot.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "gpu/cases/cases.h"
 #include "gpu/recordings/published.h"

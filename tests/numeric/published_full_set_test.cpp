@@ -1,7 +1,7 @@
 // The full set of the published results that tests/vectors/published has a sample of: an extra, built where WARPMAT_VECTORS has it. The
 // sample is what the labels rest on.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <sstream>

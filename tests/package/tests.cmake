@@ -1,4 +1,4 @@
-# An installation of this build in a folder of its own, and small programs that are built and run with it. They take about half a minute.
+# An installation of this build in a folder of its own, and small programs that are built and run with it. All have the label `slow`.
 set(package ${CMAKE_CURRENT_BINARY_DIR}/package)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 
@@ -53,3 +53,7 @@ if(TARGET warpmat_command)
                                               -DGENERATOR=${CMAKE_GENERATOR} -P ${here}/new.cmake)
   set_tests_properties("package: warpmat new" PROPERTIES FIXTURES_REQUIRED package_installed)
 endif()
+
+get_property(all_tests DIRECTORY PROPERTY TESTS)
+list(FILTER all_tests INCLUDE REGEX "^package: ")
+set_tests_properties(${all_tests} PROPERTIES LABELS slow)

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/layout/padding.h>
 #include <warpmat/ptx/run.h>
 
@@ -140,7 +140,7 @@ TEST_CASE("the ISA's examples and those of articles run") {
   }
 }
 
-TEST_CASE("the installed ptxas judges the ISA's examples as it is recorded to") {
+TEST_CASE("the installed ptxas judges the ISA's examples as it is recorded to", "[ptxas]") {
   if (!has_ptxas()) {
     WARN("skipped: no ptxas 13.0 to compare the recorded judgements with");
     return;
@@ -163,7 +163,7 @@ TEST_CASE("the installed ptxas judges the ISA's examples as it is recorded to") 
   }
 }
 
-TEST_CASE("the installed ptxas and warpmat take the same of the ISA's examples for every target") {
+TEST_CASE("the installed ptxas and warpmat take the same of the ISA's examples for every target", "[ptxas]") {
   if (!has_ptxas()) {
     WARN("skipped: no ptxas 13.0 to compare with");
     return;

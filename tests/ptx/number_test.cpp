@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/run.h>
 

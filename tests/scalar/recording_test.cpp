@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/execute/fast/instruction_sets.h>
 

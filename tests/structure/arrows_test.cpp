@@ -56,10 +56,13 @@ const std::vector<Room> rooms = {
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
-    {"tools/library", {"emulator", "gpu"}},
-    {"tools", {"emulator", "gpu", "tools/library"}},
-    {"bench", {"emulator", "gpu", "tools/library"}},
-    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/library"}},
+    {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
+    {"tools/command_line", {"emulator"}},
+    {"tools/command", {"emulator", "gpu/runners", "tools/report", "tools/command_line"}},
+    {"tools/lab/report", {"emulator", "gpu", "tools/report"}},
+    {"tools/lab", {"emulator", "gpu", "tools/report", "tools/lab/report", "tools/command_line"}},
+    {"bench", {"emulator", "gpu", "tools/report"}},
+    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/report"}},
     {"python/tests", {"emulator", "gpu"}},
 };
 
@@ -180,9 +183,9 @@ TEST_CASE("an include that is turned around is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_room).size() == 1);
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
-  CHECK(wrong_arrows("tools/library/npy.h", "#include \"tools/commands.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows(emulator + "ptx/syntax/lexer.cpp", "#include <warpmat/ptx/catalogue/row.h>\n").size() == 1);
   CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include \"../ptx/run.h\"\n").size() == 1);
-  CHECK(wrong_arrows("tools/library/npy.h", "#include \"../commands.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/report/npy.h", "#include \"../commands.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
 }

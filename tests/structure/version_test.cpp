@@ -2,7 +2,7 @@
 #include <iterator>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/version.h>
 

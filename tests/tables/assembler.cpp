@@ -1,6 +1,6 @@
 #include "tables/assembler.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 #include <warpmat/ptx/program.h>
 

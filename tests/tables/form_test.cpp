@@ -1,7 +1,7 @@
 #include <warpmat/tables/form.h>
 #include <warpmat/tables/wgmma.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/tables/opcode.h>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/tables/form.h>
 
 #include <cstdlib>
@@ -102,7 +102,7 @@ TEST_CASE("every form is accepted from the PTX version on that ptxas 13.0 takes 
 }
 
 // Of every generation one target; with WARPMAT_ALL_TARGETS in the environment all 23, which takes minutes.
-TEST_CASE("the recorded table is what the installed ptxas says") {
+TEST_CASE("the recorded table is what the installed ptxas says", "[ptxas]") {
   if (!has_ptxas()) {
     WARN("skipped: no ptxas 13.0 to compare the recorded table with");
     return;

@@ -1,6 +1,6 @@
 // Bank conflicts of programs and kernels, and layouts that have none.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "command.h"
 #include "paths.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 

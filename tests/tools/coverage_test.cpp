@@ -1,4 +1,4 @@
-#include "tools/library/coverage.h"
+#include "tools/lab/report/coverage.h"
 
 #include <nlohmann/json.hpp>
 
@@ -8,8 +8,8 @@
 #include "catch.h"
 #include "command.h"
 #include "paths.h"
-#include "tools/library/coverage_page.h"
-#include "tools/library/form_selection.h"
+#include "tools/lab/report/coverage_page.h"
+#include "tools/lab/report/form_selection.h"
 
 namespace warpmat {
 namespace {

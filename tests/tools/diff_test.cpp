@@ -1,12 +1,12 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
 #include "command.h"
-#include "tools/library/mismatch_text.h"
-#include "tools/library/npy.h"
+#include "tools/lab/report/mismatch_text.h"
+#include "tools/report/npy.h"
 
 namespace warpmat {
 namespace {

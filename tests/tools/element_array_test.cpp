@@ -1,4 +1,4 @@
-#include "tools/library/element_array.h"
+#include "tools/report/element_array.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "catch.h"
 #include "command.h"
 #include "contains.h"
-#include "tools/library/npy.h"
+#include "tools/report/npy.h"
 
 // The rule of docs and --help, written down once more by hand: unsigned integers of the format's width are bit patterns, floats are
 // numbers, integers of other kinds are the numbers of an integer format and nothing else.

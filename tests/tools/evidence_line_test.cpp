@@ -1,4 +1,4 @@
-#include "tools/library/evidence_line.h"
+#include "tools/report/evidence_line.h"
 
 #include <fstream>
 #include <regex>
@@ -10,7 +10,7 @@
 #include "command.h"
 #include "contains.h"
 #include "paths.h"
-#include "tools/library/compared_results.h"
+#include "tools/report/compared_results.h"
 
 namespace warpmat {
 namespace {

@@ -12,8 +12,8 @@
 #include "catch.h"
 #include "command.h"
 #include "execute/registers.h"
-#include "tools/library/npy.h"
-#include "tools/library/register_array.h"
+#include "tools/report/npy.h"
+#include "tools/report/register_array.h"
 
 namespace warpmat {
 namespace {

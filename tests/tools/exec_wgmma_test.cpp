@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "command.h"
 #include "contains.h"
-#include "tools/library/npy.h"
+#include "tools/report/npy.h"
 
 namespace warpmat {
 namespace {

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/execute/explain.h>
 #include <warpmat/layout/padding.h>
 
@@ -15,7 +15,7 @@
 #include "paths.h"
 #include "tally.h"
 #include "tools/explanation_reader.h"
-#include "tools/library/explanation_json.h"
+#include "tools/report/explanation_json.h"
 
 namespace warpmat {
 namespace {

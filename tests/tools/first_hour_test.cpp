@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "catch.h"
 #include "command.h"
 #include "contains.h"
 #include "paths.h"
-#include "tools/library/cards.h"
-#include "tools/library/npy.h"
+#include "tools/report/cards.h"
+#include "tools/report/npy.h"
 
 // Seven jobs of a new user, each as it should go and with the slip that people make: the tool must name it at once.
 

@@ -1,12 +1,12 @@
 // Launch descriptions that are written and read again: clusters, and tensor maps of both modes.
 
-#include "tools/library/launch_files.h"
+#include "tools/report/launch_files.h"
 
 #include <string>
 
 #include "catch.h"
 #include "command.h"
-#include "tools/library/launch_description.h"
+#include "tools/report/launch_description.h"
 
 namespace warpmat {
 namespace {

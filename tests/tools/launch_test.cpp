@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "command.h"
-#include "tools/library/npy.h"
+#include "tools/report/npy.h"
 
 namespace warpmat {
 namespace {

@@ -1,6 +1,6 @@
 // Layouts as pictures and in other notations: every operand of every form.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/tables/form.h>
 #include <warpmat/warp/warp.h>
 
@@ -22,9 +22,9 @@
 #include "layout/cute_atoms.h"
 #include "paths.h"
 #include "tally.h"
-#include "tools/library/layout_grid.h"
-#include "tools/library/layout_notation.h"
-#include "tools/library/operand_layout.h"
+#include "tools/report/layout_grid.h"
+#include "tools/report/layout_notation.h"
+#include "tools/report/operand_layout.h"
 
 namespace warpmat {
 namespace {

@@ -10,9 +10,9 @@
 namespace warpmat {
 namespace {
 
-/// The subcommands that tools/commands.h declares.
+/// The subcommands that tools/command/commands.h and tools/lab/commands.h declare.
 std::vector<std::string> declared_subcommands() {
-  const std::string header = read_text(source_path("tools/commands.h"));
+  const std::string header = read_text(source_path("tools/command/commands.h")) + read_text(source_path("tools/lab/commands.h"));
   const std::string start = "void add_";
   std::vector<std::string> names;
   for (std::size_t at = 0; (at = header.find(start, at)) != std::string::npos;) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program.h>
 #include <warpmat/ptx/program/code.h>
@@ -26,7 +26,7 @@
 #include "machine/kernel.h"
 #include "paths.h"
 #include "ptx/mutator.h"
-#include "tools/library/evidence_line.h"
+#include "tools/report/evidence_line.h"
 
 namespace warpmat {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/library/npy.h"
+#include "tools/report/npy.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "catch.h"
 #include "command.h"
-#include "tools/library/register_array.h"
+#include "tools/report/register_array.h"
 
 namespace warpmat {
 namespace {

@@ -1,7 +1,7 @@
 // The command with an emulator in place of the GPU: what it reports where GPU and emulator differ can then be tested on any machine. Linked
 // in place of gpu_runner.cpp into the program warpmat_pretend.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>
 #include <unistd.h>
 

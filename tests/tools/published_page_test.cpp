@@ -1,4 +1,4 @@
-#include "tools/library/published_page.h"
+#include "tools/lab/report/published_page.h"
 
 #include <algorithm>
 #include <set>

@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "command.h"
 #include "paths.h"
-#include "tools/library/npy.h"
+#include "tools/report/npy.h"
 
 namespace warpmat {
 namespace {

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "command.h"
 #include "contains.h"
-#include "tools/library/merge_shards.h"
+#include "tools/lab/report/merge_shards.h"
 
 namespace warpmat {
 namespace {

@@ -2,7 +2,7 @@
 #include <warpmat/tables/label.h>
 #include <warpmat/tables/wgmma.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

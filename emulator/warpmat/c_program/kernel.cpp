@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>

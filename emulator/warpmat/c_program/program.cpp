@@ -4,7 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>

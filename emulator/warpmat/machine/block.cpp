@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/numeric/rounding_mode.h>
 

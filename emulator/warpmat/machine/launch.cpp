@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/grid.h>

@@ -1,6 +1,6 @@
 #include <warpmat/machine/mbarrier.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 

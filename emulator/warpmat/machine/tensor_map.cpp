@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {

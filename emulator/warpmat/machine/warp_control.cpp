@@ -1,6 +1,6 @@
 // A warp executes operations: which strand of its lanes has its turn, and what each operation does.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>

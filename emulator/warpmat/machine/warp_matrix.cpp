@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>

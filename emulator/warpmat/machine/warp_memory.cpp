@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>

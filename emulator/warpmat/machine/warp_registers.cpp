@@ -1,7 +1,7 @@
 // setmaxnreg: the warps of a block share the registers that it was launched with, and hand them on (PTX ISA 9.1 section 9.7.20.5). The
 // machine has registers enough; it reports what an H200 would wait for without end, or what the ISA leaves undefined.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>

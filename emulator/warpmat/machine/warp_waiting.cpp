@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>

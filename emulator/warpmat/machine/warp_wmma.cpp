@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/machine/warp_state.h>
 

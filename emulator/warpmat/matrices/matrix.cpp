@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/numeric/value.h>
 

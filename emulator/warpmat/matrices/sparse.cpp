@@ -1,11 +1,11 @@
 #include <warpmat/matrices/sparse.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/numeric/value.h>
@@ -44,7 +44,7 @@ unsigned code_for(const Form& form, const std::vector<int>& columns, int row, in
   for (const int column : columns) of_row.push_back(group_number * group + column);
   throw std::invalid_argument(
       fmt::format("row {}, group {} of A (columns {} to {}) has elements other than zero in columns {}; only {} may be", row, group_number,
-                  group_number * group, group_number * group + group - 1, fmt::join(of_row, ", "), rule(group)));
+                  group_number * group, group_number * group + group - 1, joined(of_row, ", "), rule(group)));
 }
 
 /// Calls `visit(row, stored column, column)` for every stored element, by the codes that `code(row, group)` gives.

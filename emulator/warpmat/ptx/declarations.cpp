@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/number.h>
 #include <warpmat/ptx/syntax/variable_reader.h>

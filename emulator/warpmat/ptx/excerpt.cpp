@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/matrices/sample.h>

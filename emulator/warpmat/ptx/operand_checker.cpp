@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/number.h>
 

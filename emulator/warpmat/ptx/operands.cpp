@@ -4,7 +4,7 @@
 #include <span>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/matrices/sparse.h>
 #include <warpmat/ptx/memory_origin.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/declarations.h>
 #include <warpmat/ptx/excerpt.h>

@@ -1,9 +1,9 @@
 #include <warpmat/ptx/program.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {
@@ -58,7 +58,7 @@ std::string print(const Program& program) {
   for (const NamedRegister& r : program.registers) text += fmt::format(".reg .{} {};\n", r.type->name, r.name);
   for (const SharedVariable& v : program.variables)
     text += fmt::format(".shared .align {} .{} {}{};\n", v.alignment, v.type->name, v.name,
-                        v.extents.empty() ? "" : fmt::format("[{}]", fmt::join(v.extents, "][")));
+                        v.extents.empty() ? "" : fmt::format("[{}]", joined(v.extents, "][")));
   for (const Statement& statement : program.statements)
     text += (statement.label.empty() ? "" : statement.label + ": ") + print(program, statement) + "\n";
   return text;

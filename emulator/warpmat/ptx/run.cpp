@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/list_machine.h>
 #include <warpmat/ptx/program/code.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>

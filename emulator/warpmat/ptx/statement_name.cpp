@@ -1,4 +1,5 @@
 #include <warpmat/ptx/statement_name.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <charconv>
@@ -6,8 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 namespace warpmat {
 namespace {
@@ -27,14 +27,14 @@ std::string all_statements(const Program& program) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < program.matrix_statements().size(); ++i)
     names.push_back(fmt::format("{} ({})", i, statement_name(program, i)));
-  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+  return names.empty() ? "none" : joined(names, ", ");
 }
 
 /// "d, a, b, c"
 std::string operands_text(const Statement& statement) {
   std::vector<std::string_view> names;
   for (const Operand& operand : statement.matrix()->form().operands) names.push_back(name(operand.name));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names, ", ");
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ std::string statements_with(const Program& program, OperandName operand) {
     if (found != nullptr && found->kind == OperandKind::fragment) names.push_back(fmt::format("{} ({})", i, statement_name(program, i)));
   }
   if (names.empty()) return "no matrix instruction of the program has it";
-  return fmt::format("{} {} it", fmt::join(names, ", "), names.size() == 1 ? "has" : "have");
+  return fmt::format("{} {} it", joined(names, ", "), names.size() == 1 ? "has" : "have");
 }
 
 }  // namespace warpmat

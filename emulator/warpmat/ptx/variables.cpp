@@ -1,4 +1,5 @@
 #include <warpmat/ptx/variables.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <warpmat/matrices/matrix.h>
 #include <warpmat/matrices/sample.h>
@@ -70,7 +70,7 @@ class View {
     std::vector<std::string> names;
     for (const SharedVariable& v : program.variables) names.push_back(v.name);
     return fmt::format("the program has no shared variable '{}'; it has {}", name,
-                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+                       names.empty() ? "none" : joined(names, ", "));
   }
 };
 

@@ -11,9 +11,16 @@ namespace {
 
 using Index = std::map<std::string_view, Function>;
 
-constexpr std::span<const Kernel> (*subjects[])() = {integer_kernels, bit_kernels,        comparison_kernels,
-                                                     float_kernels,   half_kernels,       approximate_kernels,
-                                                     video_kernels,   conversion_kernels, packed_conversion_kernels};
+constexpr std::span<const Kernel> (*subjects[])() = {integer_kernels,
+                                                     bit_kernels,
+                                                     comparison_kernels,
+                                                     float_kernels,
+                                                     half_kernels,
+                                                     approximate_kernels,
+                                                     video_kernels,
+                                                     conversion_kernels,
+                                                     small_conversion_kernels,
+                                                     packed_conversion_kernels};
 
 constinit ByInstructionSet<Index> indices;
 

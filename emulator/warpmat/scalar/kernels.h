@@ -17,6 +17,7 @@ std::span<const Kernel> half_kernels();
 std::span<const Kernel> approximate_kernels();
 std::span<const Kernel> comparison_kernels();
 std::span<const Kernel> conversion_kernels();
+std::span<const Kernel> small_conversion_kernels();
 std::span<const Kernel> packed_conversion_kernels();
 
 }  // namespace warpmat::scalar

@@ -1,7 +1,7 @@
 // Rows of what is asynchronous or belongs to clusters of blocks: mbarrier, bulk copies, tensor maps, barrier.cluster, addresses of other
 // blocks. Operands are read by ptx/program/async_statements.cpp.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 #include <warpmat/ptx/catalogue/rows.h>

@@ -1,11 +1,12 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/scalar/by_instruction_set.h>
@@ -225,7 +226,7 @@ std::string spelling_like(const Pattern& pattern, std::span<const std::string_vi
       spelling += *given;
       left.erase(given);
     } else if (!place.optional) {
-      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : fmt::format("({})", fmt::join(place.alternatives, "|"));
+      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : fmt::format("({})", joined(place.alternatives, "|"));
     }
   }
   return spelling;

@@ -5,7 +5,7 @@
 #include <span>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/numeric/format.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/atomic_names.h>

@@ -7,7 +7,7 @@
 #include <optional>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program/control_flow.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/numeric/lasting.h>
 #include <warpmat/ptx/number.h>

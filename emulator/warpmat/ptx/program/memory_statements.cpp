@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/ptx/program/function_resolver.h>

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/number.h>

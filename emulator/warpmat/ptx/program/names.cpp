@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/token_reader.h>

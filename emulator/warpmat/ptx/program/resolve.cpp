@@ -1,4 +1,5 @@
 #include <warpmat/ptx/program/resolve.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <iterator>
@@ -6,8 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program/contraction.h>
 #include <warpmat/ptx/program/emit.h>
@@ -24,7 +24,7 @@ const syntax::Function& find_entry(const syntax::Module& module, std::string_vie
     names.push_back(function.name);
   }
   if (names.empty()) throw std::invalid_argument("the module has no .entry");
-  throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, fmt::join(names, ", ")));
+  throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, joined(names, ", ")));
 }
 
 /// The numbers of the targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.

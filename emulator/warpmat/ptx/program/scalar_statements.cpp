@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/ptx/program/address_windows.h>

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/number.h>
 

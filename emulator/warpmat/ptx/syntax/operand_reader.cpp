@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/number.h>
 #include <warpmat/ptx/syntax/constant_expression.h>

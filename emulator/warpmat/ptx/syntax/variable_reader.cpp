@@ -1,6 +1,6 @@
 #include <warpmat/ptx/syntax/variable_reader.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/ptx/number.h>
 #include <warpmat/ptx/syntax/operand_reader.h>

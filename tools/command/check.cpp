@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/ptx/program.h>
+#include <warpmat/ptx/program/code.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "commands.h"
+#include "tools/report/evidence_line.h"
+#include "tools/report/label_flags.h"
+#include "tools/report/program_warnings.h"
+#include "tools/report/ptx_file.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  std::string file, target;
+  bool all_errors = false;
+  LabelOptions labels;
+};
+
+void print_errors(const std::vector<Diagnostic>& errors, const Options& options) {
+  constexpr std::size_t most = 20;
+  const std::size_t shown = options.all_errors ? errors.size() : std::min(most, errors.size());
+  for (std::size_t i = 0; i < shown; ++i) fmt::print(stderr, "{}\n", errors[i].format(options.file));
+  if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
+}
+
+void report_labels(const Options& options, std::string_view target, const std::vector<Labelled>& instructions) {
+  require_labels(options.labels, target, instructions);
+  print_evidence(options.labels, target, instructions);
+}
+
+/// Resolves every entry. Throws SyntaxError with the errors of all, each once: entries share functions.
+std::size_t check_module(const std::string& text, const Options& options) {
+  const Module module(text);
+  std::string target;
+  std::vector<Labelled> instructions;  // of all entries
+  std::vector<Diagnostic> errors;
+  std::set<std::tuple<int, int, std::string>> seen;
+  for (const std::string& entry : module.entries()) try {
+      const Kernel kernel(module, entry, {.target = options.target});
+      target = kernel.program().target->name;
+      for (Labelled& instruction : labelled(kernel))
+        if (std::ranges::find(instructions, instruction.what, &Labelled::what) == instructions.end())
+          instructions.push_back(std::move(instruction));
+    } catch (const SyntaxError& e) {
+      for (const Diagnostic& error : e.errors)
+        if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
+    }
+  if (!errors.empty()) throw SyntaxError(std::move(errors));
+  report_labels(options, target, instructions);
+  return module.entries().size();
+}
+
+void check(const Options& options) {
+  const std::string text = read_ptx(options.file);
+  try {
+    if (has_functions(text)) {
+      const std::size_t entries = check_module(text, options);
+      fmt::print("{}: {} {}, no errors for {}\n", options.file, entries, entries == 1 ? "entry" : "entries",
+                 options.target.empty() ? "the module's target" : options.target);
+      return;
+    }
+    const Program program = parse(text, options.target);
+    for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
+    report_labels(options, program.target->name, labelled(program));
+    const std::size_t statements = program.statements.size();
+    fmt::print("{}: {} {}, no errors for {}\n", options.file, statements, statements == 1 ? "statement" : "statements",
+               program.target->name);
+  } catch (const SyntaxError& e) {
+    print_errors(e.errors, options);
+    throw CLI::RuntimeError(1);
+  }
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("check", "Report every error of a program or a module");
+  command->add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")
+      ->required();
+  command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
+  command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
+  add_label_flags(*command, options->labels);
+  command->footer(
+      "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"
+      "What is hardly meant is a warning: registers of an operand that nothing writes beside some that are written, selectors and ids that "
+      "will\n"
+      "trap. 'warpmat run' knows what is filled, and warns of more.\n"
+      "Control bytes and what is no UTF-8 are shown as \\xNN.\n"
+      "\n"
+      "Examples:\n"
+      "  warpmat check kernel.ptx\n"
+      "  warpmat check kernel.ptx --target sm_80");
+  command->callback([options] { check(*options); });
+}
+
+}  // namespace warpmat

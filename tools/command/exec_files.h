@@ -1,0 +1,107 @@
+#pragma once
+
+#include <warpmat/execute/instruction.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/report/element_array.h"
+#include "tools/report/npy.h"
+
+namespace warpmat {
+
+// Which arrays `warpmat exec` reads and writes for a form: for each operand its registers, or its logical matrix.
+
+/// One dimension after [cases]: `extent` elements, or as many as the file has.
+struct Dimension {
+  std::string name;
+  std::optional<std::size_t> extent;
+};
+
+/// A file that a form reads or writes: option --`option`.
+struct FileRole {
+  std::string option;
+  bool written;
+  std::string content;  ///< "registers"
+  DType dtype;
+  std::vector<Dimension> dimensions;
+  const Operand* operand = nullptr;  ///< whose registers these are; nullptr: the memories
+};
+
+inline constexpr const char* memory_option = "shared";
+inline constexpr const char* memory_out_option = "shared-out";
+inline constexpr const char* sparse_a_option = "sparse-a";
+
+/// All files of `form`, of which one is written.
+std::vector<FileRole> file_roles(const Form& form);
+
+/// "uint32 [cases][4][32]"; without `extents` "uint32 [cases][registers][32]".
+std::string layout_text(const FileRole& file, bool extents = true);
+
+/// Rows and columns of the matrix that an operand's file may hold in place of registers; nothing where it has none: addresses.
+struct MatrixSize {
+  std::size_t rows, columns;
+};
+std::optional<MatrixSize> matrix_size(const FileRole& file);
+
+/// The same of an operand that holds elements.
+MatrixSize matrix_size(const Operand& operand);
+
+/// Element `index` of an operand's matrix, in the order of rows; of metadata and scale factors in number `selected`.
+Element element_at(const Operand& operand, std::size_t index, int selected);
+
+/// What the elements of that matrix are.
+ElementType element_type(const Operand& operand);
+
+/// What an option for a file says: FILE.npy[:registers|:values|:bits], - for standard input or output, or zeros.
+struct FileArgument {
+  enum class As : std::uint8_t { by_shape, registers, values, bits };
+
+  std::string path;
+  As as = As::by_shape;
+  bool zeros = false;
+
+  static FileArgument parse(const std::string& text);
+};
+
+/// A file that is read, and how: its array has the layout of its role, or it is the operand's matrix.
+class Input {
+ public:
+  /// `role` must outlive the input. Throws std::runtime_error that names the file and the layouts that there are.
+  Input(const FileRole& role, const FileArgument& argument);
+  /// A dense A of a sparse form, [cases][m][k], in place of a and e.
+  static std::unique_ptr<Input> sparse_a(const Form& form, const FileArgument& argument);
+
+  const FileRole& role() const { return role_; }
+  const NpyHeader& header() const { return file_.header(); }
+  const std::string& path() const { return argument_.path; }
+  bool is_matrix() const { return reader_.has_value(); }
+  std::size_t case_bytes() const;
+
+  /// The bytes of some cases.
+  void read(std::size_t first, std::span<std::byte> bytes) { file_.read(first * case_bytes(), bytes); }
+
+  /// Puts the matrix of one case, its bytes, into the operand's registers; of metadata and scale factors into number `selected`.
+  void scatter(std::span<const std::byte> bytes, RegisterList registers, int selected) const;
+  /// The same of a dense A: into the registers of a and e.
+  void compress(const Form& form, std::span<const std::byte> bytes, RegisterList a, RegisterList e, int selector) const;
+
+ private:
+  Input(const FileRole& role, const FileArgument& argument, MatrixSize only_matrix);
+  void choose();
+
+  FileArgument argument_;
+  FileRole role_;
+  MatrixSize size_{};
+  NpyReader file_;
+  std::optional<ElementReader> reader_;  ///< of a matrix
+};
+
+/// The matrix of one case, from an operand's registers to the bytes of an array of written_dtype.
+void gather_matrix(const Operand& operand, Reading reading, ConstRegisterList registers, std::span<std::byte> bytes);
+
+}  // namespace warpmat

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <warpmat/execute/arguments.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "exec_options.h"
+#include "tools/report/evidence_line.h"
+#include "tools/report/progress.h"
+
+namespace warpmat {
+
+/// What only wgmma has: its operands in shared memory, and its immediates.
+struct WgmmaOptions {
+  std::string a_descriptor, b_descriptor;  ///< a number, or the file of one for each case
+  int scale_d = 1;
+  bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
+
+  friend bool operator==(const WgmmaOptions&, const WgmmaOptions&) = default;
+};
+
+/// The options of `warpmat exec`.
+struct ExecOptions {
+  OperandOptions operands;
+  WgmmaOptions wgmma;
+  std::string target;
+  ExecutionOptions execution;
+  LabelOptions labels;
+  std::string report;
+  std::string as = "registers";  ///< how the result is written: "registers", "matrix" or "bits"
+  unsigned jobs = 0;
+};
+
+/// Adds the options of WgmmaOptions. `options` outlives the parsing.
+void add_wgmma_options(CLI::App& command, WgmmaOptions& options);
+
+/// `warpmat exec wgmma.mma_async...`
+void exec_wgmma(const ExecOptions& options, const CLI::App& command);
+
+/// How many of `cases`, which have `bytes` bytes in all, a thread takes at a time: so few that they stay in its cache and every thread has
+/// work.
+inline std::size_t chunk_cases(std::size_t bytes, std::size_t cases, unsigned jobs) {
+  constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  const std::size_t fitting = bytes == 0 ? cases : chunk_bytes * cases / bytes;
+  return std::max<std::size_t>(1, std::min(fitting, (cases + jobs - 1) / jobs));
+}
+
+/// Executes every case: each thread makes one `make_chunk()` and has it run(first, last) some cases at a time, in their order. Of several
+/// failures the one with the lowest case is thrown: the chunks before a failing one were taken earlier, and end.
+template <typename MakeChunk>
+void run_chunks(std::size_t cases, std::size_t step, unsigned jobs, MakeChunk make_chunk) {
+  if (cases == 0) return;
+  std::vector<std::pair<std::size_t, std::exception_ptr>> failures(std::min<std::size_t>(jobs, (cases + step - 1) / step));
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  Progress progress(cases);
+  const auto run = [&](auto& failure) {
+    std::size_t first = 0;
+    try {
+      auto chunk = make_chunk();
+      while (!failed && (first = next.fetch_add(step)) < cases) {
+        const std::size_t last = std::min(first + step, cases);
+        chunk.run(first, last);
+        progress.advance(last - first);
+      }
+    } catch (...) {
+      failure = {first, std::current_exception()};
+      failed = true;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (auto& failure : failures) threads.emplace_back([&] { run(failure); });
+  }
+  std::erase_if(failures, [](const auto& failure) { return failure.second == nullptr; });
+  if (!failures.empty()) std::rethrow_exception(std::ranges::min(failures, {}, [](const auto& failure) { return failure.first; }).second);
+}
+
+}  // namespace warpmat

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/ptx/program/code.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "launch_flags.h"
+#include "run_report.h"
+#include "tools/report/bank_report.h"
+#include "tools/report/check_list.h"
+#include "tools/report/evidence_line.h"
+#include "tools/report/execution_flags.h"
+#include "tools/report/label_flags.h"
+#include "tools/report/output_file.h"
+#include "tools/report/split.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  LaunchFlags flags;
+  std::string checks = "uninitialised,copies";
+  std::vector<std::string> outs;
+  LaunchOptions launch;
+  LabelOptions labels;
+  std::string report;
+};
+
+/// Whether the list of checks asks for the count of bank conflicts, which is a report and no check that traps.
+bool counts_banks(const std::string& checks) {
+  return std::ranges::count(split(checks, ','), "banks") > 0;
+}
+
+std::string without_banks(const std::string& checks) {
+  std::vector<std::string> kept = split(checks, ',');
+  std::erase(kept, "banks");
+  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
+void run_launch(const Options& options, const CLI::App& command) {
+  LaunchDescription description = description_of(options.flags);
+  for (const std::string& text : options.outs) parse_output(text, description.buffers);
+  for (const LaunchBuffer& buffer : description.buffers)
+    if (!buffer.out.empty()) check_output_place(buffer.out);
+  ReadyLaunch ready = ready_launch(options.flags, std::move(description));
+  const auto instructions = labelled(ready.kernel);
+  const std::string_view target = ready.kernel.program().target->name;
+  require_labels(options.labels, target, instructions);
+  if (!options.report.empty()) check_output_place(options.report);
+  BankReport report;
+  LaunchOptions launch_options = options.launch;
+  launch_options.checks = parse_checks(without_banks(options.checks));
+  if (counts_banks(options.checks)) launch_options.observer = &report;
+  OpcodeCounts counts(launch_options.observer);
+  if (!options.report.empty()) launch_options.observer = &counts;
+  const LaunchResult result =
+      launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, launch_options);
+  fmt::print("{}", result.printed);
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "warpmat: warning: {}\n", warning);
+  write_outputs(ready.description, ready.prepared);
+  write_report(options.report, command, target, instructions, counts.counts());
+  if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
+  print_evidence(options.labels, target, instructions);
+}
+
+}  // namespace
+
+void add_launch(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("launch", "Execute a whole kernel: grid, blocks, warps, memory");
+  add_launch_flags(*command, options->flags);
+  command->add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
+  command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
+  command
+      ->add_option("--check", options->checks,
+                   "uninitialised, copies, races, fences, separated by commas; or all, or none. And banks: bank conflicts by line, to "
+                   "standard error")
+      ->capture_default_str();
+  add_execution_flags(*command, options->launch.execution);
+  add_label_flags(*command, options->labels);
+  add_report_option(*command, options->report);
+  command->footer(
+      "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
+      "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx "
+      "file\n"
+      "fills in the kernel's name, its threads and its shared memory.\n"
+      "\n"
+      "Examples:\n"
+      "  warpmat launch launch.json --jobs 0\n"
+      "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"
+      "                 --param s32:1000 --param f32:2.5 --param x --param y --out y=y.npy:float32");
+  command->callback([options, command] { run_launch(*options, *command); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,73 @@
+#include "launch_flags.h"
+
+#include <warpmat/ptx/program/code.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "tools/report/ptx_file.h"
+
+namespace warpmat {
+
+void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
+  command.add_option("FILE", flags.file, "launch.json, or a .ptx file with the options below")->required();
+  command.add_option("--kernel", flags.kernel, "The entry's name; may be left out where there is one");
+  command.add_option("--grid", flags.grid, "Blocks: X, X,Y or X,Y,Z");
+  command.add_option("--block", flags.block, "Threads of a block: X, X,Y or X,Y,Z");
+  command.add_option("--cluster", flags.cluster, "Blocks of a cluster: X, X,Y or X,Y,Z");
+  command.add_option("--shared-bytes", flags.shared_bytes, "Dynamic shared memory");
+  command.add_option("--buffer", flags.buffers, "NAME=SOURCE: a buffer in global memory; may be repeated")->allow_extra_args(false);
+  command.add_option("--param", flags.params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")
+      ->allow_extra_args(false);
+  command.add_option("--target", flags.target, "The GPU to be, for example sm_90a; else the file's own .target");
+  command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
+}
+
+namespace {
+
+/// The description that the flags make of a .ptx file, and of Triton's .json beside it.
+LaunchDescription described_by(const LaunchFlags& flags) {
+  LaunchDescription description;
+  description.ptx = flags.file;
+  description.kernel = flags.kernel;
+  if (!flags.grid.empty()) description.config.grid = parse_dim3(flags.grid, "grid");
+  if (!flags.block.empty()) description.config.block = parse_dim3(flags.block, "block");
+  if (!flags.cluster.empty()) description.config.cluster = parse_dim3(flags.cluster, "cluster");
+  description.config.shared_bytes = flags.shared_bytes;
+  const std::filesystem::path beside = std::filesystem::path(flags.file).replace_extension(".json");
+  if (std::filesystem::exists(beside)) fill_from_triton(beside, description);
+  for (const std::string& text : flags.buffers) description.buffers.push_back(parse_buffer(text));
+  for (const std::string& text : flags.params) description.parameters.push_back(parse_parameter(text, description.buffers));
+  return description;
+}
+
+/// A kernel of Triton's takes two addresses more than its signature says, of scratch memory; what needs none gets zeros.
+void add_scratch(LaunchDescription& description, std::size_t parameters) {
+  const std::filesystem::path beside = std::filesystem::path(description.ptx).replace_extension(".json");
+  if (!std::filesystem::exists(beside)) return;
+  while (description.parameters.size() < parameters && parameters - description.parameters.size() <= 2)
+    description.parameters.push_back({std::vector<std::uint8_t>(8), {}});
+}
+
+}  // namespace
+
+LaunchDescription description_of(const LaunchFlags& flags) {
+  if (!flags.file.ends_with(".json")) return described_by(flags);
+  if (!flags.kernel.empty() || !flags.grid.empty() || !flags.block.empty() || !flags.cluster.empty() || !flags.buffers.empty() ||
+      !flags.params.empty())
+    throw std::runtime_error(
+        "a launch description has kernel, grid, block, buffers and parameters of its own: those options are for a .ptx file");
+  return read_launch(flags.file);
+}
+
+ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description) {
+  const Module module = read_module(description.ptx);
+  const std::string entry = description.kernel.empty() ? only_entry(module, description.ptx) : description.kernel;
+  Kernel kernel = read_kernel(description.ptx, module, entry, {.target = flags.target, .contract = flags.contract});
+  add_scratch(description, kernel.program().parameters.size());
+  PreparedLaunch prepared = prepare(description);
+  return {std::move(kernel), std::move(description), std::move(prepared)};
+}
+
+}  // namespace warpmat

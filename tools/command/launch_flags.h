@@ -1,0 +1,38 @@
+#pragma once
+
+#include <warpmat/machine/launch.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/report/launch_description.h"
+
+namespace warpmat {
+
+/// What to launch, as `warpmat launch` and `warpmat banks` are told it.
+struct LaunchFlags {
+  std::string file, kernel, grid, block, cluster, target;
+  std::vector<std::string> buffers, params;
+  std::uint32_t shared_bytes = 0;
+  bool contract = true;
+};
+
+/// Adds FILE and its options to `command`. `flags` outlive the parsing.
+void add_launch_flags(CLI::App& command, LaunchFlags& flags);
+
+/// The description in launch.json, or the one that the options make of a .ptx file and of Triton's .json beside it.
+LaunchDescription description_of(const LaunchFlags& flags);
+
+/// A kernel and its launch, ready to run.
+struct ReadyLaunch {
+  Kernel kernel;
+  LaunchDescription description;
+  PreparedLaunch prepared;
+};
+
+/// Parses the kernel of `description` and fills its memory. Throws std::runtime_error.
+ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description);
+
+}  // namespace warpmat

@@ -1,0 +1,280 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/tables/wgmma.h>
+
+#include "commands.h"
+#include "tools/report/compared_results.h"
+#include "tools/report/offers.h"
+#include "tools/report/operand_layout.h"
+#include "tools/report/table.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string target;
+  bool json = false;
+  bool scalar = false, approximate = false;
+};
+
+/// "d 32 f32, a 4 f16 or descriptor, b descriptor f16, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b"
+std::string operands_text(const WgmmaForm& form) {
+  const auto format = [&](OperandName operand) { return name(form.tile->format(operand)); };
+  std::string text = fmt::format("d {} {}, a {} {} or descriptor, b descriptor {}", form.d_registers(), format(OperandName::d),
+                                 form.a_registers(), format(OperandName::a), format(OperandName::b));
+  if (form.sparse()) text += ", e 1 b4, selector";
+  text += ", scale-d";
+  if (form.negates()) text += ", imm-scale-a, imm-scale-b";
+  return text + (form.transposes() ? ", imm-trans-a, imm-trans-b" : "");
+}
+
+/// "d 4 f32, a 4 f16, b 2 f16, c 4 f32"
+std::string operands_text(const Form& form) {
+  std::vector<std::string> texts;
+  for (const Operand& o : form.operands) {
+    texts.push_back(o.kind == OperandKind::fragment ? fmt::format("{} {} {}", name(o.name), o.registers(), format_text(o))
+                                                    : fmt::format("{} {}", name(o.name), name(o.kind)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// Who says how the bits come about, and of the floor who says that.
+std::string source_text(const Offer& offer) {
+  std::string text(offer.lowering->source);
+  if (offer.floor && offer.floor->source != text) text += fmt::format("; floor: {}", offer.floor->source);
+  return text;
+}
+
+/// Null where no operands reach a floor.
+Json floor_json(const std::optional<Floor>& floor) {
+  if (!floor) return nullptr;
+  const Json exponent = floor->exponent == no_floor ? Json(nullptr) : Json(floor->exponent);
+  return {{"exponent", exponent}, {"evidence", name(floor->evidence)}, {"source", floor->source}};
+}
+
+constexpr const char* wgmma_target = "sm_90a";
+
+std::string list_text(const Target* only) {
+  std::vector<std::string> header{"opcode", "needs", "PTX", "operands: registers, format"};
+  if (only == nullptr)
+    header.emplace_back("evidence");
+  else
+    header.insert(header.end(), {"machine", "evidence", "source"});
+  Table table(header);
+  for (const Form& form : forms()) {
+    const std::vector<Offer> found = offers(form, only);
+    if (only != nullptr && found.empty()) continue;
+    std::vector<std::string> row{form.opcode, target_text(form.requirement), to_string(form.requirement.ptx), operands_text(form)};
+    if (only == nullptr) {
+      row.push_back(evidence_text(found));
+    } else {
+      const Lowering& l = *found.front().lowering;
+      row.insert(row.end(), {machine_name(form, l), evidence_label(found.front()), source_text(found.front())});
+    }
+    table.add(std::move(row));
+  }
+  for (const WgmmaForm& form : wgmma_forms()) {
+    if (only != nullptr && unavailable(form, *only)) continue;
+    const Lowering& l = lowering_of(form);
+    std::vector<std::string> row{form.opcode, wgmma_target, to_string(form.ptx), operands_text(form)};
+    if (only == nullptr)
+      row.push_back(fmt::format("{} {}", name(label_of(l)), name(Hardware::sm_90)));
+    else
+      row.insert(row.end(), {std::string(l.machine), std::string(name(label_of(l))), std::string(l.source)});
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+Json operand_json(const Operand& o) {
+  if (o.kind == OperandKind::address || o.kind == OperandKind::stride)
+    return {{"name", name(o.name)}, {"kind", name(o.kind)}, {"written", o.written}, {"registers", o.registers()}};
+  if (o.kind != OperandKind::fragment) return {{"name", name(o.name)}, {"kind", name(o.kind)}, {"choices", o.choices}};
+  const Fragment& f = o.fragment;
+  return {{"name", name(o.name)},
+          {"kind", name(o.kind)},
+          {"written", o.written},
+          {"registers", o.registers()},
+          {"register_bits", f.register_bits},
+          {"format", format_text(o)},
+          {"element_bits", f.element_bits},
+          {"rows", f.rows()},
+          {"columns", f.columns()},
+          {"matrices", f.matrices()}};
+}
+
+Json form_json(const Form& form, const std::vector<Offer>& found) {
+  Json operands = Json::array(), lowerings = Json::array();
+  for (const Operand& o : form.operands) operands.push_back(operand_json(o));
+  for (const Offer& o : found)
+    lowerings.push_back({{"hardware", name(o.hardware)},
+                         {"machine", machine_name(form, *o.lowering)},
+                         {"evidence", name(label_of(*o.lowering))},
+                         {"source", o.lowering->source},
+                         {"compared", results_behind(label_of(*o.lowering), form)},
+                         {"floor", floor_json(o.floor)}});
+  const Json requires_json{{"target", target_text(form.requirement)}, {"ptx", to_string(form.requirement.ptx)}};
+  return {{"opcode", form.opcode}, {"requires", requires_json}, {"operands", std::move(operands)}, {"lowerings", std::move(lowerings)}};
+}
+
+/// The operands that a matrix has: a and b also or only in memory.
+Json wgmma_json(const WgmmaForm& form) {
+  const auto operand = [&](OperandName which, int registers, bool descriptor) {
+    const Fragment& f = form.tile->operand(which).fragment;
+    const bool is_d = which == OperandName::d, is_b = which == OperandName::b;
+    return Json{{"name", name(which)},
+                {"kind", registers == 0 ? "descriptor"
+                         : descriptor   ? "fragment or descriptor"
+                                        : "fragment"},
+                {"written", is_d},
+                {"registers", registers},
+                {"format", format_text(form.tile->operand(which))},
+                {"element_bits", f.element_bits},
+                {"rows", is_b ? form.shape.k : form.shape.m},
+                {"columns", is_d || is_b ? form.shape.n : f.columns()}};
+  };
+  Json operands = Json::array({operand(OperandName::d, form.d_registers(), false), operand(OperandName::a, form.a_registers(), true),
+                               operand(OperandName::b, 0, true)});
+  if (form.sparse()) operands.push_back(operand(OperandName::e, 1, false));
+  const Lowering& l = lowering_of(form);
+  return {{"opcode", form.opcode},
+          {"requires", {{"target", wgmma_target}, {"ptx", to_string(form.ptx)}}},
+          {"warps", WgmmaForm::warps},
+          {"operands", std::move(operands)},
+          {"lowerings",
+           Json::array(
+               {{{"hardware", name(Hardware::sm_90)}, {"machine", l.machine}, {"evidence", name(label_of(l))}, {"source", l.source}}})}};
+}
+
+std::string list_json(const Target* only) {
+  Json all = Json::array();
+  for (const Form& form : forms()) {
+    const std::vector<Offer> found = offers(form, only);
+    if (only == nullptr || !found.empty()) all.push_back(form_json(form, found));
+  }
+  for (const WgmmaForm& form : wgmma_forms())
+    if (only == nullptr || !unavailable(form, *only)) all.push_back(wgmma_json(form));
+  return all.dump(2) + '\n';
+}
+
+// ---- scalar and machine instructions ------------------------------------------------------------------------------------------------
+
+/// How a row's bits are known on some hardware alike.
+struct Known {
+  catalogue::RowEvidence evidence;
+  std::vector<std::string_view> hardware;
+};
+
+/// "specified (NaN payloads assumed)".
+std::string label_text(const catalogue::RowEvidence& evidence) {
+  return evidence.open.empty() ? std::string(name(evidence.label)) : fmt::format("{} ({}: assumed)", name(evidence.label), evidence.open);
+}
+
+/// Of all hardware that has the row, or of `only`, the strongest label first.
+std::vector<Known> known(const catalogue::Pattern& row, const Target* only) {
+  std::vector<Known> all;
+  std::vector<Hardware> seen;
+  for (const Target& target : targets()) {
+    if ((only != nullptr && only != &target) || !has_feature(row.row.requirement, target)) continue;
+    if (std::ranges::find(seen, target.hardware) != seen.end()) continue;
+    seen.push_back(target.hardware);
+    const catalogue::RowEvidence evidence = catalogue::evidence_of(row, target.hardware);
+    auto found = std::ranges::find_if(all, [&](const Known& k) { return k.evidence.label == evidence.label; });
+    if (found == all.end()) found = all.insert(all.end(), {evidence, {}});
+    found->hardware.push_back(name(target.hardware));
+  }
+  std::ranges::stable_sort(all, std::greater<>(), [](const Known& k) { return k.evidence.label; });
+  return all;
+}
+
+std::string needs_text(const Requirement& requirement) {
+  return has_feature(requirement, targets().front()) ? "all" : target_text(requirement);
+}
+
+std::string rows_text(const std::vector<const catalogue::Pattern*>& rows, const Target* only) {
+  Table table({"instruction", "needs", "PTX", "evidence", "source"});
+  for (const catalogue::Pattern* row : rows)
+    for (const Known& k : known(*row, only))
+      table.add({row->row.opcode, needs_text(row->row.requirement), to_string(row->row.requirement.ptx),
+                 fmt::format("{} {}", label_text(k.evidence), fmt::join(k.hardware, " ")), std::string(k.evidence.source)});
+  return table.text();
+}
+
+std::string rows_json(const std::vector<const catalogue::Pattern*>& rows, const Target* only) {
+  Json all = Json::array();
+  for (const catalogue::Pattern* row : rows) {
+    Json evidence = Json::array();
+    for (const Known& k : known(*row, only))
+      for (const std::string_view hardware : k.hardware)
+        evidence.push_back({{"hardware", hardware},
+                            {"evidence", name(k.evidence.label)},
+                            {"source", k.evidence.source},
+                            {"open", k.evidence.open},
+                            {"compared", k.evidence.compared}});
+    if (evidence.empty()) continue;
+    const Json requires_json{{"target", needs_text(row->row.requirement)}, {"ptx", to_string(row->row.requirement.ptx)}};
+    all.push_back({{"opcode", row->row.opcode}, {"requires", requires_json}, {"known", std::move(evidence)}});
+  }
+  return all.dump(2) + '\n';
+}
+
+/// The rows of the catalogue that a statement can spell.
+std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone) {
+  std::vector<const catalogue::Pattern*> rows;
+  for (const catalogue::Pattern& row : catalogue::patterns()) {
+    const bool approximate = row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos;
+    if (!row.mnemonic.starts_with('%') && (approximate || !approximate_alone)) rows.push_back(&row);
+  }
+  return rows;
+}
+
+void list(const Options& options) {
+  const Target* const only = options.target.empty() ? nullptr : &target(options.target);
+  if (options.scalar || options.approximate) {
+    const auto rows = listed_rows(options.approximate);
+    fmt::print("{}", options.json ? rows_json(rows, only) : rows_text(rows, only));
+    return;
+  }
+  fmt::print("{}", options.json ? list_json(only) : list_text(only));
+}
+
+std::string footer() {
+  std::string text = "Evidence, from strong to weak, of a form's bits on a hardware:\n";
+  for (const Label label : all_labels) text += fmt::format("  {:9}  {}\n", name(label), meaning(label));
+  return text + R"(
+Examples:
+  warpmat list
+  warpmat list --target sm_80
+  warpmat list --scalar --target sm_90
+  warpmat list --json | jq -r '.[].opcode')";
+}
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand("list", "List every form: what it needs, its operands, and how its bits are known");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
+      ->type_name("T");
+  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  command->add_flag("--scalar", options->scalar, "The scalar and machine instructions instead: add, cvt, ld, shfl, ...");
+  command->add_flag("--approximate", options->approximate, "Of those the approximate ones alone: ex2.approx, div.full, ...");
+  command->footer(footer());
+  command->callback([options] { list(*options); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,73 @@
+#include "run_report.h"
+
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/target.h>
+#include <warpmat/tables/wgmma.h>
+#include <warpmat/version.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/report/compared_results.h"
+#include "tools/report/output_file.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json instruction_json(const std::string& opcode, std::uint64_t executed, const Target& target, const std::vector<Labelled>& all) {
+  Json json{{"opcode", opcode}, {"executed", executed}};
+  const auto known = std::ranges::find(all, opcode, &Labelled::what);
+  if (known == all.end()) return json;
+  json["label"] = name(known->label);
+  json["source"] = known->source;
+  const auto add_matrix = [&](const std::string& machine, std::uint64_t compared) {
+    json["machine"] = machine;
+    json["compared"] = known->label == Label::measured ? Json(compared) : Json(nullptr);
+  };
+  if (const Form* form = find_form(opcode))
+    add_matrix(machine_name(*form, *find_lowering(*form, target.hardware)), compared_results(*form));
+  if (const WgmmaForm* form = find_wgmma(opcode)) add_matrix(std::string(lowering_of(*form).machine), compared_results_of_wgmma);
+  return json;
+}
+
+/// The options that were given, with their values.
+Json options_json(const CLI::App& command) {
+  Json json = Json::object();
+  for (const CLI::Option* option : command.get_options())
+    if (option->count() > 0) json[option->get_name()] = option->results();
+  return json;
+}
+
+}  // namespace
+
+void OpcodeCounts::operation(const machine::Event& event) {
+  ++counts_[std::string(event.program.statements[event.operation.statement]->opcode)];
+  if (next_ != nullptr) next_->operation(event);
+}
+
+void OpcodeCounts::access(const machine::AccessEvent& event) {
+  if (next_ != nullptr) next_->access(event);
+}
+
+void add_report_option(CLI::App& command, std::string& path) {
+  command
+      .add_option("--report", path, "Write what ran as JSON: each instruction, how often, its machine instructions, how its bits are known")
+      ->type_name("FILE.json");
+}
+
+void write_report(const std::string& path, const CLI::App& command, std::string_view target, const std::vector<Labelled>& all,
+                  const std::map<std::string, std::uint64_t>& counts) {
+  if (path.empty()) return;
+  Json instructions = Json::array();
+  for (const auto& [opcode, executed] : counts) instructions.push_back(instruction_json(opcode, executed, warpmat::target(target), all));
+  const Json json{{"warpmat", version()},
+                  {"command", command.get_name()},
+                  {"target", target},
+                  {"options", options_json(command)},
+                  {"instructions", std::move(instructions)}};
+  write_file(path, {json.dump(1), "\n"});
+}
+
+}  // namespace warpmat

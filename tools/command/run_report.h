@@ -1,0 +1,40 @@
+#pragma once
+
+#include <warpmat/machine/observer.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/report/evidence_line.h"
+
+namespace warpmat {
+
+// --report FILE.json: what ran, how often, and how its bits are known.
+
+/// How often each opcode was executed by warps, as an observer of a launch; tells `next`, which may be nullptr, the same.
+class OpcodeCounts : public machine::Observer {
+ public:
+  explicit OpcodeCounts(machine::Observer* next) : next_(next) {}
+  void operation(const machine::Event& event) override;
+  void access(const machine::AccessEvent& event) override;
+
+  const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  machine::Observer* next_;
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+/// Adds --report, which sets `path`. `path` outlives the parsing.
+void add_report_option(CLI::App& command, std::string& path);
+
+/// Writes the report of a run of `command` as `target`, whole or not at all; nothing where `path` is empty. `all` says how the bits of each
+/// instruction are known, `counts` how often opcodes were executed.
+void write_report(const std::string& path, const CLI::App& command, std::string_view target, const std::vector<Labelled>& all,
+                  const std::map<std::string, std::uint64_t>& counts);
+
+}  // namespace warpmat

@@ -1,0 +1,49 @@
+#include "tools/command_line/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+#include <warpmat/version.h>
+
+namespace warpmat {
+namespace {
+
+/// "warpmat exec", or "warpmat" where no subcommand was reached.
+std::string chosen(const CLI::App& app) {
+  const auto subcommands = app.get_subcommands();
+  return subcommands.empty() ? app.get_name() : app.get_name() + " " + subcommands.front()->get_name();
+}
+
+}  // namespace
+
+int fail(std::string message, int status) {
+  std::ranges::replace(message, '\n', ' ');  // an error is one line
+  fmt::print(stderr, "warpmat: error: {}\n", message);
+  return status;
+}
+
+int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subcommands, AddSubcommand add_to_help) {
+  CLI::App app("NVIDIA's warp matrix instructions on a CPU, bit for bit", "warpmat");
+  app.set_version_flag("--version", fmt::format("warpmat {}", version()), "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(0, 1);  // a word that is no subcommand is then an unexpected argument, and the message names it
+  app.callback([&app] {
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A subcommand");
+  });
+  app.footer("Help of a subcommand: warpmat SUBCOMMAND --help");
+  for (const AddSubcommand add : subcommands) add(app);
+  if (add_to_help != nullptr) add_to_help(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& e) {  // a subcommand that has already said what is wrong
+    return e.get_exit_code();
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    return fail(fmt::format("{}; see '{} --help'", e.what(), chosen(app)), e.get_exit_code());
+  }
+  if (std::fflush(stdout) != 0) return fail("cannot write to standard output", 1);
+  return 0;
+}
+
+}  // namespace warpmat

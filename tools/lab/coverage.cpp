@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/tables/reach.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "tools/command_line/lab_commands.h"
+#include "tools/lab/report/coverage.h"
+#include "tools/lab/report/coverage_page.h"
+#include "tools/lab/report/form_selection.h"
+#include "tools/report/output_file.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string target, forms, output;
+  std::size_t warps = 32;
+  std::uint64_t seed = 1;
+  bool json = false, page = false;
+};
+
+/// What was reached of a form by a class: the regions with their counts, none that were not.
+Json events_json(const Events& counts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < event_count; ++i) {
+    const auto event = static_cast<Event>(i);
+    for (std::size_t number = 0; number < numbers(event); ++number)
+      if (const std::uint64_t count = counts.count(event, number); count != 0) json[region_name(event, number)] = count;
+  }
+  return json;
+}
+
+/// The regions that the form has and no operands reach, with the reason.
+Json unreachable_json(const TestedForm& form, const Target& target) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < event_count; ++i) {
+    const auto event = static_cast<Event>(i);
+    for (std::size_t number = 0; number < numbers(event); ++number)
+      if (const Reach r = reach(arithmetic_of(form), lowering_of(form, target), event, number); r.concerns && !r.reachable())
+        json[region_name(event, number)] = r.reason;
+  }
+  return json;
+}
+
+std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& plan) {
+  Json all = {{"target", plan.target->name}, {"seed", plan.seed}, {"forms", Json::array()}};
+  for (const CoverageRow& row : rows) {
+    Json& list = all["forms"];
+    if (list.empty() || list.back().at("form") != row.form.opcode())
+      list.push_back({{"form", row.form.opcode()}, {"unreachable", unreachable_json(row.form, *plan.target)}, {"classes", Json::array()}});
+    list.back()["classes"].push_back({{"class", row.operand_class->name},
+                                      {"warps", row.warps},
+                                      {"bits", row.written.seen()},
+                                      {"of_bits", row.written.all()},
+                                      {"regions", events_json(row.events)}});
+  }
+  return all.dump(1) + "\n";
+}
+
+void coverage(const Options& options) {
+  if (options.page) {
+    const std::string page = coverage_page(coverage_parts());
+    if (options.output.empty()) {
+      fmt::print("{}", page);
+    } else {
+      write_file(options.output, {page});
+    }
+    return;
+  }
+  const Target& target = warpmat::target(options.target);
+  const std::string forms = options.forms.empty() ? "^(?!wgmma)" : options.forms;  // whose widths repeat the same tiles
+  const CoveragePlan plan{select_tested_forms(target, forms), &target, options.warps, options.seed};
+  const std::vector<CoverageRow> rows = cover(plan);
+  fmt::print("{}", options.json ? json_text(rows, plan) : coverage_text(rows, target));
+  const std::vector<CoverageFault> faults = coverage_faults(by_form(rows), target);
+  for (const CoverageFault& fault : faults) fmt::print(stderr, "{}: {}\n", fault.form.opcode(), fault.text);
+  if (!faults.empty()) throw std::runtime_error(fmt::format("{} cells are not as the rules of reach say", faults.size()));
+}
+
+constexpr const char* footer =
+    R"(Without a GPU: the reference executes the cases that 'warpmat diff' compares, and counts which regions of the arithmetic's rules they reach.
+A region is a place where one rule decides the bits: a term one bit beyond what a unit keeps, a sum on the middle of two results.
+Each line of the table is a region, the classes of operands that reach it in every form of the group, and how often all of them did.
+
+Examples:
+  warpmat coverage --target sm_90a --forms 'mma.*m16n8k16.*f16.f16.f16.f16'
+  warpmat coverage --target sm_90a --json > coverage.json
+  warpmat coverage --page --output docs/coverage.md)";
+
+}  // namespace
+
+void add_coverage(CLI::App& app) {
+  constexpr std::size_t most_warps = std::size_t{1} << 24;
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = add_lab_subcommand(app, "coverage");
+  CLI::Option* target = command->add_option("--target", options->target, "For example sm_90a")->type_name("T");
+  command->add_option("--forms", options->forms,
+                      "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
+  command->add_option("--warps", options->warps, "Warps of each form and class, four times as many of directed ones (default: 32)")
+      ->check(CLI::Range(std::size_t{1}, most_warps));
+  command->add_option("--seed", options->seed, "Of the operands (default: 1)");
+  command->add_flag("--json", options->json, "Print every count as JSON");
+  CLI::Option* page = command->add_flag("--page", options->page, "Write docs/coverage.md instead")->excludes(target);
+  command->add_option("--output", options->output, "With --page: into this file")->type_name("FILE.md")->needs(page);
+  command->footer(footer);
+  command->callback([options] {
+    if (!options->page && options->target.empty()) throw std::runtime_error("coverage needs --target, or --page");
+    coverage(*options);
+  });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,124 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/cuda/unary_gpu.h"
+#include "gpu/recordings/all_operands.h"
+#include "tools/command_line/lab_commands.h"
+#include "tools/report/progress.h"
+#include "tools/report/table.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  std::string directory;
+  std::vector<std::string> opcodes;
+  std::size_t every = 1;
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  bool gpu = false;
+};
+
+/// The recorded instructions that were asked for.
+AllOperandsRecording chosen(const Options& options) {
+  AllOperandsRecording recorded = read_all_operands(options.directory);
+  std::vector<AllOperands>& all = recorded.instructions;
+  for (const std::string& opcode : options.opcodes)
+    if (std::ranges::find(all, opcode, &AllOperands::opcode) == all.end())
+      throw std::runtime_error(fmt::format("{} holds no digests of '{}'", options.directory, opcode));
+  if (!options.opcodes.empty())
+    std::erase_if(all, [&](const AllOperands& r) { return std::ranges::find(options.opcodes, r.opcode) == options.opcodes.end(); });
+  if (all.empty()) throw std::runtime_error(fmt::format("{} holds no file that ends with .digests", options.directory));
+  return recorded;
+}
+
+/// Who answers: the emulator, or this machine's card.
+class Answerer {
+ public:
+  explicit Answerer(bool gpu) {
+    if (gpu) gpu_ = open_gpus();
+  }
+
+  OpenFunction open(const std::string& opcode) const {
+    if (gpu_) return [opcode, this] { return open_unary_gpu(opcode, gpu_->target()); };
+    return [opcode] { return emulated_function(opcode); };
+  }
+  std::string text() const { return gpu_ ? gpu_->description() : "the emulator"; }
+
+  /// What is different in a block. The emulator's answers stand for the recorded ones where they have the recorded digest.
+  std::string difference(const AllOperands& recorded, std::size_t block) const {
+    const std::string from = fmt::format("the first from operand {:#010x} on", block * block_operands);
+    if (!gpu_) return from;
+    const auto emulator = emulated_function(recorded.opcode), card = open(recorded.opcode)();
+    if (block_digest(*emulator, block) != recorded.digests[block]) return from;
+    const auto found = first_difference(*emulator, *card, block);
+    if (!found) return from + ", but not when asked again";
+    return fmt::format("the first at {:#010x}: recorded {:#010x}, here {:#010x}", found->operand, found->first, found->second);
+  }
+
+ private:
+  std::unique_ptr<GpuRunner> gpu_;
+};
+
+void exhaust(const Options& options) {
+  const AllOperandsRecording recorded = chosen(options);
+  const Answerer answerer(options.gpu);
+  std::vector<std::size_t> blocks;
+  for (std::size_t block = 0; block < block_count; block += options.every) blocks.push_back(block);
+  Table table({"instruction", "operands", "blocks that differ", "seconds"});
+  std::size_t different = 0;
+  {
+    Progress progress(recorded.instructions.size() * blocks.size());
+    for (const AllOperands& instruction : recorded.instructions) {
+      const auto start = std::chrono::steady_clock::now();
+      const auto found =
+          different_blocks(instruction, answerer.open(instruction.opcode), blocks, options.jobs, [&] { progress.advance(); });
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      different += found.size();
+      table.add({instruction.opcode, std::to_string(blocks.size() * block_operands),
+                 found.empty() ? "0" : fmt::format("{}, {}", found.size(), answerer.difference(instruction, found.front())),
+                 fmt::format("{:.1f}", seconds.count())});
+    }
+  }
+  fmt::print("{}recorded: {}\ncompared with it: {}\n", table.text(), recorded.source, answerer.text());
+  if (different != 0)
+    throw std::runtime_error(
+        fmt::format("{} of {} blocks differ from the recorded answers", different, recorded.instructions.size() * blocks.size()));
+}
+
+constexpr const char* footer =
+    R"(For each instruction of one operand that is recorded in the directory, all 2^32 operands are computed and compared with the digests of what
+a GPU answered: by the emulator, or with --gpu by this machine's card, which takes seconds and shows whether it is like the recorded one.
+'warpmat record --approximate' makes such a directory; docs/recording.md describes the files. The exit status is 0 if nothing differs, 1 if
+something does, and 77 with --gpu on a machine without one.
+
+Examples:
+  warpmat exhaust tests/vectors/sm_90/all_operands
+  warpmat exhaust tests/vectors/sm_90/all_operands --gpu
+  warpmat exhaust tests/vectors/sm_90/all_operands --opcode ex2.approx.ftz.f32 --every 16)";
+
+}  // namespace
+
+void add_exhaust(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = add_lab_subcommand(app, "exhaust");
+  command->add_option("DIRECTORY", options->directory, "Of the digests")->required();
+  command->add_option("--opcode", options->opcodes, "Only this instruction; may be given several times")->type_name("OPCODE");
+  command->add_option("--every", options->every, "Only every Nth block of 2^20 operands (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, block_count));
+  command->add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator");
+  command->add_option("--jobs", options->jobs, "Threads (default: one for each core)")->type_name("N")->check(CLI::Range(1U, 1024U));
+  command->footer(footer);
+  command->callback([options] { exhaust(*options); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,338 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "fuzz_kernels.h"
+#include "gpu/cases/fuzz_program.h"
+#include "gpu/compare/compare.h"
+#include "gpu/compare/self_contained.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/runners/emulator_runner.h"
+#include "tools/command_line/lab_commands.h"
+#include "tools/lab/report/fuzz_file.h"
+#include "tools/lab/report/interruption.h"
+#include "tools/lab/report/mismatch_text.h"
+#include "tools/lab/report/run_source.h"
+#include "tools/lab/report/shard_option.h"
+#include "tools/report/output_file.h"
+#include "tools/report/progress.h"
+
+namespace warpmat {
+namespace {
+
+struct Options {
+  std::size_t programs = 1000, warps = 32;
+  std::uint64_t seed = 1, first = 0;
+  FuzzOptions fuzz;
+  Shard shard;
+  std::string target, keep = ".", json;
+  bool kernels = false, warpgroups = false;
+
+  /// Numbers of the programs that this part of the run has.
+  Shard::Range range() const {
+    const Shard::Range part = shard.of(programs);
+    return {first + part.first, part.count};
+  }
+};
+
+/// A program with what it starts from and what the emulator made of that.
+struct Prepared {
+  std::uint64_t index;
+  FuzzProgram fuzz;
+  Program program;
+  WarpStates initial, expected;
+};
+
+Prepared prepare(const FuzzProgram& fuzz, std::uint64_t index, const Options& options, std::uint32_t shared_base) {
+  Program program = parse(fuzz.text());
+  WarpStates initial = random_fuzz_states(program, options.seed, index, options.warps);
+  WarpStates expected = initial;
+  EmulatorRunner(shared_base, 1).run(program, expected);
+  return {index, fuzz, std::move(program), std::move(initial), std::move(expected)};
+}
+
+WarpStates run(Runner& runner, const Prepared& prepared) {
+  WarpStates states = prepared.initial;
+  runner.run(prepared.program, states);
+  return states;
+}
+
+std::string commented(const std::string& text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result += "// " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string counts_text(const FuzzFile::Counts& counts) {
+  return fmt::format("{} programs, {} statements, {} outputs compared, {} program{} differ", counts.programs, counts.statements,
+                     counts.outputs, counts.differing_programs, counts.differing_programs == 1 ? "" : "s");
+}
+
+/// Where stderr is no terminal, and so has no progress bar: a line there after each tenth of the programs, and at least every half minute.
+class ProgressLines {
+ public:
+  explicit ProgressLines(std::uint64_t programs) : programs_(programs), shown_(isatty(STDERR_FILENO) == 0) {}
+
+  void advance(const FuzzFile::Counts& counts) {
+    constexpr std::chrono::seconds pause{30};
+    const auto now = std::chrono::steady_clock::now();
+    const std::uint64_t tenth = counts.programs * 10 / programs_;
+    if (!shown_ || (tenth == tenth_ && now - last_ < pause)) return;
+    tenth_ = tenth;
+    last_ = now;
+    const std::chrono::duration<double> elapsed = now - start_;
+    fmt::print(stderr, "{:7.1f} s  of {} programs: {}\n", elapsed.count(), programs_, counts_text(counts));
+  }
+
+ private:
+  std::uint64_t programs_;
+  bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
+  std::uint64_t tenth_ = 0;
+};
+
+/// What all threads have found, and which program is next.
+class Findings {
+ public:
+  explicit Findings(const Options& options) : range_(options.range()), progress_(range_.count), lines_(range_.count) {}
+
+  /// The number of a program that nobody has run; none once enough were run, or differ, or a signal asks for the end.
+  std::optional<std::uint64_t> next() {
+    constexpr std::size_t enough = 10;
+    const std::lock_guard lock(mutex_);
+    if (begun_ == range_.count || counts_.differing_programs >= enough || interruption() != 0) return std::nullopt;
+    return range_.first + begun_++;
+  }
+
+  void add(const Prepared& prepared, const Comparison& comparison) {
+    const std::lock_guard lock(mutex_);
+    ++counts_.programs;
+    counts_.statements += prepared.program.statements.size();
+    counts_.outputs += comparison.outputs;
+    counts_.differing_programs += comparison.mismatches != 0;
+    progress_.advance();
+    lines_.advance(counts_);
+  }
+
+  /// Nobody shall begin another program.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    begun_ = range_.count;
+  }
+
+  /// Prints `text` in one piece.
+  void print(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    fmt::print("{}", text);
+  }
+
+  const FuzzFile::Counts& counts() const { return counts_; }
+  bool complete() const { return counts_.programs == range_.count; }
+
+ private:
+  Shard::Range range_;
+  Progress progress_;
+  ProgressLines lines_;
+  std::mutex mutex_;
+  std::uint64_t begun_ = 0;
+  FuzzFile::Counts counts_;
+};
+
+/// Runs programs on one thread, with a runner of its own.
+class Fuzzer {
+ public:
+  Fuzzer(const Options& options, const Target& target, std::unique_ptr<GpuRunner> gpu, Findings& findings)
+      : options_(options), target_(target), gpu_(std::move(gpu)), findings_(findings) {}
+
+  void run_all() {
+    try {
+      while (const auto index = findings_.next()) check(*index);
+    } catch (...) {
+      findings_.stop();
+      throw;
+    }
+  }
+
+ private:
+  void check(std::uint64_t index) {
+    const Prepared prepared =
+        prepare(random_fuzz_program(target_, options_.seed, index, options_.fuzz), index, options_, gpu_->shared_base());
+    const Comparison comparison = compare_states(prepared.program, prepared.expected, run(*gpu_, prepared), 1);
+    findings_.add(prepared, comparison);
+    if (comparison.mismatches != 0) report(prepared);
+  }
+
+  /// Whether a shortened program still differs.
+  bool differs(const FuzzProgram& candidate, std::uint64_t index) {
+    const Prepared prepared = prepare(candidate, index, options_, gpu_->shared_base());
+    return compare_states(prepared.program, prepared.expected, run(*gpu_, prepared), 1).mismatches != 0;
+  }
+
+  void report(const Prepared& failing) {
+    const FuzzProgram shortest = shrink(failing.fuzz, [&](const FuzzProgram& candidate) { return differs(candidate, failing.index); });
+    const Prepared prepared = prepare(shortest, failing.index, options_, gpu_->shared_base());
+    const WarpStates found = run(*gpu_, prepared);
+    const Comparison comparison = compare_states(prepared.program, prepared.expected, found, 4);
+    std::string text = fmt::format("seed {}, program {}: {} of {} statements still differ; {} words do\n", options_.seed, failing.index,
+                                   shortest.statements(), failing.fuzz.statements(), comparison.mismatches);
+    for (const Difference& difference : comparison.differences) text += describe(prepared.program, prepared.expected, found, difference);
+    const auto file = std::filesystem::path(options_.keep) / fmt::format("warpmat_fuzz_{}_{}.ptx", options_.seed, failing.index);
+    const std::size_t warp = comparison.differences.empty() ? 0 : comparison.differences.front().warp;
+    write_file(file, {commented(text), self_contained(prepared.program, prepared.initial, warp, gpu_->shared_base())});
+    findings_.print(fmt::format("{}replay: warpmat diff {} --warps 1\n\n", text, file.string()));
+  }
+
+  const Options& options_;
+  const Target& target_;
+  std::unique_ptr<GpuRunner> gpu_;
+  Findings& findings_;
+};
+
+/// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what one of them
+/// throws.
+void run_all(const Options& options, const GpuOptions& gpus, const Target& target, Findings& findings) {
+  constexpr unsigned most_threads = 4;
+  std::vector<std::future<void>> threads;
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, most_threads); ++i)
+    threads.push_back(std::async(std::launch::async, [&] { Fuzzer(options, target, open_gpus(gpus), findings).run_all(); }));
+  for (std::future<void>& thread : threads) thread.wait();
+  for (std::future<void>& thread : threads) thread.get();
+}
+
+/// What decides which programs are drawn, beside target and seed.
+std::string kind(const FuzzOptions& options) {
+  return fmt::format("at most {} statements{}{}", options.max_statements, options.repeated_destinations ? ", repeated destinations" : "",
+                     options.assembler_faults ? ", assembler faults" : "");
+}
+
+/// What the options ask for, nothing having been run.
+FuzzFile planned(const Options& options, const GpuRunner& gpu, const Target& target) {
+  return {.source = run_source(gpu, target, options.seed, options.shard),
+          .first = options.first,
+          .programs = options.programs,
+          .warps = options.warps,
+          .kind = kind(options.fuzz),
+          .counts = {}};
+}
+
+/// Prints and writes what was found, whether or not the run is complete.
+void report(const FuzzFile& found, const Options& options, const std::string& description) {
+  fmt::print("{} in {:.1f} s{}\n{}\nseed {}, {} warps each, programs from {} on\n", counts_text(found.counts), found.source.seconds,
+             found.source.complete ? "" : "; incomplete", description, options.seed, options.warps, options.range().first);
+  if (!options.json.empty()) write_file(options.json, {to_json(found).dump(1), "\n"});
+}
+
+void fuzz(const Options& options) {
+  if (options.kernels || options.warpgroups)
+    return fuzz_kernels({.first = options.first,
+                         .kernels = options.programs,
+                         .seed = options.seed,
+                         .shard = options.shard,
+                         .warpgroups = options.warpgroups,
+                         .keep = options.keep});
+  check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
+  if (!options.json.empty()) check_output_place(options.json);
+  if (options.range().count == 0)
+    throw std::runtime_error(
+        fmt::format("--shard {}: {} programs cannot be shared by so many", to_string(options.shard), options.programs));
+  GpuOptions gpus;
+  gpus.target = options.target.empty() ? nullptr : &target(options.target);
+  const std::unique_ptr<GpuRunner> gpu = open_gpus(gpus);
+  const Target& target = gpus.target != nullptr ? *gpus.target : gpu->target();
+  FuzzFile found = planned(options, *gpu, target);
+  const auto start = std::chrono::steady_clock::now();
+  Findings findings(options);
+  catch_interruptions();
+  std::exception_ptr failure;
+  try {
+    run_all(options, gpus, target, findings);
+  } catch (const std::exception& e) {
+    failure = std::current_exception();
+    found.source.error = e.what();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  found.source.seconds = seconds.count();
+  found.source.complete = !failure && findings.complete();
+  if (!found.source.complete && !failure)
+    found.source.error = interruption() != 0 ? "interrupted" : "ended after enough programs that differ";
+  found.counts = findings.counts();
+  report(found, options, gpu->description());
+  if (failure) std::rethrow_exception(failure);
+  if (!found.source.complete) throw_if_interrupted(counts_text(found.counts) + "; the rest was not run");
+  if (found.counts.differing_programs != 0)
+    throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", found.counts.differing_programs));
+}
+
+constexpr const char* footer =
+    R"(A program that differs is shortened as long as it does, and written to a file that shows it without any input. After ten the run ends.
+A program depends on the seed and its number alone: --first 123 --programs 1 runs number 123 again.
+The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU.
+Interrupted by SIGINT or SIGTERM, it prints and writes what was run, marked incomplete, and ends with 130 or 143.
+
+Examples:
+  warpmat fuzz --programs 10000
+  warpmat fuzz --programs 1000000 --shard 2/8 --json fuzz_2.json
+  warpmat fuzz --seed 7 --max-statements 8
+  warpmat fuzz --kernels --programs 20000
+  warpmat fuzz --warpgroups --programs 20000)";
+
+}  // namespace
+
+void add_fuzz(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = add_lab_subcommand(app, "fuzz");
+  command->add_option("--programs", options->programs, "How many (default: 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
+  command->add_option("--first", options->first, "Number of the first program (default: 0)")->type_name("N");
+  command->add_option("--seed", options->seed, "Of programs and states (default: 1)")->type_name("S");
+  command->add_option("--max-statements", options->fuzz.max_statements, "Of a program (default: 50)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--warps", options->warps, "Warps that run each program (default: 32)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 16));
+  command->add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
+                    "Also one register twice in a list of destinations, where the ISA does not say which result stays");
+  command->add_flag("--assembler-faults", options->fuzz.assembler_faults,
+                    "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
+  command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
+  add_shard_option(*command, options->shard);
+  CLI::Option* kernels =
+      command->add_flag("--kernels", options->kernels,
+                        "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
+  CLI::Option* warpgroups = command->add_flag(
+      "--warpgroups", options->warpgroups, "Kernels of wgmma instead: random forms, descriptors, operands in registers, groups and waits");
+  warpgroups->excludes(kernels);
+  for (CLI::Option* whole : {kernels, warpgroups})
+    for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults", "--target"})
+      whole->excludes(command->get_option(other));
+  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
+      ->type_name("FILE.json")
+      ->excludes(kernels)
+      ->excludes(warpgroups);
+  command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
+  command->footer(footer);
+  command->callback([options] { fuzz(*options); });
+}
+
+}  // namespace warpmat

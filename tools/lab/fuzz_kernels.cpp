@@ -1,0 +1,124 @@
+#include "fuzz_kernels.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+
+#include "gpu/cases/kernel_program.h"
+#include "gpu/cases/warpgroup_program.h"
+#include "gpu/compare/compare_kernels.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/cuda/kernel_gpu.h"
+#include "tools/lab/report/interruption.h"
+#include "tools/report/launch_files.h"
+#include "tools/report/output_file.h"
+#include "tools/report/progress.h"
+
+namespace warpmat {
+namespace {
+
+class KernelFuzzer {
+ public:
+  KernelFuzzer(const KernelFuzzOptions& options, const Target& target)
+      : options_(options), target_(target), emulator_(target), gpu_(open_kernel_gpu()) {}
+
+  /// Whether kernel number `index` is the same on both. One that is not is shortened and kept.
+  bool check(std::uint64_t index) {
+    const KernelProgram kernel = options_.warpgroups ? random_warpgroup_kernel(options_.seed, index)
+                                                     : random_kernel(target_, options_.seed, index, options_.max_units);
+    statements_ += kernel.statements();
+    try {
+      const KernelComparison comparison = compare(kernel);
+      bytes_ += comparison.bytes;
+      if (comparison.mismatches == 0) return true;
+      report(index, kernel);
+      return false;
+    } catch (const GpuLost& error) {
+      throw GpuLost(kept(index, kernel, error));
+    } catch (const std::exception& error) {
+      throw std::runtime_error(kept(index, kernel, error));
+    }
+  }
+
+  std::size_t statements() const { return statements_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  KernelComparison compare(const KernelProgram& kernel) {
+    const KernelLaunch launch = kernel.complete();
+    return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
+  }
+
+  /// Writes the kernel that ended so, and says which it is.
+  std::string kept(std::uint64_t index, const KernelProgram& kernel, const std::exception& error) const {
+    const std::filesystem::path file = path(index);
+    write_launch(file, kernel.complete());
+    return fmt::format("seed {}, kernel {} ({}): {}", options_.seed, index, file.string(), error.what());
+  }
+
+  std::filesystem::path path(std::uint64_t index) const {
+    return std::filesystem::path(options_.keep) / fmt::format("warpmat_kernel_{}_{}.launch.json", options_.seed, index);
+  }
+
+  void report(std::uint64_t index, const KernelProgram& kernel) {
+    const KernelProgram shortest = shrink(kernel, [&](const KernelProgram& candidate) { return compare(candidate).mismatches != 0; });
+    const KernelComparison comparison = compare(shortest);
+    const std::filesystem::path file = path(index);
+    const KernelLaunch launch = shortest.complete();
+    write_launch(file, launch);
+    fmt::print("seed {}, kernel {}: {} of {} statements still differ, in {} bytes\n", options_.seed, index, shortest.statements(),
+               kernel.statements(), comparison.mismatches);
+    for (const ByteDifference& d : comparison.differences)
+      fmt::print("  buffer {}, byte {}: emulator {:#04x}, GPU {:#04x}\n", launch.buffers[d.buffer].name, d.at, d.expected, d.found);
+    fmt::print("replay: warpmat diff {}\n", file.string());
+  }
+
+  const KernelFuzzOptions& options_;
+  const Target& target_;
+  EmulatorKernelRunner emulator_;
+  std::unique_ptr<KernelRunner> gpu_;
+  std::size_t statements_ = 0, bytes_ = 0;
+};
+
+/// What the first GPU is. The runner that says so goes before a kernel runs: where one hangs, the end of a runner waits for it.
+struct Card {
+  const Target* target;
+  std::string description;
+};
+
+Card first_card() {
+  const std::unique_ptr<GpuRunner> gpu = open_gpus({.target = nullptr, .most = 1});
+  return {&gpu->target(), gpu->description()};
+}
+
+}  // namespace
+
+void fuzz_kernels(const KernelFuzzOptions& options) {
+  constexpr std::uint64_t enough = 10;
+  const Shard::Range part = options.shard.of(options.kernels);
+  const Card card = first_card();
+  KernelFuzzer fuzzer(options, *card.target);
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t run = 0, differing = 0;
+  std::exception_ptr failure;  // a kernel that hangs, or that the assembler does not take: what was compared before counts
+  catch_interruptions();
+  try {
+    Progress progress(part.count);
+    for (; run < part.count && differing < enough && interruption() == 0; ++run, progress.advance())
+      differing += !fuzzer.check(options.first + part.first + run);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n{}, seed {}\n", run, part.count,
+             options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count(),
+             card.description, options.seed);
+  if (failure) std::rethrow_exception(failure);
+  if (differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", differing));
+  if (run < part.count) throw_if_interrupted("the rest was not run");
+}
+
+}  // namespace warpmat

@@ -1,0 +1,40 @@
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include <fmt/core.h>
+
+#include "commands.h"
+#include "gpu/cuda/gpu_runner.h"
+#include "tools/command_line/command_line.h"
+#include "tools/lab/report/interruption.h"
+
+namespace {
+
+constexpr warpmat::AddSubcommand commands[] = {
+    warpmat::add_diff,    warpmat::add_fuzz,        warpmat::add_record,   warpmat::add_replay,  warpmat::add_exhaust,
+    warpmat::add_mutants, warpmat::add_distinguish, warpmat::add_evidence, warpmat::add_support, warpmat::add_coverage,
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using warpmat::fail;
+  try {
+    return warpmat::run_command_line(argc, argv, commands);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory", 1);
+  } catch (const warpmat::NoGpu& e) {
+    fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
+    return warpmat::skipped_status;
+  } catch (const warpmat::Interrupted& e) {
+    fmt::print(stderr, "warpmat: interrupted: {}\n", e.what());
+    return e.exit_status();
+  } catch (const warpmat::GpuLost& e) {
+    const int status = fail(e.what(), 1);
+    std::fflush(stdout);
+    std::_Exit(status);  // at a process's end the CUDA driver waits for the kernel, which may never end
+  } catch (const std::exception& e) {
+    return fail(e.what(), 1);
+  }
+}

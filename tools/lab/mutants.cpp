@@ -1,0 +1,74 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands.h"
+#include "gpu/mutants/refute.h"
+#include "tools/command_line/lab_commands.h"
+#include "tools/report/output_file.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string directory, json;
+  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+};
+
+void write_json(const std::string& file, const std::vector<Verdict>& verdicts) {
+  Json all = Json::array();
+  for (const Verdict& verdict : verdicts) {
+    Json entry = {{"form", verdict.form->opcode}, {"mutant", verdict.change}, {"killed", verdict.killed}};
+    if (verdict.killed) entry.update({{"class", verdict.operand_class}, {"case", verdict.warp}});
+    all.push_back(std::move(entry));
+  }
+  write_file(file, {all.dump(1) + "\n"});
+}
+
+void refute(const Options& options) {
+  if (!options.json.empty()) check_output_place(options.json);
+  std::vector<Recording> recordings;
+  for (const std::filesystem::path& path : recording_files(options.directory)) recordings.push_back(read_recording(path));
+  if (recordings.empty()) throw std::runtime_error(fmt::format("{} holds no file that ends with .jsonl.gz", options.directory));
+  const std::vector<Verdict> verdicts = refute_mutants(recordings, options.jobs);
+  fmt::print("{}", mutants_markdown(verdicts));
+  if (!options.json.empty()) write_json(options.json, verdicts);
+  for (const Verdict& verdict : verdicts)
+    if (!verdict.killed && !reason_to_survive(*verdict.form, verdict.change))
+      throw std::runtime_error(fmt::format("{} of {} survives without a known reason", verdict.change, verdict.form->opcode));
+}
+
+constexpr const char* footer =
+    R"(Mutants are made from the table of unit models and the list of deviations ('warpmat distinguish --help'): one for each constant one and two
+more and less, each floor left out, each rule turned, for each form that it concerns; and every two index bits of every operand's layout
+exchanged. A mutant is killed by the first recorded answer that
+is not its own. The exit status is 0 if every survivor has a known reason, and 1 otherwise.
+
+Examples:
+  warpmat mutants tests/vectors/sm_90 --json mutants.json)";
+
+}  // namespace
+
+void add_mutants(CLI::App& app) {
+  constexpr unsigned max_jobs = 1024;
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = add_lab_subcommand(app, "mutants");
+  command->add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote")->required();
+  command->add_option("--json", options->json, "Write every verdict to this file")->type_name("FILE.json");
+  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, max_jobs));
+  command->footer(footer);
+  command->callback([options] { refute(*options); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/lab/report/fuzz_file.h"
+#include "tools/lab/report/sweep_file.h"
+
+namespace warpmat {
+
+/// docs/evidence.md: what whole sweeps and whole runs of random programs compared, and for each form how its bits are known elsewhere.
+std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs);
+
+}  // namespace warpmat

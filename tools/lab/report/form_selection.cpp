@@ -1,0 +1,33 @@
+#include "tools/lab/report/form_selection.h"
+
+#include <fmt/core.h>
+
+#include <regex>
+#include <stdexcept>
+
+namespace warpmat {
+
+std::vector<TestedForm> select_tested_forms(const Target& target, const std::string& pattern) {
+  std::vector<TestedForm> selected = tested_forms(target);
+  try {
+    const std::regex regex(pattern);
+    std::erase_if(selected, [&](const TestedForm& form) { return !std::regex_search(form.opcode(), regex); });
+  } catch (const std::regex_error& e) {
+    throw std::runtime_error(fmt::format("--forms '{}' is not a regular expression: {}", pattern, e.what()));
+  }
+  if (selected.empty())
+    throw std::runtime_error(fmt::format("--forms '{}' selects no form of {}; 'warpmat list' shows all", pattern, target.name));
+  return selected;
+}
+
+std::vector<const Form*> select_forms(const Target& target, const std::string& pattern) {
+  std::vector<const Form*> selected;
+  for (const TestedForm& form : select_tested_forms(target, pattern))
+    if (form.warp() != nullptr) selected.push_back(form.warp());
+  if (selected.empty())
+    throw std::runtime_error(
+        fmt::format("--forms '{}' selects only products of warpgroups, and this is for instructions of one warp", pattern));
+  return selected;
+}
+
+}  // namespace warpmat

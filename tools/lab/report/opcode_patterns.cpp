@@ -1,0 +1,102 @@
+#include "tools/lab/report/opcode_patterns.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+namespace warpmat {
+namespace {
+
+/// The pattern that stands for the opcodes of both and no others, where one lacks a qualifier that the other has.
+std::optional<Pattern> with_option(const Pattern& a, const Pattern& b) {
+  const Pattern &shorter = a.size() < b.size() ? a : b, &longer = a.size() < b.size() ? b : a;
+  if (shorter.size() + 1 != longer.size()) return std::nullopt;
+  const auto place = std::ranges::mismatch(shorter, longer).in1 - shorter.begin();
+  if (!std::equal(shorter.begin() + place, shorter.end(), longer.begin() + place + 1)) return std::nullopt;
+  Pattern both = longer;
+  Qualifiers& choices = both[static_cast<std::size_t>(place)];
+  choices.insert(choices.begin(), "");
+  return both;
+}
+
+/// The same where two different ones differ in one place.
+std::optional<Pattern> with_choice(const Pattern& a, const Pattern& b) {
+  if (a.size() != b.size()) return std::nullopt;
+  const auto place = std::ranges::mismatch(a, b).in1 - a.begin();
+  if (!std::equal(a.begin() + place + 1, a.end(), b.begin() + place + 1)) return std::nullopt;
+  Pattern both = a;
+  Qualifiers& choices = both[static_cast<std::size_t>(place)];
+  std::ranges::copy(b[static_cast<std::size_t>(place)], std::back_inserter(choices));
+  return both;
+}
+
+using Merge = std::optional<Pattern> (*)(const Pattern&, const Pattern&);
+
+/// Merges two of `patterns`, the first that can be. Returns whether there were any.
+bool merge_some(std::vector<Pattern>& patterns, Merge merge) {
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    for (std::size_t j = i + 1; j < patterns.size(); ++j)
+      if (const auto both = merge(patterns[i], patterns[j])) {
+        patterns[i] = *both;
+        patterns.erase(patterns.begin() + static_cast<std::ptrdiff_t>(j));
+        return true;
+      }
+  return false;
+}
+
+/// ".f32", ".{s8,u8}", "[.satfinite]", "[.{rn,rz}]".
+std::string place_text(const Qualifiers& choices) {
+  std::vector<std::string> named;
+  std::ranges::copy_if(choices, std::back_inserter(named), [](const std::string& choice) { return !choice.empty(); });
+  const std::string text = named.size() == 1 ? "." + named.front() : fmt::format(".{{{}}}", fmt::join(named, ","));
+  return named.size() < choices.size() ? "[" + text + "]" : text;
+}
+
+}  // namespace
+
+Qualifiers split_opcode(const std::string& opcode) {
+  Qualifiers parts;
+  std::size_t begin = 0;
+  for (std::size_t dot; (dot = opcode.find('.', begin)) != std::string::npos; begin = dot + 1)
+    parts.push_back(opcode.substr(begin, dot - begin));
+  parts.push_back(opcode.substr(begin));
+  return parts;
+}
+
+Pattern pattern_of(const std::string& opcode) {
+  Pattern pattern;
+  for (const std::string& part : split_opcode(opcode)) pattern.push_back({part});
+  return pattern;
+}
+
+std::vector<Pattern> collapse(std::vector<Pattern> patterns) {
+  for (const Merge merge : {with_option, with_choice})
+    while (merge_some(patterns, merge)) {
+    }
+  return patterns;
+}
+
+std::string pattern_text(const Pattern& pattern) {
+  std::string text;
+  for (const Qualifiers& choices : pattern) text += place_text(choices);
+  return text.substr(1);  // no dot before the mnemonic
+}
+
+std::size_t opcodes_of(const Pattern& pattern) {
+  std::size_t count = 1;
+  for (const Qualifiers& choices : pattern) count *= choices.size();
+  return count;
+}
+
+std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcodes) {
+  std::vector<Pattern> patterns;
+  for (const std::string& opcode : opcodes) patterns.push_back(pattern_of(opcode));
+  std::vector<OpcodePattern> texts;
+  for (const Pattern& pattern : collapse(patterns)) texts.push_back({pattern_text(pattern), opcodes_of(pattern)});
+  return texts;
+}
+
+}  // namespace warpmat

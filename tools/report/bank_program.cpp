@@ -1,0 +1,70 @@
+#include "tools/report/bank_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/report/ptx_file.h"
+
+namespace warpmat {
+namespace {
+
+/// The addresses that a statement's operand gives before the statement runs.
+std::vector<std::uint64_t> addresses_of(const Warp& warp, const OperandText& operand) {
+  const std::vector<const std::uint32_t*> words = warp.words(operand);
+  std::vector<std::uint64_t> addresses(lanes);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t base = words.size() == 2 ? words[0][lane] | std::uint64_t{words[1][lane]} << 32 : words[0][lane];
+    addresses[lane] = base + static_cast<std::uint64_t>(operand.offset);
+    if (words.size() == 1) addresses[lane] = static_cast<std::uint32_t>(addresses[lane]);
+  }
+  return addresses;
+}
+
+/// What a statement accesses in shared memory; bytes of 0: nothing.
+BankExample example_of(const Warp& warp, const Statement& statement) {
+  BankExample example{.lanes = all_lanes, .where = "the warp"};
+  if (const Instruction* instruction = statement.matrix()) {
+    const Form& form = instruction->form();
+    if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) return example;
+    example.access = machine::BankAccess::matrix;
+    example.bytes = Form::row_bytes;
+    if (form.rows_in_memory() < lanes) example.lanes = lane_bit(form.rows_in_memory()) - 1;
+    for (std::size_t i = 0; i < form.operands.size(); ++i)
+      if (form.operands[i].kind == OperandKind::address) example.addresses = addresses_of(warp, statement.operands[i]);
+    return example;
+  }
+  const ScalarInstruction& scalar = *statement.scalar();
+  const bool load = scalar.operation == ScalarOperation::load;
+  if (!load && scalar.operation != ScalarOperation::store) return example;
+  example.access = load ? machine::BankAccess::load : machine::BankAccess::store;
+  example.lanes = warp.executing(statement);
+  example.bytes = static_cast<std::uint32_t>(scalar.access_bytes());
+  example.addresses = addresses_of(warp, statement.operands[load ? 1 : 0]);
+  return example;
+}
+
+}  // namespace
+
+bool is_statement_list(const std::string& file) {
+  return !has_functions(read_ptx(file));
+}
+
+void count_program(Warp& warp, const ExecutionOptions& options, BankReport& report) {
+  const Program& program = warp.program();
+  for (const Statement& statement : program.statements) {
+    BankExample example = example_of(warp, statement);
+    if (example.bytes != 0) {
+      const Evidence evidence = machine::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
+      report.shared(statement.location.line, statement_opcode(statement), evidence, std::move(example));
+    }
+    warp.execute(statement, options);
+  }
+}
+
+void count_program(const std::string& file, const std::string& target, std::size_t shared_bytes, BankReport& report) {
+  const Program program = read_program(file, target);
+  Warp warp(program, shared_bytes);
+  count_program(warp, {}, report);
+}
+
+}  // namespace warpmat

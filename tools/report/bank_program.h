@@ -1,0 +1,21 @@
+#pragma once
+
+#include <warpmat/ptx/run.h>
+
+#include <cstddef>
+#include <string>
+
+#include "tools/report/bank_report.h"
+
+namespace warpmat {
+
+/// Whether the file has statements alone, as `warpmat run` takes them: no entry. Throws std::runtime_error where it cannot be read.
+bool is_statement_list(const std::string& file);
+
+/// Executes the program of `warp`, from first to last, and counts its accesses to shared memory.
+void count_program(Warp& warp, const ExecutionOptions& options, BankReport& report);
+
+/// Executes such a file on one warp whose registers are zero and counts its accesses to shared memory.
+void count_program(const std::string& file, const std::string& target, std::size_t shared_bytes, BankReport& report);
+
+}  // namespace warpmat

@@ -1,0 +1,227 @@
+#include "tools/report/bank_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/label.h>
+#include <warpmat/warp/warp.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "tools/report/svg.h"
+#include "tools/report/table.h"
+
+namespace warpmat {
+namespace {
+
+using machine::BankAccess;
+using machine::BankPhase;
+using Json = nlohmann::ordered_json;
+
+BankAccess access_of(const machine::AccessEvent& event) {
+  if (event.asynchronous) return BankAccess::copy;
+  if (event.event.operation.semantics == catalogue::Semantics::matrix) return BankAccess::matrix;
+  return event.writes ? BankAccess::store : BankAccess::load;
+}
+
+std::vector<BankPhase> phases_of(const BankExample& example) {
+  return machine::bank_phases(example.access, example.bytes, example.addresses, example.lanes);
+}
+
+/// "0-3,8": the lanes of a mask.
+std::string lanes_text(LaneMask mask) {
+  std::vector<std::string> runs;
+  for (int lane = 0; lane < lanes; ++lane) {
+    if ((mask & lane_bit(lane)) == 0) continue;
+    int last = lane;
+    while (last + 1 < lanes && (mask & lane_bit(last + 1)) != 0) ++last;
+    runs.push_back(last == lane ? std::to_string(lane) : fmt::format("{}-{}", lane, last));
+    lane = last;
+  }
+  return fmt::format("{}", fmt::join(runs, ","));
+}
+
+/// The words that a phase asks of each bank; of copies the writes.
+std::array<int, machine::banks> asked(const BankExample& example, const BankPhase& phase) {
+  std::array<int, machine::banks> counts{};
+  for (const machine::BankWord& word : phase.words)
+    counts[static_cast<std::size_t>(word.bank)] += example.access == BankAccess::copy ? std::popcount(word.lanes) : 1;
+  return counts;
+}
+
+LaneMask colliding(const std::vector<BankPhase>& phases) {
+  LaneMask mask = 0;
+  for (const BankPhase& phase : phases) mask |= phase.colliding;
+  return mask;
+}
+
+std::string evidence_text(Evidence evidence) {
+  return std::string(name(evidence));
+}
+
+}  // namespace
+
+void BankReport::access(const machine::AccessEvent& event) {
+  const code::Program& program = event.event.program;
+  const int line = program.line(event.event.operation);
+  const std::string opcode(program.statements[event.event.operation.statement]->opcode);
+  if (event.space == code::Space::shared) {
+    const Dim3& block = event.event.block;
+    BankExample example{access_of(event), event.bytes, {event.addresses.begin(), event.addresses.end()}, event.event.lanes};
+    example.where = fmt::format("block ({},{},{}), warp {}", block.x, block.y, block.z, event.event.warp);
+    const bool atomic = event.reads && event.writes;  // nobody has measured those
+    const Evidence evidence =
+        atomic ? Evidence::assumed : machine::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
+    return shared(line, opcode, evidence, std::move(example));
+  }
+  if (event.space != code::Space::global) return;
+  BankLine& found = lines_[{line, true}];
+  const machine::GlobalRequest request = machine::global_request(event.bytes, event.addresses, event.event.lanes);
+  found.line = line, found.opcode = opcode, found.global = true;
+  ++found.executions;
+  found.sectors += static_cast<std::uint64_t>(request.sectors);
+  found.least_sectors += static_cast<std::uint64_t>(request.least_sectors);
+  found.lines += static_cast<std::uint64_t>(request.lines);
+}
+
+void BankReport::shared(int line, const std::string& opcode, Evidence evidence, BankExample example) {
+  BankLine& found = lines_[{line, false}];
+  const std::vector<BankPhase> phases = phases_of(example);
+  example.wavefronts = machine::wavefronts(phases);
+  found.line = line, found.opcode = opcode;
+  ++found.executions;
+  found.wavefronts += static_cast<std::uint64_t>(example.wavefronts);
+  found.least += phases.size();
+  found.evidence = std::min(found.evidence, evidence);
+  if (example.wavefronts > found.worst.wavefronts) found.worst = std::move(example);
+}
+
+std::vector<BankLine> BankReport::lines() const {
+  std::vector<BankLine> all;
+  for (const bool global : {false, true})
+    for (const auto& [place, line] : lines_)
+      if (line.global == global) all.push_back(line);
+  return all;
+}
+
+std::string bank_table(const std::vector<BankLine>& lines) {
+  Table shared({"line", "statement", "executed", "wavefronts", "least", "worst", "lanes that collide there", "rule"});
+  Table global({"line", "statement", "executed", "sectors", "least", "lines of 128 bytes"});
+  std::uint64_t wavefronts = 0, least = 0;
+  bool any_global = false;
+  for (const BankLine& line : lines) {
+    const std::string number = std::to_string(line.line), executions = std::to_string(line.executions);
+    if (line.global) {
+      any_global = true;
+      global.add(
+          {number, line.opcode, executions, std::to_string(line.sectors), std::to_string(line.least_sectors), std::to_string(line.lines)});
+      continue;
+    }
+    wavefronts += line.wavefronts;
+    least += line.least;
+    const LaneMask mask = colliding(phases_of(line.worst));
+    shared.add({number, line.opcode, executions, std::to_string(line.wavefronts), std::to_string(line.least),
+                std::to_string(line.worst.wavefronts), mask == 0 ? "none" : lanes_text(mask), evidence_text(line.evidence)});
+  }
+  std::string out = fmt::format("Shared memory: {} wavefronts, {} without conflicts\n{}", wavefronts, least, shared.text());
+  if (any_global) out += "\nGlobal memory: sectors of 32 bytes\n" + global.text();
+  return out;
+}
+
+namespace {
+
+Json example_json(const BankExample& example) {
+  Json phases = Json::array();
+  for (const BankPhase& phase : phases_of(example)) {
+    Json words = Json::array();
+    for (const machine::BankWord& word : phase.words)
+      words.push_back({{"bank", word.bank}, {"address", word.word * 4}, {"lanes", lanes_text(word.lanes)}});
+    phases.push_back({{"lanes", lanes_text(phase.lanes)},
+                      {"wavefronts", phase.wavefronts},
+                      {"colliding", lanes_text(phase.colliding)},
+                      {"words", std::move(words)}});
+  }
+  return {{"where", example.where}, {"bytes", example.bytes}, {"wavefronts", example.wavefronts}, {"phases", std::move(phases)}};
+}
+
+}  // namespace
+
+Json bank_json(const std::vector<BankLine>& lines) {
+  Json shared = Json::array(), global = Json::array();
+  for (const BankLine& line : lines) {
+    Json json{{"line", line.line}, {"statement", line.opcode}, {"executed", line.executions}};
+    if (line.global) {
+      json.update({{"sectors", line.sectors}, {"least_sectors", line.least_sectors}, {"lines_of_128_bytes", line.lines}});
+      global.push_back(std::move(json));
+    } else {
+      json.update({{"wavefronts", line.wavefronts},
+                   {"least", line.least},
+                   {"rule", evidence_text(line.evidence)},
+                   {"worst", example_json(line.worst)}});
+      shared.push_back(std::move(json));
+    }
+  }
+  return {{"shared", std::move(shared)}, {"global", std::move(global)}};
+}
+
+// ---- Pictures -----------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// "Line 12: ld.shared.v4.f32 in block (0,0,0), warp 2: 8 wavefronts"; of an access that stands in no text without the line.
+std::string picture_title(const BankLine& line) {
+  return fmt::format("{}{} in {}: {} wavefront{}", line.line == 0 ? "" : fmt::format("Line {}: ", line.line), line.opcode, line.worst.where,
+                     line.worst.wavefronts, line.worst.wavefronts == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string bank_picture_text(const BankLine& line) {
+  std::string out = picture_title(line) + "\nbank";
+  for (int bank = 0; bank < machine::banks; ++bank) out += fmt::format("{:3}", bank);
+  std::size_t number = 0;
+  for (const BankPhase& phase : phases_of(line.worst)) {
+    out += fmt::format("\n{:<4}", number++);
+    for (const int count : asked(line.worst, phase)) out += count == 0 ? "  ." : fmt::format("{:3}", count);
+    out += fmt::format("  lanes {}: {} wavefront{}", lanes_text(phase.lanes), phase.wavefronts, phase.wavefronts == 1 ? "" : "s");
+  }
+  return out + "\n";
+}
+
+namespace {
+
+/// From white over a light blue to a strong orange, which black text can be read on and grey print keeps apart.
+std::string heat(int count) {
+  constexpr std::array<const char*, 5> colours = {"FFFFFF", "D6ECFA", "F8D48A", "F2A65A", "E0824A"};
+  return colours[static_cast<std::size_t>(std::min(count, 4))];
+}
+
+}  // namespace
+
+std::string bank_picture_svg(const BankLine& line) {
+  constexpr int cell = 28, left = 150, top = 60, bottom = 20;
+  const std::vector<BankPhase> phases = phases_of(line.worst);
+  const int width = left + machine::banks * cell + 20, height = top + static_cast<int>(phases.size()) * cell + bottom;
+  std::string out = svg_begin(width, height, picture_title(line), "font-size=\"11\" text-anchor=\"middle\" ");
+  out += svg_text(10, 20, 14, "start", picture_title(line));
+  out += fmt::format("<text x=\"10\" y=\"{}\" text-anchor=\"start\">words asked of bank</text>\n", top - 8);
+  for (int bank = 0; bank < machine::banks; ++bank)
+    out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + bank * cell + cell / 2, top - 8, bank);
+  int y = top;
+  for (const BankPhase& phase : phases) {
+    out += fmt::format("<text x=\"10\" y=\"{}\" text-anchor=\"start\">lanes {}: {}</text>\n", y + 18, lanes_text(phase.lanes),
+                       phase.wavefronts);
+    int x = left;
+    for (const int count : asked(line.worst, phase)) {
+      out += svg_rectangle(x, y, cell, cell, heat(count), "666666");
+      if (count > 0) out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + cell / 2, y + 18, count);
+      x += cell;
+    }
+    y += cell;
+  }
+  return out + "</svg>\n";
+}
+
+}  // namespace warpmat

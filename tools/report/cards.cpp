@@ -1,0 +1,104 @@
+#include "tools/report/cards.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/tables/wgmma.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/report/offers.h"
+
+namespace warpmat {
+namespace {
+
+struct Cards {
+  Hardware hardware;
+  std::string_view names;
+};
+
+using enum Hardware;
+
+constexpr Cards cards[] = {
+    {sm_90, "H100, H200, GH200"},
+    {sm_80, "A100, A30"},
+    {sm_86, "RTX 30, A2, A10, A40"},
+    {sm_89, "RTX 40, L4, L40S"},
+    {sm_100, "B200, GB200"},
+    {sm_103, "B300, GB300"},
+    {sm_120, "RTX 50, RTX PRO 6000"},
+    {sm_121, "DGX Spark"},
+    {sm_110, "Jetson Thor"},
+    {sm_87, "Jetson Orin"},
+    {sm_88, "further Ampere (sm_88)"},
+    {sm_75, "T4, RTX 20"},
+    {sm_70, "V100"},
+};
+
+/// What people call the forms that are known alike: "data movement", "fp8", "sparse f16".
+std::string kind_of(const Form& form) {
+  if (!multiplies(form.mnemonic) && !moves_matrix(form)) return "data movement";
+  if (form.mnemonic != Mnemonic::mma) return "wmma";
+  const Format format = form.format(OperandName::a);
+  const std::string sparse = form.sparsity == Sparsity::dense ? "" : "sparse ";
+  if (form.shape == Shape{8, 8, 4} && format == Format::f16) return "m8n8k4";
+  if (form.scale_vector != 0) return sparse + "block scaling";
+  if (is_integer(row(format))) return sparse + "integers";
+  if (row(format).bits == 8) return sparse + "fp8";
+  return row(format).bits < 8 ? sparse + "fp6 and fp4" : sparse + std::string(name(format));
+}
+
+/// The same of a scalar instruction; empty for what computes nothing.
+std::string kind_of(const catalogue::Pattern& row) {
+  if (row.row.kernel.empty()) return "";
+  if (row.mnemonic.starts_with('v')) return "video instructions";
+  if (row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos)
+    return "approximate functions";
+  return row.row.opcode.find(".rs") != std::string::npos ? "stochastic rounding" : "scalar arithmetic";
+}
+
+/// Everything that some target of `hardware` has: its kind and its label.
+std::vector<std::pair<std::string, Label>> known(Hardware hardware) {
+  std::vector<std::pair<std::string, Label>> all;
+  for (const Form& form : forms())
+    if (const Lowering* lowering = find_lowering(form, hardware)) all.emplace_back(kind_of(form), label_of(*lowering));
+  if (hardware == Hardware::sm_90)
+    for (const WgmmaForm& form : wgmma_forms()) all.emplace_back("wgmma", label_of(lowering_of(form)));
+  for (const catalogue::Pattern& row : catalogue::patterns()) {
+    const auto has = [&](const Target& t) { return t.hardware == hardware && has_feature(row.row.requirement, t); };
+    if (!kind_of(row).empty() && std::ranges::any_of(targets(), has))
+      all.emplace_back(kind_of(row), catalogue::evidence_of(row, hardware).label);
+  }
+  return all;
+}
+
+/// "replayed: f16, bf16, tf32", from the strongest label on.
+std::string known_text(Hardware hardware) {
+  std::vector<std::string> texts;
+  const auto all = known(hardware);
+  for (const Label label : all_labels) {
+    std::vector<std::string> kinds;
+    for (const auto& [kind, of_kind] : all)
+      if (of_kind == label && std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    if (!kinds.empty()) texts.push_back(fmt::format("**{}**: {}", name(label), fmt::join(kinds, ", ")));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace
+
+std::string_view card_names(Hardware hardware) {
+  return std::ranges::find(cards, hardware, &Cards::hardware)->names;
+}
+
+std::string card_table() {
+  std::string text = "| card | hardware | what is known, from strong to weak |\n|---|---|---|\n";
+  for (const Cards& c : cards) text += fmt::format("| {} | {} | {} |\n", c.names, name(c.hardware), known_text(c.hardware));
+  return text;
+}
+
+}  // namespace warpmat

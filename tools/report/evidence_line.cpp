@@ -1,0 +1,160 @@
+#include "tools/report/evidence_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/floor.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "tools/report/compared_results.h"
+#include "tools/report/offers.h"
+
+namespace warpmat {
+namespace {
+
+/// Of the weakest label, and of those one with a remark, if any has one.
+const Labelled* weakest(const std::vector<Labelled>& all) {
+  const auto found = std::ranges::min_element(all, {}, [](const Labelled& l) { return std::pair(l.label, l.remark.empty()); });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string with_commas(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+std::string compared_text(std::uint64_t results, std::string_view of) {
+  return results == 0 ? "" : fmt::format(" ({} results of {} there, none differs)", with_commas(results), of);
+}
+
+/// Of operands that reach below the floor of a unit's alignment less may be known than of the rest.
+std::string floor_text(const Instruction& instruction) {
+  const auto floor = find_floor(instruction.form(), instruction.target().hardware);
+  if (!floor || floor->evidence >= instruction.lowering().evidence) return "";
+  return fmt::format("; terms far below the largest: {}", name(floor->evidence));
+}
+
+Labelled labelled_row(const std::string& opcode, const catalogue::Pattern& pattern, Hardware hardware) {
+  const catalogue::RowEvidence evidence = catalogue::evidence_of(pattern, hardware);
+  return {opcode, evidence.label, std::string(evidence.source), evidence.open.empty() ? "" : fmt::format("; {}: assumed", evidence.open),
+          compared_text(evidence.compared, "it")};
+}
+
+/// What a program consists of, each name once.
+class Collection {
+ public:
+  explicit Collection(Hardware hardware) : hardware_(hardware) {}
+
+  void add(Labelled what) {
+    if (seen_.insert(what.what).second) all_.push_back(std::move(what));
+  }
+  /// A statement of the catalogue; others have no row.
+  void add_opcode(const std::string& opcode) {
+    if (seen_.contains(opcode)) return;
+    if (const auto match = catalogue::find_row(opcode)) add(labelled_row(opcode, *match->pattern, hardware_));
+  }
+  std::vector<Labelled> take() { return std::move(all_); }
+
+ private:
+  Hardware hardware_;
+  std::set<std::string> seen_;
+  std::vector<Labelled> all_;
+};
+
+/// What ptxas makes of products and sums is known where it was compared: an H200, functions without branches.
+void add_contraction(const code::Program& program, Collection& all) {
+  const std::string what = "contraction of mul and add";
+  if (!program.contraction_assumed.empty()) {
+    const syntax::Statement& statement = *program.statements[program.contraction_assumed.front()];
+    all.add({what, Label::assumed,
+             fmt::format("line {}, {}: what ptxas fuses beside branches, or where a product has other uses, docs/numerics.md",
+                         statement.location.line, statement.opcode),
+             "", ""});
+  } else if (!program.contracted.empty()) {
+    const bool compared = program.target->hardware == Hardware::sm_90;
+    all.add({what, compared ? Label::measured : Label::assumed,
+             compared ? "H200: random kernels without branches" : "as ptxas has it for sm_90", "", ""});
+  }
+}
+
+/// "; beside it 3 specified, 1 measured", of everything but `least`.
+std::string others_text(const std::vector<Labelled>& all, const Labelled& least) {
+  std::vector<std::string> texts;
+  for (const Label label : all_labels) {
+    const auto count = std::ranges::count(all, label, &Labelled::label) - (label == least.label ? 1 : 0);
+    if (count != 0) texts.push_back(fmt::format("{} {}", count, name(label)));
+  }
+  return texts.empty() ? "" : fmt::format("; beside it {}", fmt::join(texts, ", "));
+}
+
+std::string line_of(std::string_view target, const std::vector<Labelled>& all, const Labelled& least) {
+  return fmt::format("{}: {}{}: {}{}; {} ({}){}{}", target, name(least.label), all.size() == 1 ? "" : " at the weakest",
+                     meaning(least.label), least.behind, least.what, least.source, least.remark, others_text(all, least));
+}
+
+}  // namespace
+
+Labelled labelled(const Instruction& instruction) {
+  const Label label = label_of(instruction.lowering());
+  const std::uint64_t results = results_behind(label, instruction.form());
+  return {instruction.form().opcode, label, std::string(instruction.lowering().source), floor_text(instruction),
+          compared_text(results, label == Label::measured ? "this form" : "its formats")};
+}
+
+Labelled labelled(const WgmmaForm& form) {
+  const Lowering& lowering = lowering_of(form);
+  return {form.opcode, label_of(lowering), std::string(lowering.source), "",
+          compared_text(compared_results_of_wgmma, "all types of wgmma")};
+}
+
+std::vector<Labelled> labelled(const Program& program) {
+  Collection all(program.target->hardware);
+  for (const Statement& statement : program.statements) {
+    if (const Instruction* instruction = statement.matrix())
+      all.add(labelled(*instruction));
+    else
+      all.add_opcode(statement.scalar()->opcode);
+  }
+  return all.take();
+}
+
+std::vector<Labelled> labelled(const Kernel& kernel) {
+  const code::Program& program = kernel.program();
+  Collection all(program.target->hardware);
+  for (const code::Matrix& matrix : program.matrices) all.add(labelled(matrix.instruction));
+  for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
+  add_contraction(program, all);
+  for (const code::Operation& operation : program.operations) {
+    all.add_opcode(program.statements[operation.statement]->opcode);
+    if (operation.semantics != catalogue::Semantics::special) continue;
+    const auto special_register = static_cast<code::SpecialRegister>(operation.detail);
+    if (code::is_hardwares_own(special_register))
+      all.add({std::string(code::name(special_register)), Label::assumed, "the number is the hardware's own", "", ""});
+  }
+  return all.take();
+}
+
+std::string evidence_line(std::string_view target, const std::vector<Labelled>& all) {
+  if (const Labelled* least = weakest(all)) return line_of(target, all, *least);
+  return fmt::format("{}: nothing ran", target);
+}
+
+void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all) {
+  const Labelled* least = weakest(all);
+  if (options.require.empty() || least == nullptr || least->label == Label::specified || least->label >= *find_label(options.require))
+    return;
+  throw std::runtime_error(fmt::format("--require {}: {}", options.require, line_of(target, all, *least)));
+}
+
+void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all) {
+  if (!options.quiet) fmt::print(stderr, "warpmat: {}\n", evidence_line(target, all));
+}
+
+}  // namespace warpmat

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "tools/report/warp_place.h"
+
+namespace warpmat {
+
+/// What --expect says of a place: PLACE=FILE.npy[:TOLERANCE].
+class Expectation {
+ public:
+  /// `what` is FILE.npy[:TOLERANCE]: an absolute difference ("0.01"), or units in the last place of the expected number ("2ulp"). Reads the
+  /// file. Throws std::runtime_error.
+  Expectation(WarpPlace place, const std::string& what);
+
+  /// Empty if the place holds what is expected; else a line for some of the wrong elements, as compare_operand and compare_variable have
+  /// it.
+  std::string compare(const Warp& warp) const;
+
+  /// What 'warpmat explain' must be told to show the first wrong element: "--statement mma.0 --row 3 --column 5". Empty where nothing is
+  /// wrong, and where the place is no result of a matrix instruction with one matrix.
+  std::string explain_options(const Program& program, const Warp& warp) const;
+
+ private:
+  bool close(std::uint64_t held, std::uint64_t wanted) const;
+  std::string lines(const Warp& warp, const std::vector<std::uint64_t>& held, const std::vector<std::uint64_t>& wanted) const;
+
+  WarpPlace place_;
+  std::vector<std::uint64_t> wanted_;
+  double tolerance_ = 0;
+  bool in_ulps_ = false;
+};
+
+/// How many numbers of the type lie between two, both bit patterns of it; of plain bits and integers their difference. NaNs are equal to
+/// each other, and further than everything else from numbers.
+double ulps_between(const ElementType& type, std::uint64_t a, std::uint64_t b);
+
+}  // namespace warpmat

@@ -1,0 +1,85 @@
+#include "tools/report/explanation_pair.h"
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+#include <string_view>
+
+#include "gpu/mutants/variant.h"
+
+namespace warpmat {
+namespace {
+
+/// Who computes: a form as a lowering executes it, for a target.
+struct Computer {
+  const Form* form;
+  const Target* target;
+  const Lowering* lowering;
+  std::string_view tile_of{};  ///< the wgmma of which the form is the tile
+
+  explicit Computer(const Instruction& i) : form(&i.form()), target(&i.target()), lowering(&i.lowering()) {}
+  explicit Computer(const WgmmaForm& w) : form(w.tile), target(find_target("sm_90a")), lowering(&lowering_of(w)), tile_of(w.opcode) {}
+
+  Explanation explain(const Arguments& arguments, const Element& element, const ExecutionOptions& options) const {
+    Explanation explanation = warpmat::explain(*form, *target, *lowering, arguments, element, options);
+    explanation.tile_of = tile_of;
+    if (!tile_of.empty()) explanation.as = fmt::format("wgmma on {}", target->name);
+    return explanation;
+  }
+};
+
+/// A computer whose model is another: one of the tables, or with constants turned. Nobody's hardware is known to be so.
+class Mutant {
+ public:
+  Mutant(const Computer& of, const std::string& text)
+      : name_(text), varied_(*of.form, *of.lowering, parse_variant(text)), lowering_(varied_.lowering()) {
+    if (!varied_.deviations().empty())
+      throw std::invalid_argument(fmt::format(
+          "--against {}: explain shows models with other constants; what turns a rule is shown by 'warpmat distinguish'", text));
+    lowering_.evidence = Evidence::assumed;
+    lowering_.source = "a mutant, no card";
+  }
+  Mutant(const Mutant&) = delete;
+  Mutant& operator=(const Mutant&) = delete;
+
+  Explanation explain(Computer of, const Arguments& arguments, const Element& element, const ExecutionOptions& options) const {
+    of.lowering = &lowering_;
+    Explanation explanation = of.explain(arguments, element, options);
+    explanation.as = name_;
+    return explanation;
+  }
+
+ private:
+  std::string name_;
+  VariedLowering varied_;
+  Lowering lowering_;
+};
+
+ExplanationPair pair_of(const Computer& computer, const Arguments& arguments, const Element& element, const std::string& against,
+                        const ExecutionOptions& options) {
+  ExplanationPair pair{computer.explain(arguments, element, options), std::nullopt, nullptr};
+  if (against == "f32") {
+    pair.other = explain_as_f32(*computer.form, *computer.target, *computer.lowering, arguments, element, options);
+  } else if (against.starts_with("sm_")) {
+    pair.other = Computer(Instruction(computer.form->opcode, against)).explain(arguments, element, options);
+  } else if (!against.empty()) {
+    const auto mutant = std::make_shared<Mutant>(computer, against);
+    pair.other = mutant->explain(computer, arguments, element, options);
+    pair.model = mutant;
+  }
+  return pair;
+}
+
+}  // namespace
+
+ExplanationPair explain_pair(const Instruction& instruction, const Arguments& arguments, const Element& element, const std::string& against,
+                             const ExecutionOptions& options) {
+  return pair_of(Computer(instruction), arguments, element, against, options);
+}
+
+ExplanationPair explain_pair(const WgmmaForm& form, const Arguments& arguments, const Element& element, const std::string& against,
+                             const ExecutionOptions& options) {
+  return pair_of(Computer(form), arguments, element, against, options);
+}
+
+}  // namespace warpmat

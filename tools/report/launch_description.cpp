@@ -1,0 +1,291 @@
+#include "tools/report/launch_description.h"
+
+#include <fmt/core.h>
+#include <warpmat/numeric/value.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "gpu/cases/random.h"
+#include "tools/report/output_file.h"
+#include "tools/report/ptx_file.h"
+#include "tools/report/split.h"
+
+namespace warpmat {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw std::runtime_error(message);
+}
+
+/// A whole number in decimal or after 0x; nothing where the text is another.
+template <typename Integer>
+std::optional<Integer> whole(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  std::string_view digits = negative ? text.substr(1) : text;
+  const int base = digits.starts_with("0x") ? 16 : 10;
+  if (base == 16) digits.remove_prefix(2);
+  std::uint64_t magnitude = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
+  if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
+  const auto value = static_cast<Integer>(negative ? -magnitude : magnitude);
+  const bool fits = negative
+                        ? magnitude <= std::uint64_t{1} << 63 && static_cast<std::int64_t>(value) == -static_cast<std::int64_t>(magnitude)
+                        : static_cast<std::uint64_t>(value) == magnitude && !(value < Integer{0});
+  return fits ? std::optional(value) : std::nullopt;
+}
+
+std::vector<std::uint8_t> little_endian(std::uint64_t bits, std::size_t bytes) {
+  std::vector<std::uint8_t> out(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(bits >> (8 * i));
+  return out;
+}
+
+/// The bits of a number of a type with a letter and a width: s8 to s64, u8 to u64, b8 to b64.
+std::optional<std::uint64_t> integer_bits(char letter, int bits, const std::string& value) {
+  const bool is_signed = letter == 's' || value.starts_with('-');
+  if (is_signed) {
+    const auto number = whole<std::int64_t>(value);
+    const std::int64_t limit = bits == 64 ? INT64_MAX : (std::int64_t{1} << (bits - 1)) - 1;
+    if (!number || *number > limit || *number < -limit - 1 || letter == 'u') return std::nullopt;
+    return static_cast<std::uint64_t>(*number);
+  }
+  const auto number = whole<std::uint64_t>(value);
+  if (!number || (bits < 64 && *number >> bits != 0)) return std::nullopt;
+  return number;
+}
+
+std::optional<double> real(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  return value.empty() || *end != '\0' ? std::nullopt : std::optional(number);
+}
+
+const LaunchBuffer* find(const std::vector<LaunchBuffer>& buffers, std::string_view name) {
+  const auto found = std::ranges::find(buffers, name, &LaunchBuffer::name);
+  return found == buffers.end() ? nullptr : &*found;
+}
+
+std::string names_of(const std::vector<LaunchBuffer>& buffers) {
+  std::string names;
+  for (const LaunchBuffer& buffer : buffers) names += (names.empty() ? "" : ", ") + buffer.name;
+  return names.empty() ? "there are none" : "there are " + names;
+}
+
+std::vector<std::uint8_t> random_bytes(std::uint64_t count, std::uint64_t seed) {
+  Random random(combine(seed, hash_name("bytes")));
+  std::vector<std::uint8_t> bytes(count);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(random.next() >> 56);
+  return bytes;
+}
+
+/// `count` numbers of `format`: in [-1, 1), integers over their whole range.
+std::vector<std::uint8_t> random_numbers(const FormatRow& format, std::uint64_t count, std::uint64_t seed) {
+  Random random(combine(seed, hash_name(format.name)));
+  std::vector<std::uint8_t> bytes((count * static_cast<std::uint64_t>(format.bits) + 7) / 8);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t draw = random.next();
+    const std::uint64_t bits =
+        is_integer(format) ? draw >> (64 - format.bits) : from_double(format.format, std::ldexp(static_cast<double>(draw >> 11), -52) - 1);
+    for (int bit = 0; bit < format.bits; ++bit) {
+      const std::uint64_t place = i * static_cast<std::uint64_t>(format.bits) + static_cast<std::uint64_t>(bit);
+      bytes[place / 8] = static_cast<std::uint8_t>(bytes[place / 8] | (bits >> bit & 1) << place % 8);
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t size_in(const LaunchBuffer& buffer, const std::string& text) {
+  const auto size = whole<std::uint64_t>(text);
+  if (!size || *size > std::uint64_t{1} << 40) fail(fmt::format("buffer {}: '{}' is no number of bytes or elements", buffer.name, text));
+  return *size;
+}
+
+std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std::vector<std::string>& parts) {
+  const FormatRow* format = find_format(parts[1]);
+  const std::size_t count_at = format == nullptr ? 1 : 2;
+  if (parts.size() < count_at + 1 || parts.size() > count_at + 2)
+    fail(fmt::format("buffer {}: '{}' is no source: it would be random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED]", buffer.name,
+                     buffer.source));
+  const std::uint64_t count = size_in(buffer, parts[count_at]);
+  const std::uint64_t seed = parts.size() == count_at + 2 ? size_in(buffer, parts[count_at + 1]) : 0;
+  return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
+}
+
+/// A parameter with its buffers by their places.
+KernelParameter kernel_parameter(const LaunchDescription& description, const LaunchParameter& parameter) {
+  const auto place_of = [&](const std::string& name) {
+    const auto buffer = std::ranges::find(description.buffers, name, &LaunchBuffer::name);
+    return static_cast<std::size_t>(buffer - description.buffers.begin());
+  };
+  KernelParameter placed{.bytes = parameter.bytes, .pointers = {}};
+  for (const LaunchPointer& pointer : parameter.pointers) placed.pointers.push_back({pointer.at, place_of(pointer.buffer), pointer.offset});
+  for (const LaunchMap& map : parameter.maps) placed.maps.push_back({map.at, map.map, place_of(map.buffer), map.offset, map.by_pointer});
+  return placed;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value) {
+  const auto bits = type.size() < 2 ? std::nullopt : whole<int>(type.substr(1));
+  const bool known = bits && (*bits == 8 || *bits == 16 || *bits == 32 || *bits == 64);
+  if (known && std::string_view("sub").find(type[0]) != std::string_view::npos) {
+    const auto number = integer_bits(type[0], *bits, value);
+    if (!number) fail(fmt::format("'{}' is no {}", value, type));
+    return little_endian(*number, static_cast<std::size_t>(*bits / 8));
+  }
+  const FormatRow* format = find_format(type);
+  if (format == nullptr || is_integer(*format) || format->bits < 8 || format->bits % 8 != 0)
+    fail(fmt::format("'{}' is no type of a parameter: there are s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32, f64", type));
+  const auto number = real(value);
+  if (!number) fail(fmt::format("'{}' is no {}", value, type));
+  const std::uint64_t code = type == "f64" ? std::bit_cast<std::uint64_t>(*number) : from_double(format->format, *number);
+  return little_endian(code, static_cast<std::size_t>(format->bits / 8));
+}
+
+LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers) {
+  if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
+    const std::string type = text.substr(0, colon), value = text.substr(colon + 1);
+    if (type != "bytes") return {number_bytes(type, value), {}};
+    LaunchParameter parameter;
+    for (std::size_t i = 0; i < value.size(); i += 2) {
+      const auto byte = whole<std::uint64_t>("0x" + value.substr(i, 2));
+      if (!byte || i + 1 == value.size()) fail(fmt::format("'{}': bytes are pairs of hexadecimal digits", text));
+      parameter.bytes.push_back(static_cast<std::uint8_t>(*byte));
+    }
+    return parameter;
+  }
+  const std::size_t plus = text.find('+');
+  const std::string name = text.substr(0, plus);
+  const auto offset = plus == std::string::npos ? std::optional<std::int64_t>(0) : whole<std::int64_t>(text.substr(plus + 1));
+  if (find(buffers, name) == nullptr)
+    fail(fmt::format("'{}' is no parameter: it would be a buffer's name ({}), TYPE:VALUE such as s32:128, or bytes:HEX", text,
+                     names_of(buffers)));
+  if (!offset) fail(fmt::format("'{}': an offset is a whole number of bytes", text));
+  return {std::vector<std::uint8_t>(8), {{0, name, *offset}}};
+}
+
+LaunchBuffer parse_buffer(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    fail(fmt::format("'{}': a buffer is NAME=SOURCE, such as A=a.npy or C=zeros:4096", text));
+  LaunchBuffer buffer;
+  buffer.name = text.substr(0, equals);
+  buffer.source = text.substr(equals + 1);
+  return buffer;
+}
+
+void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers) {
+  const std::size_t equals = text.find('=');
+  const auto found = std::ranges::find(buffers, text.substr(0, equals), &LaunchBuffer::name);
+  if (equals == std::string::npos || found == buffers.end())
+    fail(fmt::format("'{}': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer ({})", text, names_of(buffers)));
+  const std::vector<std::string> parts = split(std::string_view(text).substr(equals + 1), ':');
+  found->out = parts[0];
+  if (parts.size() > 3 || !parts[0].ends_with(".npy")) fail(fmt::format("'{}': an output is NAME=FILE.npy[:TYPE[:SHAPE]]", text));
+  if (parts.size() > 1) {
+    const auto type = find_dtype(parts[1]);
+    if (!type)
+      fail(fmt::format("'{}': '{}' is no dtype: there are uint8 to uint64, int8 to int64, float16, float32, float64", text, parts[1]));
+    found->out_type = *type;
+  }
+  if (parts.size() > 2)
+    for (const std::string& extent : split(parts[2], 'x')) {
+      const auto size = whole<std::size_t>(extent);
+      if (!size) fail(fmt::format("'{}': a shape is numbers with x between them, such as 128x64", text));
+      found->out_shape.push_back(*size);
+    }
+  check_output_place(found->out);
+}
+
+Dim3 parse_dim3(const std::string& text, std::string_view what) {
+  const std::vector<std::string> parts = split(text, ',');
+  std::array<std::uint32_t, 3> sizes{1, 1, 1};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto size = whole<std::uint32_t>(parts[i]);
+    if (parts.size() > 3 || !size || *size == 0) fail(fmt::format("--{} {}: it would be X, X,Y or X,Y,Z, each at least 1", what, text));
+    sizes[i] = *size;
+  }
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
+  const std::vector<std::string> parts = split(buffer.source, ':');
+  if (parts[0] == "zeros" && parts.size() == 2) return std::vector<std::uint8_t>(size_in(buffer, parts[1]));
+  if (parts[0] == "fill" && parts.size() == 3) {
+    const auto value = whole<std::uint8_t>(parts[2]);
+    if (!value) fail(fmt::format("buffer {}: '{}' is no byte", buffer.name, parts[2]));
+    return std::vector<std::uint8_t>(size_in(buffer, parts[1]), *value);
+  }
+  if (parts[0] == "random" && parts.size() > 1) return random_contents(buffer, parts);
+  if (!buffer.source.ends_with(".npy"))
+    fail(
+        fmt::format("buffer {}: '{}' is no source: there are FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] and "
+                    "random:FORMAT:COUNT[:SEED]",
+                    buffer.name, buffer.source));
+  const NpyArray array = read_npy(buffer.source);
+  std::vector<std::uint8_t> bytes(array.bytes.size());
+  std::memcpy(bytes.data(), array.bytes.data(), bytes.size());
+  return bytes;
+}
+
+PreparedLaunch prepare(const LaunchDescription& description) {
+  PreparedLaunch prepared;
+  for (const LaunchBuffer& buffer : description.buffers) {
+    const std::vector<std::uint8_t> contents = initial_contents(buffer);
+    if (prepared.addresses.contains(buffer.name)) fail(fmt::format("two buffers are called '{}'", buffer.name));
+    prepared.addresses[buffer.name] = prepared.memory.allocate(contents, buffer.name);
+    prepared.sizes[buffer.name] = contents.size();
+  }
+  std::vector<std::uint64_t> addresses;
+  for (const LaunchBuffer& buffer : description.buffers) addresses.push_back(prepared.addresses.at(buffer.name));
+  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto place = [&](const TensorMap::Encoded& map) {
+    return prepared.memory.allocate(std::span<const std::uint8_t>(map), "tensor map");
+  };
+  for (const LaunchParameter& parameter : description.parameters)
+    prepared.arguments.emplace_back(kernel_parameter(description, parameter).placed(addresses, encode, place));
+  return prepared;
+}
+
+std::string only_entry(const Module& module, const std::filesystem::path& path) {
+  const std::vector<std::string> entries = module.entries();
+  if (entries.size() == 1) return entries.front();
+  std::string names;
+  for (const std::string& entry : entries) names += (names.empty() ? "" : ", ") + entry;
+  throw std::runtime_error(entries.empty()
+                               ? fmt::format("{} has no .entry", path.string())
+                               : fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), names));
+}
+
+KernelLaunch kernel_launch(const LaunchDescription& description) {
+  KernelLaunch launch{
+      .ptx = read_ptx(description.ptx), .entry = description.kernel, .config = description.config, .buffers = {}, .parameters = {}};
+  if (launch.entry.empty()) launch.entry = only_entry(Module(launch.ptx), description.ptx);
+  for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer)});
+  for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
+  return launch;
+}
+
+void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared) {
+  for (const LaunchBuffer& buffer : description.buffers) {
+    if (buffer.out.empty()) continue;
+    const std::uint64_t size = prepared.sizes.at(buffer.name);
+    std::vector<std::size_t> shape = buffer.out_shape;
+    if (shape.empty()) shape = {size / size_of(buffer.out_type)};
+    NpyArray array = NpyArray::zeros(buffer.out_type, shape);
+    if (array.bytes.size() != size)
+      fail(fmt::format("buffer {} has {} bytes, {} has {}", buffer.name, size, describe(array), array.bytes.size()));
+    const auto bytes = prepared.memory.bytes(prepared.addresses.at(buffer.name), size);
+    std::memcpy(array.bytes.data(), bytes.data(), size);
+    write_npy(buffer.out, array);
+  }
+}
+
+}  // namespace warpmat

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/machine/launch.h>
+
+#include "gpu/runners/kernel_runner.h"
+#include "tools/report/npy.h"
+
+namespace warpmat {
+
+// What a launch needs, as a file launch.json or the options of `warpmat launch` say it: the kernel, the buffers and what they hold, the
+// parameters. docs/launch.md describes the file.
+
+/// A buffer in global memory: what it holds before the launch, and where it goes afterwards.
+struct LaunchBuffer {
+  std::string name;
+  std::string source;         ///< FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED], random:FORMAT:COUNT[:SEED]
+  std::filesystem::path out;  ///< empty: it is not written
+  DType out_type = DType::uint8;
+  std::vector<std::size_t> out_shape;  ///< empty: one dimension
+};
+
+/// An address that is put into the bytes of a parameter.
+struct LaunchPointer {
+  std::size_t at = 0;
+  std::string buffer;
+  std::int64_t offset = 0;
+};
+
+/// A tensor map of a buffer that is put into the bytes of a parameter, or whose address is.
+struct LaunchMap {
+  std::size_t at = 0;
+  TensorMap map;  ///< without its address
+  std::string buffer;
+  std::int64_t offset = 0;
+  bool by_pointer = false;
+};
+
+/// A parameter of the entry: its bytes, and the addresses and tensor maps that belong into them.
+struct LaunchParameter {
+  std::vector<std::uint8_t> bytes;
+  std::vector<LaunchPointer> pointers;
+  std::vector<LaunchMap> maps{};
+};
+
+struct LaunchDescription {
+  std::filesystem::path ptx;
+  std::string kernel;  ///< empty: the only entry
+  LaunchConfig config;
+  std::vector<LaunchBuffer> buffers;
+  std::vector<LaunchParameter> parameters;
+};
+
+/// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error that names the file, the place in it and what would
+/// be right.
+LaunchDescription read_launch(const std::filesystem::path& path);
+
+/// One --param: NAME[+OFFSET], TYPE:VALUE or bytes:HEX. `buffers` are those that exist. Throws std::runtime_error.
+LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers);
+
+/// One --buffer NAME=SOURCE. Throws std::runtime_error.
+LaunchBuffer parse_buffer(const std::string& text);
+
+/// One --out NAME=FILE.npy[:TYPE[:SHAPE]], for one of `buffers`. Throws std::runtime_error.
+void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers);
+
+/// X, X,Y or X,Y,Z. Throws std::runtime_error.
+Dim3 parse_dim3(const std::string& text, std::string_view what);
+
+/// What Triton writes beside a .ptx: the kernel's name, 32 * num_warps threads, dynamic shared memory. Values that `description` has stay.
+void fill_from_triton(const std::filesystem::path& json, LaunchDescription& description);
+
+/// The number `value` of a PTX type: s32, u64, f16, f32, ... Throws std::runtime_error.
+std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value);
+
+/// The first contents of a buffer. Throws std::runtime_error.
+std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer);
+
+/// The buffers of a description in a memory, and the parameters with their addresses in them.
+struct PreparedLaunch {
+  DeviceMemory memory;
+  std::map<std::string, std::uint64_t> addresses;  ///< of the buffers, by name
+  std::map<std::string, std::uint64_t> sizes;      ///< in bytes
+  std::vector<Argument> arguments;
+};
+
+PreparedLaunch prepare(const LaunchDescription& description);
+
+/// The same for any runner: the text of the module, the buffers' contents and where their addresses belong. Throws std::runtime_error.
+KernelLaunch kernel_launch(const LaunchDescription& description);
+
+/// The module's entry where it has one alone. Throws std::runtime_error that names them.
+std::string only_entry(const Module& module, const std::filesystem::path& path);
+
+/// Writes the buffers that have an `out`, each whole or not at all. Throws std::runtime_error.
+void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared);
+
+}  // namespace warpmat

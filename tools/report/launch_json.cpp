@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "tools/report/launch_description.h"
+#include "tools/report/tensor_map_names.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A place in a file, for messages.
+struct Where {
+  std::string text;
+
+  Where operator/(std::string_view name) const { return {fmt::format("{}: {}", text, name)}; }
+  [[noreturn]] void fail(std::string_view message) const { throw std::runtime_error(fmt::format("{}: {}", text, message)); }
+};
+
+Json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", path.string()));
+  Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) throw std::runtime_error(fmt::format("{} is no JSON object", path.string()));
+  return json;
+}
+
+std::uint64_t number(const Json& json, const char* key, std::uint64_t otherwise, const Where& where) {
+  if (!json.contains(key)) return otherwise;
+  if (!json.at(key).is_number_unsigned()) where.fail(fmt::format("\"{}\" must be a whole number from 0 on", key));
+  return json.at(key).get<std::uint64_t>();
+}
+
+std::string text(const Json& json, const char* key, const Where& where) {
+  if (!json.contains(key)) return {};
+  if (!json.at(key).is_string()) where.fail(fmt::format("\"{}\" must be a text", key));
+  return json.at(key).get<std::string>();
+}
+
+Dim3 dim3(const Json& json, const char* key, const Where& where) {
+  // null stands for what is not there.
+  const Json sizes = json.contains(key) && !json[key].is_null() ? json[key] : Json::array({1u, 1u, 1u});
+  const bool right = sizes.is_array() && sizes.size() == 3 && std::ranges::all_of(sizes, [](const Json& size) {
+                       return size.is_number_unsigned() && size.get<std::uint64_t>() > 0 && size.get<std::uint64_t>() <= UINT32_MAX;
+                     });
+  if (!right) where.fail(fmt::format("\"{}\" must be three numbers from 1 on", key));
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+LaunchBuffer buffer_of(const Json& json, const std::filesystem::path& folder, const Where& where) {
+  LaunchBuffer buffer;
+  buffer.name = text(json, "name", where);
+  if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
+  if (json.contains("file") + json.contains("bytes") + json.contains("random") != 1)
+    where.fail("a buffer has either \"file\", \"bytes\" or \"random\"");
+  if (json.contains("file"))
+    buffer.source = (folder / text(json, "file", where)).string();
+  else if (json.contains("random"))
+    buffer.source = "random:" + text(json, "random", where);
+  else
+    buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
+  if (const std::string out = text(json, "out", where); !out.empty()) buffer.out = folder / out;
+  return buffer;
+}
+
+LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
+  LaunchPointer pointer{number(json, "at", 0, where), text(json, "buffer", where), 0};
+  if (json.contains("offset")) {
+    if (!json.at("offset").is_number_integer()) where.fail("\"offset\" must be a whole number of bytes");
+    pointer.offset = json.at("offset").get<std::int64_t>();
+  }
+  if (std::ranges::find(buffers, pointer.buffer, &LaunchBuffer::name) == buffers.end())
+    where.fail(fmt::format("there is no buffer \"{}\"", pointer.buffer));
+  if (size < 8 || pointer.at > size - 8)
+    where.fail(fmt::format("an address at byte {} leaves the {} bytes of the parameter", pointer.at, size));
+  return pointer;
+}
+
+/// The numbers of a list, as many as `values` holds at most; the rest stays.
+template <typename T, std::size_t n>
+std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& values, const Where& where) {
+  const Json list = json.value(key, Json::array());
+  const bool right = list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const Json& item) {
+                       if (!item.is_number_integer()) return false;
+                       if (item.is_number_unsigned()) return std::in_range<T>(item.get<std::uint64_t>());
+                       return std::in_range<T>(item.get<std::int64_t>());
+                     });
+  if (!right) where.fail(fmt::format("\"{}\" must be a list of at most {} numbers", key, n));
+  for (std::size_t i = 0; i < list.size(); ++i) values[i] = list[i].get<T>();
+  return list.size();
+}
+
+/// The mode of that name among `names`, the first where none is written.
+template <typename Mode, std::size_t n>
+Mode mode_of(const Json& json, const char* key, const std::array<std::string_view, n>& names, const Where& where) {
+  const std::string written = text(json, key, where);
+  if (written.empty()) return Mode{};
+  const auto found = std::ranges::find(names, written);
+  if (found == names.end()) where.fail(fmt::format("\"{}\": there is no '{}', but {}", key, written, fmt::join(names, ", ")));
+  return static_cast<Mode>(found - names.begin());
+}
+
+/// "im2col": {"lower_corner": [...], "upper_corner": [...], "channels": N, "pixels": N}.
+void read_im2col(const Json& json, TensorMap& map, const Where& where) {
+  if (!json.is_object()) where.fail("\"im2col\" is an object with lower_corner, upper_corner, channels and pixels");
+  map.mode = TensorMap::Mode::im2col;
+  const std::size_t corners = map.rank < 2 ? 0 : map.rank - 2;
+  if (read_numbers(json, "lower_corner", map.lower_corner, where) != corners ||
+      read_numbers(json, "upper_corner", map.upper_corner, where) != corners)
+    where.fail("\"lower_corner\" and \"upper_corner\" have two numbers less than \"dims\"");
+  map.channels = static_cast<std::uint32_t>(number(json, "channels", 0, where));
+  map.pixels = static_cast<std::uint32_t>(number(json, "pixels", 0, where));
+}
+
+/// The arguments of cuTensorMapEncodeTiled, or of cuTensorMapEncodeIm2col.
+LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+  if (!json.is_object()) where.fail("a tensor map is an object with buffer, type, dims, strides and box");
+  LaunchMap map;
+  map.buffer = text(json, "buffer", where);
+  if (std::ranges::find(buffers, map.buffer, &LaunchBuffer::name) == buffers.end())
+    where.fail(fmt::format("there is no buffer \"{}\"", map.buffer));
+  map.offset = static_cast<std::int64_t>(number(json, "offset", 0, where));
+  const auto type = find_tensor_type(text(json, "type", where));
+  if (!type) where.fail(fmt::format("a tensor map has no \"type\" '{}'", text(json, "type", where)));
+  TensorMap& m = map.map;
+  m.type = *type;
+  m.rank = static_cast<std::uint32_t>(read_numbers(json, "dims", m.dims, where));
+  const bool tile = !json.contains("im2col");
+  const bool right =
+      read_numbers(json, "strides", m.strides, where) + 1 == m.rank && read_numbers(json, "box", m.box, where) == (tile ? m.rank : 0);
+  if (!tile) read_im2col(json.at("im2col"), m, where);
+  const std::size_t element_strides = read_numbers(json, "element_strides", m.element_strides, where);
+  if (!right || (element_strides != 0 && element_strides != m.rank))
+    where.fail(
+        "a tensor map has as many \"box\" and \"element_strides\" as \"dims\", and one of \"strides\" less; with \"im2col\" it has no "
+        "\"box\"");
+  m.interleave = mode_of<TensorMap::Interleave>(json, "interleave", interleave_names, where);
+  m.swizzle = mode_of<TensorMap::Swizzle>(json, "swizzle", swizzle_names, where);
+  m.l2_promotion = mode_of<TensorMap::L2Promotion>(json, "l2_promotion", promotion_names, where);
+  m.fill = mode_of<TensorMap::Fill>(json, "oob_fill", fill_names, where);
+  if (const auto problem = m.problem()) where.fail("tensor map: " + *problem);
+  return map;
+}
+
+LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+  if (!json.is_object() || json.empty()) where.fail("a parameter is an object such as {\"s32\": 128} or {\"buffer\": \"A\"}");
+  if (json.contains("tensormap")) return {std::vector<std::uint8_t>(TensorMap::bytes), {}, {map_of(json.at("tensormap"), buffers, where)}};
+  if (json.contains("tensormap_pointer")) {
+    LaunchMap map = map_of(json.at("tensormap_pointer"), buffers, where);
+    map.by_pointer = true;
+    return {std::vector<std::uint8_t>(8), {}, {map}};
+  }
+  if (json.contains("buffer")) return {std::vector<std::uint8_t>(8), {pointer_of(json, buffers, 8, where)}};
+  if (json.contains("bytes")) {
+    LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
+    for (const Json& pointer : json.value("pointers", Json::array()))
+      parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), where));
+    for (const Json& item : json.value("tensormaps", Json::array())) {
+      LaunchMap map = map_of(item.value("map", Json()), buffers, where);
+      map.at = number(item, "at", 0, where);
+      if (parameter.bytes.size() < TensorMap::bytes || map.at > parameter.bytes.size() - TensorMap::bytes)
+        where.fail(fmt::format("a tensor map at byte {} leaves the {} bytes of the parameter", map.at, parameter.bytes.size()));
+      parameter.maps.push_back(map);
+    }
+    return parameter;
+  }
+  if (json.size() != 1 || !json.begin().value().is_number()) where.fail("a number is {\"TYPE\": VALUE}, such as {\"f32\": 0.5}");
+  return {number_bytes(json.begin().key(), json.begin().value().dump()), {}};
+}
+
+}  // namespace
+
+LaunchDescription read_launch(const std::filesystem::path& path) {
+  const Json json = read_json(path);
+  const Where where{path.string()};
+  const std::filesystem::path folder = path.parent_path();
+  LaunchDescription launch;
+  const std::string ptx = text(json, "ptx", where);
+  if (ptx.empty()) where.fail("\"ptx\" must name the file of the kernel");
+  launch.ptx = folder / ptx;
+  launch.kernel = text(json, "kernel", where);
+  launch.config.grid = dim3(json, "grid", where);
+  launch.config.block = dim3(json, "block", where);
+  launch.config.cluster = dim3(json, "cluster", where);
+  const std::uint64_t shared = number(json, "dynamic_shared", 0, where);
+  if (shared > UINT32_MAX) where.fail("\"dynamic_shared\" is beyond every GPU's shared memory");
+  launch.config.shared_bytes = static_cast<std::uint32_t>(shared);
+  std::size_t index = 0;
+  for (const Json& buffer : json.value("buffers", Json::array()))
+    launch.buffers.push_back(buffer_of(buffer, folder, where / fmt::format("buffers[{}]", index++)));
+  index = 0;
+  for (const Json& parameter : json.value("params", Json::array()))
+    launch.parameters.push_back(parameter_of(parameter, launch.buffers, where / fmt::format("params[{}]", index++)));
+  return launch;
+}
+
+void fill_from_triton(const std::filesystem::path& path, LaunchDescription& description) {
+  const Json json = read_json(path);
+  const Where where{path.string()};
+  if (!json.contains("num_warps")) return;  // another program's file
+  if (description.kernel.empty()) description.kernel = text(json, "name", where);
+  if (description.config.block == Dim3{}) description.config.block.x = static_cast<std::uint32_t>(32 * number(json, "num_warps", 1, where));
+  if (description.config.shared_bytes == 0) description.config.shared_bytes = static_cast<std::uint32_t>(number(json, "shared", 0, where));
+  if (description.config.cluster == Dim3{}) description.config.cluster.x = static_cast<std::uint32_t>(number(json, "num_ctas", 1, where));
+}
+
+}  // namespace warpmat

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <warpmat/ptx/run.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/report/program_warnings.h"
+#include "tools/report/warp_place.h"
+
+namespace warpmat {
+
+/// A program and what its places are filled with, as `warpmat run` and `warpmat explain` take them.
+struct SessionOptions {
+  std::string file;
+  std::vector<std::string> in, layouts;  ///< PLACE=SOURCE, NAME=LAYOUT
+  std::size_t shared_bytes = 0;
+};
+
+/// A program on one target with a warp, and the places that the options name.
+struct Session {
+  /// Throws std::runtime_error, or SyntaxError. An empty target is the file's own.
+  Session(const SessionOptions& options, std::string_view target);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  std::vector<WarpPlace> places(const std::vector<std::string>& texts) const;
+
+  /// Registers first: scale factors go where ids that registers hold say.
+  void fill();
+
+  Program program;
+  Layouts layouts;
+  std::vector<Assignment> inputs;
+  std::vector<FilledPlace> filled;
+  Warp warp;
+};
+
+/// The same as arguments of a command, with a space behind: "mma.ptx --target sm_80 --in mma.0.a=iota ".
+std::string session_text(const SessionOptions& options, const std::string& target);
+
+}  // namespace warpmat
