@@ -183,9 +183,9 @@ TEST_CASE("an include that is turned around is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_room).size() == 1);
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
-  CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/commands.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows(emulator + "ptx/syntax/lexer.cpp", "#include <warpmat/ptx/catalogue/row.h>\n").size() == 1);
   CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include \"../ptx/run.h\"\n").size() == 1);
-  CHECK(wrong_arrows("tools/report/npy.h", "#include \"../commands.h\"\n").size() == 1);
-  CHECK(wrong_arrows("tools/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
+  CHECK(wrong_arrows("tools/report/npy.h", "#include \"../command/commands.h\"\n").size() == 1);
+  CHECK(wrong_arrows("tools/command/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
 }

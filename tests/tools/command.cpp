@@ -22,7 +22,9 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-Outcome run(const char* program, const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
+}  // namespace
+
+Outcome run_program(const std::string& program, const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
   const TemporaryDirectory directory;
   std::string line = "env";
   for (const std::string& variable : environment) line += ' ' + quoted(variable);
@@ -33,8 +35,6 @@ Outcome run(const char* program, const std::vector<std::string>& arguments, cons
   if (!WIFEXITED(status)) throw std::runtime_error("did not exit: " + line);
   return {WEXITSTATUS(status), read_text(directory.path("out")), read_text(directory.path("err"))};
 }
-
-}  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
   std::string name = (fs::temp_directory_path() / "warpmat_test_XXXXXX").string();
@@ -55,10 +55,10 @@ std::vector<std::string> TemporaryDirectory::files() const {
 }
 
 Outcome run_command(const std::vector<std::string>& arguments) {
-  return run(command_path().c_str(), arguments);
+  return run_program(command_path(), arguments);
 }
 Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
-  return run(pretend_path().c_str(), arguments, environment);
+  return run_program(pretend_path(), arguments, environment);
 }
 
 std::string read_text(const fs::path& path) {

@@ -32,6 +32,10 @@ struct Outcome {
 /// Runs the command warpmat with `arguments` and waits for it.
 Outcome run_command(const std::vector<std::string>& arguments);
 
+/// Runs another program so.
+Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment = {});
+
 /// The same with an emulator in place of the GPU (pretend_gpu.cpp), and with variables of the environment: "NAME=value".
 Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
 

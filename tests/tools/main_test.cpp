@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -86,6 +87,34 @@ TEST_CASE("wrong usage is one line on stderr that names the help", "[tools]") {
     CHECK(outcome.err.ends_with(" --help'\n"));
     CHECK(std::ranges::count(outcome.err, '\n') == 1);
   }
+}
+
+TEST_CASE("subcommands of warpmat-lab are handed on, and where it is missing the message says how to get it", "[tools]") {
+  namespace fs = std::filesystem;
+  const Outcome handed_on = run_command({"replay", "no_such_file"});
+  CHECK(handed_on.status == 1);
+  CHECK(handed_on.err.find("no_such_file") != std::string::npos);
+
+  const TemporaryDirectory directory;
+  fs::copy_file(command_path(), directory.path("warpmat"));
+  const auto alone = [&](const std::string& path) {
+    return run_program(directory.path("warpmat"), {"diff", "--cases", "1"}, {"PATH=" + path});
+  };
+  const Outcome missing = alone("/nowhere");
+  CHECK(missing.status == 1);
+  CHECK(missing.err.starts_with("warpmat: error: 'warpmat diff' is a subcommand of warpmat-lab, which is neither beside " +
+                                directory.path("warpmat")));
+  CHECK(missing.err.find("tools/build release warpmat_lab") != std::string::npos);
+
+  write_text(directory.path("warpmat-lab"), "#!/bin/sh\necho \"$0 $*\"\n");
+  fs::permissions(directory.path("warpmat-lab"), fs::perms::owner_all);
+  CHECK(alone("/nowhere").out == directory.path("warpmat-lab") + " diff --cases 1\n");
+  fs::permissions(directory.path("warpmat-lab"), fs::perms::owner_read);
+  CHECK(alone("/nowhere").err.starts_with("warpmat: error: "));
+  fs::create_directory(directory.path("bin"));
+  fs::rename(directory.path("warpmat-lab"), directory.path("bin/warpmat-lab"));
+  fs::permissions(directory.path("bin/warpmat-lab"), fs::perms::owner_all);
+  CHECK(alone("/nowhere:" + directory.path("bin")).out == directory.path("bin/warpmat-lab") + " diff --cases 1\n");
 }
 
 }  // namespace
