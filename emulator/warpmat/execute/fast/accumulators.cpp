@@ -2,6 +2,7 @@
 
 #include <warpmat/execute/fast/accumulators.h>
 #include <warpmat/numeric/kernels_target.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/accumulators.cpp"
@@ -71,11 +72,15 @@ namespace warpmat {
 HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
 
+// A host may have floating-point exceptions that trap: conversions of NaNs and inexact numbers must not raise one.
+
 void fast_widen(ConstRegisterList c, std::span<Register> wide) {
+  const RoundingMode mode(RoundingMode::nearest);
   for (std::size_t i = 0; i < c.size(); ++i) WARPMAT_KERNEL(widen)(c[i], wide[2 * i].data(), wide[2 * i + 1].data());
 }
 
 void fast_narrow(std::span<const Register> wide, RegisterList d) {
+  const RoundingMode mode(RoundingMode::nearest);
   for (std::size_t i = 0; i < d.size(); ++i) WARPMAT_KERNEL(narrow)(wide[2 * i].data(), wide[2 * i + 1].data(), d[i]);
 }
 

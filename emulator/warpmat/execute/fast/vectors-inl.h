@@ -20,6 +20,9 @@
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "the kernels compute NaNs, infinities and roundings: compile them with -fno-fast-math"
 #endif
+#if defined(__CHAR_UNSIGNED__)
+#error "g++ 12 folds blends of bytes by the sign of char: compile the kernels with -fsigned-char"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
