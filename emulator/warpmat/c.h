@@ -177,7 +177,8 @@ WARPMAT_API warpmat_status warpmat_element_at(const warpmat_instruction* instruc
                                               warpmat_element* element);
 WARPMAT_API warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
                                             warpmat_place* place);
-/* Where an element of ldmatrix's or stmatrix's r lies in memory: from bit `bit` on of the row that `lane` addresses; reg is 0. */
+/* Where an element of ldmatrix's or stmatrix's r lies in memory: from bit `bit` on of the row that `lane` addresses; reg is 0.
+ * Other instructions address no rows by lanes: WARPMAT_BAD_ARGUMENT. */
 WARPMAT_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
 
 /* ---- Executing -------------------------------------------------------------------------------------------------------------------------

@@ -196,6 +196,8 @@ TEST_CASE("C: layouts both ways", "[c]") {
   REQUIRE(warpmat_memory_place_of(load, {3, 5, 2}, &place) == WARPMAT_OK);
   CHECK((place.lane == 19 && place.reg == 0 && place.bit == 80));
   CHECK(warpmat_memory_place_of(found(f16_mma, "sm_90"), {0, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
+  for (const char* const moved : {"wmma.load.a.sync.aligned.row.m16n16k16.f16", "wmma.store.d.sync.aligned.row.m16n16k16.f32"})
+    CHECK(warpmat_memory_place_of(found(moved, "sm_90"), {0, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
 }
 
 TEST_CASE("C: many warps, every form, both paths", "[c]") {

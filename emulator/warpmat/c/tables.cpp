@@ -40,6 +40,11 @@ const Fragment* fragment_of(const warpmat_instruction* instruction, int operand)
   return found != nullptr && found->kind == OperandKind::fragment ? &found->fragment : nullptr;
 }
 
+/// ldmatrix and stmatrix: each row in memory has the address of a lane.
+bool addresses_rows(const Form& form) {
+  return form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix;
+}
+
 bool below(int value, int limit) {
   return value >= 0 && value < limit;
 }
@@ -190,7 +195,7 @@ const warpmat_instruction* warpmat_find_machine(const char* name, const char* ta
 warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info) {
   if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, stack_bytes)) return WARPMAT_BAD_ARGUMENT;
   const Form& form = instruction->instruction.form();
-  const bool memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix;
+  const bool memory = addresses_rows(form);
   warpmat_instruction_info out{};
   out.opcode = form.opcode.c_str();
   out.target = instruction->target.c_str();
@@ -260,6 +265,7 @@ warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_
 warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place) {
   const Fragment* fragment = fragment_of(instruction, WARPMAT_R);
   if (fragment == nullptr || place == nullptr || !inside(*fragment, element)) return WARPMAT_BAD_ARGUMENT;
+  if (!addresses_rows(instruction->instruction.form())) return WARPMAT_BAD_ARGUMENT;
   const RowPlace found = instruction->instruction.form().row_place({element.row, element.column, element.matrix});
   *place = {found.lane, 0, found.bit};
   return WARPMAT_OK;
