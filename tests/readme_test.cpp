@@ -20,7 +20,9 @@ std::string read_path(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string read(const std::string& name) { return read_path(source_path(name)); }
+std::string read(const std::string& name) {
+  return read_path(source_path(name));
+}
 
 /// "#how-far-to-trust-a-bit" and so on: the anchors that a page's headings have where it is shown.
 std::set<std::string> headings(const std::string& page) {

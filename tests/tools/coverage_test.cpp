@@ -35,7 +35,8 @@ std::size_t opcodes_of(const std::string& part) {
     for (std::size_t i = 0, open = 0; i < line.size(); ++i) {
       if (line[i] == '{' || line[i] == '[') open = i;
       if (line[i] == '}')
-        choices *= 1 + static_cast<std::size_t>(std::count(line.begin() + static_cast<long>(open), line.begin() + static_cast<long>(i), ','));
+        choices *=
+            1 + static_cast<std::size_t>(std::count(line.begin() + static_cast<long>(open), line.begin() + static_cast<long>(i), ','));
       if (line[i] == ']') choices *= 2;
     }
     all += choices;

@@ -114,8 +114,9 @@ void add_coverage(CLI::App& app) {
   command->add_option("--seed", options->seed, "Of the operands (default: 1)");
   command->add_flag("--json", options->json, "Print every count as JSON");
   CLI::Option* page = command->add_flag("--page", options->page, "Write every region of every form instead, as Markdown")->excludes(target);
-  CLI::Option* summary =
-      command->add_flag("--summary", options->summary, "Write docs/coverage.md instead: counts by instruction")->excludes(target)->excludes(page);
+  CLI::Option* summary = command->add_flag("--summary", options->summary, "Write docs/coverage.md instead: counts by instruction")
+                             ->excludes(target)
+                             ->excludes(page);
   CLI::Option* output = command->add_option("--output", options->output, "With --page or --summary: into this file")->type_name("FILE.md");
   command->footer(footer);
   command->callback([options, page, summary, output] {

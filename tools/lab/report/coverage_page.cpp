@@ -222,7 +222,8 @@ std::vector<CoveragePart> coverage_parts() {
 std::string coverage_summary(std::span<const CoveragePart> parts) {
   std::string text = introduction_text("--summary");
   text +=
-      "\n`cmake --build build/release --target docs` writes `build/release/docs/coverage.md`, with every region of every form and the classes "
+      "\n`cmake --build build/release --target docs` writes `build/release/docs/coverage.md`, with every region of every form and the "
+      "classes "
       "that reach it.\n\n| target | instruction | forms | regions that operands can reach | reached | that none can reach |\n"
       "|---|---|---|---|---|---|\n";
   for (const CoveragePart& part : parts)

@@ -10,9 +10,9 @@
 #include <set>
 #include <string_view>
 
-#include "tools/report/offers.h"
 #include "tools/lab/report/opcode_patterns.h"
 #include "tools/lab/report/wgmma_families.h"
+#include "tools/report/offers.h"
 
 namespace warpmat {
 namespace {
@@ -103,7 +103,8 @@ std::string forms_text(const ByHardware& all) {
   };
   for (const Form& form : forms()) add(form.opcode, elsewhere_text(form, all));
   std::string text =
-      "\n## Forms\n\nFor each form, the outputs that this project compared, and how the bits are known on other hardware. A line stands for as many\n"
+      "\n## Forms\n\nFor each form, the outputs that this project compared, and how the bits are known on other hardware. A line stands "
+      "for as many\n"
       "forms as its second column says, with so many outputs each. [support.md](support.md) explains the labels.\n\n"
       "| form | forms | compared, each | elsewhere |\n|---|---|---|---|\n";
   for (const auto& [rest, opcodes] : lines)
@@ -132,7 +133,8 @@ std::string wgmma_text(const ByHardware& all) {
     }
   if (lines.empty()) return {};
   return fmt::format(
-      "\n## wgmma\n\nA case is a warpgroup's product with operands in registers or in shared memory, at random descriptors. It counts as its "
+      "\n## wgmma\n\nA case is a warpgroup's product with operands in registers or in shared memory, at random descriptors. It counts as "
+      "its "
       "products of 16\nrows by 8 columns. {}\n\n| form | widths | compared, all together |\n|---|---|---|\n{}",
       wgmma_widths, lines);
 }
@@ -186,7 +188,9 @@ and B200 in two halves. Their results were compared, but the table has no neighb
 
 }  // namespace
 
-std::string_view published_section() { return published_text; }
+std::string_view published_section() {
+  return published_text;
+}
 
 std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs) {
   std::string text = "# Evidence\n\nWritten by `warpmat evidence` from the JSON of `warpmat diff` and `warpmat fuzz`; do not edit.\n";
