@@ -59,7 +59,7 @@ Examples:
   tools/bench --forms . --set AVX2                         every form as every hardware executes it that does so in another way
   tools/bench --forms 'kind::' --target sm_120a --json F.json
   tools/bench --only product --set AVX-512
-  tools/bench --markdown docs/performance.md)";
+  tools/bench --markdown performance.md)";
 
 void add_options(CLI::App& app, Options& options) {
   constexpr int max_threads = 1024, max_repetitions = 10000;

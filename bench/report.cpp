@@ -168,31 +168,30 @@ std::string tables(const MeasurementPlan& plan, const Times& times, Write write)
 
 constexpr const char* introduction = R"(# How fast it is
 
-Written by `tools/bench --markdown docs/performance.md`; do not edit. `tools/bench` prints the same tables, `tools/bench --forms .` those of every
-form, `tools/bench --help` says more.
+Written by `tools/bench --markdown FILE`. `tools/bench` prints the same tables, `tools/bench --forms .` those of every form; `tools/bench --help` says more.
 
 Measured on {}.
 
-**The time** is that of one instruction in a batch (`Instruction::execute(const Batch&, ...)` of [instruction.h](../emulator/warpmat/execute/instruction.h))
-of {} warps whose registers stay in the second cache, on one thread; in the column with more threads each has a batch of its own, and the time is
-that of all together: halved where two threads execute twice as much. Every figure is the least of {} repetitions of some milliseconds each. The
-repetitions of everything, Eigen's product too, take turns in random order: what disturbs the machine hits a few of each.
+**The time** is that of one instruction in a batch (`Instruction::execute(const Batch&, ...)` of `execute/instruction.h`) of {} warps, on one thread. Their registers
+stay in the second cache. With more threads, each has its own batch, and the time is that of all together: two threads that execute twice as much halve it. Every
+figure is the minimum of {} repetitions of some milliseconds each. All repetitions, those of Eigen's product too, run in random order, so a disturbance of the
+machine affects few of each.
 
-**A C call** executes one warp by `warpmat_execute` of [c.h](../emulator/warpmat/c.h), the operands of the first class: {} warps take turns, whose
-registers are an array of {} words for each thread, those of an operand side by side.
+**A C call** executes one warp by `warpmat_execute` of `c.h`, on operands of the first class. {} warps take turns. Their registers are an array of {} words for each
+thread, with the words of an operand side by side.
 
-**The operands** are drawn as in the comparisons with GPUs: *close* to 1, the usual case; *finite*, random bits without NaNs and infinities; *random*
-bits with them. Integers, and bits that only move, are random. Speed, ratio and threads are those of the first class that a form has.
+**The operands** come from the classes of the comparisons with GPUs: *close* to 1, the common case; *finite*, random bits without NaNs and infinities; *random* bits
+with them. Integers, and bits that only move, are random. Speed, ratio and threads are those of the first class of a form.
 
-**Times Eigen** is the time over that of as many multiply-adds in Eigen's product of {}x{} matrices of 32-bit floats, on one thread, measured in
-the same run and compiled for the same instruction set. Of a sparse A the stored elements count; a multiply-add of 1-bit elements is one of the
-bits.
+**Times Eigen** is the time divided by that of as many multiply-adds in Eigen's product of {}x{} matrices of 32-bit floats, on one thread, in the same run, compiled for
+the same instruction set. For a sparse A the stored elements count. A multiply-add of 1-bit elements is one of the bits.
 
-**A scalar statement** is one of 100 in a loop of a kernel that one warp of 32 lanes executes, of each row of the catalogue the spelling in the
-middle; the loop's own statements and the launch are in the time. **The matrix product** is a whole launch; *its mma alone* is as many of that statement in
-batches, on numbers drawn alike. **The wgmma** reads A and B in shared memory by their descriptors and multiplies for all four warps. Memory is what the process holds at most during a launch with two jobs beyond what it held before, when the buffers were there.
+**A scalar statement** is one of 100 in a loop of a kernel that one warp executes: for each row of the catalogue its middle spelling. The time includes the loop's own
+statements and the launch. **The matrix product** is a whole launch; *its mma alone* is as many of that statement in batches, on similar numbers. **The wgmma** reads A
+and B in shared memory by their descriptors and multiplies for all four warps. Memory is the maximum during a launch with two jobs, less the memory before it with the
+buffers.
 
-The emulator chooses the best instruction set of the CPU by itself; here it was told to use each in turn.
+The emulator chooses the best instruction set of the CPU; here it was told to use each in turn.
 )";
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace {
-
-std::string uncompressed(const std::string& path) {
+std::string read_compressed_text(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw std::runtime_error("cannot open " + path);
   std::string text;
@@ -20,11 +18,9 @@ std::string uncompressed(const std::string& path) {
   return text;
 }
 
-}  // namespace
-
 std::vector<std::string> read_compressed_lines(const std::string& path) {
   std::vector<std::string> result;
-  std::istringstream lines(uncompressed(path));
+  std::istringstream lines(read_compressed_text(path));
   for (std::string line; std::getline(lines, line);) result.push_back(line);
   return result;
 }

@@ -95,19 +95,18 @@ std::optional<std::string_view> reason_to_survive(const Form& form, std::string_
 
 std::string known_limits_markdown() {
   std::string text =
-      "Mutants are constants and rules of the arithmetic, and layouts: in every operand every two index bits (element inside the register, "
-      "lane, register) exchanged. A layout that several forms of an instruction share is mutated once, and so is the arithmetic of forms "
-      "of "
-      "`wmma.mma` that differ in the layouts of A and B in memory alone. That the second half of a `wmma.mma` reads what the "
-      "first has written no recorded answer shows, since their operands lie apart; random programs do (docs/numerics.md). Recorded answers "
-      "of an H200 kill every mutant on sm_90";
+      "A mutant is the emulator with one change: a constant or a rule of the arithmetic, or a layout with two index bits of an operand "
+      "(element inside the register, lane, register) exchanged. Forms that share a layout have one mutant of it. So do forms of `wmma.mma` "
+      "that differ only in the layouts of A and B in memory. No recorded answer shows that the second half of a `wmma.mma` reads what the "
+      "first has written, because their operands do not overlap; random programs do (docs/numerics.md). Recorded answers of an H200 refute "
+      "every mutant on sm_90";
   if (survivors.empty()) {
     text += ".";
   } else {
     text += " but these:\n\n| survivor | forms | why |\n|---|---|---|\n";
     for (const Survivor& s : survivors) text += fmt::format("| {} | {} | {} |\n", s.change, s.forms, s.reason);
   }
-  text += "\n\nOf hardware without recorded answers nobody kills any: the labels say how its arithmetic is known.\n\n";
+  text += "\n\nHardware without recorded answers refutes no mutant: the labels say how its arithmetic is known.\n\n";
   return text + "| hardware | forms | mutants that no answers refute |\n|---|---|---|\n" + hardware_without_answers();
 }
 

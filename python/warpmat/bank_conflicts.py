@@ -36,7 +36,7 @@ class BankAccess:
     """A warp's access to shared memory: in a notebook a picture, a row of 32 banks for each phase.
 
     access: "load", "store", "matrix" (ldmatrix, stmatrix) or "copy" (cp.async). bytes: of each lane. addresses: by lane. lanes: those that
-    take part. wavefronts: how many times the banks are asked; least: how many with other addresses. label: how that count is known.
+    take part. wavefronts: the passes over the banks; least: the fewest for any addresses. label: how that count is known.
     """
 
     access: str
@@ -97,7 +97,7 @@ class GlobalLine:
 
 @dataclass(frozen=True)
 class BankReport:
-    """What a kernel or a program asked of memory: shared and global_memory, by line. str() gives both as tables."""
+    """The memory accesses of a kernel or a program: shared and global_memory, by line. str() gives both as tables."""
 
     shared: List[BankLine]
     global_memory: List[GlobalLine]
@@ -105,12 +105,12 @@ class BankReport:
 
     @property
     def wavefronts(self) -> int:
-        """Of all accesses to shared memory."""
+        """The wavefronts of all accesses to shared memory."""
         return sum(line.wavefronts for line in self.shared)
 
     @property
     def least(self) -> int:
-        """What the same accesses would take without conflicts."""
+        """The wavefronts of the same accesses without conflicts."""
         return sum(line.least for line in self.shared)
 
     def __str__(self) -> str:
@@ -127,9 +127,9 @@ def banks(
 ) -> BankAccess:
     """The wavefronts that a warp's access to shared memory takes, and which lanes collide.
 
-    addresses: byte addresses, multiples of `bytes`, by lane; fewer than 32 are those of the first lanes, such as the 8 rows of ldmatrix
-    .x1. bytes: of each lane, 1 to 16. access: "load", "store", "matrix" (ldmatrix and stmatrix, whose lanes address rows of 16 bytes) or
-    "copy" (cp.async of 4, 8 or 16 bytes). lanes: those that take part; all that have an address where they are left out.
+    addresses: byte addresses, multiples of `bytes`, by lane. Fewer than 32 belong to the first lanes, such as the 8 rows of ldmatrix .x1.
+    bytes: of each lane, 1 to 16. access: "load", "store", "matrix" (ldmatrix and stmatrix, whose lanes address rows of 16 bytes) or
+    "copy" (cp.async of 4, 8 or 16 bytes). lanes: the active lanes; default all lanes with an address.
     """
     given = np.asarray(addresses)
     widths = {"load": (1, 2, 4, 8, 16), "store": (1, 2, 4, 8, 16), "matrix": (16,), "copy": (4, 8, 16)}

@@ -8,8 +8,8 @@ from typing import List, NamedTuple, Optional, Tuple
 class Trap(RuntimeError):
     """An instruction found an operand that it traps on; it has changed nothing.
 
-    lane: 0 to 31, who is to blame. address: the shared-memory address where one is wrong, else None. case: the number of the case in a
-    batch. operand: its name where one is to blame. reason: what is wrong and what would be right.
+    lane: 0 to 31, the lane that caused it. address: the wrong shared-memory address, else None. case: the number of the case in a
+    batch. operand: the name of the wrong operand, else None. reason: what is wrong and what would be right.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class Trap(RuntimeError):
 
 
 class KernelTrap(RuntimeError):
-    """What a kernel did wrong; it ended there, and the arrays hold what it had written until then.
+    """An error of a kernel. The kernel ended there; the arrays hold what it had written until then.
 
     kind: "misuse", "undefined", "misaligned", "out_of_range", "unwritten", "unordered", "deadlock", "limit" or "stopped" (docs/launch.md).
-    kernel: its name. block: x, y, z. warp, lane: who; lane is None where no single lane is to blame. line: of the PTX. statement: the
+    kernel: its name. block: x, y, z. warp, lane: where; lane is None where no single lane caused it. line: of the PTX. statement: the
     opcode. source: "file.cu:12" where .loc tells. address: where one is wrong, else None. reason: the sentence without the place.
     """
 
@@ -76,7 +76,7 @@ class Diagnostic(NamedTuple):
 
 
 class PtxError(ValueError):
-    """A text that is not PTX as warpmat executes it. errors: every wrong statement, in the order of the text, never empty."""
+    """A text that is not PTX, or PTX that warpmat does not execute. errors: every wrong statement, in the order of the text, never empty."""
 
     def __init__(self, message: str, *, errors: Optional[List[Tuple[int, int, str, str]]] = None) -> None:
         super().__init__(message)

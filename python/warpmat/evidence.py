@@ -15,7 +15,7 @@ labels: List[str] = _core.labels()
 @dataclass(frozen=True)
 class Evidence:
     """How the bits of `opcode` on `target` are known: the label and its meaning, the hardware, the machine instructions that the opcode
-    becomes there, who says so, how many results stand behind it (0 where it rests on text), and the line that the tools print."""
+    becomes there, the source, how many results were compared (0 where the source is text), and the line that the tools print."""
 
     opcode: str
     target: str
@@ -66,7 +66,7 @@ def opcodes(target: Optional[str] = None) -> List[str]:
 
 
 def wgmma_opcodes() -> List[str]:
-    """The opcodes of wgmma, which four warps execute and sm_90a alone has."""
+    """The opcodes of wgmma, which four warps execute and only sm_90a has."""
     return _core.wgmma_opcodes()
 
 

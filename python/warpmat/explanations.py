@@ -16,9 +16,9 @@ from .matrices import Ids, _batch, _operand, _prepared, _Prepared, _product_arra
 
 @dataclass(frozen=True)
 class Explanation:
-    """One element of a result as the reference computes it; it tells its steps while it executes.
+    """One element of a result as the reference computes it, with the steps of that computation.
 
-    target: who computes, "sm_90a", or "f32 on a CPU". opcode, operand, matrix, row, column, lane, register, bit: which element of what.
+    target: "sm_90a", or "f32 on a CPU". opcode, operand, matrix, row, column, lane, register, bit: which element of what.
     result: its bits. format: theirs, None of an instruction that moves bits alone. machine: the machine instructions. label, source: how
     the bits are known; None of a loop in f32. steps: what is added up, fields as docs/guide/explain.md says them; empty where `move` says
     from where to where an element goes. against: the same element as another GPU or a loop in f32 computes it; parting: the steps of the
@@ -49,7 +49,7 @@ class Explanation:
 
     @property
     def value(self) -> Optional[float]:
-        """The number that `result` is; None where there is no format."""
+        """`result` as a number; None where there is no format."""
         return None if self.format is None else float(decode(self.result, self.format))
 
     def __str__(self) -> str:
@@ -105,11 +105,11 @@ def explain(
     memory: Optional[npt.ArrayLike] = None,
     undefined: str = "trap",
 ) -> Explanation:
-    """How the element (row, column) of a result comes about: which products meet in one addition, what is cut, how the sum is rounded.
+    """How the element (row, column) of a result is computed: which products are added in one step, what is cut, how the sum is rounded.
 
     Matrices as mma takes them, of one case; or `operands` and `memory`, registers as execute takes them, of any matrix instruction.
-    matrix: which of several matrices of the result. against: another target, or "f32" for a loop of multiply-adds as on a CPU, to show
-    beside it. Raises as mma and execute do.
+    matrix: which of several matrices of the result. against: another target to compare with, or "f32" for a loop of multiply-adds as on a
+    CPU. Raises as mma and execute do.
     """
     prepared = _prepared(opcode, target)
     if operands is None:

@@ -68,7 +68,7 @@ _by_name: Dict[str, str] = {
 
 
 class Bits:
-    """Bit patterns of elements of a named format: what NumPy has no dtype for.
+    """Bit patterns of elements of a named format for which NumPy has no dtype.
 
     codes: unsigned integers, one for each element. format: PTX's name, "e4m3". values(): the numbers as float64.
     """
@@ -90,7 +90,7 @@ class Bits:
         return tuple(self.codes.shape)
 
     def values(self) -> npt.NDArray[np.float64]:
-        """The elements as float64, which holds every format exactly but for the payload of a NaN."""
+        """The elements as float64, which represents every format exactly except the payload of a NaN."""
         return decode(self.codes, self.format)
 
     @property
@@ -123,7 +123,7 @@ def find_format(name: str) -> Format:
 
 
 def encode(values: ArrayLike, format: str) -> Bits:
-    """Numbers rounded to `format`, ties to even, beyond the range to infinity, or to the largest number where the format has none."""
+    """Numbers rounded to `format`, ties to even. Numbers beyond the range become infinity, or the largest number where the format has no infinity."""
     f = find_format(format)
     array = np.asarray(values, dtype=np.float64)
     if not f.has_nan and bool(np.isnan(array).any()):
@@ -132,7 +132,7 @@ def encode(values: ArrayLike, format: str) -> Bits:
 
 
 def decode(codes: npt.ArrayLike, format: str) -> npt.NDArray[np.float64]:
-    """The numbers that bit patterns of `format` are, as float64."""
+    """The numbers of bit patterns of `format`, as float64."""
     find_format(format)
     array = np.asarray(codes)
     return _core.decode(format, array.ravel().astype(np.uint64)).reshape(array.shape)

@@ -59,10 +59,10 @@ class TensorMap:
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """What a launch left besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
-    operations that were executed. target: the GPU that it was. label: the weakest of all that ran, or None of nothing. evidence:
-    the line about how their bits are known. warnings: what a GPU may answer otherwise, a sentence for each statement. banks: what the kernel
-    asked of memory, where the launch was told to count that."""
+    """The results of a launch besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
+    operations that were executed. target: the GPU whose bits they are. label: the weakest label, or None if nothing ran.
+    evidence: the line that says how the bits are known. warnings: what a GPU may do otherwise, a sentence for each statement. banks: bank
+    conflicts and sectors, if the launch counted them."""
 
     printed: str
     operations: int
@@ -95,7 +95,7 @@ class Module:
         return self._module.entries
 
     def kernel(self, name: Optional[str] = None, *, target: str = "", contract: bool = True) -> "Kernel":
-        """The kernel of that name, or the only one, for a target: the GPU to be ("sm_90a"), else the module's own. contract: whether
+        """The kernel of that name, or the only one, for a target: the GPU whose bits you want ("sm_90a"), default the module's .target. contract: whether
         unrounded mul and add become fma, as ptxas makes them."""
         if name is None:
             if len(self.entries) != 1:
@@ -298,10 +298,10 @@ def _float_bytes(value: float, parameter: Parameter) -> bytes:
 
 
 class TritonKernel:
-    """What Triton compiles a kernel to: the .ptx and the .json beside it, launched as Triton would.
+    """A kernel that Triton compiled: the .ptx and the .json beside it, launched as Triton does.
 
     ptx: a path. metadata: the path of the .json; beside the .ptx where it is left out. name, block (32 * num_warps), shared, cluster come
-    from there. target: the GPU to be, else the PTX's own.
+    from there. target: the GPU whose bits you want, default the PTX's .target.
     """
 
     def __init__(self, ptx: Union[str, Path], metadata: Union[str, Path, None] = None, *, target: str = "") -> None:
@@ -316,8 +316,8 @@ class TritonKernel:
         self.cluster = int(found.get("num_ctas", 1))
 
     def launch(self, grid: Size, *args: Any, **options: Any) -> LaunchResult:
-        """Launches it: args are those of the Triton function that are no constants. Addresses of scratch memory, up to two that Triton puts
-        behind them, are null."""
+        """Launches it. args: the arguments of the Triton function that are not constants. Triton appends up to two addresses of scratch
+        memory; they are null."""
         missing = self.kernel.parameters[len(args) :]
         if len(missing) <= 2 and all(parameter.bytes == 8 for parameter in missing):
             args += (None,) * len(missing)

@@ -16,7 +16,7 @@ Indices = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a matrix lies in the registers of 32 lanes, of wgmma in those of four warps.
+    """How a matrix lies in the registers of 32 lanes, or of four warps for wgmma.
 
     lane, register, bit: by element, (rows, columns), with (matrices, rows, columns) where the operand has several; `bit` is the lowest of
     the element in its register of register_bits bits. warp: likewise, 0 to 3 of wgmma, else 0. matrix, row, column: the element by place,
@@ -66,8 +66,8 @@ def _table(fields: List[Indices], warps: Optional[Indices]) -> str:
 
 
 def layout(opcode: str, operand: str) -> Layout:
-    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction; of wgmma of "d", "a" and "e", which
-    are in registers. MatrixDescriptor says where wgmma's matrices lie in shared memory."""
+    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction. wgmma has "d", "a" and "e" in
+    registers; MatrixDescriptor says where its matrices lie in shared memory."""
     if opcode.startswith("wgmma"):
         return _wgmma_layout(opcode, operand)
     form = _core.find_form(opcode)
@@ -104,14 +104,14 @@ def _wgmma_layout(opcode: str, operand: str) -> Layout:
 
 
 def memory_layout(layout: str, rows: int, columns: int, element_bits: int) -> npt.NDArray[np.int64]:
-    """Where the elements of a matrix lie in shared memory: the number of each one's lowest bit from the matrix's first byte on, (rows,
+    """Where the elements of a matrix lie in shared memory: the number of each element's lowest bit, counted from the matrix's first byte, (rows,
     columns). layout: "rows", "padded<80>" (80 bytes from row to row), "swizzle<3,4,3>" or "swizzle<3,4,3,256>" (CuTe's Swizzle on byte
     addresses, and a row's bytes)."""
     return _core.memory_bits(layout, rows, columns, element_bits)
 
 
 def swizzle(addresses: npt.ArrayLike, bits: int = 3, base: int = 4, shift: int = 3) -> npt.NDArray[np.int64]:
-    """CuTe's Swizzle<bits, base, shift> of byte addresses: bits base+shift and up are added, modulo 2, to those from `base` on."""
+    """CuTe's Swizzle<bits, base, shift> of byte addresses: exclusive or of bits base+shift and up into the bits from `base` on."""
     if not (0 <= bits <= shift and 0 <= base and base + shift + bits <= 32):
         raise ValueError(f"Swizzle<{bits},{base},{shift}>: 0 <= bits <= shift, 0 <= base and base+shift+bits <= 32 would be right")
     array = np.asarray(addresses, np.int64)

@@ -141,7 +141,7 @@ def mma(
     """D = A B + C as `target` executes the mma or wmma.mma `opcode`, bit for bit.
 
     a: (..., m, k); of mma.sp (..., m, k / 2) stored elements with `metadata` (..., m, k / group), or a dense (..., m, k), which is
-    compressed. b: (..., k, n). c: (..., m, n), zeros where it is left out. m8n8k4 has four products: (..., 4, m, k) and so on.
+    compressed. b: (..., k, n). c: (..., m, n), default zeros. m8n8k4 has four products: (..., 4, m, k) and so on.
     scale_a: (..., m, factors of a row), scale_b: (..., factors of a column, n), both of block-scaled forms. Leading dimensions are cases
     and are broadcast.
 
@@ -211,10 +211,9 @@ def execute(
 ) -> Array:
     """Executes `opcode` as `target` does on arrays of registers, as `warpmat exec` has them.
 
-    operands: by name ("a", "b", "c", "e", "p", ...), registers (cases, registers, 32) of uint32, of 64-bit registers uint64; float32 and
-    other dtypes of that width are taken as bits. Leading dimensions may be left out and are broadcast; a number stands for the same in all
-    registers, which is how selector, stride and ids ((byte-id, thread-id)) are written. memory: uint8 (cases, bytes) of instructions that
-    have an address; its own contents stay.
+    operands: by name ("a", "b", "c", "e", "p", ...), registers (cases, registers, 32) of uint32, or uint64 for 64-bit registers. float32 and
+    other dtypes of that width are bits. You may omit leading dimensions; they are broadcast. A number is the value of all registers: so you
+    write selector, stride and ids ((byte-id, thread-id)). memory: uint8 (cases, bytes) for instructions with an address; it is not changed.
 
     Returns d (or r), registers (cases, registers, 32); of stores the memory, uint8 (cases, bytes). Without cases in any operand there are
     none in the result. Raises Trap with the case where an instruction traps.
@@ -307,13 +306,13 @@ def matmul(
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
-    """A B + C of any size, by the tiles of one dense mma or wmma.mma, chained along K as a kernel does: each instruction's D is operand C
+    """A B + C of any size, by tiles of one dense mma or wmma.mma. Tiles are chained along K as in a kernel: each instruction's D is operand C
     of the next.
 
-    a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros; any m, n and k: tiles at an edge are filled with zeros, as kernels
-    do. Leading dimensions are broadcast. order: in which order the steps of K (tiles of the opcode's k) are added; ascending where it is
-    left out. promote_every: after so many steps the sums are added to f32 sums kept beside, by an ordinary addition to nearest even, and
-    begin anew from zero (the promotion of DeepGEMM's fp8 products). jobs: threads; None takes all cores.
+    a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros. m, n and k are arbitrary: tiles at an edge are filled with zeros, as
+    in kernels. Leading dimensions are broadcast. order: the order in which the steps of K (tiles of the opcode's k) are added; default
+    ascending. promote_every: after so many steps the sums are added to separate f32 sums, by an ordinary addition to nearest even, and
+    begin again from zero (the promotion of DeepGEMM's fp8 products). jobs: threads; None takes all cores.
 
     Returns float16, float32, float64 or int32, (..., m, n).
     """
@@ -359,7 +358,7 @@ def scatter(opcode: str, operand: str, matrix: ArrayLike, *, selector: int = 0, 
     """The registers that hold a matrix as operand `operand` of `opcode`.
 
     matrix: (..., rows, columns); with (..., matrices, rows, columns) where an operand has several (ldmatrix .x4, m8n8k4). Metadata (e)
-    and scale factors lie where selector or ids = (byte-id, thread-id) say, the rest of the register is zero.
+    and scale factors lie where selector or ids = (byte-id, thread-id) say; all other bits are zero.
     Returns (..., registers, 32) of uint32, of 64-bit registers uint64.
     """
     prepared = _anywhere(opcode)
@@ -378,7 +377,7 @@ def gather(
 ) -> Union[Array, Bits]:
     """The matrix that registers hold as operand `operand` of `opcode`: the inverse of scatter.
 
-    registers: (..., registers, 32). format: how to read the elements, where the instruction moves bits alone; without one those are
+    registers: (..., registers, 32). format: how to read the elements of an instruction that only moves bits; default
     unsigned integers. Returns (..., rows, columns) of the format's dtype, or Bits where NumPy has none.
     """
     prepared = _anywhere(opcode)
@@ -441,8 +440,8 @@ def scales(opcode: str, operand: str, factors: ArrayLike, *, ids: Ids = (0, 0)) 
 def compress(opcode: str, a: ArrayLike) -> Tuple[Union[Array, Bits], Array]:
     """A dense A (..., m, k) as the stored elements (..., m, k / 2) and the metadata (..., m, k / group, uint8) of mma.sp `opcode`.
 
-    Of each group of a row as many elements may differ from zero as the form stores (two of four; one of two for tf32; two pairs of
-    four for 4-bit integers); ValueError names row, group and columns of another.
+    At most as many elements of each group may differ from zero as the form stores: two of four, one of two for tf32, two pairs of
+    four for 4-bit integers. Otherwise a ValueError names row, group and columns.
     """
     prepared = _anywhere(opcode)
     form = prepared.form
@@ -459,7 +458,7 @@ def compress(opcode: str, a: ArrayLike) -> Tuple[Union[Array, Bits], Array]:
 
 
 def expand(opcode: str, stored: ArrayLike, metadata: ArrayLike) -> Union[Array, Bits]:
-    """The dense A (..., m, k) that stored elements (..., m, k / 2) and metadata (..., m, k / group) of mma.sp `opcode` stand for."""
+    """The dense A (..., m, k) of stored elements (..., m, k / 2) and metadata (..., m, k / group) of mma.sp `opcode`: the inverse of compress."""
     prepared = _anywhere(opcode)
     form = prepared.form
     place = _find_place(prepared, "a")

@@ -18,7 +18,7 @@ from .matrices import _anywhere
 class ProgramResult:
     """One warp after it has run a program.
 
-    target: the GPU that it was. evidence: the line about how the bits of what ran are known. registers: the names of its
+    target: the GPU whose bits it has. evidence: the line that says how the bits are known. registers: the names of its
     registers. variables: those of its shared variables.
     """
 
@@ -80,7 +80,7 @@ def run(
 ) -> ProgramResult:
     """Runs a list of PTX statements on one warp, as `warpmat run` does.
 
-    target: the GPU to be ("sm_90a"); else the text's own .target. inputs: what to fill before, by name: a register (one number for each of
+    target: the GPU whose bits you want ("sm_90a"); default the text's .target. inputs: what to fill before, by name: a register (one number for each of
     the 32 lanes, or one for all), an operand such as "mma.0.a" (its matrix), or a shared variable (its bytes, or an array whose bytes they
     are). Everything else is zero. shared_bytes: shared memory beyond the program's variables begins behind them, up to so many bytes.
 

@@ -5,9 +5,9 @@
         y = np.zeros(64, np.float32)
         on_warpmat.launch(MODULE, "scale", 2, 32, y, 2.0)
 
-The marker says the GPU to be, and how well the bits of matrix instructions must be known. The fixture `on_warpmat` runs kernels, products
-and programs so, and fails the test where a label is weaker. A kernel also runs on the GPU where the first one of this machine is that
-hardware, and every byte of every array is compared; the summary says how many launches were not.
+The marker names the GPU, and the weakest label that matrix instructions may have. The fixture `on_warpmat` runs kernels, products and
+programs as that GPU, and fails the test where a label is weaker. If this machine's first GPU is that hardware, a kernel runs there too and
+every byte of every array is compared. The summary says how many launches were not compared.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class OnWarpmat:
         return result
 
     def launch(self, module: Module, name: Optional[str], grid: Size, block: Size, *args: Any, **options: Any) -> LaunchResult:
-        """Module.launch for the target, and the same on this machine's GPU where it is that hardware. Fails the test where an array or
-        the printed text differs. The arrays hold the CPU's results afterwards."""
+        """Module.launch for the target, and on this machine's GPU too if it is that hardware. Fails the test where an array or the printed
+        text differs. The arrays hold the CPU's results afterwards."""
         kernel = module.kernel(name, target=self.target)
         for opcode, label in kernel.instructions:
             self._check(label, opcode)

@@ -105,9 +105,9 @@ def assert_matches(
 ) -> None:
     """Raises AssertionError unless `gpu_result` has the bits that mma(opcode, target, a, b, c, **inputs) has.
 
-    The message also says which other targets' arithmetic gives these bits, if any does, or whether the operands C were left out; and of the
-    first element that differs after which step that target, or a loop of f32 multiply-adds, parts from `target`. require: the label that
-    the expected bits must have at least ("measured", "replayed", ...); weaker ones are an AssertionError too.
+    The message also says which other target gives these bits, if any, or that operand C was left out. For the first element that differs it
+    says after which step that target, or a loop of f32 multiply-adds, differs from `target`. require: the weakest label that the expected
+    bits may have ("measured", "replayed", ...); a weaker label is an AssertionError too.
     """
     __tracebackhide__ = True
     known = evidence(opcode, target)

@@ -12,12 +12,11 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <random>
-#include <sstream>
 
 #include "catch.h"
+#include "compressed_table.h"
 #include "paths.h"
 
 namespace warpmat {
@@ -27,10 +26,7 @@ using Matrix = Eigen::MatrixXd;
 using Bytes = std::vector<std::uint8_t>;
 
 std::string text_of(const std::string& name) {
-  std::ifstream file(source_path("examples/kernels/" + name + ".ptx"));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return read_compressed_text(source_path("examples/kernels/" + name + ".ptx.gz"));
 }
 
 Kernel kernel_of(const std::string& name, std::string_view target) {

@@ -2,8 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "command.h"
@@ -20,6 +25,40 @@ std::string all_text(const std::vector<CoverageFault>& faults) {
   return text;
 }
 
+/// The opcodes for which the page's lines "`mma.sp.sync….{s8,u8}[.satfinite]`  " of a part stand: how many.
+std::size_t opcodes_of(const std::string& part) {
+  std::size_t all = 0;
+  std::istringstream in(part);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("`") || !line.ends_with("`  ")) continue;
+    std::size_t choices = 1;
+    for (std::size_t i = 0, open = 0; i < line.size(); ++i) {
+      if (line[i] == '{' || line[i] == '[') open = i;
+      if (line[i] == '}')
+        choices *=
+            1 + static_cast<std::size_t>(std::count(line.begin() + static_cast<long>(open), line.begin() + static_cast<long>(i), ','));
+      if (line[i] == ']') choices *= 2;
+    }
+    all += choices;
+  }
+  return all;
+}
+
+/// Every form of the plan stands on the page once, each region of it has classes or a reason, and no region is empty.
+void check_page(const std::string& page, const std::vector<CoveragePart>& parts) {
+  CHECK(page.find("**none**") == std::string::npos);
+  std::size_t begin = 0;
+  for (const CoveragePart& part : parts) {
+    const std::string title = fmt::format("\n## {}: {} forms\n", part.plan.target->name, part.plan.forms.size());
+    CAPTURE(title);
+    begin = page.find(title, begin);
+    REQUIRE(begin != std::string::npos);
+    begin += title.size();
+    CHECK(opcodes_of(page.substr(begin, page.find("\n## ", begin) - begin)) == part.plan.forms.size());
+  }
+  CHECK(page.find("\n## Mutants\n", begin) != std::string::npos);
+}
+
 // One test, since covering all forms takes half a minute.
 TEST_CASE("operand classes reach every region that they can, and no other, as docs/coverage.md says", "[tools][coverage]") {
   const std::vector<CoveragePart> parts = coverage_parts();
@@ -27,8 +66,11 @@ TEST_CASE("operand classes reach every region that they can, and no other, as do
     CAPTURE(part.plan.target->name);
     CHECK(all_text(coverage_faults(by_form(part.rows), *part.plan.target)) == "");
   }
-  if (read_text(source_path("docs/coverage.md")) != coverage_page(parts))
-    FAIL("docs/coverage.md is stale; build/release/warpmat coverage --page --output docs/coverage.md renews it");
+  check_page(coverage_page(parts), parts);
+  const std::string summary = coverage_summary(parts);
+  CHECK(std::count(summary.begin(), summary.end(), '\n') < 150);
+  if (read_text(source_path("docs/coverage.md")) != summary)
+    FAIL("docs/coverage.md is stale; build/release/warpmat coverage --summary --output docs/coverage.md renews it");
 }
 
 TEST_CASE("a region that nothing reaches is a fault, and so is one that should not be reached", "[tools][coverage]") {
@@ -56,7 +98,9 @@ TEST_CASE("coverage prints tables, or every count as JSON", "[tools][coverage]")
   CHECK(json.at("forms")[0].at("classes").size() > 8);
   CHECK(json.at("forms")[0].at("classes")[0].at("regions").contains("E above floor"));
   CHECK(json.at("forms")[0].at("unreachable").empty());
-  CHECK(run_command({"coverage"}).err == "warpmat: error: coverage needs --target, or --page\n");
+  CHECK(run_command({"coverage"}).err == "warpmat: error: coverage needs --target, --page or --summary\n");
+  CHECK(run_command({"coverage", "--target", "sm_90a", "--output", "x.md"}).err ==
+        "warpmat: error: coverage writes a file with --page or --summary only\n");
 }
 
 }  // namespace

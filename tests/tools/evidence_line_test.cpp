@@ -10,6 +10,7 @@
 #include "command.h"
 #include "contains.h"
 #include "paths.h"
+#include "tools/lab/report/evidence_page.h"
 #include "tools/report/compared_results.h"
 
 namespace warpmat {
@@ -38,6 +39,10 @@ TEST_CASE("the results behind measured forms are those of docs/evidence.md", "[t
     CHECK(compared_results(*form) == std::stoull((*found)[2]));
   }
   CHECK(lines >= 5);
+}
+
+TEST_CASE("docs/evidence.md ends with what published outputs prove, as warpmat evidence writes it", "[tools][evidence]") {
+  CHECK(page("docs/evidence.md").ends_with(published_section()));
 }
 
 constexpr const char* kernel_text = R"(.version 8.4

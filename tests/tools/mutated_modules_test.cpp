@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
+#include "compressed_table.h"
 #include "gpu/cases/kernel_program.h"
 #include "gpu/cases/warpgroup_program.h"
 #include "gpu/runners/kernel.h"
@@ -33,17 +33,14 @@ namespace {
 
 constexpr const char* hopper = "sm_90a";
 
-/// The texts of the .ptx files in `folder` and below, in the order of their names.
+/// The texts of the .ptx and .ptx.gz files in `folder` and below, in the order of their names.
 std::vector<std::string> ptx_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
+    if (entry.path().extension() == ".ptx" || entry.path().string().ends_with(".ptx.gz")) paths.push_back(entry.path());
   std::ranges::sort(paths);
   std::vector<std::string> texts;
-  for (const auto& path : paths) {
-    std::ifstream file(path);
-    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
+  for (const auto& path : paths) texts.push_back(read_compressed_text(path.string()));  // which reads plain files, too
   return texts;
 }
 

@@ -27,7 +27,7 @@ struct Options {
   std::string target, forms, output;
   std::size_t warps = 32;
   std::uint64_t seed = 1;
-  bool json = false, page = false;
+  bool json = false, page = false, summary = false;
 };
 
 /// What was reached of a form by a class: the regions with their counts, none that were not.
@@ -69,8 +69,9 @@ std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& 
 }
 
 void coverage(const Options& options) {
-  if (options.page) {
-    const std::string page = coverage_page(coverage_parts());
+  if (options.page || options.summary) {
+    const std::vector<CoveragePart> parts = coverage_parts();
+    const std::string page = options.page ? coverage_page(parts) : coverage_summary(parts);
     if (options.output.empty()) {
       fmt::print("{}", page);
     } else {
@@ -96,7 +97,8 @@ Each line of the table is a region, the classes of operands that reach it in eve
 Examples:
   warpmat coverage --target sm_90a --forms 'mma.*m16n8k16.*f16.f16.f16.f16'
   warpmat coverage --target sm_90a --json > coverage.json
-  warpmat coverage --page --output docs/coverage.md)";
+  warpmat coverage --page --output coverage.md
+  warpmat coverage --summary --output docs/coverage.md)";
 
 }  // namespace
 
@@ -111,11 +113,16 @@ void add_coverage(CLI::App& app) {
       ->check(CLI::Range(std::size_t{1}, most_warps));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)");
   command->add_flag("--json", options->json, "Print every count as JSON");
-  CLI::Option* page = command->add_flag("--page", options->page, "Write docs/coverage.md instead")->excludes(target);
-  command->add_option("--output", options->output, "With --page: into this file")->type_name("FILE.md")->needs(page);
+  CLI::Option* page = command->add_flag("--page", options->page, "Write every region of every form instead, as Markdown")->excludes(target);
+  CLI::Option* summary = command->add_flag("--summary", options->summary, "Write docs/coverage.md instead: counts by instruction")
+                             ->excludes(target)
+                             ->excludes(page);
+  CLI::Option* output = command->add_option("--output", options->output, "With --page or --summary: into this file")->type_name("FILE.md");
   command->footer(footer);
-  command->callback([options] {
-    if (!options->page && options->target.empty()) throw std::runtime_error("coverage needs --target, or --page");
+  command->callback([options, page, summary, output] {
+    const bool writes_page = page->count() + summary->count() != 0;
+    if (!writes_page && output->count() != 0) throw std::runtime_error("coverage writes a file with --page or --summary only");
+    if (!writes_page && options->target.empty()) throw std::runtime_error("coverage needs --target, --page or --summary");
     coverage(*options);
   });
 }

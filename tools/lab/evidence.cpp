@@ -161,7 +161,7 @@ constexpr const char* footer =
     R"(Of the JSON of diff and fuzz it makes docs/evidence.md. The parts of a run that several machines shared (--shard) are put together; a part
 that is missing, there twice, incomplete or of another run is refused.
 Of recorded answers it says what they would upgrade: which rows of 'warpmat list' they prove, and where the card contradicts the emulator.
-Of a directory of published products it says which mutants of the emulator's arithmetic these refute (docs/published.md).
+Of a directory of published products it says which mutants of the emulator's arithmetic these refute.
 
 Examples:
   warpmat evidence sweep.json fuzz.json > docs/evidence.md

@@ -122,22 +122,21 @@ std::string target_row(const Target& target) {
 
 constexpr const char* introduction = R"(# What is supported
 
-Written by `warpmat support` from the tables of forms and lowerings; do not edit. In all {} forms, an instruction with all its qualifiers each.
+Written by `warpmat support` from the tables of forms and lowerings; do not edit. There are {} forms. A form is an instruction with all its qualifiers.
 
-How the result's bits are known on a hardware:
+Labels say how the result's bits are known on a hardware:
 
 | label | meaning |
 |---|---|
 {}
-`(floor published)` behind a label says that of the least exponent that terms are aligned to alone ([numerics.md](numerics.md)): the operands
-behind the label did not reach it.
+`(floor published)` after a label concerns only the smallest exponent of the alignment ([numerics.md](numerics.md)): the operands behind the label did
+not reach it.
 
-A line below stands for the number of forms in its second column, which differ in nothing else that it says: `{{s8,u8}}` is one of the two,
-`[.satfinite]` may be left out. A form exists from the named target and PTX version on; `a/f` are the targets with one of these suffixes alone.
-A machine instruction is what the assembler makes of the form on the hardware behind it. `warpmat list --target T` names the source of each
-label, and each form's operands.
+A line below stands for as many forms as its second column says: `{{s8,u8}}` is one of the two, `[.satfinite]` is optional. A form exists from the
+named target and PTX version on; `a/f` means only targets with one of these suffixes. The last column has the machine instruction that the assembler
+makes of the form, and the hardware with their labels. `warpmat list --target T` prints the source of each label, and each form's operands.
 
-Forms of each target, and of how many the bits are known in which way:
+Forms of each target, and the number of forms with each label:
 
 | target | forms |)";
 
@@ -148,7 +147,7 @@ std::string support_text() {
   for (const Label label : all_labels) text += fmt::format(" {} |", name(label));
   text += "\n|---|---|---|---|---|---|---|\n";
   for (const Target& target : targets()) text += target_row(target);
-  text += "\n## Cards\n\nWhat is known of each card; what a row does not name does not exist on it.\n\n" + card_table();
+  text += "\n## Cards\n\nHow the bits of each card are known. A row names everything that the card has.\n\n" + card_table();
   for (const Section& section : sections()) text += section_text(section);
   return text + wgmma_section();
 }

@@ -16,7 +16,7 @@ std::uint64_t results_behind(Label label, const Form& form);
 /// Of wgmma, all types together: the sweeps of docs/evidence.md.
 inline constexpr std::uint64_t compared_results_of_wgmma = 2'426'471'424;
 
-/// Of a form that is `replayed`: what others published of its formats on one GPU (docs/published.md).
+/// Of a form that is `replayed`: what others published of its formats on one GPU (docs/evidence.md).
 inline constexpr std::uint64_t published_results = 1'000;
 
 }  // namespace warpmat

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
+
+#include "tools/report/packed_file.h"
 
 namespace warpmat {
 namespace {
@@ -26,6 +29,7 @@ auto first_error_of(const std::filesystem::path& path, Read read) {
 }  // namespace
 
 std::string read_ptx(const std::filesystem::path& path) {
+  if (std::optional<std::string> packed = packed_contents(path)) return *packed;
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
   return {std::istreambuf_iterator<char>(file), {}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/lab/report/fuzz_file.h"
@@ -10,5 +11,8 @@ namespace warpmat {
 
 /// docs/evidence.md: what whole sweeps and whole runs of random programs compared, and for each form how its bits are known elsewhere.
 std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs);
+
+/// The last section of that page: the region of published outputs, and which models they refute.
+std::string_view published_section();
 
 }  // namespace warpmat

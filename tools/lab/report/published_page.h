@@ -19,7 +19,7 @@ PublishedVerdict verdict_on(const PublishedProducts& published);
 /// The line of the page's table for these products.
 std::string published_line(const PublishedProducts& published);
 
-/// What is published, over which region of operands, and which mutants that refutes: Markdown. docs/published.md says what follows.
+/// What is published, over which region of operands, and which mutants that refutes: Markdown. published_section() says what follows.
 std::string published_page(const std::vector<PublishedProducts>& all);
 
 }  // namespace warpmat
