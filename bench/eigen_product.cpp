@@ -1,5 +1,5 @@
-// Compiled once for each instruction set (CMakeLists.txt). No other header than Eigen's: what it defines inline would be compiled for that
-// set too, and the linker might keep this copy for the whole program.
+// Compiled once for each instruction set (CMakeLists.txt). It includes only Eigen: other inline definitions would be compiled for that set
+// too, and the linker might keep such a copy for the whole program.
 
 #include <Eigen/Core>
 

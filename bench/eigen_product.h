@@ -1,6 +1,6 @@
 #pragma once
 
-// Eigen's product of 32-bit floats, compiled for each instruction set: what the emulator's speed is compared with.
+// Eigen's product of 32-bit floats, compiled for each instruction set: the baseline for the emulator's speed.
 
 inline constexpr int product_size = 256;  ///< rows, columns and depth
 

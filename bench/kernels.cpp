@@ -106,7 +106,7 @@ void MatrixProduct::run(int jobs) {
 }
 
 std::size_t MatrixProduct::memory_of_run(int jobs) {
-  std::ofstream("/proc/self/clear_refs") << "5";  // the greatest use starts from here
+  std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak to the current use
   const std::size_t before = resident("VmRSS");
   run(jobs);
   return std::max(resident("VmHWM"), before) - before;

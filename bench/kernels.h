@@ -13,18 +13,18 @@
 
 namespace warpmat {
 
-/// One spelling of each scalar row of the catalogue that sm_90a has: the middle one.
+/// One spelling, the middle one, of each scalar row of the catalogue that sm_90a has.
 std::vector<ScalarCase> scalar_rows();
 
-/// A warp that executes one scalar statement again and again, as a kernel whose loop holds many of them. Made for the instruction set that
-/// is chosen then.
+/// A warp that executes one scalar statement repeatedly, as a kernel whose loop holds many of them. Made for the instruction set that is
+/// selected then.
 class StatementLoop {
  public:
   static constexpr std::size_t statements = 100, rounds = 20;
 
   explicit StatementLoop(const ScalarCase& shown);
 
-  /// Executes statements * rounds of them, and three more a round.
+  /// Executes statements * rounds of them, and three more in each round.
   void run();
 
  private:
@@ -33,17 +33,17 @@ class StatementLoop {
   std::vector<Argument> arguments_;
 };
 
-/// C = A B of 1024 x 1024 f16 numbers between -1 and 1 by examples/kernels/gemm_f16.ptx, as sm_90a executes it.
+/// C = A B of 1024 x 1024 f16 numbers between -1 and 1 by examples/kernels/gemm_f16.ptx, executed for sm_90a.
 class MatrixProduct {
  public:
   static constexpr std::size_t size = 1024;
-  static constexpr std::size_t products = size / 16 * (size / 8) * (size / 16);  ///< statements mma m16n8k16 that it executes
+  static constexpr std::size_t products = size / 16 * (size / 8) * (size / 16);  ///< mma m16n8k16 statements that it executes
 
   MatrixProduct();
 
   void run(int jobs);
 
-  /// What the process used at most in addition while run(jobs) ran, in bytes; 0 where the system does not tell.
+  /// Bytes by which the process's peak memory rose while run(jobs) ran; 0 if the system does not report it.
   std::size_t memory_of_run(int jobs);
 
  private:
@@ -52,8 +52,8 @@ class MatrixProduct {
   Kernel kernel_;
 };
 
-/// The mma statement of MatrixProduct on operands like those there, each C the D of the one before: nanoseconds are those of `run`, which
-/// executes `instructions` of them.
+/// The mma statement of MatrixProduct on similar operands; each C is the previous D. Times are nanoseconds of `run`, which executes
+/// `instructions` of them.
 class ProductAlone {
  public:
   static constexpr std::size_t warps = 128, steps = MatrixProduct::size / 16, instructions = warps * steps;

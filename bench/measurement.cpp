@@ -53,10 +53,9 @@ std::string eigen_name(std::string_view set) {
   return fmt::format("Eigen multiply-add/{}", set);
 }
 
-// ---- What is timed: each function counts as many iterations as it executes instructions or multiply-adds
-// ----------------------------------
+// ---- Timed functions: each counts the instructions or multiply-adds that it executes as iterations
 
-/// All threads call this; none has begun to execute when the first one chooses.
+/// All threads call this. No thread executes before the first one has chosen.
 void choose(const benchmark::State& state, std::string_view set) {
   if (state.thread_index() == 0) use_instruction_set(set);
 }
@@ -68,7 +67,7 @@ void time_batch(benchmark::State& state, const Workload& workload, std::string_v
   while (state.KeepRunningBatch(Workload::warps)) workload.instruction().execute(batch, Workload::warps);
 }
 
-/// The C interface: one warp a call.
+/// The C interface: one warp per call.
 void time_calls(benchmark::State& state, const Workload& workload, std::string_view set) {
   choose(state, set);
   ThreadMajorWarps warps(workload);
@@ -153,7 +152,7 @@ Product eigen_product(std::string_view set) {
 /// Registers `function` for some numbers of threads.
 template <typename Function>
 void add(const std::string& name, int repetitions, const std::vector<int>& threads, Function function) {
-  constexpr double seconds = 0.004;  // short: some repetition falls between two disturbances
+  constexpr double seconds = 0.004;  // short, so that some repetition falls between two disturbances
   benchmark::internal::Benchmark* const added = benchmark::RegisterBenchmark(name.c_str(), function);
   added->MinTime(seconds)->Repetitions(repetitions)->UseRealTime();
   for (const int count : threads) added->Threads(count);
@@ -165,7 +164,7 @@ std::vector<int> thread_counts(std::vector<int> counts) {
   return counts;
 }
 
-/// `workloads` keeps what the benchmarks refer to.
+/// `workloads` owns what the benchmarks refer to.
 void add_instructions(const MeasurementPlan& plan, std::deque<Workload>& workloads) {
   for (const Selected& selected : plan.selected)
     for (const OperandClass* c : measured_classes()) {

@@ -63,7 +63,7 @@ bool same_execution(const Lowering& a, const Lowering& b) {
   return a.machine == b.machine && a.semantics == b.semantics && a.model == b.model;
 }
 
-/// The oldest target of each hardware that executes `form` in another way than older ones.
+/// For each hardware that executes `form` differently from older ones, its oldest target.
 std::vector<Selected> executions_of(const Form& form) {
   std::vector<Selected> selected;
   for (const Target& target : targets()) {

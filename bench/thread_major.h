@@ -11,20 +11,20 @@
 
 namespace warpmat {
 
-/// The first warps of a workload as a simulator keeps them: an array of registers for each thread, a memory for each warp. They are
-/// executed one warp a call through the C interface.
+/// The first warps of a workload in a simulator's layout: an array of registers for each thread, a memory for each warp. They are executed
+/// through the C interface, one warp per call.
 class ThreadMajorWarps {
  public:
-  static constexpr std::size_t warps = 4;          ///< few enough that their registers stay in the first cache
+  static constexpr std::size_t warps = 4;          ///< few enough for their registers to stay in the L1 cache
   static constexpr std::size_t thread_words = 64;  ///< registers of a thread
 
   explicit ThreadMajorWarps(const Workload& workload);
 
-  /// Executes the instruction on one warp, as a simulator would: the call is put together anew. Throws std::runtime_error.
+  /// Executes the instruction on one warp and builds the call's structs each time, as a simulator would. Throws std::runtime_error.
   void execute(std::size_t warp);
 
  private:
-  /// Gives an operand the next registers, and these its words; an immediate has its numbers.
+  /// Assigns the next registers to an operand and fills them; an immediate has its numbers instead.
   void place(const Operand& operand, const BatchOperand& from);
 
   const warpmat_instruction* instruction_;
@@ -32,7 +32,7 @@ class ThreadMajorWarps {
   std::vector<std::uint32_t> registers_;  ///< [warps][lanes][thread_words]
   std::array<std::uint16_t, thread_words> numbers_;
   std::vector<std::vector<std::uint32_t>> immediates_;  ///< of each operand that is one
-  std::size_t next_ = 0;                                ///< the first register that no operand has
+  std::size_t next_ = 0;                                ///< the first unassigned register
   std::vector<warpmat_registers> operands_;
   std::vector<std::size_t> strides_;  ///< by operand: words from warp to warp
 };

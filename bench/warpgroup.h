@@ -9,8 +9,8 @@
 
 namespace warpmat {
 
-/// One wgmma m64n256k16 of f16 by a warpgroup, A and B in shared memory with a swizzle of 128 bytes, each D the next one's C; and its
-/// products as mma m16n8k16, each on registers of its own.
+/// One wgmma m64n256k16 of f16 by a warpgroup, with A and B in shared memory with a swizzle of 128 bytes; each D is the next C. Also its
+/// products as mma m16n8k16, each on its own registers.
 class WarpgroupProduct {
  public:
   static constexpr std::size_t warps = WgmmaForm::warps, tiles = 32, products = warps * tiles;
@@ -27,7 +27,7 @@ class WarpgroupProduct {
   Instruction mma_;
   std::vector<std::uint8_t> memory_;
   std::vector<std::uint32_t> a_, b_, d_;                   ///< of the wgmma: a of one warp
-  std::vector<std::uint32_t> of_mma_a_, of_mma_b_, sums_;  ///< of the products, one behind the other
+  std::vector<std::uint32_t> of_mma_a_, of_mma_b_, sums_;  ///< of the products, consecutive
 };
 
 }  // namespace warpmat

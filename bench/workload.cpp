@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 
-/// The words of `operand` if all are numbers; none if it has registers.
+/// The words of `operand` if all are immediates; empty if it has registers.
 std::vector<Register> numbers_of(const Program& program, const OperandText& operand) {
   std::vector<Register> numbers;
   for (const Item& item : operand.items)
@@ -31,7 +31,7 @@ Batch Workload::batch(WarpStates& states) const {
       batch.source(operand.name) = {numbers_[i].front().data(), 0};
       continue;
     }
-    // program_for names the registers in the operands' order, so an operand's lie side by side.
+    // program_for names the registers in the operands' order, so an operand's registers are consecutive.
     std::uint32_t* words = states.registers[static_cast<std::size_t>(statement.operands[i].items.front().slot)].data();
     if (operand.written) {
       batch.destination = {words, stride};

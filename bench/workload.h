@@ -7,10 +7,10 @@
 
 namespace warpmat {
 
-/// An instruction with the operands of many warps. Usable from many threads.
+/// An instruction with the operands of many warps. Thread-safe.
 class Workload {
  public:
-  static constexpr std::size_t warps = 128;  ///< few enough that their registers stay in the second cache
+  static constexpr std::size_t warps = 128;  ///< few enough for their registers to stay in the L2 cache
 
   Workload(const Form& form, const Target& target, const OperandClass& operand_class);
 
@@ -22,13 +22,13 @@ class Workload {
   /// The registers and memories of the warps.
   const WarpStates& states() const { return states_; }
 
-  /// The batch of all warps in `states`, a copy of states() that must outlive it, as must the workload.
+  /// The batch of all warps in `states`, a copy of states(). `states` and the workload must outlive it.
   Batch batch(WarpStates& states) const;
 
  private:
   Program program_;
   WarpStates states_;
-  std::vector<std::vector<Register>> numbers_;  ///< by operand: what PTX writes as numbers, the same for all warps
+  std::vector<std::vector<Register>> numbers_;  ///< by operand: immediates, the same for all warps
 };
 
 }  // namespace warpmat

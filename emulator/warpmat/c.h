@@ -1,12 +1,11 @@
-/* warpmat in C: find instructions, ask about them, execute them on registers and memory that the caller keeps. C99; c_program.h runs
- * programs.
+/* warpmat in C: find instructions, query them, execute them on registers and memory that the caller owns. C99. c_program.h runs programs.
  *
- * Nothing throws or ends the process. A pointer that is null, a list that is too short, a size that is unknown are errors, not crashes.
- * Every function may be called from every thread, in destructors at exit and after fork. Strings and instructions last until the process
- * ends. warpmat_execute does not allocate or lock unless it fails.
+ * No function throws or ends the process. A null pointer, a list that is too short and an unknown size are errors, not crashes. Every
+ * function may be called from every thread, in destructors at exit and after fork. Strings and instructions last until the process ends.
+ * warpmat_execute neither allocates nor locks unless it fails.
  *
- * Structs with a `size` grow at their end in later versions. Whoever passes one sets `size` to sizeof the struct as this header has it; the
- * library reads and writes no byte behind it. Structs without one stay as they are: those that are passed by value or lie in arrays. */
+ * Structs with a `size` grow at their end in later versions. The caller sets `size` to sizeof the struct in this header; the library reads
+ * and writes no byte beyond it. Structs without `size` never change: they are passed by value or are elements of arrays. */
 #ifndef WARPMAT_C_H
 #define WARPMAT_C_H
 
@@ -23,7 +22,7 @@
 extern "C" {
 #endif
 
-/* WARPMAT_VERSION and WARPMAT_ABI of the library that runs. */
+/* WARPMAT_VERSION and WARPMAT_ABI of the library that is loaded. */
 WARPMAT_API const char* warpmat_version(void);
 WARPMAT_API int warpmat_abi(void);
 
@@ -32,21 +31,21 @@ WARPMAT_API int warpmat_abi(void);
 
 typedef enum warpmat_status {
   WARPMAT_OK = 0,
-  WARPMAT_BAD_ARGUMENT,   /* null, missing, too short, of unknown size, not at a multiple of four bytes */
+  WARPMAT_BAD_ARGUMENT,   /* null, missing, too short, of unknown size, not 4-byte aligned */
   WARPMAT_UNKNOWN_OPCODE, /* also of machine names */
   WARPMAT_UNKNOWN_TARGET,
   WARPMAT_UNAVAILABLE,  /* the target does not have the instruction */
   WARPMAT_SYNTAX,       /* of a program's text */
-  WARPMAT_UNDEFINED,    /* operands hold what the ISA leaves undefined: metadata, a selector, ids, padding */
+  WARPMAT_UNDEFINED,    /* the ISA leaves the operands undefined: metadata, a selector, ids, padding */
   WARPMAT_MISALIGNED,   /* an address: of a row of memory, or of what a kernel accesses */
   WARPMAT_OUT_OF_RANGE, /* the same */
   WARPMAT_REFUSED,      /* a callback of the caller's memory refused a row */
   WARPMAT_NO_MEMORY,    /* the library's own allocation failed */
   WARPMAT_INTERNAL,     /* a defect of the library */
-  /* Of a kernel alone: */
-  WARPMAT_MISUSE,    /* lanes, operands or barriers are not as PTX wants them */
-  WARPMAT_UNWRITTEN, /* shared memory that nobody has written decides something */
-  WARPMAT_UNORDERED, /* nothing orders two accesses: a race, a copy that is not waited for */
+  /* Kernel launches only: */
+  WARPMAT_MISUSE,    /* lanes, operands or barriers violate PTX's rules */
+  WARPMAT_UNWRITTEN, /* an uninitialised value of shared memory affects the result */
+  WARPMAT_UNORDERED, /* two accesses are not ordered: a race, a copy without a wait */
   WARPMAT_DEADLOCK,
   WARPMAT_LIMIT,  /* more operations than the caller allows */
   WARPMAT_STOPPED /* the kernel executes a trap, or an assertion of its own failed */
@@ -55,18 +54,17 @@ typedef enum warpmat_status {
 /* "WARPMAT_MISALIGNED"; "unknown status" for other numbers. */
 WARPMAT_API const char* warpmat_status_name(warpmat_status status);
 
-/* What went wrong, in the caller's struct. Wherever one is taken it may be null. A call that succeeds leaves it as it is. */
+/* An error report in the caller's struct. A null pointer is allowed everywhere. A successful call leaves the struct unchanged. */
 typedef struct warpmat_error {
   size_t size;
   warpmat_status status;
-  int lane;          /* the lane to blame; -1 where none is */
-  int operand;       /* the operand to blame, a warpmat_operand; -1 where none is */
+  int lane;          /* the lane at fault; -1 if none is */
+  int operand;       /* the operand at fault, a warpmat_operand; -1 if none is */
   int line, column;  /* in a program's text, from 1 on; 0 elsewhere */
-  size_t warp;       /* the warp to blame; of a kernel, within its block */
+  size_t warp;       /* the warp at fault; for a kernel, within its block */
   uint32_t block[3]; /* of a kernel: the warp's block */
-  uint64_t
-      address; /* the address to blame, where one is: for WARPMAT_MISALIGNED, WARPMAT_OUT_OF_RANGE, WARPMAT_REFUSED, WARPMAT_UNORDERED */
-  char message[512]; /* what is wrong and what would be right; cut where it is longer */
+  uint64_t address;  /* the wrong address, if any: for WARPMAT_MISALIGNED, WARPMAT_OUT_OF_RANGE, WARPMAT_REFUSED, WARPMAT_UNORDERED */
+  char message[512]; /* what is wrong and what would be right; truncated if longer */
 } warpmat_error;
 
 /* ---- Tables ----------------------------------------------------------------------------------------------------------------------------
@@ -84,7 +82,7 @@ WARPMAT_API int warpmat_find_format(const char* name);   /* -1 if there is none 
 
 /* The value of an element, exactly; higher bits of `bits` are ignored. */
 WARPMAT_API warpmat_status warpmat_to_double(int format, uint64_t bits, double* value);
-/* The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none. */
+/* The element nearest to `value`, ties to even. Beyond the range: infinity, or the largest number if the format has no infinity. */
 WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_t* bits);
 
 /* ---- Instructions ----------------------------------------------------------------------------------------------------------------------
@@ -92,12 +90,12 @@ WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_
 
 typedef struct warpmat_instruction warpmat_instruction;
 
-/* The instruction that `opcode` spells, its qualifiers in any order that ptxas takes, on a target ("sm_90a"); null if there is none. The
- * same pointer each time. */
+/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none. Qualifiers may have any order that ptxas accepts.
+ * Repeated calls return the same pointer. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
-/* The same by the machine's name, as traces of SASS spell it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT". Where
- * several PTX instructions become that machine instruction, the first of warpmat_form_opcode's list that the target has. */
+/* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT". If
+ * several PTX instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 typedef struct warpmat_instruction_info {
@@ -105,14 +103,14 @@ typedef struct warpmat_instruction_info {
   const char* opcode;
   const char* target;
   const char* machine;  /* the machine instructions: "2 HMMA.16816 and an addition" */
-  const char* sass;     /* what warpmat_find_machine takes for it; null where it is no one machine instruction, or its name is not known */
-  const char* evidence; /* how the bits are known: "measured", "specified", "replayed", "published", "assumed" */
-  const char* source;   /* by whom */
+  const char* sass;     /* its name for warpmat_find_machine; null unless it is one machine instruction with a known name */
+  const char* evidence; /* the evidence for the bits: "measured", "specified", "replayed", "published", "assumed" */
+  const char* source;   /* the source of the evidence */
   int m, n, k;          /* of mma; of ldmatrix and stmatrix m rows of n elements, k 0 */
   int operands;         /* as warpmat_operand_at counts them */
   int rows;             /* rows of memory that ldmatrix and stmatrix access, row i addressed by lane i; 0 if none */
   int row_bytes;        /* of each row */
-  int checked_lanes;    /* lanes whose addresses must be valid, from lane 0 on: `rows`, or more where the hardware checks more */
+  int checked_lanes;    /* lanes whose addresses must be valid, from lane 0 on: `rows`, or more if the hardware checks more */
   int reads_memory, writes_memory;
   size_t stack_bytes; /* stack that warpmat_execute needs, callbacks of the caller not counted */
 } warpmat_instruction_info;
@@ -132,7 +130,7 @@ typedef enum warpmat_operand {
   WARPMAT_IDS_B,
   WARPMAT_R,     /* registers of ldmatrix and stmatrix */
   WARPMAT_P,     /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
-  WARPMAT_STRIDE /* of wmma.load and wmma.store: words may be null, then PTX names none */
+  WARPMAT_STRIDE /* of wmma.load and wmma.store: null words mean that PTX names none */
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {
@@ -148,7 +146,7 @@ typedef struct warpmat_operand_info {
   warpmat_operand operand;
   warpmat_operand_kind kind;
   const char* name;   /* "scale-a" */
-  const char* format; /* of its elements: "e4m3"; null where bits only move, and for metadata */
+  const char* format; /* of its elements: "e4m3"; null if bits only move, and for metadata */
   int written;        /* 1 for d, and r of ldmatrix */
   int registers;      /* that PTX writes, of register_bits bits each */
   int register_bits;
@@ -158,7 +156,7 @@ typedef struct warpmat_operand_info {
   int choices;                 /* of a choice: numbers that it takes, from 0 on */
 } warpmat_operand_info;
 
-/* Operand `index`, in the order in which PTX writes them. */
+/* Operand `index`, in PTX's order. */
 WARPMAT_API warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info);
 
 /* ---- Layouts ---------------------------------------------------------------------------------------------------------------------------
@@ -172,21 +170,20 @@ typedef struct warpmat_element {
   int row, column, matrix; /* `matrix` counts those of ldmatrix, the products of m8n8k4, or a selector's values */
 } warpmat_element;
 
-/* Which element of a fragment lies at a place, and where an element lies. */
+/* The element at a place of a fragment, and the place of an element. */
 WARPMAT_API warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
                                               warpmat_element* element);
 WARPMAT_API warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
                                             warpmat_place* place);
-/* Where an element of ldmatrix's or stmatrix's r lies in memory: from bit `bit` on of the row that `lane` addresses; reg is 0.
- * Other instructions address no rows by lanes: WARPMAT_BAD_ARGUMENT. */
+/* The place of an element of ldmatrix's or stmatrix's r in memory: bit `bit` and up of the row that `lane` addresses; reg is 0.
+ * Returns WARPMAT_BAD_ARGUMENT for other instructions, whose rows no lane addresses. */
 WARPMAT_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
 
 /* ---- Executing -------------------------------------------------------------------------------------------------------------------------
  */
 
-/* Where the 32-bit words of one operand lie: word i of lane l of warp w is words[n * word_stride + l * lane_stride + w * warp_stride],
- * where n is numbers[i], or i if `numbers` is null. Strides count 32-bit words and may be negative. Operands that are only read are not
- * written. */
+/* The 32-bit words of one operand: word i of lane l of warp w is words[n * word_stride + l * lane_stride + w * warp_stride]. n is
+ * numbers[i], or i if `numbers` is null. Strides count 32-bit words and may be negative. Operands that are only read are not written. */
 typedef struct warpmat_registers {
   uint32_t* words;
   const uint16_t* numbers; /* the registers that the instruction names, a number a word; may be null */
@@ -194,33 +191,33 @@ typedef struct warpmat_registers {
   ptrdiff_t word_stride, lane_stride, warp_stride;
 } warpmat_registers;
 
-/* An array of registers for each thread, of `thread_words` words; `numbers` as above, then `number_count`. */
+/* An array of `thread_words` registers for each thread; `numbers` as above, then `number_count`. */
 #define WARPMAT_THREAD_MAJOR(words, thread_words, numbers, number_count) \
   { (words), (numbers), (size_t)(number_count), 1, (ptrdiff_t)(thread_words), 32 * (ptrdiff_t)(thread_words) }
-/* 32 lanes of each register side by side, `warp_words` words a warp. */
+/* Each register as 32 consecutive lanes, `warp_words` words a warp. */
 #define WARPMAT_REGISTER_MAJOR(words, warp_words) \
   { (words), 0, 0, 32, 1, (ptrdiff_t)(warp_words) }
-/* The same words, which may be const, for all lanes of all warps. */
+/* The same words for all lanes of all warps; they may be const. */
 #define WARPMAT_IMMEDIATE(words) \
   { (uint32_t*)(words), 0, 0, 1, 0, 0 }
 
 /* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null (wmma.load and wmma.store: bytes below 2^32).
- * Addresses are checked before the first row is accessed (instruction_info's checked_lanes): each must be a multiple of 16, and its row lie
- * in the `byte_count` bytes from address `base` on. */
+ * All addresses are checked before the first row is accessed (instruction_info's checked_lanes). Each must be a multiple of 16, and its
+ * row must be inside the `byte_count` bytes from address `base` on. */
 typedef struct warpmat_memory {
   size_t size;
   uint8_t* bytes;        /* warp 0's; or null */
   ptrdiff_t warp_stride; /* of `bytes`, from warp to warp; 0: all warps share them */
   uint64_t base;
   uint64_t byte_count; /* UINT64_MAX: callbacks take any address */
-  /* One row: `row_bytes` bytes that `lane` of warp `warp` addresses, lane 0's first. Other results than 0 end the instruction with
-   * WARPMAT_REFUSED: ldmatrix has changed nothing then, stmatrix has written the rows of the lanes before. */
+  /* One row: `row_bytes` bytes that `lane` of warp `warp` addresses; lane 0's row comes first. A result other than 0 ends the instruction
+   * with WARPMAT_REFUSED. ldmatrix has then changed nothing; stmatrix has written the rows of lower lanes. */
   int (*read)(void* user, size_t warp, int lane, uint64_t address, uint8_t* row, size_t row_bytes);
   int (*write)(void* user, size_t warp, int lane, uint64_t address, const uint8_t* row, size_t row_bytes);
   void* user;
 } warpmat_memory;
 
-#define WARPMAT_UNDEFINED_AS_HARDWARE 1u /* where the ISA leaves behaviour undefined, do what was measured, if anybody has */
+#define WARPMAT_UNDEFINED_AS_HARDWARE 1u /* if the ISA leaves behaviour undefined, do what was measured on hardware */
 #define WARPMAT_REFERENCE_PATH 2u        /* execute by the slow reference: the same bits */
 #define WARPMAT_WIDE_ADDRESSES 4u        /* p has two words: addresses of 64 bits, low half first */
 
@@ -229,13 +226,13 @@ typedef struct warpmat_call {
   const warpmat_registers* operands; /* operand i is warpmat_operand_at's */
   size_t operand_count;              /* at least the instruction's */
   const warpmat_memory* memory;      /* for instructions that address memory */
-  int64_t offset;                    /* added to each address, as [register+offset] of PTX; modulo 2^32 unless addresses are wide */
+  int64_t offset;                    /* added to each address, as PTX's [register+offset]; modulo 2^32 unless addresses are wide */
   unsigned flags;
 } warpmat_call;
 
-/* Executes one instruction on warps 0 to `warps` - 1, one after another; each reads everything before it writes anything (but for additions
- * that a lowering writes as a sequence). Registers and memory may overlap. After an error the warps before error->warp are executed, it and
- * those after it unchanged. */
+/* Executes one instruction on warps 0 to `warps` - 1, in order. Each warp reads all sources before it writes a result, except for
+ * additions that a lowering writes as a sequence. Registers and memory may overlap. After an error the warps before error->warp are
+ * executed; that warp and later ones are unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
 

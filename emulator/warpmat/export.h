@@ -1,9 +1,9 @@
 #ifndef WARPMAT_EXPORT_H
 #define WARPMAT_EXPORT_H
 
-/* WARPMAT_API: what the shared libraries export; everything else is hidden. Targets that link the static libraries define WARPMAT_STATIC,
-   and then nothing is exported, so that two plug-ins with a warpmat each in one process have nothing in common. WARPMAT_LOCAL: a constant
-   of a header that every shared object has for itself. */
+/* WARPMAT_API: the symbols that shared libraries export; all others are hidden. Targets that link the static libraries define WARPMAT_STATIC,
+   and export nothing, so that two plug-ins with static copies of warpmat share no symbols. WARPMAT_LOCAL: a header's constant of which every
+   shared object has its own copy. */
 #if defined(__GNUC__)
 #define WARPMAT_LOCAL __attribute__((visibility("hidden")))
 #else

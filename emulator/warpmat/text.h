@@ -8,10 +8,10 @@
 
 namespace warpmat {
 
-/// fmt::vformat, for format_text.
+/// fmt::vformat, used by format_text.
 [[nodiscard]] std::string format_text_of(fmt::string_view format, fmt::format_args values);
 
-/// fmt::format, of {fmt}'s core alone: all else of it is compiled into one file of the core, not into each that has a message.
+/// fmt::format by {fmt}'s core header alone. One file of the core compiles the rest, instead of every file with a message.
 template <typename... T>
 [[nodiscard]] std::string format_text(fmt::format_string<T...> format, T&&... values) {
   return format_text_of(format, fmt::make_format_args(values...));

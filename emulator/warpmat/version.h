@@ -1,7 +1,7 @@
 #ifndef WARPMAT_VERSION_H
 #define WARPMAT_VERSION_H
 
-/* The version of these headers, for C99 and C++: the one place where it is written, the build system reads it here. Versions with the same
+/* The version of these headers, for C99 and C++: defined here only; the build system reads it. Versions with the same
    MAJOR and MINOR have the same binary interface. */
 #define WARPMAT_VERSION_MAJOR 0
 #define WARPMAT_VERSION_MINOR 1

@@ -1,4 +1,4 @@
-// A sweep of the small formats: every code's number, the largest and the smallest, and what rounding a number to each format costs.
+// A sweep of the small formats: the number of every code, the largest and the smallest, and the error of rounding to each format.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ Range range_of(Format format) {
   return range;
 }
 
-/// Whether every finite code is what its number is rounded to; a zero's sign aside.
+/// Whether rounding each finite code's number gives the code back, the sign of zero aside.
 bool survives(Format format) {
   for (std::uint64_t code = 0; code < std::uint64_t{1} << row(format).bits; ++code) {
     const double number = to_double(format, code);

@@ -1,10 +1,10 @@
 // C = scale * A B on Hopper with clusters: e4m3 products, bf16 results. A is m x k by rows, B is k x n by columns, C is m x n by rows; m
 // and n are multiples of 128.
 //
-// A block makes a tile of 64 x 128. The two blocks of a cluster lie above each other and need the same tile of B: each has the TMA bring
-// half of it into both (multicast). So a stage may be filled again when the consumers of both blocks have read it, and each arrives at the
-// `empty` of both. Sums of 128 products have few bits in the tensor core; they are added to others in f32, as DeepGEMM does. The TMA stores
-// the results.
+// A block computes a tile of 64 x 128. The two blocks of a cluster are vertical neighbours and need the same tile of B. Each makes the TMA
+// load half of it into both (multicast). So a stage may be refilled only when the consumers of both blocks have read it, and each consumer
+// arrives at the `empty` of both. Sums of 128 products have few bits in the tensor core; they are added up in f32, as DeepGEMM does. The
+// TMA stores the results.
 #include <cuda_bf16.h>
 
 #include "hopper.cuh"

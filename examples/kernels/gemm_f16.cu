@@ -1,6 +1,6 @@
 // C = A B: f16 products, f32 sums. A is m x k by rows, B is k x n by columns, C is m x n by rows; m and n are multiples of 128, k of 64.
 //
-// A block of 4 warps makes a tile of 128 x 128, each warp 64 x 64 of it. While it multiplies one tile of K, cp.async brings the next.
+// A block of 4 warps computes a tile of 128 x 128, each warp 64 x 64 of it. While it multiplies one tile of K, cp.async loads the next.
 #include "tile.cuh"
 
 constexpr int block_rows = 128, threads = 128, stages = 2;

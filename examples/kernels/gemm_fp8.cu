@@ -1,7 +1,7 @@
 // C = scale * A B: e4m3 products, f32 sums, bf16 results. A is m x k by rows, B is k x n by columns, C is m x n by rows; m and n are multiples
 // of 64, k of 128.
 //
-// A block of 4 warps makes a tile of 64 x 64, each warp 32 x 32 of it.
+// A block of 4 warps computes a tile of 64 x 64, each warp 32 x 32 of it.
 #include <cuda_bf16.h>
 
 #include "tile.cuh"

@@ -1,7 +1,7 @@
 // C = quantized(scale[n] * (A B) + bias[n]): s8 products, s32 sums; the epilogue is f32, ReLU, and rounding to s8 with saturation. A is m x k by
 // rows, B is k x n by columns, C is m x n by rows; m and n are multiples of 64, k of 128.
 //
-// A block of 4 warps makes a tile of 64 x 64, each warp 32 x 32 of it.
+// A block of 4 warps computes a tile of 64 x 64, each warp 32 x 32 of it.
 #include "tile.cuh"
 
 constexpr int block_rows = 64, threads = 128;
@@ -13,7 +13,7 @@ __device__ inline void mma(int (&d)[4], const uint32_t (&a)[4], uint32_t b0, uin
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// ptxas makes one fma of this product and sum.
+/// ptxas contracts this product and sum to one fma.
 __device__ inline signed char quantized(int sum, float scale, float bias) {
   const float value = fmaxf(static_cast<float>(sum) * scale + bias, 0.0f);
   return static_cast<signed char>(min(__float2int_rn(value), 127));

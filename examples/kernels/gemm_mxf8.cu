@@ -1,12 +1,13 @@
 // C = A B of block-scaled numbers (OCP MX): e4m3 with a ue8m0 scale for each 32 neighbours along K; f32 sums. A is m x k by rows with scales
 // m x k/32, B is k x n by columns with scales n x k/32, C is m x n by rows; m and n are multiples of 64, k of 128. For sm_120a.
 //
-// A block of 4 warps makes a tile of 64 x 64, each warp 32 x 32 of it.
+// A block of 4 warps computes a tile of 64 x 64, each warp 32 x 32 of it.
 #include "tile.cuh"
 
 constexpr int block_rows = 64, threads = 128;
 
-/// The scales of this step are byte `step` of the words: a's of row lane / 4 in lane 0 of each four, of 8 rows below in lane 1; b's in lane 0.
+/// The scales of this step are byte `step` of the words. Lane 0 of each four has a's of row lane / 4, lane 1 those 8 rows below; lane 0 has
+/// b's.
 template <int step>
 __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1, uint32_t scale_a, uint32_t scale_b) {
   asm volatile(

@@ -2,7 +2,7 @@
 // `metadata` has for each row and each 16 of K a 16-bit word: four times two positions of 2 bits. B is k x n by columns, C is m x n by rows; m and
 // n are multiples of 64, k of 128.
 //
-// A block of 4 warps makes a tile of 64 x 64, each warp 32 x 32 of it.
+// A block of 4 warps computes a tile of 64 x 64, each warp 32 x 32 of it.
 #include "tile.cuh"
 
 constexpr int block_rows = 64, threads = 128;

@@ -1,8 +1,8 @@
 // C = A B on Hopper: f16 products, f32 sums. A is m x k by rows, B is k x n by columns, C is m x n by rows; m and n are multiples of 128.
 //
-// A block makes a tile of 128 x 128. Its first warpgroup is the producer: one thread has the TMA bring tiles of A and B, 64 columns of K at
-// a time, into a ring of stages. The other two are consumers, each with 64 rows. `full` says that a stage's bytes have come, `empty` that
-// both consumers have read them.
+// A block computes a tile of 128 x 128. Its first warpgroup is the producer: one thread makes the TMA load tiles of A and B, 64 columns of
+// K at a time, into a ring of stages. The other two warpgroups are consumers, each with 64 rows. A phase of `full` ends when a stage's
+// bytes have arrived, one of `empty` when both consumers have read them.
 #include "hopper.cuh"
 
 constexpr int tile = 128, tile_k = 64, stages = 3, consumers = 2, threads = (1 + consumers) * warpgroup;
@@ -12,7 +12,7 @@ struct Ring {
   uint64_t full[stages], empty[stages];
 };
 
-/// The place of step `i` in the ring, and the parity of that stage's phase.
+/// The stage of step `i` in the ring, and the parity of that stage's phase.
 __device__ inline int stage_of(int i) {
   return i % stages;
 }
@@ -31,7 +31,8 @@ __device__ inline void produce(Ring& ring, uint32_t tiles, const CUtensorMap& a,
   }
 }
 
-/// Sums of 64 rows from `row` on. While a step's products run, those of the step before are done: its stage is given back then.
+/// Computes the sums of 64 rows from `row` on. While a step's products run, the previous step's are complete, so its stage is released
+/// then.
 __device__ inline void consume(float (&sums)[64], Ring& ring, uint32_t tiles, int row, int steps) {
   for (int i = 0; i < steps; ++i) {
     const int s = stage_of(i);

@@ -1,7 +1,7 @@
-// What the kernels for Hopper share: mbarriers, tiles that the tensor memory accelerator (TMA) brings, and warpgroup products (wgmma).
+// Shared by the kernels for Hopper: mbarriers, tiles that the tensor memory accelerator (TMA) loads, and warpgroup products (wgmma).
 //
-// A tile has rows of 128 bytes of K (64 f16, 128 e4m3) with swizzle 128B, which the TMA writes and wgmma reads: chunk c of row r lies at
-// chunk c ^ (r & 7). Tiles begin at multiples of 1024 bytes, eight rows.
+// A tile has rows of 128 bytes of K (64 f16, 128 e4m3) with swizzle 128B, which the TMA writes and wgmma reads: chunk c of row r is stored
+// at chunk c ^ (r & 7). Tiles begin at multiples of 1024 bytes, eight rows.
 #pragma once
 
 #include <cuda.h>
@@ -23,14 +23,14 @@ __device__ inline bool elected() {
   return chosen != 0;
 }
 
-// An mbarrier's phases have parities 0, 1, 0, ... A wait for parity p ends when the phase of that parity has: a fresh barrier lets those go
-// that wait for parity 1.
+// An mbarrier's phases have parities 0, 1, 0, ... A wait for parity p ends when the phase of that parity has completed. At a new barrier a
+// wait for parity 1 ends at once.
 
 __device__ inline void init_barrier(uint64_t& barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)), "r"(arrivals) : "memory");
 }
 
-/// Makes init_barrier visible to the TMA and to the other blocks of the cluster; a barrier of the threads follows.
+/// Makes init_barrier visible to the TMA and to the other blocks of the cluster; a barrier of the threads must follow.
 __device__ inline void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -57,7 +57,7 @@ __device__ inline void arrive_at(uint64_t& barrier, uint32_t rank) {
       : "memory");
 }
 
-/// Arrives, and lets the phase wait for so many bytes of copies.
+/// Arrives, and makes the phase wait for this many bytes of copies.
 __device__ inline void arrive_expecting(uint64_t& barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes) : "memory");
 }
@@ -69,7 +69,7 @@ __device__ inline void load_tile(uint32_t to, const CUtensorMap& map, int x, int
                : "memory");
 }
 
-/// The same into all blocks of the cluster whose bit of `blocks` is set, and counted at the barrier of each.
+/// The same for all blocks of the cluster whose bit of `blocks` is set; the barrier of each counts the bytes.
 __device__ inline void load_tile_into(uint16_t blocks, uint32_t to, const CUtensorMap& map, int x, int y, uint64_t& barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::
@@ -88,7 +88,7 @@ __device__ inline void finish_stores() {
   asm volatile("cp.async.bulk.commit_group;\n cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-/// Lets the TMA see what this thread has stored in shared memory.
+/// Makes this thread's stores to shared memory visible to the TMA.
 __device__ inline void fence_stores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -114,7 +114,7 @@ __device__ inline uint64_t descriptor(uint32_t tile, int row, int byte) {
   return (address >> 4 & 0x3fff) | uint64_t{1} << 16 | uint64_t{8 * tile_row_bytes >> 4} << 32 | uint64_t{1} << 62;
 }
 
-/// Before the first product, and wherever other instructions have touched the accumulators.
+/// Must precede the first product, and follow any other access to the accumulators.
 __device__ inline void begin_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -149,7 +149,7 @@ __device__ inline void multiply_e4m3(float (&d)[64], uint64_t a, uint64_t b, boo
   WARPMAT_PRODUCT("wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3", "");
 }
 
-// Where a thread's accumulators lie in the 64 x 128 results of its warpgroup: number 4 j + 2 h + i in row accumulator_row() + 8 h, column
+// A thread's accumulators in the 64 x 128 results of its warpgroup: number 4 j + 2 h + i is in row accumulator_row() + 8 h, column
 // accumulator_column() + 8 j + i.
 __device__ inline int accumulator_row() {
   return threadIdx.x % warpgroup / 32 * 16 + threadIdx.x % 32 / 4;

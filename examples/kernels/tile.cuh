@@ -1,7 +1,7 @@
-// What the kernels share: tiles in shared memory, fragments from them, and results back to global memory.
+// Shared by the kernels: tiles in shared memory, fragments from them, and results back to global memory.
 //
-// A tile has rows of 128 bytes of K: 64 f16, 128 of 8 bits. Its 16-byte chunk c of row r lies at chunk c ^ (r & 7), so that the eight rows that
-// ldmatrix reads at once lie in different banks. B is stored by columns, so a row of its tile is a column of the matrix.
+// A tile has rows of 128 bytes of K: 64 f16, or 128 elements of 8 bits. Chunk c of 16 bytes of row r is stored at chunk c ^ (r & 7), so
+// that the eight rows of one ldmatrix are in different banks. B is stored by columns, so a row of its tile is a column of the matrix.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ __device__ inline uint32_t shared_address(const void* pointer) { return static_c
 
 __device__ inline uint32_t swizzled(int row, int chunk) { return row * row_bytes + (chunk ^ (row & 7)) * 16; }
 
-/// Begins to copy `rows` rows of a tile; in global memory they are `pitch` bytes apart. All threads of the block take part.
+/// Begins to copy `rows` rows of a tile; in global memory they are `pitch` bytes apart. All threads of the block must call it.
 template <int rows, int threads>
 __device__ inline void copy_tile(uint32_t to, const uint8_t* from, size_t pitch) {
 #pragma unroll

@@ -1,7 +1,7 @@
-/* A whole kernel from C: a module is parsed, its entry made ready for a GPU, buffers allocated and filled, and the grid runs on all cores.
- * Then the same kernel with a buffer that is too small: the error names block, warp, lane and line.
+/* A whole kernel from C: parses a module, resolves its entry for a GPU, allocates and fills buffers, and runs the grid on all cores.
+ * Then it runs the same kernel with a buffer that is too small: the error names block, warp, lane and line.
  *
- * C99. Ends with 0 if all went as it should. */
+ * C99. Exits with 0 on success. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int failed(const char* what, const warpmat_error* error) {
   return 1;
 }
 
-/* Allocates y with room for `elements` floats of 2, launches, and says how many of them are not 3.5 * i + 2; -1 where that failed. */
+/* Allocates y as `elements` floats of 2, launches, and returns how many of them differ from 3.5 * i + 2; -1 on failure. */
 static int saxpy(const warpmat_kernel* kernel, int elements, warpmat_error* error) {
   warpmat_device_memory* memory = warpmat_device_memory_create(error);
   const float factor = 3.5f;

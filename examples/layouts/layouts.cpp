@@ -1,4 +1,4 @@
-// Which lane, register and bit hold an element, and where ldmatrix finds it in memory.
+// The lane, register and bit that hold an element, and its address in memory for ldmatrix.
 
 #include <cstdio>
 
@@ -8,7 +8,7 @@ using namespace warpmat;
 
 namespace {
 
-/// Prints which lane holds each element of an operand, and in which register: "4.0".
+/// Prints the lane and register of each element of an operand: "4.0".
 void print_owners(const Form& form, OperandName name) {
   const Fragment& fragment = form.operand(name).fragment;
   std::printf("%s of %s: lane.register\n", std::string(warpmat::name(name)).c_str(), form.opcode.c_str());
@@ -21,7 +21,7 @@ void print_owners(const Form& form, OperandName name) {
   }
 }
 
-/// Whether each element's place leads back to the element.
+/// Whether the element at each element's place is that element.
 bool is_inverse(const Fragment& fragment) {
   for (int row = 0; row < fragment.rows(); ++row)
     for (int column = 0; column < fragment.columns(); ++column) {

@@ -1,7 +1,7 @@
-/* A small SIMT simulator: threads with their own registers, a memory of its own, instructions of its own. ldmatrix and mma it has from
- * warpmat, through the C interface. One warp multiplies a 16x16 tile by a 16x8 tile and the result is compared with the product.
+/* A small SIMT simulator with its own thread registers, memory and instructions. ldmatrix and mma come from warpmat, through the C
+ * interface. One warp multiplies a 16x16 tile by a 16x8 tile, and the result is compared with the product.
  *
- * C99. Ends with 0 if all went as it should. */
+ * C99. Exits with 0 on success. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { threads = 32, thread_registers = 24, memory_bytes = 2048, m = 16, n = 8, 
 typedef struct {
   uint32_t registers[threads][thread_registers]; /* thread-major, as most simulators keep them */
   uint8_t memory[memory_bytes];
-  unsigned accesses; /* what its timing model counts: rows, and the banks that each row meets */
+  unsigned accesses; /* for its timing model: rows, and the banks of each row */
   unsigned bank_words[32];
 } machine;
 
@@ -36,7 +36,7 @@ static int read_row(void* user, size_t warp, int lane, uint64_t address, uint8_t
 /* ---- Its instructions -------------------------------------------------------------------------------------------------------------------
  */
 
-/* A matrix instruction of the program: what it is, and the registers that it names, operand after operand. */
+/* A matrix instruction of the program: its name, and its registers by operand. */
 typedef struct {
   const char* sass; /* as a trace of the machine spells it */
   uint16_t registers[4][4];
@@ -89,7 +89,7 @@ static void store_f16(machine* self, size_t address, double value) {
   self->memory[address + 1] = (uint8_t)(bits >> 8);
 }
 
-/* A, row after row at address 0; B, column after column behind it: rows of 8 elements, as ldmatrix wants them. */
+/* A row by row at address 0, then B column by column: rows of 8 elements, as ldmatrix requires. */
 static void fill_memory(machine* self) {
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < k; ++j) store_f16(self, (size_t)(i * k + j) * 2, element_a(i, j));
@@ -106,7 +106,7 @@ static void fill_addresses(machine* self) {
   }
 }
 
-/* How many elements of D, which R0 to R3 hold, differ from the product. */
+/* The number of elements of D, in R0 to R3, that differ from the product. */
 static int count_wrong(const machine* self, const char* target) {
   int wrong = 0;
   const warpmat_instruction* mma = warpmat_find_machine("HMMA.16816.F32", target, NULL);

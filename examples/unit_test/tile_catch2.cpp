@@ -14,9 +14,9 @@ TEST_CASE("my fragments multiply to my tile") {
   const Eigen::MatrixXd b = Eigen::MatrixXd::NullaryExpr(16, 8, [](Eigen::Index k, Eigen::Index j) { return k == j ? 2 : k % 3; });
   const Program program = tile_program();
   Warp warp(program);
-  load_a(warp, a);                          // by the kernel's arithmetic
+  load_a(warp, a);                          // by the kernel's index arithmetic
   set_operand(warp, 0, OperandName::b, b);  // by warpmat's
   run(warp);
-  CHECK(compare_operand(warp, 0, OperandName::a, a) == "");  // else: lane and register, what it holds, where that belongs
+  CHECK(compare_operand(warp, 0, OperandName::a, a) == "");  // else names lane, register, actual value and the value's right place
   CHECK(compare_operand(warp, 0, OperandName::d, a * b) == "");
 }

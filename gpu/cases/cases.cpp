@@ -22,7 +22,8 @@ using std::uint64_t;
 constexpr std::uint32_t row_bytes = Form::row_bytes;
 constexpr std::uint32_t memory_rows = 64;  // twice what one instruction addresses
 
-// Of wmma.load and wmma.store: 32 rows of 32 bytes, with as much between them, or fewer that are longer, from one of some addresses on.
+// wmma.load and wmma.store: 32 rows of 32 bytes with up to as much padding between them, or fewer and longer rows, from one of several
+// addresses on.
 constexpr std::uint32_t largest_matrix = 2048, most_padding = 32, first_addresses = 256;
 
 std::uint32_t memory_bytes(const Form& form) {
@@ -38,7 +39,7 @@ bool stores(const Form& form) {
   return addresses_memory(form) && std::ranges::none_of(form.operands, [](const Operand& o) { return o.written; });
 }
 
-/// The register of that number of an operand: "%scale_a0".
+/// The register `number` of an operand: "%scale_a0".
 std::string register_name(const Operand& operand, int number) {
   std::string text = fmt::format("%{}{}", name(operand.name), number);
   std::ranges::replace(text, '-', '_');
@@ -57,12 +58,12 @@ std::string declaration(const Operand& operand) {
   return text;
 }
 
-/// The values of the selector that the ISA defines: ptxas takes more of some forms.
+/// The number of selector values that the ISA defines; ptxas accepts more for some forms.
 int defined_selectors(const Form& form) {
   return form.operand(OperandName::e).fragment.matrices();
 }
 
-/// How many byte-ids the form's scale vector allows.
+/// The number of byte-ids that the form's scale vector allows.
 int byte_ids(const Form& form) {
   return 4 / form.scale_vector;
 }
@@ -84,7 +85,7 @@ std::string operand_text(const Form& form, const Operand& operand, int variant) 
 
 // ---- Keys ---------------------------------------------------------------------------------------------------------------------------
 
-/// Numbers the registers of an operand and their lanes and bits: what a place's key is made of, with the operand's.
+/// A number for each register, lane and bit of an operand. Together with the operand's key it makes the key of a place.
 uint64_t place_index(std::size_t reg, std::size_t lane, std::size_t bit = 0) {
   return (reg * lanes + lane) * 64 + bit;
 }
@@ -104,7 +105,7 @@ void fill_metadata(Register& metadata, const Form& form, uint64_t operand_key) {
   for (int lane = 0; lane < lanes; ++lane) metadata[static_cast<std::size_t>(lane)] = random_metadata(form, operand_key, lane);
 }
 
-/// Draws the elements of one operand. Made once for many warps: where neighbours lie is looked up only then.
+/// Draws the elements of one operand. Made once for many warps, because finding neighbours is slow.
 class ElementFiller {
  public:
   ElementFiller(const Form& form, const Operand& operand, const ProductFormats& product, const OperandClass& operand_class)
@@ -133,7 +134,7 @@ class ElementFiller {
   struct PlacedElement {
     std::size_t word, lane, bit;
     uint64_t index, neighbours_index;  ///< place_index of the element, and of the first of its neighbours along K
-    int row, column;                   ///< in its matrix; those of further matrices are counted on
+    int row, column;                   ///< in its matrix; further matrices continue the count
   };
 
   void find_places() {
@@ -175,7 +176,7 @@ void fill_addresses(Register& addresses, const Form& form, const Target& target,
     Random random(combine(operand_key, place_index(0, lane)));
     const std::size_t rest = rows.size() - lane;
     std::uint32_t& chosen = rows[lane + random.below(rest)];
-    if (stores(form)) std::swap(rows[lane], chosen);  // what was chosen before is out of reach
+    if (stores(form)) std::swap(rows[lane], chosen);  // excludes rows already chosen
     addresses[lane] = memory + row_bytes * (stores(form) ? rows[lane] : static_cast<std::uint32_t>(random.below(memory_rows)));
     const bool ignored = lane >= static_cast<std::size_t>(form.rows_in_memory());
     if (ignored && !find_lowering(form, target.hardware)->particulars.checks_all_addresses)
@@ -189,7 +190,7 @@ void fill_matrix_address(Register& addresses, const Form& form, std::uint32_t me
   addresses.fill(memory + alignment * static_cast<std::uint32_t>(Random(operand_key).below(first_addresses / alignment)));
 }
 
-/// The same stride in all lanes: that of rows one behind the other, or with some bytes between them.
+/// Sets the same stride in all lanes: that of adjacent rows, or with some bytes between them.
 void fill_stride(Register& strides, const Form& form, uint64_t operand_key) {
   const auto alignment = static_cast<std::uint32_t>(form.memory_alignment()), bits = static_cast<std::uint32_t>(form.memory_bits);
   const auto padding = alignment * static_cast<std::uint32_t>(Random(operand_key).below(most_padding / alignment + 1));
@@ -250,7 +251,7 @@ class WarpFiller {
   bool random_only_;
   std::optional<ProductFormats> product_;
   std::uint32_t memory_;
-  std::vector<std::unique_ptr<ElementFiller>> fillers_;  ///< by operand; none where bits are simply random
+  std::vector<std::unique_ptr<ElementFiller>> fillers_;  ///< by operand; none if its bits are random
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using std::uint64_t;
 
-/// The key of what all elements of a row of A, or of a column of B, have in common.
+/// The key shared by all elements of a row of A, or of a column of B.
 uint64_t line_key(const ElementSite& s, Role role) {
   const int line = role == Role::multiplicand_a ? s.row : s.column;
   return combine(combine(s.warp_key, role == Role::multiplicand_a ? 1 : 2), static_cast<uint64_t>(line));
@@ -50,10 +50,10 @@ namespace {
 
 constexpr int most_distance = 64;  // binades: more than any unit keeps
 
-/// What a part of K is to the sum. The first four have a part in every form.
+/// The role of a part of K in the sum. The first four have a part in every form.
 enum class Rung : std::uint8_t { largest, second, remainder, fourth, fifth, rest };
 
-/// What is the same for all elements of a warp, and the elements that follow from it.
+/// Values common to all elements of a warp, and the elements derived from them.
 class Ladder {
  public:
   explicit Ladder(const ElementSite& s) : s_(s), c_(*s.product->accumulator) {
@@ -78,7 +78,7 @@ class Ladder {
     const FormatRow& f = *s_.format;
     Random random(combine(line_key(s_, s_.role), static_cast<uint64_t>(s_.part)));
     const uint64_t sign = random_sign(f, random);
-    // Of the stored elements of A in a part one counts; those of B are all the same, so that it does not matter which it meets.
+    // One of A's stored elements in a part counts. B's elements of that part are all equal, so any of them may be multiplied by it.
     const bool counts =
         s_.role == Role::multiplicand_b || static_cast<uint64_t>(s_.in_part) == in_part_ % static_cast<uint64_t>(s_.part_size);
     const Rung rung = rung_of(s_.part);
@@ -114,17 +114,18 @@ class Ladder {
   }
 
  private:
-  /// Where in the range of results the boundary lies: beside the largest product, or at an end of the range.
+  /// The position of the boundary in the range of results: near the largest product, or at an end of the range.
   enum class End : std::uint8_t { subnormal, largest, bottom, neither };
 
   Rung boundary() const { return cancels_ ? Rung::fifth : Rung::fourth; }
   Rung canceller() const { return cancels_ ? Rung::fourth : Rung::rest; }
 
-  /// How far below a sum of a single binade the result's last bit lies, or the next two bits.
+  /// The distance of the result's last bit, or of the next two bits, below a sum of a single binade.
   int last_bit() const { return c_.fraction_bits + beyond_last_bit_; }
 
   int part_of(Rung rung) const {
-    const uint64_t number = first_part_ + static_cast<uint64_t>(rung) * part_stride_;  // parts are a power of two: an odd stride meets each
+    // parts are a power of two: an odd stride visits each
+    const uint64_t number = first_part_ + static_cast<uint64_t>(rung) * part_stride_;
     return static_cast<int>(number % static_cast<uint64_t>(s_.parts));
   }
 
@@ -134,21 +135,21 @@ class Ladder {
     return Rung::rest;
   }
 
-  /// How far below the largest product a rung's lies.
+  /// The distance of a rung below the largest product.
   int distance(Rung rung) const {
     if (rung == Rung::second) return second_;
     if (rung == boundary()) return (cancels_ ? second_ : 0) + last_bit();
     return rung == Rung::largest ? 0 : remainder_;
   }
 
-  /// What A or B contributes to a rung's distance.
+  /// The contribution of A or B to a rung's distance.
   int share(Role role, Rung rung) const {
     const int whole = distance(rung);
     const int of_a = Random(combine(split_, static_cast<uint64_t>(rung))).between(0, whole);
     return role == Role::multiplicand_a ? of_a : whole - of_a;
   }
 
-  /// Of the factor of this row or column in a rung's product. In one line of two all rungs have room below the largest.
+  /// The exponent of this row's or column's factor in a rung's product. In one of two lines, all rungs are in range below the largest.
   int exponent(Role role, Rung rung) const {
     const FormatRow& f = role == Role::multiplicand_a ? *s_.product->a : *s_.product->b;
     Random random(line_key(s_, role));
@@ -157,8 +158,8 @@ class Ladder {
     return random.between(std::min(least, largest_power(f)), largest_power(f)) - share(role, rung);
   }
 
-  /// The last bit of the smallest result, or one of the next two bits, as a sum that a remainder of any distance below it disturbs: nothing
-  /// else is as large. The factors share the exponent, so that they are normal numbers if any are.
+  /// The last bit of the smallest result, or one of the next two bits, as a sum that a remainder at any distance below it disturbs: nothing
+  /// else is as large. The factors share the exponent, so that they are normal numbers if possible.
   uint64_t factor_at_bottom(Rung rung) const {
     constexpr int most_share = 14;
     const int product = least_power(c_) - beyond_last_bit_, of_a = product / 2 + static_cast<int>(split_ % 3) - 1;
@@ -184,7 +185,7 @@ class Ladder {
     const int last_bit_there = end_ == End::subnormal ? least_power(c_) : largest_power(c_) - c_.fraction_bits;
     const int product = last_bit_there - beyond_last_bit_;
     const int least = std::max(least_power(a), product - largest_power(b)), most = std::min(largest_power(a), product - least_power(b));
-    if (least > most) return least_power(*s_.format);  // out of reach
+    if (least > most) return least_power(*s_.format);  // unreachable
     const int of_a = Random(combine(split_, 7)).between(least, most);
     return s_.role == Role::multiplicand_a ? of_a : product - of_a;
   }
@@ -212,8 +213,8 @@ uint64_t scale_factor(const ElementSite& s) {
 
 // ---- ladder of integers -------------------------------------------------------------------------------------------------------------
 
-/// The four products of a row and a column: one alone, two alike, or two and their opposites behind them along K, so that a sum that does
-/// not begin at zero leaves the range and returns.
+/// The four products of a row and a column: one alone, two equal, or two and their opposites later along K, so that a sum that does not
+/// begin at zero leaves the range and returns.
 class IntegerLadder {
  public:
   explicit IntegerLadder(const ElementSite& s) : s_(s) {
@@ -244,7 +245,7 @@ class IntegerLadder {
   }
 
  private:
-  /// Of this row or column: its factor, whose opposite the format has, too, if it has signs.
+  /// The factor of this row or column. The format also has its opposite if it has signs.
   std::int64_t value(Role role) const {
     const FormatRow& f = role == Role::multiplicand_a ? *s_.product->a : *s_.product->b;
     Random random(line_key(s_, role));

@@ -9,13 +9,13 @@
 
 namespace warpmat {
 
-// Codes of elements, put together from the widths of a format's fields: what the operand classes have in common.
+// Codes of elements, built from the widths of a format's fields; shared by the operand classes.
 
 constexpr std::uint64_t low_mask(int bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
 
-/// Where the exponent field begins.
+/// The first bit of the exponent field.
 inline int exponent_position(const FormatRow& f) {
   return f.fraction_bits + f.ignored_low_bits;
 }
@@ -29,8 +29,7 @@ inline int largest_field(const FormatRow& f) {
   return max_exponent(f) + bias(f);
 }
 
-/// The element with that exponent field; sign, fraction and ignored bits are taken from `bits`. Never a NaN for a field that is not above
-/// largest_field.
+/// The element with that exponent field; `bits` supplies sign, fraction and ignored bits. Not a NaN if the field is at most largest_field.
 inline std::uint64_t with_field(const FormatRow& f, int field, std::uint64_t bits) {
   const int position = exponent_position(f);
   std::uint64_t code = (bits & (sign_bit(f) | low_mask(position))) | static_cast<std::uint64_t>(field) << position;

@@ -19,7 +19,7 @@ using std::uint64_t;
 constexpr std::uint32_t memory_bytes = 1024;
 constexpr std::uint32_t matrix_bytes = 3072;  // more, for wmma.load and wmma.store
 
-/// Registers of one width. There are few, so that statements meet each other's results; more than any operand has.
+/// Registers of one width. Few registers make statements use each other's results; each pool has more than any operand needs.
 struct Pool {
   int bits;
   const char* prefix;
@@ -31,7 +31,8 @@ constexpr const Pool& pool16 = pools[0];
 constexpr const Pool& pool32 = pools[1];
 constexpr const Pool& pool64 = pools[2];
 
-/// For the metadata of a sparse mma, and nothing else: it is a number, which the assembler would follow into other statements.
+/// The metadata register of a sparse mma, used for nothing else: it holds an immediate, which the assembler would propagate to other
+/// statements.
 constexpr const char* metadata_register = "%e";
 
 const Pool& pool_of(int bits) {
@@ -48,7 +49,7 @@ bool is_subroutine(const Form& form, const Target& target) {
   return find_lowering(form, target.hardware)->particulars.subroutine;
 }
 
-/// The forms that `target` has, by mnemonic, so that mnemonics of few forms are drawn as often as others.
+/// The forms of `target` by mnemonic, so that mnemonics with few forms are drawn as often as others.
 std::vector<std::vector<const Form*>> forms_of(const Target& target, const FuzzOptions& options) {
   std::vector<std::vector<const Form*>> by_mnemonic;
   for (const Form& form : forms()) {
@@ -100,7 +101,7 @@ class Generator {
     return registers;
   }
 
-  /// Distinct registers; in a list of several now and then _ for one of them.
+  /// Distinct registers; in a list of several, occasionally _ for one of them.
   Lines destinations(const Pool& pool, int count, bool in_braces) {
     Lines registers;
     while (registers.size() < static_cast<std::size_t>(count)) {
@@ -116,7 +117,7 @@ class Generator {
     return in_braces ? "{" + joined + "}" : joined;
   }
 
-  /// A number without the sign bits of the elements of a register, unless asked for: see FuzzOptions.
+  /// A number without the sign bits of the elements of a register, unless the options ask for it: see FuzzOptions.
   std::string number(int bits) {
     constexpr uint64_t signs = 0x8000800080008000;
     const uint64_t value = random_.next() >> random_.below(64) & ~(options_.assembler_faults ? 0 : signs);
@@ -125,29 +126,29 @@ class Generator {
 
   // ---- Addresses --------------------------------------------------------------------------------------------------------------------
 
-  /// An address that the statement behind `lines` uses: a register and an offset, in brackets.
+  /// A register and an offset in brackets, for the statement that follows `lines`.
   struct Address {
     Lines lines;
     std::string text;
   };
 
-  /// Two different registers: for an address, and for what it is computed with.
+  /// Two different registers: one for an address, one for computing it.
   std::pair<std::string, std::string> two_registers() {
     const uint64_t first = random_.below(pool32.size), second = (first + 1 + random_.below(pool32.size - 1)) % pool32.size;
     return {fmt::format("{}{}", pool32.prefix, first), fmt::format("{}{}", pool32.prefix, second)};
   }
 
-  /// In each lane some `bytes` of memory, aligned, taken from a register's bits: lanes may read the same.
+  /// For each lane, `bytes` of aligned memory chosen by a register's bits; lanes may read the same bytes.
   Address load_address(std::uint32_t bytes) {
     const auto [address, base] = two_registers();
-    constexpr std::uint32_t half = memory_bytes / 2;  // the bits of the register reach into one half, the offset into the other
+    constexpr std::uint32_t half = memory_bytes / 2;  // the register's bits select within one half, the offset selects the half
     const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(half / bytes + 1));
     return {{fmt::format("and.b32 {}, {}, {:#x};", address, any(pool32), half - bytes), fmt::format("mov.u32 {}, memory;", base),
              fmt::format("add.u32 {}, {}, {};", address, base, address)},
             bracket(address, offset)};
   }
 
-  /// In each lane other `bytes` of memory, aligned, lanes in some order.
+  /// For each lane, different `bytes` of aligned memory, with lanes in some order.
   Address store_address(std::uint32_t bytes) {
     const auto [address, base] = two_registers();
     const std::uint32_t most = memory_bytes / lanes / bytes;
@@ -164,7 +165,7 @@ class Generator {
     return offset == 0 ? fmt::format("[{}]", base) : fmt::format("[{}+{}]", base, offset);
   }
 
-  /// `statement` behind what computes its address; with barriers around it if it writes memory.
+  /// `statement` after the lines that compute its address, between barriers if it writes memory.
   static Lines with_address(Lines lines, const std::string& statement, bool writes_memory) {
     constexpr const char* barrier = "bar.warp.sync 0xffffffff;";
     if (writes_memory) lines.emplace_back(barrier);
@@ -206,7 +207,7 @@ class Generator {
     return with_address(lines, fmt::format("{} {};", form.opcode, fmt::join(operands, ", ")), uses_memory && !writes_register);
   }
 
-  /// A number, so that all lanes have the same; at most 32 bytes lie between two rows of at most 2,048 bytes of elements.
+  /// An immediate, so that all lanes have the same address; at most 32 bytes are between two rows of at most 2,048 bytes of elements.
   std::string matrix_address(const Form& form) {
     const auto alignment = static_cast<std::size_t>(form.memory_alignment());
     return fmt::format("[memory+{}]", alignment * random_.below(512 / alignment));
@@ -217,12 +218,12 @@ class Generator {
     return std::to_string(static_cast<std::size_t>(form.leading_dimension()) + alignment * random_.below(2) * 8 / bits);
   }
 
-  /// Statements after which `reg` is not the same in all lanes, also in the assembler's eyes: see FuzzOptions::assembler_faults.
+  /// Statements after which `reg` differs between lanes, also for the assembler's analysis: see FuzzOptions::assembler_faults.
   Lines make_different(const std::string& reg) {
     std::string lane = any(pool32);
     while (lane == reg) lane = any(pool32);
     return {fmt::format("mov.u32 {}, %laneid;", lane), fmt::format("add.u32 {}, {}, {};", reg, reg, lane),
-            fmt::format("xor.b32 {}, {}, {};", lane, lane, reg)};  // of the lane's number the assembler knows that most bits are zero
+            fmt::format("xor.b32 {}, {}, {};", lane, lane, reg)};  // the assembler knows that most bits of the lane's number are zero
   }
 
   /// Appends statements that make the padding of an operand zero to `lines`.
@@ -231,7 +232,7 @@ class Generator {
       lines.push_back(fmt::format("and.b32 {}, {}, {:#x};", reg, reg, ~padding_bits(operand.fragment)));
   }
 
-  /// Metadata that the ISA defines, moved into its register before the statement, or an operand that PTX writes as a number.
+  /// Metadata that the ISA defines, moved into its register before the statement, or an immediate operand.
   std::string number_operand(const Form& form, const Operand& operand, Lines& lines) {
     if (operand.kind == OperandKind::selector)
       return std::to_string(random_.below(static_cast<std::size_t>(form.operand(OperandName::e).fragment.matrices())));
@@ -247,7 +248,7 @@ class Generator {
     return metadata_register;
   }
 
-  /// The registers of an operand. Of the sources as long as the destination, one in three is the destination.
+  /// The registers of an operand. One in three of the sources with the destination's length is the destination.
   Lines fragment(const Operand& operand, Lines& written) {
     const Pool& pool = pool_of(operand.fragment.register_bits);
     if (operand.written) {
@@ -275,7 +276,7 @@ class Generator {
 
   static bool is_floating(const DataType& type) { return type.type_class == DataType::Class::floating; }
 
-  /// Registers that a load or store of `type` takes: as wide, or unless it is floating-point wider.
+  /// The registers that a load or store of `type` accepts: of its width, or wider unless it is floating-point.
   const Pool& memory_pool(const DataType& type) {
     if (is_floating(type)) return pool_of(type.bits);
     const Pool* chosen = &pools[random_.below(std::size(pools))];
@@ -320,8 +321,8 @@ class Generator {
   }
 
   const Target& target_;
-  PtxVersion version_ = std::max(target_.since, {7, 0});  ///< that has everything in the program
-  bool may_discard_ = true;                               ///< whether the current form takes _ as a destination
+  PtxVersion version_ = std::max(target_.since, {7, 0});  ///< supports everything in the program
+  bool may_discard_ = true;                               ///< whether the current form accepts _ as a destination
   std::vector<std::vector<const Form*>> forms_;
   std::vector<const ScalarInstruction*> scalars_;
   Random random_;
@@ -339,7 +340,7 @@ std::vector<const FormatRow*> formats_in(int bits) {
   return found;
 }
 
-/// How one register is filled in all warps.
+/// The way to fill one register in all warps.
 struct Style {
   const FormatRow* format;
   const OperandClass* operand_class;
@@ -381,7 +382,7 @@ FuzzProgram without(const FuzzProgram& program, std::size_t first, std::size_t c
   return shorter;
 }
 
-/// Leaves out every run of `count` units that it can. Returns whether there was one.
+/// Removes every run of `count` units that it can. Returns whether there was one.
 bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool(const FuzzProgram&)>& fails) {
   bool shortened = false;
   for (std::size_t end = program.units.size(); end >= count; --end) {
@@ -398,7 +399,7 @@ bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool
 
 const std::vector<ScalarInstruction>& fuzzed_scalar_instructions() {
   struct Group {
-    std::string_view mnemonic;  ///< with the qualifiers before the type
+    std::string_view mnemonic;  ///< with the qualifiers that precede the type
     std::vector<std::string_view> types;
   };
   static const std::vector<ScalarInstruction> all = [] {
@@ -464,7 +465,8 @@ FuzzProgram shrink(const FuzzProgram& program, const std::function<bool(const Fu
   FuzzProgram shortest = program;
   for (std::size_t count = shortest.units.size() / 2; count > 0;) {
     const bool shortened = leave_out(shortest, count, fails);
-    if (!shortened || count > 1) count = count > 1 ? count / 2 : 0;  // single units until none can go: one may need another's going
+    // single units until none can be removed: one may depend on another's removal
+    if (!shortened || count > 1) count = count > 1 ? count / 2 : 0;
   }
   return shortest;
 }

@@ -8,7 +8,7 @@
 
 namespace warpmat {
 
-// A fragment as a list of what the index bits of its places stand for (layout/fragment.h), from the lowest on.
+// A fragment as the list of meanings of its places' index bits (layout/fragment.h), from the lowest on.
 
 struct IndexBit {
   Axis axis;
@@ -24,7 +24,7 @@ Place place_of(const Fragment& fragment, unsigned index);
 
 std::vector<IndexBit> index_bits(const Fragment& fragment);
 
-/// A fragment of elements as those of `like`, with other places.
+/// A fragment of elements like those of `like`, with other places.
 Fragment fragment_of(const Fragment& like, std::span<const IndexBit> bits);
 
 }  // namespace warpmat

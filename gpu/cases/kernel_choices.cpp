@@ -31,7 +31,7 @@ std::string Choices::mnemonic(const ScalarCase& shown) {
 }
 
 bool Choices::is_left_out(const ScalarCase& shown) {
-  // Products without rounding are drawn by contraction() alone.
+  // Only contraction() draws products without rounding.
   const bool contracts = mnemonic(shown) == "mul" && shown.results[0].type->type_class == catalogue::ValueType::Class::floating &&
                          shown.executable.modifiers.rounding == scalar::Rounding::nearest_even &&
                          shown.opcode.find(".rn") == std::string::npos;

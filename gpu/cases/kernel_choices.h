@@ -11,11 +11,11 @@
 
 namespace warpmat {
 
-// What random kernels (kernel_program.h) are made of: registers, and the statements that may be drawn.
+// The building blocks of random kernels (kernel_program.h): registers, and the statements that may be drawn.
 
-inline constexpr PtxVersion kernel_version{9, 0};  ///< the newest that CUDA 13.0 knows
+inline constexpr PtxVersion kernel_version{9, 0};  ///< the newest version that CUDA 13.0 supports
 
-/// Registers of one width that start with numbers of one kind. There are few, so that statements meet each other's results.
+/// Registers of one width whose initial values are numbers of one kind. Few registers make statements use each other's results.
 struct Pool {
   const char* prefix;
   int bits;
@@ -40,7 +40,7 @@ std::size_t slots();
 /// The pool whose registers begin with %letter.
 const Pool& pool_named(char letter);
 
-/// What all kernels of a target draw from.
+/// All choices for kernels of a target.
 struct Choices {
   std::map<std::string, std::vector<ScalarCase>> scalar;  ///< by mnemonic, so that those with few spellings are drawn as often as others
   std::vector<std::string> mnemonics;
@@ -50,15 +50,15 @@ struct Choices {
 
   static std::string mnemonic(const ScalarCase& shown);
 
-  /// Behind set to 16 bits of floating point, ptxas 13.0 takes the upper half of the register for zero, which it is not. NaNs of different
-  /// payloads do not go to f64: which of two stays depends on the order that ptxas gives the operands of a sum.
+  /// After a set to 16-bit floating point, ptxas 13.0 wrongly assumes that the upper half of the register is zero. NaNs with different
+  /// payloads do not go to f64: which of two remains depends on ptxas's order of a sum's operands.
   static bool is_left_out(const ScalarCase& shown);
 
-  /// Of set, testp and video instructions under a guard, ptxas 13.0 executes a part in the lanes whose guard does not hold; and it makes of
-  /// neg and abs of floating point one or the other instruction, which differ for NaN.
+  /// ptxas 13.0 executes a part of set, testp and video instructions under a guard also in lanes whose guard is false. For neg and abs of
+  /// floating point it chooses between two instructions, which differ for NaN.
   static bool may_be_guarded(const ScalarCase& shown);
 
-  /// Of neg in a loop that goes round twice, ptxas 13.0 makes a move, which keeps a NaN's payload.
+  /// In a loop with two iterations, ptxas 13.0 replaces neg by a move, which keeps a NaN's payload.
   static bool is_sign_of_half(const ScalarCase& shown);
 
   static bool is_extremum(const ScalarCase& shown);
@@ -67,7 +67,7 @@ struct Choices {
   static bool is_drawn(const Form& form, const Target& target);
 };
 
-/// Those of `target`, made once.
+/// The choices of `target`, made once.
 const Choices& choices(const Target& target);
 
 }  // namespace warpmat

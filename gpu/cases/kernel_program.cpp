@@ -16,7 +16,7 @@ std::string text_of(const std::vector<KernelUnit>& units) {
   return text;
 }
 
-/// Leaves out units one after the other, the last first, and those inside of units that stay.
+/// Removes units one by one, the last first, and also units inside those that remain.
 bool leave_out(KernelProgram& whole, const std::function<std::vector<KernelUnit>&(KernelProgram&)>& list,
                const std::function<bool(const KernelProgram&)>& fails) {
   bool shortened = false;

@@ -12,7 +12,7 @@ using std::uint64_t;
 
 // ---- Fields of a floating-point element ---------------------------------------------------------------------------------------------
 
-/// A normal number of the given exponent, or the nearest that the format has.
+/// A normal number of the given exponent, or the nearest one of the format.
 uint64_t with_exponent(const FormatRow& f, int exponent, Random& random) {
   return with_field(f, std::clamp(exponent + bias(f), f.has_zero ? 1 : 0, largest_field(f)), random.next());
 }
@@ -24,7 +24,7 @@ uint64_t any_finite(const FormatRow& f, Random& random) {
 
 // ---- Integers -----------------------------------------------------------------------------------------------------------------------
 
-/// A number whose magnitude has any count of bits, all counts alike.
+/// A number whose magnitude has a random count of bits, uniformly distributed.
 uint64_t any_magnitude(const FormatRow& f, Random& random) {
   const int bits = random.between(0, f.bits - (f.is_signed ? 1 : 0));
   const uint64_t magnitude = random.next() & low_mask(bits);
@@ -36,7 +36,7 @@ uint64_t special_integer(const FormatRow& f, Random& random) {
   return codes[random.below(std::size(codes))] & low_mask(f.bits);
 }
 
-// ---- Which products a class is for --------------------------------------------------------------------------------------------------
+// ---- The products that a class applies to --------------------------------------------------------------------------------------------
 
 bool floating(const ProductFormats& p) {
   return !is_integer(*p.accumulator);
@@ -70,7 +70,7 @@ uint64_t finite(const ElementSite& s) {
   return any_finite(*s.format, random);
 }
 
-/// All exponents of a warp lie in a window of 1 to 8 binades around 1, C's in one of the sums.
+/// All exponents of a warp are in a window of 1 to 8 binades around 1, C's in a window of a sum.
 uint64_t close(const ElementSite& s) {
   const int spread = Random(s.warp_key).between(0, 7);
   Random random(s.key);
@@ -79,13 +79,13 @@ uint64_t close(const ElementSite& s) {
   return with_exponent(*s.format, random.between(lowest, lowest + spread), random);
 }
 
-/// Of four warps one takes every exponent; in the others the largest of A and of B add up to what the accumulator can hold.
+/// One of four warps uses every exponent. In the others the largest exponents of A and B add up to the accumulator's limit.
 uint64_t wide_floating(const ElementSite& s) {
   Random warp(s.warp_key);
   Random random(s.key);
   const bool unlimited = warp.one_in(4);
   if (unlimited || s.role == Role::other) return any_finite(*s.format, random);
-  constexpr int sum_bits = 8;  // room for adding up many products
+  constexpr int sum_bits = 8;  // margin for adding up many products
   const FormatRow &a = *s.product->a, &b = *s.product->b, &c = *s.product->accumulator;
   const int largest_a = warp.between(min_exponent(a), max_exponent(a));
   const int largest_b = std::clamp(max_exponent(c) - sum_bits - largest_a, min_exponent(b), max_exponent(b));
@@ -100,14 +100,14 @@ uint64_t wide(const ElementSite& s) {
   return any_magnitude(*s.format, random);
 }
 
-/// Two of three elements are subnormal or zero, the others anything finite, so that some products count beside them.
+/// Two of three elements are subnormal or zero, the others any finite number, so that some products outweigh them.
 uint64_t subnormal(const ElementSite& s) {
   Random random(s.key);
   return random.below(3) != 0 ? with_field(*s.format, 0, random.next()) : any_finite(*s.format, random);
 }
 
-/// Products around the accumulator's smallest number and far below it, most of them powers of two, so that what little a sum loses shows; C
-/// is mostly zero, else subnormal.
+/// Products around the accumulator's smallest number and far below it, most of them powers of two, so that small losses in a sum are
+/// visible; C is mostly zero, else subnormal.
 uint64_t tiny(const ElementSite& s) {
   Random random(s.key);
   const FormatRow& f = *s.format;
@@ -121,12 +121,12 @@ uint64_t infinity_or_largest(const FormatRow& f) {
   return f.specials == Specials::ieee ? top : with_field(f, largest_field(f), ~sign_bit(f));
 }
 
-/// A NaN with any payload, the one NaN of the format, or its largest number where it has none.
+/// A NaN with any payload, the format's only NaN, or its largest number if it has no NaN.
 uint64_t nan_or_largest(const FormatRow& f, Random& random) {
   if (f.specials == Specials::none) return infinity_or_largest(f);
   const uint64_t top = low_mask(f.exponent_bits) << exponent_position(f);
   if (f.specials == Specials::one_nan) return top | low_mask(exponent_position(f));
-  const uint64_t payload = random.next() >> random.below(64) & low_mask(exponent_position(f));  // small ones too
+  const uint64_t payload = random.next() >> random.below(64) & low_mask(exponent_position(f));  // including small ones
   return top | payload | uint64_t{payload == 0} << f.ignored_low_bits;
 }
 
@@ -145,11 +145,11 @@ uint64_t special_floating(const FormatRow& f, bool nan_and_infinity, Random& ran
     case 6: code = infinity_or_largest(f); break;
     default: code = nan_or_largest(f, random);
   }
-  if (random.one_in(2)) code |= random.next() & (unit - 1);  // bits that the hardware drops
+  if (random.one_in(2)) code |= random.next() & (unit - 1);  // bits that the hardware ignores
   return code | (random.next() & sign_bit(f));
 }
 
-/// Half of the warps are free of NaNs and infinities; from one element in two to one in 128 is special, the others are about 1.
+/// Half of the warps have no NaN or infinity. In the others, one element in two to one in 128 is special; the rest are about 1.
 uint64_t special(const ElementSite& s) {
   Random warp(s.warp_key), random(s.key);
   const bool nan_and_infinity = warp.one_in(2);
@@ -161,7 +161,7 @@ uint64_t special(const ElementSite& s) {
 
 /// Flips some of the lowest fraction bits, in no, few or many elements of a warp.
 uint64_t disturbed(const ElementSite& s, uint64_t code) {
-  const uint64_t rate = Random(s.warp_key).below(3);  // of 8
+  const uint64_t rate = Random(s.warp_key).below(3);  // of eight
   Random random(s.key);
   if (random.below(8) >= rate) return code;
   const bool integer = is_integer(*s.format);
@@ -187,7 +187,7 @@ bool alternates(const ElementSite& s) {
   return s.role == (s.product->b->is_signed ? Role::multiplicand_b : Role::multiplicand_a);
 }
 
-/// Neighbours along K are equal in A and opposite in B. In larger groups, of which a sparse A meets two, B's signs are random.
+/// Neighbours along K are equal in A and opposite in B. In larger groups, of which a sparse A selects two elements, B's signs are random.
 uint64_t cancel(const ElementSite& s) {
   if (s.role == Role::accumulator) return small_accumulator(s);
   Random random(s.role == Role::other ? s.key : s.neighbours_key);
@@ -218,7 +218,7 @@ uint64_t far_integer(const ElementSite& s) {
   return (random.one_in(2) ? ~magnitude : magnitude) & low_mask(s.format->bits);
 }
 
-/// The exponent of A's or B's numbers, one of two: low where C is to lie above them, high where below.
+/// The exponent of A's or B's numbers, one of two: low if C is to be above them, high if below.
 int far_exponent(const FormatRow& f, Distance distance) {
   const int wanted = distance == Distance::above ? -5 : distance == Distance::below ? 4 : 0;
   return std::clamp(wanted, min_exponent(f), max_exponent(f) - 1);
@@ -244,19 +244,19 @@ uint64_t far(const ElementSite& s) {
   return with_exponent(*s.format, exponent + random.between(0, 1), random);
 }
 
-/// C within reach of the products from the accumulator's largest and smallest number.
+/// C within range of the products, near the accumulator's largest and smallest number.
 uint64_t limits(const ElementSite& s) {
   Random random(s.key);
   const FormatRow& f = *s.format;
   if (s.role != Role::accumulator) return random.one_in(4) ? special_integer(f, random) : random.next() & low_mask(f.bits);
-  constexpr int sum_bits = 8;  // of up to 256 products
+  constexpr int sum_bits = 8;  // for up to 256 products
   const int reach = s.product->a->bits + s.product->b->bits + sum_bits;
   const uint64_t distance = random.next() & low_mask(random.between(0, reach));
   return random.one_in(2) ? largest_integer(f) - distance : smallest_integer(f) + distance;
 }
 
-/// From one element in two to one in 256 is not zero, so that whole rows and columns are. In one warp of four the zeros of A are positive
-/// and those of B negative: whole sums of -0. C may be subnormal, so that a sum has nothing else.
+/// One element in two to one in 256 is nonzero, so that whole rows and columns are zero. In one of four warps the zeros of A are positive
+/// and those of B negative: whole sums of -0. C may be subnormal and the only nonzero term.
 uint64_t zeros(const ElementSite& s) {
   Random warp(s.warp_key), random(s.key);
   const uint64_t rarity = uint64_t{2} << warp.below(8);

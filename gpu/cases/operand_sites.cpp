@@ -17,7 +17,7 @@ Role role_of(OperandName operand) {
   }
 }
 
-/// Two stored elements of A are neighbours, and all of B that these may meet.
+/// In A two stored elements are neighbours; in B all elements that these may be multiplied by.
 int neighbours(const Form& form, const Operand& operand) {
   if (operand.name != OperandName::b) return 2;
   const int stored = form.operand(OperandName::a).fragment.columns();
@@ -33,7 +33,7 @@ std::optional<ProductFormats> product_of(const Form& form) {
 }
 
 std::uint32_t random_metadata(const Form& form, std::uint64_t operand_key, int lane) {
-  constexpr std::uint64_t positions = 64;  // of bits, for each lane
+  constexpr std::uint64_t positions = 64;  // bits for each lane
   std::vector<std::uint32_t> codes;
   for (std::uint32_t code = 0; code < 16; ++code)
     if (valid_metadata(form, code)) codes.push_back(code);
@@ -49,7 +49,7 @@ OperandSites::OperandSites(const Form& form, const Operand& operand, const Produ
   site_.format = &row(*operand.format);
   site_.role = role_of(operand.name);
   site_.neighbours = neighbours(form, operand);
-  const int group = form.sparsity == Sparsity::dense ? 1 : metadata_group(form);  // elements of K that belong together
+  const int group = form.sparsity == Sparsity::dense ? 1 : metadata_group(form);  // elements of K in one group
   site_.parts = form.shape.k / group;
   site_.part_size = along_rows_ || group == 1 ? group : group / 2;
 }

@@ -9,29 +9,29 @@
 
 namespace warpmat {
 
-// What the operand classes are told of an element: the product that it belongs to, its row and column, and where along K it lies.
+// The properties of an element that operand classes use: its product, its row and column, and its position along K.
 
-/// The formats of the form's product; none where bits only move.
+/// The formats of the form's product; none if bits only move.
 std::optional<ProductFormats> product_of(const Form& form);
 
-/// Metadata that the ISA defines for `form`, of one lane of a warp: any of the valid codes in every place, drawn from the operand's key.
+/// Random metadata that the ISA defines for `form`, for one lane of a warp: any valid code in every place, drawn from the operand's key.
 std::uint32_t random_metadata(const Form& form, std::uint64_t operand_key, int lane);
 
-/// Sites of one operand's elements, one after the other. The caller sets the keys.
+/// Sites of one operand's elements, visited in any order. The caller sets the keys.
 class OperandSites {
  public:
-  /// `operand` is one of `form`'s; `product` is kept by address.
+  /// `operand` is one of `form`'s. Keeps a reference to `product`.
   OperandSites(const Form& form, const Operand& operand, const ProductFormats& product);
 
-  /// The site, at the row and column that move_to named last.
+  /// The site of the row and column of the last move_to.
   ElementSite& site() { return site_; }
 
-  /// Goes to an element. Rows and columns of further matrices are counted on.
+  /// Moves to an element. Rows and columns of further matrices continue the count.
   void move_to(int row, int column);
 
-  /// How far behind the first of its neighbours along K an element lies: 0 for the first.
+  /// The position of an element after the first of its neighbours along K: 0 for the first.
   int behind_first(int row, int column) const { return along_k(row, column) % site_.neighbours; }
-  /// Whether K runs along the rows of the operand's matrix, as in B.
+  /// Whether K is the row index of the operand's matrix, as in B.
   bool along_rows() const { return along_rows_; }
 
  private:

@@ -5,10 +5,10 @@
 
 namespace warpmat {
 
-// Random numbers that depend on a key and nothing else: not on a machine, a thread count, or what was drawn before. Everything here is
-// splitmix64 (Steele, Lea, Flood 2014), so another program can generate the same operands; docs/recording.md says how.
+// Random numbers that depend only on a key: not on a machine, a thread count, or earlier draws. All use splitmix64 (Steele, Lea, Flood
+// 2014), so another program can generate the same operands; docs/recording.md describes that.
 
-/// The output function of splitmix64: a bijection that spreads every bit over all others.
+/// The output function of splitmix64: a bijection in which every input bit affects all output bits.
 constexpr std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -17,7 +17,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 
 inline constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15;
 
-/// The key of the part `value` of whatever `key` stands for.
+/// The key of part `value` of the thing that `key` identifies.
 constexpr std::uint64_t combine(std::uint64_t key, std::uint64_t value) {
   return mix(key + golden_gamma * (2 * value + 1));
 }

@@ -14,7 +14,7 @@ std::uint32_t random_offset(std::uint32_t most, Random& random) {
   return static_cast<std::uint32_t>(random.below(most / granule + 1)) * granule;
 }
 
-/// An offset that is added `times` times and may reach `room` in all; any that the field holds where it is never added.
+/// An offset that is added `times` times, at most `room` in total. If it is never added, any value of the field.
 std::uint32_t random_stride(std::uint32_t times, std::uint32_t room, Random& random) {
   constexpr std::uint32_t largest = (1u << 18) - granule;
   return random_offset(times == 0 ? largest : room / times, random);

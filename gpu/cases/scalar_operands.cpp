@@ -76,7 +76,7 @@ const std::vector<std::uint64_t>& specials(ValueKind kind) {
   return all[static_cast<std::size_t>(kind)];
 }
 
-/// Last bits that lie on, below and above a tie of some shorter format.
+/// Last bits on, below and above a tie of some shorter format.
 std::uint64_t patterned_fraction(const Layout& f, Random& random) {
   const int low = random.between(0, f.fraction_bits());
   const std::uint64_t end = std::uint64_t{1} << low, upper = random.next() & ~(end - 1);
@@ -132,7 +132,7 @@ std::uint64_t value(ValueKind kind, ScalarClass operand_class, std::size_t opera
     low = list[place % list.size()];
   }
   if (operand_class == ScalarClass::exhaustive && bits <= 16 && operand == 0) low = element;
-  // Narrow numbers fill a word with others of their kind: packed types use them, the others must ignore them.
+  // Other numbers of the same kind fill the word of a narrow number: packed types use them, all others must ignore them.
   std::uint64_t word = 0;
   for (int at = 0; at < 64; at += bits) {
     const std::uint64_t part = at == 0 ? low : draw(kind, operand_class, random);

@@ -8,11 +8,11 @@
 
 namespace warpmat {
 
-/// The numbers of elements `first` on of operand number `operand` (0 for a) as a register's bits; of narrow types the bits above are
-/// arbitrary. They depend on the arguments and nothing else. Predicates are bit 0.
+/// Elements `first` on of operand `operand` (0 for a) as bits of registers; for narrow types the bits above are arbitrary. They depend only
+/// on the arguments. Predicates are bit 0.
 void fill_operand(ValueKind kind, ScalarClass operand_class, std::size_t operand, std::uint64_t first, std::span<std::uint64_t> values);
 
-/// The operands of a class that `cases` read: `count` elements from element `first` on.
+/// The operands of a class for `cases`: `count` elements from element `first` on.
 ScalarOperands draw_scalar_operands(std::span<const ScalarCase> cases, ScalarClass operand_class, std::uint64_t first, std::size_t count);
 
 }  // namespace warpmat

@@ -9,7 +9,7 @@
 namespace warpmat {
 namespace {
 
-/// The number that `text` is from its first to its last character, or 0.
+/// The number that all of `text` spells, or 0.
 std::size_t number_in(std::string_view text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -7,19 +7,18 @@
 
 namespace warpmat {
 
-/// Part `number` of the `count` parts of a run that several machines share, as --shard 2/8 names it.
+/// Part `number` of the `count` parts of a run shared by several machines; --shard 2/8 names it.
 struct Shard {
   std::size_t number = 1;  ///< from 1 to `count`
   std::size_t count = 1;
 
-  /// Things in a row.
+  /// A range of consecutive things.
   struct Range {
     std::uint64_t first, count;
     friend bool operator==(const Range&, const Range&) = default;
   };
 
-  /// What this part takes of `total` things. The parts follow each other, together they are all of them, and their sizes differ by one at
-  /// most.
+  /// This part's share of `total` things. The parts are consecutive, cover all things, and differ in size by at most one.
   Range of(std::uint64_t total) const;
 
   bool whole() const { return count == 1; }

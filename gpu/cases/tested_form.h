@@ -14,22 +14,21 @@
 
 namespace warpmat {
 
-/// An instruction that cases are made of: a form, which one warp executes from a program, or a product of a warpgroup, which is a kernel's
-/// block.
+/// An instruction under test: a form, which one warp executes from a program, or a product of a warpgroup, which is a kernel's block.
 class TestedForm {
  public:
   TestedForm() = default;
   TestedForm(const Form& form) : form_(&form) {}
   TestedForm(const WgmmaForm& form) : form_(&form) {}
 
-  /// The one that it is; nullptr for the other.
+  /// The form if it is one of that kind, else nullptr.
   const Form* warp() const { return get<Form>(); }
   const WgmmaForm* warpgroup() const { return get<WgmmaForm>(); }
 
   const std::string& opcode() const { return warpgroup() != nullptr ? warpgroup()->opcode : warp()->opcode; }
 
-  /// Of cases that are counted in products of one warp and 8 columns: those of this form. A case of a warpgroup is as many as it has tiles.
-  /// The parts of a range together are the cases of the whole.
+  /// This form's cases in a range counted in products of one warp and 8 columns. A case of a warpgroup counts as many as it has tiles. The
+  /// parts of a range together give the cases of the whole.
   Shard::Range cases_of(const Shard::Range& products) const;
 
   friend bool operator==(const TestedForm&, const TestedForm&) = default;
@@ -45,7 +44,7 @@ class TestedForm {
   std::variant<const Form*, const WgmmaForm*> form_ = static_cast<const Form*>(nullptr);
 };
 
-/// All that `target` has: the forms, then those of wgmma.
+/// All instructions of `target`: the forms, then those of wgmma.
 std::vector<TestedForm> tested_forms(const Target& target);
 
 int variants(const TestedForm& form);

@@ -52,9 +52,9 @@ class Generator {
   }
 
  private:
-  /// The accumulators of a product. Those of two products in a kernel are the same ones or have none in common: between any others ptxas
-  /// moves registers, and then (13.0) may give a product's D registers that overlap those it reads its C from, so that the GPU adds to
-  /// accumulators that the same instruction has overwritten.
+  /// The accumulators of a product. Two products in a kernel have the same ones or none in common. With other overlaps ptxas moves
+  /// registers, and then (13.0) may let a product's D overlap the registers of its C. The GPU then adds to accumulators that the same
+  /// instruction has overwritten.
   struct Place {
     int first, count;
   };
@@ -81,7 +81,7 @@ class Generator {
   static constexpr const char* commit = "wgmma.commit_group.sync.aligned;\n";
   static std::string wait(int groups) { return fmt::format("wgmma.wait_group.sync.aligned {};", groups); }
 
-  /// The first group's results are used while the second is under way: they have other registers.
+  /// The first group's results are used while the second runs, so they have other registers.
   std::string two_groups() {
     constexpr int half = accumulators / 2;
     const int used = random_.between(0, half - 1);
@@ -91,7 +91,7 @@ class Generator {
 
   const Place& any_place() { return places_[random_.below(places_.size())]; }
 
-  /// `count` products with D at `place`; those that follow each other have the same form.
+  /// `count` products with D at `place`; consecutive ones have the same form.
   std::string products(const Place& place, int count) {
     const WgmmaForm& form = any_form([&](int registers) { return registers == place.count; });
     std::string text;
@@ -139,7 +139,7 @@ class Generator {
     return text;
   }
 
-  /// Each thread stores 16 bytes of results into a place of its own, when all have done with what was there.
+  /// Each thread stores 16 bytes of results to its own place, after all threads have finished with the old contents.
   std::string store() {
     const int first = 4 * random_.between(0, accumulators / 4 - 1);
     const int at = static_cast<int>(threads) * 16 * random_.between(0, static_cast<int>(memory_bytes / (threads * 16)) - 1);
@@ -153,7 +153,7 @@ class Generator {
       return bytes;
     };
     std::vector<std::uint8_t> in = random_bytes(blocks() * threads * in_words * 4);
-    for (std::size_t thread = 0; thread < blocks() * threads; ++thread)  // codes that every form takes
+    for (std::size_t thread = 0; thread < blocks() * threads; ++thread)  // codes that every form accepts
       for (std::size_t byte = 0; byte < 4; ++byte) {
         const auto code = [&] { return random_.one_in(2) ? 0x4 : 0xe; };
         in[(thread * in_words + in_words - 1) * 4 + byte] = static_cast<std::uint8_t>(code() | code() << 4);

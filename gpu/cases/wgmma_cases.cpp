@@ -23,12 +23,12 @@ int selectors(const WgmmaForm& form) {
   return form.sparse() ? form.tile->operand(OperandName::e).fragment.matrices() : 1;
 }
 
-/// Both majors of 16-bit types.
+/// The number of majors: two for 16-bit types.
 int majors(const WgmmaForm& form) {
   return form.transposes() ? 2 : 1;
 }
 
-/// Registers, or memory with each major.
+/// The number of places of A: registers, or memory with each major.
 int a_places(const WgmmaForm& form) {
   return 1 + majors(form);
 }
@@ -42,7 +42,7 @@ std::string list(std::string_view prefix, int count) {
   return text + "}";
 }
 
-/// A move of `count` registers from or to global memory: register i lies 512 bytes behind register i - 1.
+/// A move of `count` registers from or to global memory: consecutive registers are 512 bytes apart.
 std::string moves(std::string_view statement, int count) {
   constexpr std::size_t register_bytes = threads * sizeof(uint32_t);
   std::string text;
@@ -128,14 +128,14 @@ void put_bits(std::uint8_t* bytes, int at, int bits, uint64_t code) {
   for (int i = 0; i < bits / 8; ++i) bytes[i] = static_cast<std::uint8_t>(code >> 8 * i);
 }
 
-/// The buffers of a launch, and where a case's part of each begins.
+/// The buffers of a launch, and the beginning of a case's part of each.
 struct CaseBuffers {
   std::span<uint32_t> d, a, e;
   std::span<std::uint8_t> memory;
   std::span<uint64_t> descriptors;  ///< of a and b, and scale-d
 };
 
-/// Fills one case after the other.
+/// Fills the cases in order.
 class CaseFiller {
  public:
   CaseFiller(const WgmmaForm& form, const OperandClass& operand_class, const WgmmaVariant& variant)
@@ -161,7 +161,7 @@ class CaseFiller {
   }
 
  private:
-  /// Rows and columns of a matrix; of a sparse A as it is stored.
+  /// Rows and columns of a matrix; for a sparse A the stored ones.
   int rows(OperandName operand) const { return operand == OperandName::b ? form_.shape.k : form_.shape.m; }
   int columns(OperandName operand) const { return operand == OperandName::a ? tile_.stored_k() : form_.shape.n; }
   Major major(OperandName operand) const { return operand == OperandName::a ? variant_.immediates.major_a : variant_.immediates.major_b; }
@@ -197,7 +197,7 @@ class CaseFiller {
     });
   }
 
-  /// Puts an element into the registers of 128 threads, `tile` being the number of the tile for D and 0 for A.
+  /// Writes an element to the registers of 128 threads. `tile` is the number of the tile for D and 0 for A.
   void put(std::span<uint32_t> words, const Fragment& fragment, int tile, int r, int c, uint64_t code) const {
     const Place place = fragment.place({r % tile_.shape.m, c, 0});
     const std::size_t reg = static_cast<std::size_t>(tile * fragment.registers() + place.reg);

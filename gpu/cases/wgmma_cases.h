@@ -12,39 +12,39 @@
 
 namespace warpmat {
 
-// Cases of wgmma: kernels in which each block executes one product and is one case. Registers, shared memory, descriptors and scale-d come
-// from global memory, and D goes there.
+// Cases of wgmma: kernels in which each block executes one product and is one case. Registers, shared memory, descriptors and scale-d are
+// loaded from global memory, and D is stored there.
 //
-// A case's shared memory holds random bytes, and the elements of the operand class where the case's random descriptors say; elements that
-// share bytes overwrite each other. Shared memory begins at a multiple of 1024, which is all that the places depend on.
+// A case's shared memory holds random bytes, and elements of the operand class at the places of the case's random descriptors; elements
+// that share bytes overwrite each other. Shared memory begins at a multiple of 1024; the places depend on nothing else.
 
-/// What PTX writes as numbers, and where A is.
+/// PTX's immediate operands, and the place of A.
 struct WgmmaVariant {
   bool a_in_registers = false;
   WgmmaImmediates immediates;
 };
 
-/// How many variants in a row have A in registers and in memory, with both majors of each operand and all values of the selector.
+/// The number of consecutive variants that cover A in registers and in memory, both majors of each operand and all values of the selector.
 int variants(const WgmmaForm& form);
 
-/// Variant `number`, from 0 on; which operands it negates is drawn.
+/// Variant `number`, from 0 on. The operands that it negates are random.
 WgmmaVariant wgmma_variant(const WgmmaForm& form, int number);
 
 /// Whether cases of `form` with operands of this class differ from those of other classes.
 bool applies(const OperandClass& operand_class, const WgmmaForm& form);
 
-/// Cases `first` to `first + count - 1` as a launch of `count` blocks; a case depends on the form, the class, the variant, `seed` and its
-/// number alone. The first buffer has the registers of D: [case][register][128 threads].
+/// Cases `first` to `first + count - 1` as a launch of `count` blocks. A case depends only on the form, the class, the variant, `seed` and
+/// its number. The first buffer holds the registers of D: [case][register][128 threads].
 KernelLaunch make_cases(const WgmmaForm& form, const OperandClass& operand_class, int variant, std::uint64_t seed, std::size_t first,
                         std::size_t count);
 
-/// 32-bit words that a case answers: the registers of D of 128 threads.
+/// The number of 32-bit words of a case's answer: the registers of D of 128 threads.
 std::size_t answer_words(const WgmmaForm& form);
 
-/// "row 3, column 17 (warp 0, lane 12, register 8)": the element that word `word` of a case's answer holds; of f16 "columns 0 and 1".
+/// "row 3, column 17 (warp 0, lane 12, register 8)": the element in word `word` of a case's answer; for f16 "columns 0 and 1".
 std::string answer_place(const WgmmaForm& form, std::size_t word);
 
-/// What one statement of PTX is: "wgmma.mma_async... {%d0, %d1}, %da, %db, %scale, 1, 1, 0, 0;". `scale` is a predicate or a number.
+/// The text of one statement: "wgmma.mma_async... {%d0, %d1}, %da, %db, %scale, 1, 1, 0, 0;". `scale` is a predicate or a number.
 std::string wgmma_statement(const WgmmaForm& form, const WgmmaVariant& variant, const std::string& d, const std::string& a,
                             const std::string& b, const std::string& e, const std::string& scale);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t threads = WgmmaForm::warps * lanes;
 
-/// The registers of one warp, of the `each` that a case has for 128 threads in a buffer.
+/// The registers of one warp, from a buffer with `each` registers for 128 threads per case.
 std::vector<std::uint32_t> of_warp(const KernelBuffer& buffer, std::size_t number, std::size_t registers, std::size_t each, int warp) {
   std::vector<std::uint32_t> words(registers * lanes);
   for (std::size_t i = 0; i < registers; ++i) {

@@ -11,14 +11,14 @@
 
 namespace warpmat {
 
-/// 16 rows and 8 columns of a case of wgmma, one warp's part of a tile: its operands as an mma has them, brought from shared memory and
-/// with negated products' signs turned, so that any arithmetic of mma can be asked what it makes of them.
+/// 16 rows and 8 columns of a case of wgmma: one warp's part of a tile. Its operands have the form of an mma's, loaded from shared memory
+/// and with the signs of negated products flipped, so that any arithmetic of mma can compute it.
 class WgmmaTile {
  public:
   WgmmaTile(const Form& tile, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b, std::vector<std::uint32_t> c, const Register& e,
             int selector);
 
-  /// D's registers after `execute`, which is given Arguments for the tile's form.
+  /// D's registers after `execute`, whose parameter is Arguments for the tile's form.
   template <typename Execute>
   const std::vector<std::uint32_t>& run(Execute execute) {
     const std::vector<const std::uint32_t*> a = pointers(a_), b = pointers(b_), c = pointers(c_);
@@ -46,8 +46,7 @@ class WgmmaTile {
   Register e_, selector_;
 };
 
-/// All tiles of the cases that make_cases (wgmma_cases.h) makes of the same arguments: case by case, warp by warp, from the first columns
-/// on.
+/// All tiles of the cases that make_cases (wgmma_cases.h) makes from the same arguments, by case, warp and column.
 std::vector<WgmmaTile> wgmma_tiles(const WgmmaForm& form, const OperandClass& operand_class, int variant, std::uint64_t seed,
                                    std::size_t first, std::size_t count);
 

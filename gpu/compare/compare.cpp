@@ -19,7 +19,7 @@ bool is_written(const Statement& statement, std::size_t position) {
   return false;
 }
 
-/// Words of shared memory that one execution can write: those of the rows of a stmatrix, those that the lanes of a st.shared touch.
+/// Words of shared memory that one execution can write: the rows of a stmatrix, or the words of the lanes' st.shared.
 std::size_t stored_words(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) {
     const Form& form = instruction->form();

@@ -7,7 +7,7 @@
 
 namespace warpmat {
 
-/// A byte that two runs of a kernel do not agree on.
+/// A byte that differs between two runs of a kernel.
 struct ByteDifference {
   std::size_t buffer = 0, at = 0;
   std::uint8_t expected = 0, found = 0;
@@ -20,8 +20,8 @@ struct KernelComparison {
   bool same_text = true;
 };
 
-/// Compares every byte of every buffer, and the printed text: line for line in any order where several warps print, as PTX leaves their
-/// order open; else as it is.
+/// Compares every byte of every buffer, and the printed text. If several warps print, lines are compared in any order, because PTX does not
+/// define it; else exactly.
 KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
                                  std::size_t most_differences);
 

@@ -21,13 +21,13 @@ struct Offsets {
   std::int64_t lowest = 0, highest = 0;
 };
 
-/// A matrix instruction's operand in registers that nothing wrote before.
+/// A matrix instruction's register operand that no earlier statement wrote.
 struct Source {
   const Statement* statement;
   std::size_t operand;
 };
 
-/// What a program reads before it writes it.
+/// The registers that a program reads before it writes them.
 struct Inputs {
   std::map<const NamedRegister*, Offsets> addresses;
   std::vector<Source> sources;
@@ -56,7 +56,7 @@ struct Inputs {
   }
 };
 
-/// Rows of 16 bytes that stay in `bytes` bytes with every offset, one for each lane.
+/// Rows of 16 bytes, one for each lane, that stay within `bytes` bytes with every offset.
 Register random_rows(Random random, const Offsets& offsets, std::size_t bytes, std::uint32_t base) {
   const auto first = static_cast<std::uint32_t>((-offsets.lowest + row_bytes - 1) / row_bytes);
   const std::int64_t end = (static_cast<std::int64_t>(bytes) - offsets.highest) / row_bytes;
@@ -71,7 +71,7 @@ Register random_rows(Random random, const Offsets& offsets, std::size_t bytes, s
   return addresses;
 }
 
-/// The class of warp `warp`: all that apply to `form`, in turn.
+/// The class of warp `warp`: cycles through all that apply to `form`.
 const OperandClass& class_of(const Form& form, std::size_t warp) {
   std::vector<const OperandClass*> classes;
   for (const OperandClass& candidate : operand_classes())
@@ -91,7 +91,7 @@ void fill_operand(WarpStates& states, std::size_t warp, const Source& source, co
           drawn.registers_of(0)[static_cast<std::size_t>(from[i].slot + word)];
 }
 
-/// Clears what registers of less than 32 bits have not.
+/// Clears the unused bits of registers with less than 32 bits.
 void clear_unused_bits(const Program& program, std::span<Register> registers) {
   for (const NamedRegister& r : program.registers)
     if (r.type->bits < 32)

@@ -12,7 +12,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t batch_size = 64;  // entries of one module: the assembler takes about 1 ms for each
+constexpr std::size_t batch_size = 64;  // entries of one module: the assembler needs about 1 ms for each
 constexpr std::size_t round_elements = std::size_t{1} << 20;
 constexpr std::size_t most_examples = 4;
 
@@ -50,7 +50,7 @@ void compare(const ScalarCase& shown, const ScalarOperands& operands, std::uint6
   }
 }
 
-/// The elements of all classes that are compared at once.
+/// The elements of all classes that are compared together.
 struct Round {
   std::uint64_t first;
   std::vector<std::unique_ptr<ScalarOperands>> operands;  ///< by class
@@ -79,7 +79,7 @@ class Worker {
       gpu_->load(cases);
     } catch (const std::runtime_error& error) {
       if (count == 1) return fail(first, error.what());
-      // One of them is refused: each alone then.
+      // The assembler refuses one of them: run each alone.
       for (std::size_t i = 0; i < count; ++i) run(first + i, 1);
       return;
     }
@@ -113,7 +113,7 @@ class Worker {
   std::vector<ScalarFinding>& findings_;
 };
 
-/// Batches of cases in turn, on `threads` threads.
+/// Runs batches of cases on `threads` threads.
 void run_round(const ScalarSweep& sweep, const Round& round, const std::function<std::unique_ptr<ScalarGpu>()>& open,
                const ScalarObserver& observer, std::vector<ScalarFinding>& findings) {
   std::atomic<std::size_t> next = 0;

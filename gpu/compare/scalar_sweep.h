@@ -12,34 +12,34 @@
 
 namespace warpmat {
 
-/// An element in which GPU and library differ.
+/// An element that differs between GPU and library.
 struct ScalarDifference {
   std::uint64_t element;
-  std::size_t result;  ///< its place among the results
+  std::size_t result;  ///< its index among the results
   std::vector<std::uint64_t> sources;
   std::uint64_t expected, found;  ///< the library's and the GPU's
 };
 
-/// What the comparison of one case in one class found.
+/// The result of comparing one case in one class.
 struct ScalarFinding {
   std::string title;
   ScalarClass operand_class;
   std::uint64_t outputs = 0, mismatches = 0;
   std::vector<ScalarDifference> examples;  ///< the first ones
   std::uint64_t digest = 0;                ///< of the GPU's results of the first `digest_count` elements
-  std::string error;                       ///< why the GPU did not run it, where it did not
+  std::string error;                       ///< why the GPU did not run it, if it did not
 };
 
-/// Elements that recorded digests are about: few, so that the test suite can draw and compute them again.
+/// The number of elements in recorded digests: few, so that the test suite can draw and compute them again.
 inline constexpr std::size_t scalar_digest_count = 1024;
 
 /// FNV-1a of the results' first elements, low bytes first.
 std::uint64_t scalar_digest(const ScalarCase& shown, const ScalarResults& results, std::size_t count);
 
-/// The digest of a case over all classes, from those of the classes in their order.
+/// The digest of a case over all classes, from the classes' digests in order.
 std::uint64_t combine_digests(std::span<const std::uint64_t> of_classes);
 
-/// For each case the digest over all classes of what this library gives: what a recording of a GPU's answers holds.
+/// For each case the digest over all classes of this library's results; a recording holds the same of a GPU.
 std::vector<std::uint64_t> scalar_digests(std::span<const ScalarCase> cases);
 
 struct ScalarSweep {
@@ -49,10 +49,11 @@ struct ScalarSweep {
   unsigned threads = 1;                      ///< each with a GPU object of its own
 };
 
-/// What a sweep tells while it runs, by any of its threads, one at a time.
+/// Callbacks of a sweep, called by any of its threads, one at a time.
 struct ScalarObserver {
-  std::function<void(std::uint64_t elements)> advanced = [](std::uint64_t) {};  ///< so many more are compared, of one class of one case
-  std::function<bool()> stop = [] { return false; };                            ///< whether to begin nothing more
+  /// this many more elements of one class of one case are compared
+  std::function<void(std::uint64_t elements)> advanced = [](std::uint64_t) {};
+  std::function<bool()> stop = [] { return false; };  ///< whether to begin nothing more
 };
 
 /// Runs every case in every class on `open()`'s GPUs and with this library, in rounds of at most a million elements of all cases. The

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t vector_bytes = 16;  // of st.shared.v4.b32
 
-/// The 32-bit registers that some statement takes an address from, and that hold addresses of shared memory: their slots. Where a lane does
-/// not, its address is ignored.
+/// The slots of the 32-bit registers that some statement uses as addresses and that hold addresses of shared memory. In a lane where they
+/// do not, the address is ignored.
 std::set<int> address_slots(const Program& program, std::span<const Register> registers, std::uint32_t base, std::size_t bytes) {
   std::set<int> slots;
   for (const Statement& statement : program.statements)
@@ -54,7 +54,7 @@ class Writer {
 
   void line(const std::string& ptx) { text_ += ptx + "\n"; }
 
-  /// The program's own declarations, the memory behind its variables, and a place for the registers' words behind that.
+  /// Declares the program's own variables, the memory after them, and after that storage for the registers' words.
   void declare() {
     Program declarations = program_;
     declarations.statements.clear();
@@ -65,11 +65,12 @@ class Writer {
     if (!registers_.empty())
       line(fmt::format(".shared .align {} .b8 {}initial[{}];", vector_bytes, prefix_, registers_.size() * sizeof(Register)));
     if (memory_.empty()) return;
-    const std::string first = program_.variables.empty() ? prefix_ + "rest" : program_.variables.front().name;  // lies at the beginning
+    // at the beginning of shared memory
+    const std::string first = program_.variables.empty() ? prefix_ + "rest" : program_.variables.front().name;
     line(fmt::format("mov.u32 {}base, {};", prefix_, first));
   }
 
-  /// Stores of `bytes` from `place` on: every lane stores the same.
+  /// Stores of `bytes` from `place` on; every lane stores the same.
   void store(const std::string& place, std::size_t offset, std::span<const std::uint8_t> bytes) {
     std::size_t done = 0;
     for (; bytes.size() - done >= vector_bytes; done += vector_bytes) {
@@ -84,7 +85,7 @@ class Writer {
     if (!memory_.empty()) store(prefix_ + "base", 0, memory_);
   }
 
-  /// The words of `r`, a lane after the other; row addresses from the beginning of shared memory on.
+  /// The words of `r` by lane; row addresses are relative to the beginning of shared memory.
   std::vector<std::uint32_t> words(const NamedRegister& r) const {
     std::vector<std::uint32_t> result;
     const std::uint32_t begin = addresses_.contains(r.slot) ? base_ : 0;

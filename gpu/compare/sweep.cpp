@@ -27,17 +27,17 @@ constexpr std::size_t batch_warps = 4096, batch_warpgroups = 128;
 struct Batch {
   std::size_t row;
   std::size_t first, count;
-  int variant;  ///< of program_for
+  int variant;  ///< argument of program_for
 };
 
-/// What a batch of programs ended with.
+/// The final state of a batch of programs.
 struct FinishedProgram {
   Program program;
   WarpStates initial, expected, found;
   Comparison comparison;
 };
 
-/// What a batch of kernels ended with: the words of all cases.
+/// The final state of a batch of kernels: the words of all cases.
 struct FinishedKernel {
   std::vector<std::uint32_t> expected, found;
 };
@@ -64,12 +64,12 @@ std::vector<Batch> batches_of(const std::vector<SweepRow>& rows) {
   return batches;
 }
 
-/// The devices that nobody uses.
+/// The idle devices.
 class DevicePool {
  public:
   explicit DevicePool(std::span<const CaseRunner> devices) : idle_(devices.begin(), devices.end()) {}
 
-  /// Calls work(device) with one that nobody else has in the meantime.
+  /// Calls work(device) with a device that no other thread uses meanwhile.
   template <typename Work>
   auto with(Work work) {
     const CaseRunner device = take();
@@ -108,7 +108,7 @@ std::vector<std::uint32_t> words_of(const KernelAnswer& answer) {
   return words;
 }
 
-/// Threads that each take a batch, make its cases, run it on both and compare; the caller's thread reports what they finish.
+/// Threads that each take a batch, make its cases, run it on both runners and compare. The caller's thread reports the results.
 class Sweep {
  public:
   Sweep(const CaseRunner& reference, std::span<const CaseRunner> devices, const SweepPlan& plan, const SweepObserver& observer)
@@ -122,8 +122,8 @@ class Sweep {
     assert(reference.programs->shared_base() == shared_base_);
   }
 
-  /// After a failure, or when the observer says stop, nobody begins another batch, but those that were begun are reported: all before the
-  /// one that failed are among them.
+  /// After a failure, or when the observer says stop, no thread begins another batch. All batches that were begun are reported, including
+  /// those before the failed one.
   void run() {
     const std::size_t threads = std::min<std::size_t>(std::max(2u, std::thread::hardware_concurrency()), batches_.size());
     std::vector<std::jthread> workers;
@@ -199,7 +199,7 @@ class Sweep {
     return {batch, kernel.expected.size(), mismatches, std::move(kernel)};
   }
 
-  /// What some thread has done next; nothing once all have ended.
+  /// The next result of any thread; nothing once all have ended.
   std::optional<Outcome> next_outcome() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !outcomes_.empty() || working_ == 0; });
@@ -245,7 +245,7 @@ class Sweep {
   const SweepObserver& observer_;
   std::vector<SweepRow> rows_;
   std::vector<Batch> batches_;
-  std::atomic<std::size_t> next_{0};  ///< the first batch that nobody has begun
+  std::atomic<std::size_t> next_{0};  ///< the first batch that has not begun
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Outcome> outcomes_;

@@ -9,7 +9,7 @@
 
 namespace warpmat {
 
-/// A call to the CUDA driver that failed: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+/// A failed call to the CUDA driver: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 class DriverError : public std::runtime_error {
  public:
   DriverError(const char* call, CUresult result);
@@ -17,11 +17,11 @@ class DriverError : public std::runtime_error {
   CUresult result;
 };
 
-/// The CUDA driver's functions, from the library libcuda.so.1 that the driver installs. Nothing links to it, so that one binary runs with
-/// and without a GPU.
+/// The CUDA driver's functions, loaded from the driver's library libcuda.so.1. Nothing links to it, so one binary runs with and without a
+/// GPU.
 class Driver {
  public:
-  /// The loaded and initialized driver. Throws NoGpu where there is none, or no GPU; the same every time.
+  /// The loaded and initialised driver, always the same object. Throws NoGpu if there is no driver or no GPU.
   static const Driver& get();
 
   CUresult (*init)(unsigned flags);
@@ -47,7 +47,7 @@ class Driver {
   CUresult (*function_set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);
   CUresult (*launch_kernel)(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                             unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters, void** extra);
-  /// For clusters and tensor maps; both may be nullptr.
+  /// For clusters and tensor maps; nullptr in old drivers.
   CUresult (*launch_kernel_ex)(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
   /// Types and modes are the driver's enumerations.
   CUresult (*tensor_map_encode_im2col)(CUtensorMap* map, unsigned type, unsigned rank, void* address, const unsigned long long* dims,
@@ -73,7 +73,7 @@ class Driver {
   Driver();
   template <typename Function>
   void find(Function& function, const char* name);
-  /// One that drivers before CUDA 12 do not have: it is nullptr there.
+  /// A function that drivers before CUDA 12 lack; it is nullptr there.
   template <typename Function>
   void find_newer(Function& function, const char* name);
 
@@ -83,13 +83,13 @@ class Driver {
 /// Throws DriverError unless `result` is CUDA_SUCCESS. `call` names the function.
 void check(CUresult result, const char* call);
 
-/// The module that the driver's assembler makes of a text. Throws std::runtime_error with the assembler's complaint.
+/// The module that the driver's assembler makes from a text. Throws std::runtime_error with the assembler's message.
 CUmodule assemble(const std::string& text);
 
-/// Waits until `event` has happened or `limit` is over: then the result is CUDA_ERROR_NOT_READY. Else it is the launched kernel's.
+/// Waits until `event` has happened or `limit` has passed. Returns CUDA_ERROR_NOT_READY after the limit, else the launched kernel's result.
 CUresult wait_for(CUevent event, std::chrono::seconds limit);
 
-/// The version of the installed driver, "580.159.04"; "unknown" where the driver's management library does not say.
+/// The version of the installed driver, "580.159.04"; "unknown" if the driver's management library does not report it.
 std::string installed_driver_version();
 
 }  // namespace warpmat

@@ -4,9 +4,9 @@
 
 namespace warpmat {
 
-// The few types and constants of the CUDA driver's interface that are used here, under NVIDIA's names, so that nothing of the CUDA Toolkit
-// is needed to build. The interface is binary and does not change: functions that did have a new name (_v2). Source: CUDA Driver API
-// reference; tests/gpu/driver_api_test.cpp holds every line against cuda.h where that is installed.
+// The few types and constants of the CUDA driver's interface that are used here, under NVIDIA's names, so that the build does not need the
+// CUDA Toolkit. The interface is binary and does not change: changed functions got a new name (_v2). Source: CUDA Driver API reference. If
+// cuda.h is installed, tests/gpu/driver_api_test.cpp compares every line with it.
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -18,7 +18,7 @@ using CUevent = struct CUevent_st*;
 using CUlinkState = struct CUlinkState_st*;
 using CUarray = struct CUarray_st*;
 
-/// A tensor map as the driver makes it.
+/// The driver's form of a tensor map.
 struct alignas(128) CUtensorMap {
   unsigned long long opaque[16];
 };

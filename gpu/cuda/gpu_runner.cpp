@@ -17,9 +17,9 @@
 namespace warpmat {
 namespace {
 
-// ---- Things of the driver that are given back -----------------------------------------------------------------------------------------
+// ---- Resources of the driver ----------------------------------------------------------------------------------------------------------
 
-/// Memory of the current context's GPU, which grows and is kept.
+/// A buffer in the current context's GPU memory, which grows and is reused.
 class Buffer {
  public:
   CUdeviceptr at_least(std::size_t bytes) {
@@ -50,7 +50,7 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   return value;
 }
 
-// ---- What a GPU is --------------------------------------------------------------------------------------------------------------------
+// ---- Properties of a GPU --------------------------------------------------------------------------------------------------------------
 
 struct Capability {
   int major = 0, minor = 0;
@@ -60,7 +60,7 @@ Capability capability(CUdevice device) {
   return {attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
 }
 
-/// The baseline target of `device`'s hardware, or nullptr for a GPU that the library does not know.
+/// The baseline target of `device`'s hardware, or nullptr for a GPU that the library does not support.
 const Target* baseline_target(CUdevice device) {
   const Capability c = capability(device);
   return find_target(fmt::format("sm_{}{}", c.major, c.minor));
@@ -86,7 +86,7 @@ std::string cuda_version() {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// The assembler's version, which it writes into what it makes of `text`: "release 13.0, V13.0.88".
+/// The assembler's version, from its output for `text`: "release 13.0, V13.0.88".
 std::string assembler_version(const std::string& text) {
   const Driver& driver = Driver::get();
   CUlinkState link = nullptr;
@@ -108,7 +108,7 @@ std::string assembler_version(const std::string& text) {
   return version;
 }
 
-/// "the program 'STATEMENT'", or the first and the number of all.
+/// "the program 'STATEMENT'", or the first statement and the number of all.
 std::string name_program(const Program& program) {
   if (program.statements.empty()) return "the empty program";
   const std::string first = print(program, program.statements.front());
@@ -147,7 +147,7 @@ class Gpu {
   const GpuInfo& info() const { return info_; }
   std::uint32_t shared_base() const { return shared_base_; }
 
-  /// Runs `count` warps of `states` from `first` on and writes what they end with to `finished`.
+  /// Runs `count` warps of `states` from `first` on and writes their final states to `finished`.
   void run(const Program& program, const WarpStates& states, WarpStates& finished, std::size_t first, std::size_t count) {
     if (lost_) throw GpuLost(fmt::format("{}: this process can use the GPU no longer", info_.card));
     try {
@@ -159,7 +159,7 @@ class Gpu {
   }
 
  private:
-  /// As many warps at a time as a moderate amount of GPU memory holds.
+  /// Runs as many warps at a time as fit into a moderate amount of GPU memory.
   void run_slices(const Program& program, const WarpStates& states, WarpStates& finished, std::size_t first, std::size_t count) {
     constexpr std::size_t most_bytes = std::size_t{1} << 28;
     if (states.shared_bytes > most_shared_bytes_)
@@ -178,7 +178,7 @@ class Gpu {
 
   static std::size_t stride(const WarpStates& states) { return round_up(states.shared_bytes, WrappedProgram::shared_granularity); }
 
-  /// Runs the empty program, which says where shared memory begins and who assembles.
+  /// Runs the empty program, which reports the address of shared memory and the assembler's version.
   void probe() {
     Program empty;
     empty.target = baseline_target(device_);
@@ -212,7 +212,7 @@ class Gpu {
     return load(program);
   }
 
-  /// False where the assembler does not know the text's version of PTX.
+  /// False if the assembler does not support the text's version of PTX.
   bool assemble(const Program& program, const WrappedProgram& kernel, CUfunction& function) {
     const Driver& driver = Driver::get();
     std::array<char, 4096> log{};
@@ -280,7 +280,7 @@ class Gpu {
     throw GpuLost(fmt::format("{} stopped at {}: {}; this process can use the GPU no longer", info_.card, name_program(program), what));
   }
 
-  /// The memories of `count` warps, to the GPU or back: there each begins at a multiple of the stride.
+  /// Copies the memories of `count` warps to the GPU or back; on the GPU each begins at a multiple of the stride.
   void copy_memories(CUdeviceptr device, std::uint8_t* host, std::size_t bytes, std::size_t count, bool to_device) {
     if (bytes == 0 || count == 0) return;
     const std::size_t device_pitch = round_up(bytes, WrappedProgram::shared_granularity);
@@ -305,7 +305,7 @@ class Gpu {
   std::uint32_t shared_base_ = 0;
   bool lost_ = false;
   Buffer registers_, shared_, base_;
-  PtxVersion too_new_{newest_ptx.major + 1, 0};  ///< the oldest version that the assembler was seen to refuse
+  PtxVersion too_new_{newest_ptx.major + 1, 0};  ///< the oldest version that the assembler has refused
   std::vector<CUmodule> modules_;
   std::map<std::string, CUfunction> functions_;  ///< by the kernel's text
 };

@@ -15,9 +15,9 @@
 namespace warpmat {
 namespace {
 
-constexpr std::uint64_t portable_cluster = 8;  // blocks that every GPU with clusters runs
+constexpr std::uint64_t portable_cluster = 8;  // blocks that every GPU with clusters supports
 
-/// Takes what is written to standard output while it exists: the driver prints there.
+/// Captures standard output during its lifetime: the driver prints there.
 class CapturedOutput {
  public:
   CapturedOutput() : file_(std::tmpfile()) {
@@ -55,7 +55,7 @@ class CapturedOutput {
   int saved_ = -1;
 };
 
-/// The driver's 128 bytes of a tensor map. Throws DriverError where the driver refuses it.
+/// The driver's 128 bytes of a tensor map. Throws DriverError if the driver refuses it.
 TensorMap::Encoded encode_map(const TensorMap& map) {
   const Driver& driver = Driver::get();
   if (driver.tensor_map_encode_tiled == nullptr || driver.tensor_map_encode_im2col == nullptr)
@@ -83,8 +83,7 @@ TensorMap::Encoded encode_map(const TensorMap& map) {
   return bytes;
 }
 
-/// Memory of the GPU that holds tensor maps which a kernel is given by address. Where the GPU is lost it stays: freeing it would wait for
-/// the kernel.
+/// GPU memory for tensor maps that a kernel receives by address. If the GPU is lost it is not freed: that would wait for the kernel.
 class MapMemory {
  public:
   explicit MapMemory(const bool& lost) : lost_(lost) {}
@@ -168,8 +167,8 @@ class Gpu : public KernelRunner {
     CUmodule module;
   };
 
-  /// The module of that text. The last ones are kept, as a sweep runs the same few kernels in turn, but for those with variables of their
-  /// own, which a launch may have changed.
+  /// The module of that text. The last few are cached, because a sweep alternates between a few kernels. Modules with variables are not,
+  /// because a launch may have changed these.
   CUmodule find_module(const std::string& text) {
     constexpr std::size_t most_modules = 16;
     const auto found = std::ranges::find(modules_, text, &Loaded::text);
@@ -199,7 +198,7 @@ class Gpu : public KernelRunner {
     return function;
   }
 
-  /// The buffers' addresses, their contents having been copied there. Memory is kept for the next launch.
+  /// Copies the buffers to the GPU and returns their addresses. Memory is kept for the next launch.
   std::vector<std::uint64_t> place(const KernelLaunch& launch) {
     if (memories_.size() < launch.buffers.size()) memories_.resize(launch.buffers.size());
     std::vector<std::uint64_t> addresses;
@@ -246,9 +245,9 @@ class Gpu : public KernelRunner {
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUevent finished_ = nullptr;
-  std::vector<Loaded> modules_;  ///< the one used last at the end
+  std::vector<Loaded> modules_;  ///< least recently used first
   bool module_prints_ = false;
-  std::vector<Memory> memories_;  ///< by the buffer's place
+  std::vector<Memory> memories_;  ///< by buffer
   bool lost_ = false;
 };
 

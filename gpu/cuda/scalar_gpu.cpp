@@ -33,7 +33,7 @@ class Gpu : public ScalarGpu {
     driver.primary_context_release(device_);
   }
 
-  /// Operands go to the GPU when a case first reads them, and stay.
+  /// Operands are copied to the GPU when a case first reads them, and kept there.
   void use(const ScalarOperands& operands) override {
     check(Driver::get().context_set_current(context_), "cuCtxSetCurrent");
     for (CUdeviceptr& result : results_)
@@ -97,9 +97,9 @@ class Gpu : public ScalarGpu {
   CUmodule module_ = nullptr;
   std::vector<CUfunction> functions_;
   const ScalarOperands* operands_ = nullptr;
-  std::map<const void*, CUdeviceptr> sources_;  ///< where the operands' host arrays lie on the GPU
+  std::map<const void*, CUdeviceptr> sources_;  ///< GPU copies of the operands' host arrays
   std::array<CUdeviceptr, 4> results_{};
-  std::size_t result_count_ = 0;  ///< elements that each has room for
+  std::size_t result_count_ = 0;  ///< capacity of each result array, in elements
 };
 
 }  // namespace

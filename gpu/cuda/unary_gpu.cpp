@@ -54,9 +54,9 @@ class UnaryGpu : public UnaryFunction {
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
-  std::size_t room_ = 0;  ///< answers
+  std::size_t room_ = 0;  ///< capacity in answers
   CUdeviceptr results_ = 0;
-  void* copy_ = nullptr;  ///< of the results, where the card can write by itself
+  void* copy_ = nullptr;  ///< of the results, if the card can write to host memory
 };
 
 }  // namespace

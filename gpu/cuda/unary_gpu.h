@@ -7,8 +7,8 @@
 
 namespace warpmat {
 
-/// What the machine's first GPU answers. To be used by the thread that opened it; several may be open. Throws NoGpu, or std::runtime_error
-/// with the assembler's complaint.
+/// Answers of the machine's first GPU. Only the thread that opened it may use it; several may be open. Throws NoGpu, or std::runtime_error
+/// with the assembler's message.
 std::unique_ptr<UnaryFunction> open_unary_gpu(const std::string& opcode, const Target& target);
 
 }  // namespace warpmat

@@ -15,9 +15,9 @@
 namespace warpmat {
 namespace {
 
-// ---- One warp, seen through its operands --------------------------------------------------------------------------------------------
+// ---- One warp's operands by element --------------------------------------------------------------------------------------------------
 
-/// Elements of the operands of a one-statement program in the registers of its only warp.
+/// Elements of the operands of a one-statement program, in the registers of its only warp.
 class Elements {
  public:
   Elements(const Program& program, WarpStates& states)
@@ -48,7 +48,7 @@ class Elements {
   const Form& form_;
 };
 
-/// Where an element of operand `name` stands that takes part in D's `result`: number k of its row or column.
+/// The element of operand `name` that is number k of the row or column that makes D's `result`.
 Element place_of(OperandName name, const Element& result, int k) {
   if (name == OperandName::a) return {result.row, k, result.matrix};
   if (name == OperandName::b) return {k, result.column, result.matrix};
@@ -81,7 +81,7 @@ class Pair {
         first_(form, row_, question.first),
         second_(form, row_, question.second) {}
 
-  /// The first element of D that differs after `initial`.
+  /// The first element of D that differs, starting from `initial`.
   std::optional<Element> difference(const Program& program, const WarpStates& initial) {
     run(program, initial);
     const Fragment& d = form_.operand(OperandName::d).fragment;
@@ -98,7 +98,7 @@ class Pair {
     return Elements(program, *by_first_).read(OperandName::d, element) != Elements(program, *by_second_).read(OperandName::d, element);
   }
 
-  /// Whether the last run met other regions in one model than in the other. Where a model has deviations, nobody knows.
+  /// Whether the last run reached other regions in one model than in the other. Unknown (false) if a model has deviations.
   bool regions_differ() const {
     return first_.deviations().empty() && second_.deviations().empty() && !alike(events_of_first_, events_of_second_);
   }
@@ -123,7 +123,7 @@ class Pair {
   Events events_of_first_, events_of_second_;
 };
 
-/// Makes operands simpler as long as the models differ on them.
+/// Simplifies operands as long as the models differ on them.
 class Simplifier {
  public:
   Simplifier(const Form& form, const Program& program, Pair& pair, WarpStates& states, const Element& result)
@@ -146,7 +146,7 @@ class Simplifier {
   }
 
  private:
-  /// No other element of A, B and C reaches the result.
+  /// Clears all elements of A, B and C that do not affect the result.
   void clear_all_else() {
     const ResultOperands line = read_operands(form_, program_, states_, result_);
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c, OperandName::d})
@@ -162,7 +162,7 @@ class Simplifier {
     elements.write(OperandName::c, result_, line.c);
   }
 
-  /// Zeros for all of `count` elements from number `first` on, if the models still differ then.
+  /// Sets `count` elements from number `first` on to zero, if the models still differ then.
   void try_zeros(OperandName name, int first, int count) {
     const WarpStates old = states_;
     const Elements elements(program_, states_);
@@ -170,7 +170,7 @@ class Simplifier {
     if (!pair_.differs_at(program_, states_, result_)) states_ = old;
   }
 
-  /// Zero, one, the same power of two, the same number without a sign: the first of these on which the models still differ.
+  /// Tries zero, one, the same power of two, and the same number without a sign; keeps the first on which the models still differ.
   void try_simpler(OperandName name, int k) {
     const Elements elements(program_, states_);
     const Element place = place_of(name, result_, k);
@@ -218,13 +218,13 @@ Distinction simplified(const Form& form, Program program, Pair& pair, WarpStates
 
 namespace {
 
-/// The cases of one class that are tried one after the other.
+/// The cases of one class, tried in order.
 class ClassSearch {
  public:
   ClassSearch(const Form& form, const Question& question, const OperandClass& operand_class)
       : form_(form), question_(question), class_(operand_class), program_(program_for(form, *question.target, operand_class)) {}
 
-  /// The next few cases. Classes in whose cases the regions of the models differ take four times as many.
+  /// Tries the next few cases. Classes whose cases reach different regions in the two models get four times as many.
   std::optional<Distinction> next(Pair& pair) {
     constexpr std::size_t few = 8, many = 32;
     const std::size_t count = std::min(regions_differ_ ? many : few, question_.cases - next_);

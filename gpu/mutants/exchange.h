@@ -7,14 +7,14 @@
 
 namespace warpmat {
 
-/// A layout beside the one that a form has: two index bits of an operand's places (layout/fragment.h) have changed their meaning, such as
-/// that of "lane 0" and "register 1". Index bits are counted from the lowest on: element inside the register, lane, register.
+/// A variation of a form's layout: two index bits of an operand's places (layout/fragment.h) have exchanged their meanings, such as "lane
+/// 0" and "register 1". Index bits are numbered from the lowest: element inside the register, lane, register.
 struct Exchange {
   OperandName operand;
   int first, second;
 };
 
-/// All exchanges that put some element of A, B, C, D or of the matrix that is moved elsewhere.
+/// All exchanges that move some element of A, B, C, D or of the matrix of a move.
 std::vector<Exchange> exchanges_of(const Form& form);
 
 /// "layout of a: lane 0 and register 1".

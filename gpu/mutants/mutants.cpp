@@ -45,7 +45,7 @@ class Maker {
     }
   }
 
-  /// One element and two more and less a step, half and twice as many: where K is longer than the shorter of the two steps.
+  /// One and two elements more and fewer per step, and half and twice as many, if K is longer than the shorter of the two steps.
   void change_step() {
     if (row_.semantics != Semantics::dot) return;
     const int bits = form_.operand(OperandName::a).fragment.element_bits;
@@ -58,7 +58,7 @@ class Maker {
     add_step("step doubled", elements * 2);
   }
 
-  /// Where the higher of the two floors cuts the lowest bit of some product.
+  /// Changes the floor, if the higher of the two floors truncates the lowest bit of some product.
   void change_floor() {
     const ModelColumn& floor = column(sums_in_f32() ? "floor_f32" : "floor_f16");
     const int value = row_.model->*floor.member;

@@ -19,7 +19,7 @@
 namespace warpmat {
 namespace {
 
-/// The emulator, which keeps what it ran.
+/// The emulator, with its last results stored.
 class KeepingRunner : public Runner {
  public:
   void run(const Program& program, WarpStates& states) override {
@@ -41,7 +41,7 @@ class KeepingRunner : public Runner {
   std::optional<WarpStates> initial_, answers_;
 };
 
-/// The cases of one class of a recording with the card's answers in full.
+/// The cases of one class of a recording with the card's complete answers.
 struct KnownClass {
   std::string name;
   Program program;
@@ -57,7 +57,7 @@ KnownClass known_answers(const Recording& recording, const Answers& answers, std
   return {answers.operand_class, emulator.program(), emulator.initial(), emulator.answers()};
 }
 
-/// Known answers of every class, each looked up when it is first asked for: many mutants die in the first.
+/// Known answers of every class, computed on first use: the first class refutes many mutants.
 class KnownAnswers {
  public:
   KnownAnswers(const Recording& recording, std::size_t most_warps)
@@ -91,10 +91,10 @@ class Refuter {
   }
 
  private:
-  static constexpr std::size_t few = 64;  ///< warps of a class that mutants meet first: a block of the recordings
+  static constexpr std::size_t few = 64;  ///< warps of a class that mutants run first: a block of the recordings
   static constexpr std::size_t chunk = 4;
 
-  /// Few warps of every class, and all of them for what survives those.
+  /// Tries a few warps of every class, then all of them for mutants that survive those.
   Verdict verdict(const Mutant& mutant) {
     const Form form = mutant.exchange ? exchanged(form_, *mutant.exchange) : form_;
     const VariedLowering varied(form, row_, mutant.variant);
@@ -104,7 +104,7 @@ class Refuter {
     return verdict;
   }
 
-  /// From warp `begin` on, a few warps of every class in turn.
+  /// Tries a few warps of every class from warp `begin` on.
   static bool find_difference(VariantRunner& runner, KnownAnswers& known, std::size_t begin, Verdict& verdict) {
     std::size_t end = 0;
     for (std::size_t c = 0; c < known.classes(); ++c) end = std::max(end, known.warps(c));
@@ -124,7 +124,7 @@ class Refuter {
     WarpStates one = one_warp(c.program, c.initial, warp);
     try {
       runner.run(c.program, one);
-    } catch (const std::runtime_error&) {  // a trap where the card has an answer: a layout with wider accesses wants a larger alignment
+    } catch (const std::runtime_error&) {  // a trap although the card has an answer: a layout with wider accesses needs a larger alignment
       return false;
     }
     return std::ranges::equal(one.registers, c.answers.registers_of(warp)) && std::ranges::equal(one.shared, c.answers.shared_of(warp));
@@ -143,7 +143,7 @@ std::vector<Mutant> all_mutants_of(const Recording& recording) {
   return all;
 }
 
-/// Leaves out of the mutants of forms what an earlier form has had.
+/// Removes mutants that an earlier form has had.
 class Once {
  public:
   std::vector<Mutant> rest(const Form& form, std::vector<Mutant> mutants) {
@@ -170,7 +170,7 @@ class Once {
     bool operator==(const Layout&) const = default;
   };
 
-  /// An opcode of wmma.mma without the layouts of A and B in memory, which no register shows; others as they are.
+  /// An opcode of wmma.mma without the layouts of A and B in memory, which do not affect registers; other opcodes unchanged.
   static std::string without_layouts(const Form& form) {
     std::string opcode = form.opcode;
     if (form.mnemonic != Mnemonic::wmma_mma) return opcode;
@@ -183,7 +183,7 @@ class Once {
   std::vector<Layout> layouts_;
 };
 
-/// One form's part of a recording, and the mutants that meet it.
+/// One form's part of a recording, and its mutants.
 struct OfForm {
   Recording recording;
   std::vector<Mutant> mutants;

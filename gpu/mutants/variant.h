@@ -15,14 +15,14 @@ namespace warpmat {
 struct ModelColumn {
   std::string_view name;  ///< as DotModel spells it: "fraction_bits"
   int DotModel::*member;
-  int least, most;                     ///< the values that the arithmetic has room for
+  int least, most;                     ///< the values that the arithmetic supports
   bool (*concerns)(const Form& form);  ///< whether the form's results can depend on it
 };
 
 std::span<const ModelColumn> model_columns();
 
-/// A model of the arithmetic, written as text: a row of the model table, or `table` for what the lowering table says of a form, and behind
-/// a colon what is otherwise, constants and deviations:
+/// A model of the arithmetic as text: a row of the model table, or `table` for the lowering table's choice, and after a colon the changes,
+/// constants and deviations:
 ///
 ///   hopper
 ///   hopper:fraction_bits=24
@@ -33,23 +33,23 @@ struct ModelVariant {
     int value;
   };
 
-  const DotModel* base = nullptr;  ///< nullptr: as the lowering table says
+  const DotModel* base = nullptr;  ///< nullptr: the lowering table's choice
   std::vector<Constant> constants;
   Deviations deviations;
 
   std::string text() const;
 };
 
-/// Throws std::invalid_argument that says what would be right.
+/// Throws std::invalid_argument; the message says what would be right.
 ModelVariant parse_variant(std::string_view text);
 
 /// The rows of the model table that the lowering table uses.
 std::span<const DotModel* const> dot_models_in_use();
 
-/// A row of the lowering table as a variant has it.
+/// A row of the lowering table with a variant's changes.
 class VariedLowering {
  public:
-  /// Throws std::invalid_argument where `variant` changes what `form` does not have: "…: integer products have no model to change".
+  /// Throws std::invalid_argument if `variant` changes something that `form` lacks: "…: integer products have no model to change".
   VariedLowering(const Form& form, const Lowering& row, const ModelVariant& variant);
   VariedLowering(const VariedLowering&) = delete;
   VariedLowering& operator=(const VariedLowering&) = delete;
@@ -57,7 +57,7 @@ class VariedLowering {
   const Lowering& lowering() const { return lowering_; }
   Deviations deviations() const { return deviations_; }
 
-  /// By the reference; with deviations by execute_deviating().
+  /// Executes by the reference; with deviations by execute_deviating().
   void execute(const Arguments& arguments) const;
 
  private:

@@ -9,19 +9,19 @@
 
 namespace warpmat {
 
-/// A model in the reference's place: runs programs of one matrix instruction.
+/// Runs programs of one matrix instruction with a model instead of the reference.
 class VariantRunner : public Runner {
  public:
   using Execute = std::function<void(const Form& form, const Arguments& arguments)>;
 
   explicit VariantRunner(Execute execute) : execute_(std::move(execute)) {}
-  /// Programs of the form that `varied` was made for; it must outlive the runner.
+  /// Runs programs of the form of `varied`, which must outlive the runner.
   explicit VariantRunner(const VariedLowering& varied)
       : VariantRunner([&varied](const Form&, const Arguments& arguments) { varied.execute(arguments); }) {}
-  /// The same, counting regions where the model has no deviations, of which the reference knows none.
+  /// The same, counting regions if the model has no deviations; the reference cannot count regions of deviations.
   VariantRunner(const VariedLowering& varied, Events& events) : VariantRunner(varied) { events_ = &events; }
 
-  /// Throws std::runtime_error "warp 12: lane 5, …" for what traps.
+  /// Throws std::runtime_error "warp 12: lane 5, …" for a trap.
   void run(const Program& program, WarpStates& states) override;
   std::uint32_t shared_base() const override { return 0; }
   std::string description() const override { return "a model in the reference's place"; }

@@ -18,7 +18,7 @@ namespace warpmat {
 //
 //   OPCODE.digests    4096 little-endian 32-bit words: for each block the lower half of XXH64 (seed 0) of its 2^20 answers, each a
 //                     little-endian 32-bit word
-//   source.txt        one line: whose answers these are
+//   source.txt        one line: the origin of the answers
 
 inline constexpr std::size_t block_operands = std::size_t{1} << 20, block_count = std::size_t{1} << 12;
 
@@ -38,30 +38,30 @@ struct AllOperandsRecording {
 };
 inline constexpr const char* source_file_name = "source.txt";
 
-/// What `directory` holds. Throws std::runtime_error where a file cannot be read, has another size, or names no instruction of one operand.
+/// Reads `directory`. Throws std::runtime_error if a file cannot be read, has another size, or does not name an instruction of one operand.
 AllOperandsRecording read_all_operands(const std::filesystem::path& directory);
 
 /// The digest of a block.
 std::uint32_t block_digest(UnaryFunction& function, std::size_t block);
 
-/// How block_digests gets at an instruction: called once by each of its threads.
+/// Opens an instruction for block_digests; each of its threads calls it once.
 using OpenFunction = std::function<std::unique_ptr<UnaryFunction>()>;
 
-/// The digests of `blocks`, in their order. Uses `jobs` threads; `done` is called after each block, by any of them, one at a time. Throws
-/// what `open` or a function throws.
+/// The digests of `blocks`, in order. Uses `jobs` threads. Any thread calls `done` after each block, one at a time. Throws what `open` or a
+/// function throws.
 std::vector<std::uint32_t> block_digests(const OpenFunction& open, const std::vector<std::size_t>& blocks, unsigned jobs,
                                          const std::function<void()>& done);
 
-/// Those of `blocks` in which a function gives something else than recorded.
+/// The blocks of `blocks` in which a function's results differ from the recorded ones.
 std::vector<std::size_t> different_blocks(const AllOperands& recorded, const OpenFunction& open, const std::vector<std::size_t>& blocks,
                                           unsigned jobs, const std::function<void()>& done);
 
-/// An operand to which two functions give different answers.
+/// An operand for which two functions differ.
 struct DifferentAnswer {
   std::uint32_t operand, first, second;
 };
 
-/// The first of a block; nothing where both give the same.
+/// The first difference in a block; nothing if there is none.
 std::optional<DifferentAnswer> first_difference(UnaryFunction& first, UnaryFunction& second, std::size_t block);
 
 }  // namespace warpmat

@@ -19,13 +19,13 @@ std::uint64_t element_bits(const Fragment& f, std::span<const std::uint32_t> wor
   return word(place.reg) >> place.bit & ((std::uint64_t{1} << f.element_bits) - 1);
 }
 
-/// What one warp loaded.
+/// The result of one load.
 struct Example {
-  std::vector<std::uint32_t> by_emulator;  ///< in the layout that the form table has: so it is known which element is which
+  std::vector<std::uint32_t> by_emulator;  ///< in the form table's layout, so each element is known
   std::vector<std::uint32_t> by_card;
 };
 
-/// Finds meanings of a place's index bits, from low to high, so that every place holds its element in every example.
+/// Finds meanings of the index bits of places, from low to high, under which every place holds its element in every example.
 class Search {
  public:
   Search(const Fragment& known, std::span<const Example> examples) : known_(known), examples_(examples) {}
@@ -46,7 +46,7 @@ class Search {
     return false;
   }
 
-  /// Bits of rows and columns that have no place yet, and a copy as long as enough places are left for them.
+  /// Bits of rows and columns without a place yet, and a copy bit while enough places remain for them.
   std::vector<IndexBit> unused() const {
     std::vector<IndexBit> candidates;
     int copies = 0;
@@ -84,7 +84,7 @@ class Search {
   std::vector<IndexBit> meanings_;
 };
 
-/// The emulator's answers beside the recorded ones.
+/// The emulator's answers paired with the recorded ones.
 std::vector<Example> examples_of(const Form& form, const Provenance& provenance, const Answers& answers) {
   const Program program = program_for(form, target(provenance.target), *find_operand_class(answers.operand_class), answers.variant);
   EmulatorRunner emulator(0, 1);

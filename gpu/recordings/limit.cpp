@@ -10,13 +10,13 @@
 namespace warpmat {
 namespace {
 
-/// An example of a recording, by the places of its answers and of itself among theirs.
+/// An example of a recording: the index of its answers, and its index among theirs.
 struct ExamplePlace {
   std::size_t answers, example;
 };
 
-/// All examples, those first that are worth most: what contradicts the emulator; then one of each form, of different classes; then a second
-/// of each form, of the class that follows; and so on.
+/// All examples, the most valuable first: those that contradict the emulator; then one of each form, of different classes; then a second of
+/// each form, of the next class; and so on.
 std::vector<ExamplePlace> by_worth(const Recording& recording) {
   std::map<std::string, std::size_t> forms;                 // numbers, in the order of the recording
   std::map<std::string, std::vector<std::size_t>> classes;  // places of a form's answers
@@ -37,7 +37,7 @@ std::vector<ExamplePlace> by_worth(const Recording& recording) {
   return all;
 }
 
-/// `whole` with the first `count` of the examples in `order` alone. The first examples of answers are earlier in it than the later ones.
+/// `whole` with only the first `count` examples in `order`. Examples of one set of answers are in ascending order.
 Recording with(const Recording& whole, const std::vector<ExamplePlace>& order, std::size_t count) {
   Recording some = whole;
   for (Answers& answers : some.answers) answers.examples.clear();
@@ -58,7 +58,7 @@ std::size_t limit_size(Recording& recording, std::size_t most_bytes) {
   std::size_t fits = 0, size = size_with(0), too_many = order.size(), too_large = whole;
   if (size > most_bytes)
     throw std::runtime_error(fmt::format("the limit of {} bytes is too small: without any example the file has {}", most_bytes, size));
-  while (too_many - fits > 1 && most_bytes - size > most_bytes / 100) {  // an example more costs about as much as the one before
+  while (too_many - fits > 1 && most_bytes - size > most_bytes / 100) {  // the next example takes about as much as the previous one
     const std::size_t guess = fits + (too_many - fits) * (most_bytes - size) / (too_large - size);
     const std::size_t tried = std::clamp(guess, fits + 1, too_many - 1), its_size = size_with(tried);
     const bool small_enough = its_size <= most_bytes;

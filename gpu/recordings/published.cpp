@@ -37,7 +37,7 @@ std::uint64_t hex(std::string_view digits) {
   return value;
 }
 
-/// Elements of a multiplicand. Of tf32, whose code is the upper 19 bits of an f32, five digits are written.
+/// Elements of a multiplicand. tf32 codes, the upper 19 bits of an f32, are written with five digits.
 std::vector<std::uint64_t> elements(Format format, std::string_view list) {
   constexpr int left_out_digits = 3;
   std::vector<std::uint64_t> codes;
@@ -46,15 +46,15 @@ std::vector<std::uint64_t> elements(Format format, std::string_view list) {
   return codes;
 }
 
-/// Where a table has what a GPU computed with C and one format of results.
+/// The column of a table with a GPU's results for C and one result format.
 struct Column {
   std::string gpu;
-  std::size_t k;  ///< of the GPU's form: the first so many elements
+  std::size_t k;  ///< of the GPU's form: only the first k elements are used
   std::size_t c, result;
   Format format;
 };
 
-/// The header names for each GPU "V100/4:c", "V100/4:f32" and "V100/4:f16", the number being K.
+/// The header has for each GPU "V100/4:c", "V100/4:f32" and "V100/4:f16"; the number is K.
 std::vector<Column> columns(const Fields& header) {
   constexpr std::size_t operands = 2, a_gpu = 3;
   if (header.size() < operands + a_gpu || (header.size() - operands) % a_gpu != 0) throw std::runtime_error("the header names no GPU");
@@ -84,7 +84,7 @@ PublishedProducts::Product product(Format multiplicands, const Fields& fields, c
   return p;
 }
 
-/// What one table holds: the format of its multiplicands is its name.
+/// The contents of one table. Its file name is the format of its multiplicands.
 std::vector<PublishedProducts> read_table(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot be read");
@@ -110,7 +110,7 @@ std::vector<PublishedProducts> read_table(const fs::path& path) {
   return found;
 }
 
-/// Products lie on the diagonals of the matrices.
+/// Products are on the diagonals of the matrices.
 constexpr std::size_t diagonal = 8;
 
 std::size_t products_a_warp(const Form& form) {

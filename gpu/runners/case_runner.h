@@ -5,7 +5,8 @@
 
 namespace warpmat {
 
-/// Who runs cases: those of one warp as programs, those of a warpgroup as kernels. `kernels` may be nullptr where there are none of those.
+/// Runners of cases: those of one warp run as programs, those of a warpgroup as kernels. `kernels` may be nullptr if there are none of the
+/// latter.
 struct CaseRunner {
   CaseRunner(Runner& for_programs, KernelRunner* for_kernels = nullptr) : programs(&for_programs), kernels(for_kernels) {}
 

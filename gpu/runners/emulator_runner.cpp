@@ -33,7 +33,7 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// The bits of each word that its register has: a 16-bit register is the low half of one.
+/// The used bits of each register's word: a 16-bit register is the low half.
 std::vector<std::uint32_t> register_masks(const Program& program) {
   std::vector<std::uint32_t> masks(static_cast<std::size_t>(program.named_words), 0xffffffff);
   for (const NamedRegister& r : program.registers)
@@ -72,7 +72,7 @@ EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads, cons
 void EmulatorRunner::run(const Program& program, WarpStates& states) {
   assert(states.words == static_cast<std::size_t>(program.named_words));
   assert(states.shared_bytes >= static_cast<std::size_t>(program.shared_bytes));
-  constexpr std::size_t slice = 64;  // warps that a thread takes at a time
+  constexpr std::size_t slice = 64;  // warps per task
   const std::vector<std::uint32_t> masks = register_masks(program);
   WarpStates finished = states;
   std::atomic<std::size_t> next{0};

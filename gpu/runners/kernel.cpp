@@ -10,7 +10,7 @@
 namespace warpmat {
 namespace {
 
-/// A prefix that no register of `program` begins with: the wrapper's own names begin with it.
+/// A prefix for the wrapper's own names; no register of `program` begins with it.
 std::string free_prefix(const Program& program) {
   std::string prefix = "warpmat_";
   const auto begins = [&](const NamedRegister& r) { return r.name.starts_with(prefix); };
@@ -18,7 +18,7 @@ std::string free_prefix(const Program& program) {
   return prefix;
 }
 
-/// The program with its variables as places in one array of that name.
+/// The program with its variables placed in one array of that name.
 Program with_one_array(Program program, const std::string& array) {
   for (Statement& statement : program.statements)
     for (OperandText& operand : statement.operands)
@@ -61,7 +61,7 @@ class Writer {
     const AddressSpace space = moves ? statement.matrix()->form().space : AddressSpace::shared;
     if (space == AddressSpace::shared) return line(print(shown_, statement));
     if (space == AddressSpace::generic) return write_elsewhere(statement, "cvta.shared.u64 $global, $global;");
-    // Global memory holds what shared memory holds, before the statement and after it.
+    // Global memory is a copy of shared memory, before the statement and after it.
     const std::string number = std::to_string(copies_++);
     copy_shared("ld.shared.b32 $word, [$local];\nst.global.b32 [$global], $word;", "before" + number);
     write_elsewhere(statement,
@@ -70,7 +70,7 @@ class Writer {
     copy_shared("ld.global.b32 $word, [$global];\nst.shared.b32 [$local], $word;", "after" + number);
   }
 
-  /// The statement with $global as its address, which `conversion` makes of the one in shared memory.
+  /// The statement with $global as its address, which `conversion` derives from the one in shared memory.
   void write_elsewhere(const Statement& statement, std::string_view conversion) {
     const auto address = std::ranges::find(statement.operands, OperandText::Kind::address, &OperandText::kind);
     const std::string text = print(shown_, statement);
@@ -121,7 +121,7 @@ class Writer {
         "setp.eq.u32 $here, $word, 0;\nmov.u32 $word, $memory;\n@$here st.global.b32 [$result], $word;");
   }
 
-  /// All of the warp's shared memory, a word a lane at a time; the size is a multiple of 32 words, so the lanes stay together.
+  /// Copies all of the warp's shared memory, a word a lane at a time. The size is a multiple of 32 words, so the lanes do not diverge.
   void copy_shared(std::string_view one_word, std::string_view direction) {
     add("bar.warp.sync 0xffffffff;\nmov.b64 $global, $memories;\nmov.u32 $local, $memory;\nadd.u32 $end, $local, $bytes;\n"
         "mad.lo.u32 $local, $lane, 4, $local;");
@@ -158,7 +158,7 @@ class Writer {
   std::string prefix_;
   Program shown_;
   std::string text_;
-  int copies_ = 0;  ///< statements that global memory was copied for
+  int copies_ = 0;  ///< statements for which shared memory was copied to global memory
 };
 
 std::optional<std::size_t> line_number(const std::string& log) {
@@ -176,7 +176,7 @@ WrappedProgram make_kernel(const Program& program, PtxVersion version) {
 }
 
 PtxVersion required_version(const Program& program) {
-  PtxVersion version = std::max(program.target->since, PtxVersion{6, 5});  // 6.5: bar.warp.sync, cvta and the wrapper's other needs
+  PtxVersion version = std::max(program.target->since, PtxVersion{6, 5});  // 6.5: bar.warp.sync, cvta and other needs of the wrapper
   for (const Statement& statement : program.statements)
     version =
         std::max(version, statement.matrix() != nullptr ? statement.matrix()->form().requirement.ptx : statement.scalar()->requirement.ptx);

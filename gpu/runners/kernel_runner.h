@@ -14,21 +14,21 @@
 
 namespace warpmat {
 
-// A whole kernel for whoever can run one: the emulator or a GPU. Buffers are named by their place, as each runner has addresses of its own.
+// A whole kernel for any runner: the emulator or a GPU. Buffers are identified by index, because each runner has its own addresses.
 
 struct KernelBuffer {
   std::string name;  ///< for messages
   std::vector<std::uint8_t> bytes;
 };
 
-/// A parameter of the entry: its bytes, and the buffers whose addresses are put into them.
+/// A parameter of the entry: its bytes, and the buffers whose addresses are inserted.
 struct KernelParameter {
   struct Pointer {
     std::size_t at = 0;      ///< byte of the parameter
     std::size_t buffer = 0;  ///< of KernelLaunch::buffers
     std::int64_t offset = 0;
   };
-  /// A tensor map, which each runner encodes in its own way: 128 bytes of the parameter, or memory whose address the parameter has.
+  /// A tensor map, which each runner encodes itself: 128 bytes of the parameter, or memory whose address is in the parameter.
   struct Map {
     std::size_t at = 0;      ///< byte of the parameter
     TensorMap map;           ///< without its address:
@@ -40,10 +40,10 @@ struct KernelParameter {
   std::vector<Pointer> pointers;
   std::vector<Map> maps{};
 
-  /// The 128 bytes of a map whose address is known, and the address of memory that holds 128 bytes.
+  /// Returns the 128 bytes of a map whose address is known, and the address of memory with 128 bytes.
   using Encode = std::function<TensorMap::Encoded(const TensorMap&)>;
   using Place = std::function<std::uint64_t(const TensorMap::Encoded&)>;
-  /// The bytes with the addresses and maps in them; `addresses` are those of the buffers.
+  /// The bytes with the addresses and maps inserted; `addresses` are those of the buffers.
   std::vector<std::uint8_t> placed(const std::vector<std::uint64_t>& addresses, const Encode& encode, const Place& place) const;
 };
 
@@ -55,7 +55,7 @@ struct KernelLaunch {
   std::vector<KernelParameter> parameters;
 };
 
-/// What a launch left: the bytes of every buffer, in their order, and the text that the kernel printed.
+/// The result of a launch: the bytes of every buffer, in order, and the text that the kernel printed.
 struct KernelAnswer {
   std::vector<std::vector<std::uint8_t>> buffers;
   std::string printed;
@@ -65,12 +65,12 @@ class KernelRunner {
  public:
   virtual ~KernelRunner() = default;
 
-  /// Assembles the module once for all launches of the same text that follow each other. Throws std::runtime_error with the assembler's
-  /// complaint, or what the kernel did wrong.
+  /// Assembles the module once for consecutive launches of the same text. Throws std::runtime_error with the assembler's message, or with
+  /// the kernel's error.
   virtual KernelAnswer run(const KernelLaunch& launch) = 0;
 };
 
-/// The emulator as a runner: the kernel as `target` executes it, with ptxas's contraction. It may run from several threads at once.
+/// The emulator as a runner: executes the kernel for `target`, with ptxas's contraction. Thread-safe.
 class EmulatorKernelRunner : public KernelRunner {
  public:
   explicit EmulatorKernelRunner(const Target& target, LaunchOptions options = {}) : target_(target), options_(std::move(options)) {}
@@ -81,7 +81,7 @@ class EmulatorKernelRunner : public KernelRunner {
 
   const Target& target_;
   LaunchOptions options_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   std::string text_;  ///< of module_
   std::optional<Module> module_;
 };

@@ -10,7 +10,7 @@
 
 namespace warpmat {
 
-/// The registers and shared memories of many warps that run one program: what a runner is given, and what it gives back.
+/// The registers and shared memories of many warps that run one program: a runner's input and output.
 struct WarpStates {
   std::size_t warps = 0;
   std::size_t words = 0;             ///< 32-bit registers a warp: Program::named_words, in the order of their slots
@@ -29,20 +29,20 @@ struct WarpStates {
   friend bool operator==(const WarpStates&, const WarpStates&) = default;
 };
 
-/// Something that executes programs: the emulator on all cores, a GPU, or in tests a faulty copy of one of them. The differential layer
-/// compares two of these and knows nothing else of either.
+/// Executes programs: the emulator on all cores, a GPU, or in tests a faulty copy of one of them. The differential layer compares two
+/// runners and knows nothing else about either.
 class Runner {
  public:
   virtual ~Runner() = default;
 
-  /// Runs `program` once on each warp of `states`, in place. Throws std::runtime_error naming the statement that failed, with `states` as
-  /// they were. Shared memory begins at address `shared_base()`: what a program's `mov` of a variable's address returns.
+  /// Runs `program` once on each warp of `states`, in place. Throws std::runtime_error naming the statement that failed, with `states`
+  /// unchanged. Shared memory begins at address `shared_base()`, which a program's `mov` of a variable's address returns.
   virtual void run(const Program& program, WarpStates& states) = 0;
 
   /// The shared-memory address of the first byte of `states`' memories.
   virtual std::uint32_t shared_base() const = 0;
 
-  /// What ran, for reports: "emulator sm_90" or "NVIDIA H200, sm_90, driver 13.0".
+  /// A description for reports: "emulator sm_90" or "NVIDIA H200, sm_90, driver 13.0".
   virtual std::string description() const = 0;
 };
 

@@ -23,14 +23,14 @@ ValueKind kind_of(const catalogue::ValueType& type) {
   if (type.name.starts_with("bf16")) return ValueKind::bf16;
   if (type.name == "f32" || type.name == "tf32") return ValueKind::f32;
   if (type.name == "f64") return ValueKind::f64;
-  if (type.bits == 8 || type.type_class == floating) return ValueKind::i8;  // packed small formats too
+  if (type.bits == 8 || type.type_class == floating) return ValueKind::i8;  // including packed small formats
   if (type.bits == 16 || type.name.ends_with("16x2")) return ValueKind::i16;
   return type.bits == 64 ? ValueKind::i64 : ValueKind::i32;
 }
 
 ScalarOperand operand(const Match& match, const OperandPattern& pattern) {
   const catalogue::ValueType& type = match.type_of(pattern);
-  // Where a wider register is allowed it is taken: the GPU then shows how it is filled.
+  // Uses the widest register that is allowed, so that the GPU shows how it fills the upper bits.
   const int bits = type.is_predicate() ? 1 : pattern.may_be_wider ? std::max(type.bits, 32) : type.bits;
   return {&type, kind_of(type), bits, pattern.implicit, pattern.paired, pattern.count};
 }
@@ -43,7 +43,7 @@ void for_each_spelling(const Pattern& pattern, std::size_t place, const std::str
   for (const std::string& qualifier : pattern.places[place].alternatives) for_each_spelling(pattern, place + 1, opcode + qualifier, use);
 }
 
-/// Tables of lop3 that tell every wrong one apart together with random operands: each entry alone, each missing, and usual ones.
+/// Tables of lop3 that, with random operands, expose every wrong table: each entry alone, each missing, and common ones.
 constexpr std::array<int, 20> tables{0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xfe, 0xfd,
                                      0xfb, 0xf7, 0xef, 0xdf, 0xbf, 0x7f, 0x96, 0xe8, 0xca, 0x1a};
 
@@ -90,7 +90,7 @@ std::string ScalarCase::statement(std::span<const std::string> result_texts, std
 
 namespace {
 
-/// A case of `match` without selectors; optional sources only `with_optional`.
+/// A case of `match` without selectors; `with_optional` includes optional sources.
 ScalarCase plain_case(const Match& match, const std::string& opcode, bool with_optional) {
   ScalarCase made{opcode, {}, 0, {}, {}, {}, {}, catalogue::executable(match)};
   for (const OperandPattern& p : match.pattern->operands) {
@@ -106,7 +106,7 @@ struct Selection {
   std::array<std::string_view, 4> before, behind;  ///< of d, a, b, c
 };
 
-/// Selectors that meet every part of a register: those of scalar instructions, of two and of four elements, and vmad's minus.
+/// Selectors that cover every part of a register: those of scalar instructions, of two and of four elements, and vmad's minus.
 const std::vector<Selection>& selections(std::string_view mnemonic) {
   static const std::vector<Selection> scalar{{{}, {}},     {{}, {"", "b0", "h1"}},   {{}, {"", "h0", "b3"}}, {{}, {"", "b2", "b1"}},
                                              {{}, {"h1"}}, {{}, {"b2", "b1", "h0"}}, {{}, {"b0", "", "b2"}}, {{}, {"h0", "h1", "b3"}}};
@@ -117,7 +117,7 @@ const std::vector<Selection>& selections(std::string_view mnemonic) {
   return mnemonic.back() == '2' ? two : mnemonic.back() == '4' ? four : scalar;
 }
 
-/// The cases of a video instruction: with each selection that it takes.
+/// The cases of a video instruction: one for each selection it supports.
 void add_video_cases(const Match& match, const std::string& opcode, std::vector<ScalarCase>& cases) {
   for (const Selection& selection : selections(match.pattern->mnemonic)) {
     const bool merges = !selection.behind[0].empty();

@@ -11,19 +11,19 @@
 
 namespace warpmat {
 
-// The scalar instructions as cases to compare with a GPU: one for each spelling that a row of the catalogue with a kernel has.
+// Scalar instructions as cases to compare with a GPU: one for each spelling of a catalogue row with a kernel.
 
-/// What the numbers of an operand are drawn as.
+/// The distribution of an operand's numbers.
 enum class ValueKind : std::uint8_t { i8, i16, i32, i64, f16, bf16, f32, f64, predicate };
 inline constexpr int value_kinds = 9;
 
-/// What is peculiar to the operands of a class.
+/// The kinds of operands in a class.
 enum class ScalarClass : std::uint8_t {
   random,      ///< all bits
   special,     ///< all combinations of a list: zeros, ones, subnormals, limits, infinities, NaNs, neighbours of powers of two
   ordinary,    ///< floating point: exponents close together, last bits that make ties; integers: of random length
-  extreme,     ///< floating point: exponents where results underflow and overflow; integers: close to the limits
-  exhaustive,  ///< the first operand of 16 bits takes every value; else as ordinary, with any exponent
+  extreme,     ///< floating point: exponents near underflow and overflow; integers: near the limits
+  exhaustive,  ///< the first operand of 16 bits takes every value; else like ordinary, with any exponent
 };
 inline constexpr int scalar_classes = 5;
 
@@ -35,7 +35,7 @@ struct ScalarOperand {
   ValueKind kind = ValueKind::i32;
   int register_bits = 32;  ///< 1: a predicate
   bool carry = false;      ///< CC.CF, which the text does not write
-  bool paired = false;     ///< written behind | at the place of the operand before it
+  bool paired = false;     ///< written after | at the place of the preceding operand
   int vector = 1;          ///< registers in braces
 
   bool is_predicate() const { return register_bits == 1; }
@@ -45,23 +45,24 @@ struct ScalarOperand {
 /// One spelling of an instruction. `sources` counts each register of a vector.
 struct ScalarCase {
   std::string opcode;
-  std::string immediate;            ///< a number in the text that stands for the operand of that place, where there is one: lop3's table
+  std::string immediate;            ///< an immediate in place of an operand, if any: lop3's table
   std::size_t immediate_place = 0;  ///< among the sources
   std::vector<ScalarOperand> results, sources;
-  std::vector<std::string> before, behind;  ///< of the operands, results first: vmad's minus, and the video instructions' selectors ".h1"
+  /// text before and after the operands, results first: vmad's minus, and the video instructions' selectors ".h1"
+  std::vector<std::string> before, behind;
   catalogue::Executable executable;
 
-  /// Whether a case's carry is a borrow, of which CC.CF is the complement: of sub and subc.
+  /// Whether a case's carry is a borrow, the complement of CC.CF: for sub and subc.
   bool borrows() const { return opcode.starts_with("sub"); }
 
-  /// The opcode, and the immediate where there is one: the name in tables and recordings.
+  /// The opcode, and the immediate if there is one: the name in tables and recordings.
   std::string title() const;
 
-  /// The statement with these operands, one for each of `results` and `sources`; that of the carry is not written.
+  /// The statement with these operands, one for each of `results` and `sources`; the carry is not written.
   std::string statement(std::span<const std::string> result_texts, std::span<const std::string> source_texts) const;
 };
 
-/// All cases that `target` has, in the order of the catalogue.
+/// All cases of `target`, in the order of the catalogue.
 std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version);
 
 }  // namespace warpmat

@@ -26,7 +26,7 @@ class Entry {
  private:
   void line(std::string_view ptx) { text_.append(ptx).append("\n"); }
 
-  /// Registers of f32, f64 and whatever else are floating point as the instruction wants them; all others are untyped.
+  /// Registers with the floating-point type that the instruction requires, if any; all others are untyped.
   static std::string register_type(const ScalarOperand& operand) {
     if (operand.is_predicate()) return "pred";
     if (operand.type->name == "f32" || operand.type->name == "f64") return std::string(operand.type->name);
@@ -74,7 +74,7 @@ class Entry {
     if (operand.is_predicate()) {
       if (!operand.carry) line(fmt::format("selp.u32 %word, 1, 0, %d{};", i));
     } else if (operand.register_bits < 32) {
-      // Not cvt.u32.u16: behind set.f16.f16, ptxas 13.0 takes the upper half for zero, which it is not.
+      // Not cvt.u32.u16: after set.f16.f16, ptxas 13.0 wrongly assumes that the upper half is zero.
       return line(fmt::format("mov.b32 %word, 0;\nst.global.b32 [%at], %word;\nst.global.b{} [%at], %d{};", operand.register_bits, i));
     } else {
       line(fmt::format("mov.b32 %word, %d{};", i));

@@ -21,7 +21,7 @@ std::uint32_t mask_of(const std::uint32_t* words) {
   return mask;
 }
 
-/// A signed result of 8 or 16 bits fills a wider register with its sign.
+/// Sign-extends a signed result of 8 or 16 bits to its wider register.
 void extend(const ScalarOperand& result, std::uint32_t* words) {
   const int bits = result.type->bits;
   if (!result.type->is_signed_integer() || bits >= result.register_bits) return;

@@ -10,19 +10,18 @@
 
 namespace warpmat {
 
-/// The operands of `count` elements of one class: what runs of some cases read. Narrow ones are kept as 32-bit words.
+/// The operands of `count` elements of one class, for runs of some cases. Narrow ones are stored as 32-bit words.
 class ScalarOperands {
  public:
   static constexpr std::size_t most_operands = 5;
 
   using Draw = std::function<void(ValueKind kind, std::size_t operand, std::span<std::uint64_t> values)>;
 
-  /// `count`, a multiple of 32, elements of what `draw` gives, for the sources that `cases` have. gpu/cases/scalar_operands.h draws the
-  /// classes.
+  /// `count` elements, a multiple of 32, from `draw`, for the sources of `cases`. gpu/cases/scalar_operands.h draws the classes.
   ScalarOperands(std::size_t count, std::span<const ScalarCase> cases, const Draw& draw);
 
   std::size_t count() const { return count_; }
-  /// The elements of operand number `operand`, which has the kind of `shown`: count() words of 4 bytes, or of 8 where it is wide.
+  /// The elements of operand `operand`, of the kind of `shown`: count() words of 4 bytes, or of 8 if it is wide.
   const void* data(const ScalarOperand& shown, std::size_t operand) const;
 
  private:
@@ -35,13 +34,13 @@ class ScalarOperands {
 struct ScalarResults {
   ScalarResults(const ScalarCase& shown, std::size_t count);
 
-  std::vector<std::vector<std::uint32_t>> narrow;  ///< of each result; empty where it is wide
-  std::vector<std::vector<std::uint64_t>> wide;    ///< of each result; empty where it is narrow
+  std::vector<std::vector<std::uint32_t>> narrow;  ///< of each result; empty if it is wide
+  std::vector<std::vector<std::uint64_t>> wide;    ///< of each result; empty if it is narrow
 
   void* data(std::size_t result) { return wide[result].empty() ? static_cast<void*>(narrow[result].data()) : wide[result].data(); }
 };
 
-/// What this library's kernels give, extended to the registers as the machine does.
+/// Runs this library's kernels and extends the results to registers as the machine does.
 void run_scalar(const ScalarCase& shown, const ScalarOperands& operands, ScalarResults& results);
 
 /// A GPU that runs scalar cases.
@@ -49,10 +48,10 @@ class ScalarGpu {
  public:
   virtual ~ScalarGpu() = default;
 
-  /// Makes `operands` those that run() reads; they must live as long as the GPU is used.
+  /// Makes `operands` the input of run(); they must outlive the use of the GPU.
   virtual void use(const ScalarOperands& operands) = 0;
 
-  /// Assembles the cases, which run() names by their place. Throws std::runtime_error with the assembler's complaint.
+  /// Assembles the cases, which run() identifies by index. Throws std::runtime_error with the assembler's message.
   virtual void load(std::span<const ScalarCase> cases) = 0;
 
   virtual void run(std::size_t place, const ScalarCase& shown, ScalarResults& results) = 0;

@@ -9,7 +9,7 @@
 
 namespace warpmat {
 
-/// What a matrix statement of a program takes and gives, in the registers and the memory of a warp. `warp` and `statement` outlive this.
+/// The sources and results of a matrix statement, in the registers and the memory of a warp. `warp` and `statement` must outlive this.
 class StatementArguments {
  public:
   StatementArguments(Warp& warp, const Statement& statement) {

@@ -31,7 +31,7 @@ struct Unary {
   }
 
   catalogue::Executable executable;
-  PtxVersion ptx;  ///< the oldest that has the instruction
+  PtxVersion ptx;  ///< the oldest version with the instruction
   const catalogue::ValueType *source, *result;
 };
 
@@ -66,7 +66,7 @@ class Emulated : public UnaryFunction {
   std::vector<std::uint32_t> words_;
 };
 
-/// A register of the type, as PTX declares it.
+/// A register declaration of the type.
 std::string register_type(const catalogue::ValueType& type) {
   return type.name == "f32" || type.name == "f64" ? std::string(type.name) : fmt::format("b{}", type.bits);
 }

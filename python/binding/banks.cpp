@@ -49,7 +49,7 @@ py::tuple example_tuple(const BankExample& example) {
   return py::make_tuple(name_of(example.access), example.bytes, example.addresses, example.lanes, example.where);
 }
 
-/// lanes, wavefronts, the lanes that collide, and the words as bank, address and lanes, of each phase.
+/// For each phase: lanes, wavefronts, the lanes that conflict, and the words as bank, address and lanes.
 py::list bank_phases(const Example& example) {
   const BankExample of = example_of(example);
   py::list phases;

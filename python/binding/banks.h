@@ -6,8 +6,7 @@
 
 namespace warpmat::python {
 
-/// What a report has counted: a tuple for each line (BankLine's members in their order, the worst execution as a tuple too), and the
-/// tables.
+/// A report as tuples: one for each line (BankLine's members in order, with the worst execution as a tuple), and the tables.
 pybind11::tuple bank_report(const BankReport& report);
 
 }  // namespace warpmat::python

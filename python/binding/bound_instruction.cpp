@@ -26,7 +26,7 @@ std::string shape_text(const py::array& array) {
   return fmt::format("({})", fmt::join(array.shape(), array.shape() + array.ndim(), ", "));
 }
 
-/// The view of the last dimensions of `array`; `cases` is what the first one may be.
+/// The view of the last dimensions of `array`. `cases` is the allowed size of the first dimension.
 template <typename View>
 CaseMatrices<View> view_of(OperandName name, const ElementTable& table, const py::array& array, decltype(View::data) data,
                            std::size_t cases) {

@@ -15,12 +15,12 @@
 
 namespace warpmat::python {
 
-/// The matrices of many cases in an array of NumPy's: [cases][matrices][rows][columns]; without [matrices] where an operand has one, and
-/// without [cases] where all cases have the same.
+/// The matrices of many cases in a NumPy array: [cases][matrices][rows][columns]. [matrices] is left out if an operand has one, [cases] if
+/// all cases share the matrices.
 template <typename View>
 struct CaseMatrices {
   View first;
-  std::ptrdiff_t case_stride = 0;  ///< in bytes; 0: all cases have the same
+  std::ptrdiff_t case_stride = 0;  ///< in bytes; 0: all cases share the matrices
 
   View of_case(std::size_t number) const {
     View view = first;
@@ -29,7 +29,7 @@ struct CaseMatrices {
   }
 };
 
-/// What PTX writes as a number beside the matrices.
+/// Numbers that PTX writes in addition to the matrices.
 struct MatrixNumbers {
   std::uint32_t selector = 0;
   ScaleIds ids_a, ids_b;
@@ -38,7 +38,7 @@ struct MatrixNumbers {
 /// "trap" or "hardware"; "fast" or "reference". Throws std::invalid_argument for other texts.
 ExecutionOptions execution_options(std::string_view undefined, std::string_view path);
 
-/// An instruction with the tables that bring matrices to registers and back.
+/// An instruction with the tables that convert between matrices and registers.
 class BoundInstruction {
  public:
   /// Throws std::invalid_argument as Instruction does.
@@ -47,24 +47,24 @@ class BoundInstruction {
   const Instruction& instruction() const { return instruction_; }
   const Form& form() const { return instruction_.form(); }
 
-  /// The table of operand `name`; of metadata and scale factors of the matrix that a selector or ids choose.
+  /// The table of operand `name`; for metadata and scale factors that of the matrix which a selector or ids choose.
   const ElementTable& table(OperandName name, int matrix = 0) const;
   /// 32-bit words of an operand in all lanes.
   std::size_t words(OperandName name) const { return static_cast<std::size_t>(form().operand(name).words() * lanes); }
 
-  /// The matrices of operand `name` in `array`, for `cases` cases. Throws std::invalid_argument that names the shape that would be right.
+  /// The matrices of operand `name` in `array`, for `cases` cases. Throws std::invalid_argument naming the required shape.
   CaseMatrices<ConstMatrices> matrices(OperandName name, int matrix, const pybind11::array& array, std::size_t cases) const;
   CaseMatrices<Matrices> written_matrices(OperandName name, pybind11::array& array) const;
 
-  /// Which matrix of e, scale_a and scale_b `numbers` choose. Throws std::invalid_argument for numbers that the ISA does not define.
+  /// The matrix of e, scale_a and scale_b that `numbers` choose. Throws std::invalid_argument for numbers that the ISA does not define.
   int selected(OperandName name, const MatrixNumbers& numbers) const;
 
  private:
   Instruction instruction_;
-  std::array<std::vector<ElementTable>, operand_name_count> tables_;  ///< by OperandName; of e and scale factors one for each choice
+  std::array<std::vector<ElementTable>, operand_name_count> tables_;  ///< by OperandName; for e and scale factors one for each choice
 };
 
-/// Runs `batch` and gives a trap the number of the case: `first` + its warp.
+/// Runs `batch`. Adds to a trap the number of the case: `first` + its warp.
 void execute_cases(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t count,
                    const ExecutionOptions& options);
 

@@ -8,8 +8,8 @@
 
 namespace warpmat::python {
 
-/// Matrices in an array of NumPy's: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, at any distances. Of a matrix at the edge of a
-/// larger one only `rows` rows and `columns` columns are there.
+/// Matrices in a NumPy array: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, with any strides. A matrix at the edge of a larger one has
+/// only `rows` rows and `columns` columns.
 template <typename Byte>
 struct MatrixView {
   Byte* data = nullptr;
@@ -20,11 +20,11 @@ struct MatrixView {
 using ConstMatrices = MatrixView<const std::uint8_t>;
 using Matrices = MatrixView<std::uint8_t>;
 
-/// Where each element of a fragment lies among a warp's 32-bit words, word after word with its 32 lanes: made once, then used for many
-/// warps. An element with fewer bits than its container leaves the other bits zero.
+/// The place of each element of a fragment among a warp's 32-bit words, ordered by word and lane. Computed once and used for many warps. If
+/// an element has fewer bits than its container, the other bits are zero.
 class ElementTable {
  public:
-  /// Of all matrices of `fragment`, or of number `only_matrix` alone.
+  /// For all matrices of `fragment`, or only for number `only_matrix`.
   explicit ElementTable(const Fragment& fragment, int only_matrix = -1);
 
   int matrices() const { return matrices_; }
@@ -33,14 +33,15 @@ class ElementTable {
   /// 32-bit words of all lanes together.
   std::size_t words() const { return words_; }
 
-  /// Writes `words` anew: every element that `from` has, and zeros.
+  /// Writes `words`: every element of `from`, and zeros elsewhere.
   void scatter(const ConstMatrices& from, std::uint32_t* words) const;
-  /// Reads every element that `to` has; of copies the first.
+  /// Reads every element of `to`; of several copies the first.
   void gather(const std::uint32_t* words, const Matrices& to) const;
 
  private:
   struct Slot {
-    std::uint16_t matrix, row, column, word;  ///< word: of the register and lane; of 64 bits the low half, the high one is 32 words on
+    /// word: of the register and lane; of 64 bits the low half, with the high half 32 words later
+    std::uint16_t matrix, row, column, word;
     std::uint8_t shift;
   };
   void add_copy(const Fragment& fragment, int only_matrix, int copy);
@@ -53,7 +54,7 @@ class ElementTable {
   std::size_t words_;
   bool wide_;                   ///< elements of 64 bits
   std::uint32_t mask_;          ///< of an element's own bits
-  std::size_t first_copy_ = 0;  ///< the slots of the first copies are the first ones
+  std::size_t first_copy_ = 0;  ///< slots of the first copies come first
   std::vector<Slot> slots_;
 };
 

@@ -14,7 +14,7 @@ namespace py = pybind11;
 
 namespace {
 
-/// Python's exception `name` of warpmat.errors, made with the message and the fields.
+/// Raises Python's exception `name` of warpmat.errors with the message and the fields.
 void raise(const char* name, const char* message, const py::dict& fields) {
   const py::object type = py::module_::import("warpmat.errors").attr(name);
   const py::object error = type(py::str(message), **fields);

@@ -15,7 +15,7 @@ namespace py = pybind11;
 
 namespace {
 
-/// Cases that a thread takes at a time: their registers stay in its cache.
+/// Cases per task: few enough for their registers to stay in the thread's cache.
 constexpr std::size_t cases_at_once = 64;
 
 std::size_t task_count(std::size_t cases) {
@@ -24,7 +24,7 @@ std::size_t task_count(std::size_t cases) {
 
 // ---- Matrices -----------------------------------------------------------------------------------------------------------------------
 
-/// One source of mma: where its matrices come from, and their registers in a thread's scratch memory.
+/// One source of mma: its matrices, and their registers in a thread's scratch memory.
 struct Source {
   OperandName name;
   const ElementTable* table;
@@ -32,7 +32,7 @@ struct Source {
   std::size_t words;
 };
 
-/// The arguments of one call of mma, as all threads use them.
+/// The arguments of one call of mma, shared by all threads.
 struct Product {
   const BoundInstruction& bound;
   std::vector<Source> sources;
@@ -110,7 +110,7 @@ void multiply(const BoundInstruction& bound, const std::map<std::string, py::arr
   });
 }
 
-/// Calls work(case) for all cases, so that Ctrl-C can end it.
+/// Calls work(case) for all cases; Ctrl-C can end it.
 template <typename Work>
 void for_cases(std::size_t cases, Work work) {
   run_tasks(task_count(cases), 1, [&](std::size_t task, const Worker&) {
@@ -119,7 +119,7 @@ void for_cases(std::size_t cases, Work work) {
   });
 }
 
-/// Between registers, uint32 [cases][words][32], and matrices.
+/// Converts between registers, uint32 [cases][words][32], and matrices.
 void scatter(const BoundInstruction& bound, std::string_view operand, int matrix, const py::array& matrices,
              py::array_t<std::uint32_t, py::array::c_style> words) {
   const OperandName name = *find_operand_name(operand);
@@ -134,7 +134,7 @@ void gather(const BoundInstruction& bound, std::string_view operand, int matrix,
             const py::array_t<std::uint32_t, py::array::c_style>& words, py::array matrices) {
   const OperandName name = *find_operand_name(operand);
   const auto cases = static_cast<std::size_t>(words.shape(0));
-  const auto read = bound.matrices(name, matrix, matrices, cases);  // for its check of the shape
+  const auto read = bound.matrices(name, matrix, matrices, cases);  // checks the shape
   const ElementTable& table = bound.table(name, matrix);
   const CaseMatrices<Matrices> to{{static_cast<std::uint8_t*>(matrices.mutable_data()), read.first.bytes, read.first.matrix_stride,
                                    read.first.row_stride, read.first.column_stride, read.first.rows, read.first.columns},
@@ -145,8 +145,8 @@ void gather(const BoundInstruction& bound, std::string_view operand, int matrix,
 
 // ---- Registers ----------------------------------------------------------------------------------------------------------------------
 
-/// Where the words of an operand lie in an array of registers, [cases][registers][32] of uint32 or uint64, at any distances that are
-/// multiples of a word.
+/// The words of an operand in an array of registers, [cases][registers][32] of uint32 or uint64, with any strides that are multiples of a
+/// word.
 template <typename Word>
 class RegisterArray {
  public:
@@ -174,11 +174,10 @@ class RegisterArray {
 
  private:
   BatchRegisters<Word> place_;
-  std::vector<std::uint16_t> numbers_;  ///< of 64-bit registers: low and high halves
+  std::vector<std::uint16_t> numbers_;  ///< for 64-bit registers: low and high halves
 };
 
-/// Executes on registers: `operands` by name, `written` the operand that the form writes; `memory`, uint8 [cases][bytes], is changed by
-/// what stores.
+/// Executes on registers: `operands` by name; the form writes the operand `written`. Stores change `memory`, uint8 [cases][bytes].
 void execute(const BoundInstruction& bound, std::size_t cases, const std::map<std::string, py::array>& operands,
              std::optional<py::array> memory, std::string_view undefined, std::string_view path, unsigned jobs) {
   const ExecutionOptions options = execution_options(undefined, path);

@@ -8,8 +8,8 @@
 
 namespace warpmat::python {
 
-/// What `python/warpmat/explanations.py` makes an Explanation of: the JSON of `warpmat explain`, its text, its part of a page; and of two
-/// where they part, in words, and the other one alone, each of which is None where there is no other.
+/// The contents of an Explanation of python/warpmat/explanations.py: the JSON of `warpmat explain`, its text, its part of a page. With two
+/// explanations also where they differ, in words, and the second one alone; both are None if there is no second.
 pybind11::tuple explanation_tuple(const ExplanationPair& pair);
 
 }  // namespace warpmat::python

@@ -9,8 +9,8 @@
 #include "python/binding/bound_instruction.h"
 #include "python/binding/tasks.h"
 
-// A product of matrices of any size by the tiles of one instruction, chained along K as a kernel does: the sums that one instruction leaves
-// are operand c of the next.
+// A product of matrices of any size by the tiles of one instruction, chained along K as a kernel does: the sums of one instruction are
+// operand c of the next.
 
 namespace warpmat::python {
 
@@ -18,7 +18,7 @@ namespace py = pybind11;
 
 namespace {
 
-/// A matrix of NumPy's, two dimensions of bit patterns.
+/// A two-dimensional NumPy array of bit patterns.
 struct Plane {
   Plane(const py::array& array, std::uint8_t* data_)
       : data(data_),
@@ -33,7 +33,7 @@ struct Plane {
   int rows, columns;
   std::ptrdiff_t row_stride, column_stride;
 
-  /// The tile from (`row`, `column`) on, as much of it as is there.
+  /// The tile from (`row`, `column`) on, cut off at the matrix's edge.
   template <typename View>
   View tile(int row, int column) const {
     return {data + row * row_stride + column * column_stride, bytes, 0, row_stride, column_stride, rows - row, columns - column};
@@ -44,7 +44,7 @@ int tiles_of(int size, int tile) {
   return (size + tile - 1) / tile;
 }
 
-/// What GPUs' FADD makes of two f32, to nearest even: of a NaN the canonical one.
+/// FADD on two f32, to nearest even, with canonical NaN.
 std::uint32_t add_f32(std::uint32_t x, std::uint32_t y) {
   float a, b;
   std::memcpy(&a, &x, sizeof a);
@@ -114,7 +114,7 @@ class TiledProduct {
       table.gather(scratch.sums.data() + j * table.words(), d_.tile<Matrices>(row, static_cast<int>(j) * shape_.n));
   }
 
-  /// Sums of `promote_every_` steps each, which ordinary f32 additions put together.
+  /// Sums of `promote_every_` steps each, added up by ordinary f32 additions.
   void multiply_promoted(int row, Row& scratch, Worker& worker) {
     for (std::size_t first = 0; first < order_.size(); first += static_cast<std::size_t>(promote_every_)) {
       const std::size_t last = std::min(order_.size(), first + static_cast<std::size_t>(promote_every_));
@@ -150,7 +150,7 @@ class TiledProduct {
 };
 
 std::uint8_t* bytes_of(const py::array& array) {
-  return static_cast<std::uint8_t*>(const_cast<void*>(array.data()));  // sources are read alone
+  return static_cast<std::uint8_t*>(const_cast<void*>(array.data()));  // sources are only read
 }
 
 void matmul(const BoundInstruction& bound, const py::array& a, const py::array& b, const std::optional<py::array>& c, py::array d,

@@ -2,12 +2,12 @@
 
 #include <pybind11/pybind11.h>
 
-// The module warpmat._core: what the package's Python files stand on. Its functions take arrays that these have checked and brought into
-// shape; python/warpmat/_core.pyi has their types.
+// The module warpmat._core, on which the package's Python files are built. Its functions take arrays that those files have checked and
+// reshaped; python/warpmat/_core.pyi has their types.
 
 namespace warpmat::python {
 
-/// C++ exceptions become those of python/warpmat/errors.py.
+/// Translates C++ exceptions to those of python/warpmat/errors.py.
 void bind_errors();
 /// Forms, targets, evidence, formats, layouts, metadata.
 void bind_tables(pybind11::module_& module);

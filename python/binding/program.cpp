@@ -46,7 +46,7 @@ class ProgramRun {
   Words operand_words(std::string_view place) { return copied(words_of(place)); }
   void set_operand_words(std::string_view place, const Words& words) { assign(words_of(place), words); }
 
-  /// The opcode and name of an operand, and the number of its matrix that the statement uses.
+  /// The opcode and name of an operand, and the number of the matrix that the statement uses.
   py::tuple operand(std::string_view place) {
     const OperandPlace found = find_operand_place(*program_, place);
     const Form& form = statement(found).matrix()->form();
@@ -76,7 +76,7 @@ class ProgramRun {
     }
   }
 
-  /// How one element of a matrix statement's result comes about, in a warp that has executed what stands before the statement.
+  /// Explains one element of a matrix statement's result, in a warp that has executed the preceding statements.
   py::tuple explain(std::string_view statement_text, const std::array<int, 3>& element, const std::string& against) const {
     const Statement& wanted = *program_->matrix_statements().at(find_statement(*program_, statement_text));
     Warp warp = before_run();
@@ -136,7 +136,7 @@ class ProgramRun {
 
   std::unique_ptr<Program> program_;
   Warp warp_;
-  std::optional<Warp> before_;  ///< as the warp was when the program began
+  std::optional<Warp> before_;  ///< the warp's state when the program began
   ExecutionOptions options_;
 };
 

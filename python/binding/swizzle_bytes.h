@@ -7,7 +7,7 @@
 
 namespace warpmat::python {
 
-/// How many bytes a swizzle's lines have: 32, 64 or 128; 0 of none.
+/// The bytes of a swizzle's lines: 32, 64 or 128; 0 for none.
 inline int bytes_of(Swizzle swizzle) {
   return swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(swizzle);
 }

@@ -109,8 +109,8 @@ py::dict evidence_fields(const Target& on, std::string_view machine, const Label
   return out;
 }
 
-/// How the bits of a form on a target are known: label, its meaning, hardware, machine instructions, source, how many results stand behind
-/// it, the line that tools print.
+/// The evidence for a form's bits on a target: label, its meaning, hardware, machine instructions, source, number of compared results, and
+/// the line that tools print.
 py::dict evidence(std::string_view opcode, std::string_view target_name) {
   if (const WgmmaForm* form = find_wgmma(opcode)) {
     const Target& on = target(target_name);
@@ -148,7 +148,7 @@ Format format_of(std::string_view text) {
 using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
 using Codes = py::array_t<std::uint64_t, py::array::c_style | py::array::forcecast>;
 
-/// Calls work(i) for all `count` elements, so that Ctrl-C can end it.
+/// Calls work(i) for all `count` elements; Ctrl-C can end it.
 template <typename Work>
 void for_elements(py::ssize_t count, Work work) {
   constexpr py::ssize_t at_once = 1 << 16;
@@ -208,7 +208,7 @@ py::tuple places(const Form& form, std::string_view operand) {
   return py::make_tuple(lane, reg, bit);
 }
 
-/// matrix, row and column of what each place holds, int32 [registers][lanes][elements of a register].
+/// matrix, row and column of the element at each place, int32 [registers][lanes][elements of a register].
 py::tuple elements(const Form& form, std::string_view operand) {
   const Fragment& f = fragment_operand(form, operand).fragment;
   const std::vector<py::ssize_t> shape{f.registers(), lanes, f.elements_per_register()};
@@ -266,8 +266,8 @@ void check_sparse(const Form& form) {
   if (form.sparsity == Sparsity::dense) throw std::invalid_argument(fmt::format("{} has no sparse A: that is for mma.sp", form.opcode));
 }
 
-/// The metadata codes of dense matrices [cases][m][k] of A, and the column that each stored element comes from: uint8 [cases][m][groups]
-/// and int64 [cases][m][k / 2]. `values` are the elements as numbers.
+/// The metadata codes of dense matrices [cases][m][k] of A, and the column of each stored element: uint8 [cases][m][groups] and int64
+/// [cases][m][k / 2]. `values` are the elements as numbers.
 py::tuple compress_a(const Form& form, const Doubles& values) {
   check_sparse(form);
   const py::ssize_t cases = values.shape(0);
@@ -294,7 +294,7 @@ py::tuple compress_a(const Form& form, const Doubles& values) {
   return py::make_tuple(metadata, columns);
 }
 
-/// The column that each stored element belongs to, int64 [cases][m][k / 2], by codes [cases][m][groups].
+/// The column of each stored element, int64 [cases][m][k / 2], from codes [cases][m][groups].
 py::array_t<std::int64_t> stored_columns(const Form& form, const py::array_t<std::uint8_t, py::array::c_style>& metadata) {
   check_sparse(form);
   const int m = form.shape.m, k = form.shape.k, group = metadata_group(form);

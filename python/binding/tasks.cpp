@@ -29,12 +29,12 @@ void Signals::check() {
   if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
 }
 
-/// The tasks that nobody has begun yet, and the failure of the lowest one.
+/// The tasks that have not begun, and the failure of the lowest failed one.
 class Tasks {
  public:
   Tasks(std::size_t tasks, const std::function<void(std::size_t, Worker&)>& work) : tasks_(tasks), work_(work) {}
 
-  /// Does tasks until none is left or one has failed.
+  /// Executes tasks until none is left or one has failed.
   void run(std::size_t number) {
     Worker worker(*this, number);
     std::size_t task = 0;
@@ -50,7 +50,7 @@ class Tasks {
     }
   }
 
-  /// The same on `others` threads beside the caller's, or on fewer where the system has no more.
+  /// The same on `others` threads in addition to the caller's, or on fewer if the system has no more.
   void run_all(std::size_t others) {
     std::vector<std::thread> threads;
     try {
@@ -78,7 +78,7 @@ class Tasks {
     end_.notify_one();
   }
 
-  /// Waits for `others` threads to end, and asks for signals meanwhile.
+  /// Waits for `others` threads to end, and checks signals meanwhile.
   void wait_for(std::size_t others) {
     Signals signals;
     std::unique_lock lock(mutex_);
@@ -106,7 +106,7 @@ class Tasks {
   const std::function<void(std::size_t, Worker&)>& work_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable end_;
   std::size_t ended_ = 0;
   std::exception_ptr failure_;

@@ -6,7 +6,7 @@
 
 namespace warpmat::python {
 
-/// Asks Python for signals now and then, on the thread that Python called and that has released Python's lock. What it throws is Python's
+/// Checks Python's signals at intervals, on the thread that Python called and that has released Python's lock. It throws Python's
 /// exception: KeyboardInterrupt.
 class Signals {
  public:
@@ -18,14 +18,14 @@ class Signals {
 
 class Tasks;
 
-/// One of the threads that do tasks.
+/// One of the threads that execute tasks.
 class Worker {
  public:
   Worker(Tasks& tasks, std::size_t number) : tasks_(tasks), number_(number) {}
 
-  /// Never the same in two threads at once, and below worker_count(tasks, jobs); 0 is the caller's thread.
+  /// Unique among running threads, and below worker_count(tasks, jobs); 0 is the caller's thread.
   std::size_t number() const { return number_; }
-  /// To be called by a task every few milliseconds: throws where the work is to end, by Ctrl-C or as another task has failed.
+  /// A task calls this every few milliseconds. Throws if the work must end, because of Ctrl-C or because another task has failed.
   void breathe();
 
  private:
@@ -34,13 +34,12 @@ class Worker {
   Signals signals_;
 };
 
-/// Calls work(task, worker) for every task from 0 to `tasks` - 1 on `jobs` threads (0: as many as there are cores), of which the caller's
-/// is one, in ascending order of their beginnings. The caller holds Python's lock, which is released meanwhile. About every 50 ms the
-/// caller's thread asks Python for signals, so that Ctrl-C ends the work: between tasks and where they breathe. Of several failures that
-/// of the lowest task is thrown.
+/// Calls work(task, worker) for tasks 0 to `tasks` - 1 on `jobs` threads, the caller's included; 0 means the number of cores. Tasks begin
+/// in ascending order. The caller holds Python's lock, which is released meanwhile. About every 50 ms the caller's thread checks Python's
+/// signals, so that Ctrl-C ends the work between tasks and in breathe(). If several tasks fail, it throws the failure of the lowest one.
 void run_tasks(std::size_t tasks, unsigned jobs, const std::function<void(std::size_t task, Worker& worker)>& work);
 
-/// How many threads run_tasks uses at most.
+/// The maximum number of threads that run_tasks uses.
 std::size_t worker_count(std::size_t tasks, unsigned jobs);
 
 }  // namespace warpmat::python

@@ -67,7 +67,7 @@ Major major_of(const WgmmaForm& form, bool k_major) {
   throw std::invalid_argument(fmt::format("{} has K-major operands alone; only 16-bit types may be MN-major", form.opcode));
 }
 
-/// The bits of the descriptor of an operand that lies without gaps behind `start`.
+/// The bits of the descriptor of an operand whose bytes follow `start` without gaps.
 std::uint64_t wgmma_descriptor(std::string_view opcode, std::string_view operand, bool k_major, int swizzle, std::uint32_t start) {
   const WgmmaForm& form = form_of(opcode);
   const MatrixLines lines = matrix_lines(form, operand_of(form, operand, true), major_of(form, k_major));

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared fixtures and helpers of the tests."""
 
 import importlib.util
 import json
@@ -23,12 +23,12 @@ def is_installed() -> bool:
     return True
 
 
-# An installed package brings its plugin by its entry point; one in a build folder has none.
+# An installed package registers its plugin by its entry point; one in a build folder has none.
 pytest_plugins = ["pytester"] if is_installed() else ["pytester", "warpmat.pytest_plugin"]
 
 
 class Drawn:
-    """The operands of one form and class, and what the C++ library made of them."""
+    """The operands of one form and class, and the C++ library's results."""
 
     def __init__(self, line, operands, memory, result):
         self.opcode, self.drawn, self.cases = line["opcode"], line["class"], line["warps"]

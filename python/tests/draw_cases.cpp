@@ -9,17 +9,17 @@
 #include "gpu/cases/cases.h"
 #include "gpu/runners/emulator_runner.h"
 
-// draw_cases TARGET SEED WARPS: what the C++ library makes of drawn operands, for the tests of the Python package. For every form of the
-// target and every class of operands that applies, a line of JSON on standard output and behind it the bytes that it announces: the words
-// of the operands, uint32 [warps][words][32] each, shared memory, uint8 [warps][bytes], and the words that the runner left in the operand
-// that is written, or for stores the memory again.
+// draw_cases TARGET SEED WARPS: the C++ library's results for random operands, for the tests of the Python package. For every form of the
+// target and every class of operands that applies, it writes a line of JSON to standard output, followed by the bytes that the line
+// announces. These are the words of the operands, uint32 [warps][words][32] each; shared memory, uint8 [warps][bytes]; and the words of the
+// written operand after the run, or for stores the memory again.
 
 namespace warpmat {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-/// The words of an operand in all warps; of numbers in the text those of any lane.
+/// The words of an operand in all warps; for immediates those of any lane.
 Words words_of(const OperandText& operand, const WarpStates& states) {
   Words words;
   for (std::size_t warp = 0; warp < states.warps; ++warp)

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-// A stand-in for the package ml_dtypes, for tests where that is not installed: dtypes of the same names and widths, registered with NumPy
-// as that package registers them. Elements are bit patterns alone; there is no arithmetic and no conversion.
+// A stand-in for the package ml_dtypes, for tests without that package: dtypes of the same names and widths, registered with NumPy in the
+// same way. Elements are bit patterns only; there is no arithmetic and no conversion.
 
 namespace {
 
@@ -42,7 +42,7 @@ struct Functions {
 };
 
 struct Dtype {
-  const char* name;       ///< of the attribute, and behind the dot of the type's name
+  const char* name;       ///< of the attribute, and after the dot of the type's name
   const char* type_name;  ///< "ml_dtypes.bfloat16"
   int bytes;
 };
@@ -55,7 +55,7 @@ constexpr std::array<Dtype, 9> dtypes = {{{"bfloat16", "ml_dtypes.bfloat16", 2},
                                           {"float4_e2m1fn", "ml_dtypes.float4_e2m1fn", 1},
                                           {"int4", "ml_dtypes.int4", 1},
                                           {"uint4", "ml_dtypes.uint4", 1}}};
-// What NumPy keeps pointers to, for as long as the process lives.
+// NumPy keeps pointers to these as long as the process lives.
 std::array<PyArray_ArrFuncs, dtypes.size()> functions;
 std::array<PyArray_Descr, dtypes.size()> descriptions;
 
@@ -69,7 +69,7 @@ void set_functions(PyArray_ArrFuncs& to) {
   to.nonzero = &Functions<Code>::nonzero;
 }
 
-/// A type of scalars of its own, as NumPy names a registered dtype by its type.
+/// A new scalar type for each dtype, because NumPy names a registered dtype by its type.
 PyTypeObject* make_type(const char* name) {
   static PyType_Slot slots[] = {{0, nullptr}};
   PyType_Spec spec{name, static_cast<int>(sizeof(PyObject)), 0, Py_TPFLAGS_DEFAULT, slots};

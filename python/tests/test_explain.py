@@ -115,7 +115,7 @@ def test_what_cannot_be_explained_is_an_error(options, text):
 
 
 def wavefronts_of_store(addresses, width):
-    """Independent of the library: phases of 128 bytes' worth of lanes, in each of which the fullest bank counts."""
+    """Independent of the library: the fullest bank of each phase of 128 bytes counts."""
     lanes = max(1, min(32, 128 // width))
     total = 0
     for first in range(0, 32, lanes):

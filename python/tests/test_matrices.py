@@ -149,7 +149,7 @@ def test_ml_dtypes_arrays_are_operands_and_results(format, name, ml_dtypes, rng)
     back = warpmat.gather(opcode, "a", warpmat.scatter(opcode, "a", arrays[0]))
     assert type(back) is np.ndarray and back.dtype == dtype and np.array_equal(back.view(bits[0].codes.dtype), bits[0].codes)
     assert bits[0].array.dtype == dtype
-    warpmat.assert_bits_equal(back, bits[0])  # the same elements, held otherwise
+    warpmat.assert_bits_equal(back, bits[0])  # the same elements in another container
     with pytest.raises(AssertionError, match=r"\[0, 0\] is"):
         warpmat.assert_bits_equal(back, warpmat.Bits(bits[0].codes ^ 1, format))
     with pytest.raises(TypeError, match=f"a holds {format}; it must be f16"):
@@ -213,7 +213,7 @@ def test_torch_tensors_are_taken_as_they_are(rng):
 
 
 class Tensor:
-    """A stand-in for a tensor of torch: what warpmat asks of one, and nothing else."""
+    """A stand-in for a torch tensor: it has only what warpmat uses."""
 
     __module__ = "torch"
 
@@ -235,7 +235,7 @@ class Tensor:
 
 
 def test_tensors_that_numpy_has_no_dtype_for_are_bit_patterns(rng, monkeypatch):
-    """With a stand-in for torch, so that the way its tensors are taken is tested where torch is not installed."""
+    """With a stand-in for torch, so that handling of its tensors is tested without torch."""
     torch = types.ModuleType("torch")
     torch.int16, torch.uint8 = np.int16, np.uint8
     monkeypatch.setitem(sys.modules, "torch", torch)
@@ -253,7 +253,7 @@ def test_tensors_that_numpy_has_no_dtype_for_are_bit_patterns(rng, monkeypatch):
 
 
 class OnlyDlpack:
-    """An array of somebody else: it has __dlpack__ and nothing else."""
+    """A foreign array: it has __dlpack__ and nothing else."""
 
     def __init__(self, array, device=None):
         self.array, self.device = array, device
@@ -274,7 +274,7 @@ def test_dlpack_is_enough(rng):
         warpmat.mma(F16, "sm_90", OnlyDlpack(np.zeros(1, "V2")), b)
     x = np.zeros(1, np.uint16)
     _COPY.launch("copy", 1, 1, OnlyDlpack(x), np.array([7], np.uint16))
-    assert x[0] == 7  # a buffer of somebody else's is written to
+    assert x[0] == 7  # a foreign buffer is written to
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ TEST_CASE("C: layouts both ways", "[c]") {
         CHECK(Element{element.row, element.column, element.matrix} == expected);
         warpmat_place place{};
         REQUIRE(warpmat_place_of(instruction, named, element, &place) == WARPMAT_OK);
-        // Fragments of wmma hold elements at two places, of which this is one.
+        // Fragments of wmma hold elements at two places; this is one of them.
         REQUIRE(warpmat_element_at(instruction, named, place, &element) == WARPMAT_OK);
         CHECK(Element{element.row, element.column, element.matrix} == expected);
         if (form.mnemonic == Mnemonic::mma) CHECK((place.lane == lane && place.reg == operand.registers() - 1 && place.bit == 0));
@@ -245,7 +245,7 @@ int throw_reading(void*, std::size_t, int, std::uint64_t, std::uint8_t*, std::si
   throw 7;
 }
 
-/// A call that works, for a test to spoil, and what it must then be told.
+/// A valid call, for tests to break, and the expected error.
 struct Misuse {
   const char* what;
   warpmat_status status;
@@ -362,7 +362,7 @@ TEST_CASE("C: the rest of misuse, and errors that fit the caller's struct", "[c]
   CHECK(warpmat_execute(mma, &call, 1, nullptr) == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_execute(mma, &call, 0, nullptr) == WARPMAT_OK);
 
-  // An older version's shorter message: cut, ended, and nothing behind it touched. A size without room for it: nothing at all.
+  // An older version's shorter message: truncated, terminated, and no byte beyond it touched. A size too small for it: nothing is written.
   for (const std::size_t size : {offsetof(warpmat_error, message) + 10, sizeof(std::size_t), std::size_t{0}}) {
     std::memset(&error, 0x5a, sizeof error);
     error.size = size;

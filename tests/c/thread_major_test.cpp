@@ -117,7 +117,7 @@ TEST_CASE("C: what kernels decline is executed from thread-major registers too: 
     const Target& hopper = target("sm_90a");
     if (form.sparsity == Sparsity::dense || unavailable(form, hopper)) continue;
     if (find_lowering(form, hopper.hardware)->particulars.undefined_metadata == UndefinedMetadata::unknown) continue;
-    if (form.format(OperandName::a) == Format::tf32) continue;  // it traps: nobody knows
+    if (form.format(OperandName::a) == Format::tf32) continue;  // it traps: the behaviour was not measured
     for (const bool drawn : {false, true}) {
       WarpArrays warps(form, count, std::nullopt, static_cast<unsigned>(random()));
       for (std::size_t lane = 0; lane < lanes; ++lane)

@@ -72,7 +72,7 @@ TEST_CASE("executing a batch allocates nothing") {
   }
 }
 
-TEST_CASE("executing through C allocates nothing, wherever registers and memory lie") {
+TEST_CASE("executing through C allocates nothing, whatever the layout of registers and memory") {
   struct Bytes {
     std::array<std::uint8_t, 2048> bytes{};
 

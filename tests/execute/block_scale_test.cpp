@@ -91,7 +91,7 @@ std::vector<int> columns_of_row(const Form& form, FormRegisters& registers, int 
   return all;
 }
 
-/// Rows and columns of the class: column j of B is drawn with row j of A, where the elements of that row meet it.
+/// Rows and columns of the class: column j of B is drawn with row j of A, at the places that multiply the elements of that row.
 Matrices draw(const Form& form, FormRegisters& registers, OperandClass operand_class, std::mt19937_64& random) {
   const Format a = form.format(OperandName::a), b = form.format(OperandName::b);
   Matrices x;
@@ -288,9 +288,9 @@ TEST_CASE("any other byte-id or thread-id traps, and so do those that differ bet
   }
 }
 
-TEST_CASE("with scale factors at the limits of the usual case the fast path gives the reference's bits") {
+TEST_CASE("with scale factors at the limits of the common case the fast path gives the reference's bits") {
   std::mt19937_64 random(88);
-  const std::array<std::uint64_t, 4> spreads{3, 29, 30, 31};  // exponents from -30 to 30 are usual
+  const std::array<std::uint64_t, 4> spreads{3, 29, 30, 31};  // exponents from -30 to 30 are in the common case
   for (const Form* form : scaled_forms()) {
     if (form->kind != Kind::mxf8f6f4) continue;
     CAPTURE(form->opcode);

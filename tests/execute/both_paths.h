@@ -9,7 +9,7 @@
 #include "catch.h"
 
 /// Executes on the reference and on the fast path, and requires that they give the same bits: an oracle that is compared with what the
-/// destination holds afterwards meets both. Sources and destination may not overlap.
+/// destination holds afterwards is checked by both. Sources and destination may not overlap.
 inline void execute_both_paths(const warpmat::Instruction& instruction, const warpmat::Arguments& arguments) {
   const auto results = [&](warpmat::Path path) {
     constexpr std::uint32_t never_written = 0xDEADBEEF;

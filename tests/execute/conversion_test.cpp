@@ -1,5 +1,5 @@
-// Every code of the formats of 16 bits and less, as a kernel reads it: products of which one alone is not zero show what it was read as.
-// All codes pass the usual and the general case of the kernels of every instruction set, and the reference.
+// Every code of the formats of 16 bits and less, decoded by a kernel: a sum with one nonzero product shows the decoded value.
+// All codes pass the common case and the fallback of the kernels of every instruction set, and the reference.
 
 #include <fmt/core.h>
 #include <warpmat/execute/fast/instruction_sets.h>

@@ -71,7 +71,7 @@ TEST_CASE("f64 mma is a chain of this machine's fused multiply-adds, rounded as 
           for (int k = 0; k < form.shape.k; ++k)
             want = fma_in(direction_of(form.opcode), at(OperandName::a, i, k), at(OperandName::b, k, j), want);
           const double got = at(OperandName::d, i, j);
-          if (std::isnan(want)) continue;  // infinities met: another test
+          if (std::isnan(want)) continue;  // infinities cancelled: another test
           tally.expect(std::bit_cast<std::uint64_t>(got) == std::bit_cast<std::uint64_t>(want),
                        [&] { return fmt::format("{}: D[{}][{}] is {:a}, expected {:a}", form.opcode, i, j, got, want); });
         }

@@ -1,4 +1,4 @@
-// Where registers lie: unaligned, one over the other, inside the memory that is addressed.
+// Placement of registers: unaligned, overlapping, inside the addressed memory.
 
 #include <algorithm>
 #include <cstring>
@@ -34,7 +34,7 @@ void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::si
 
 }  // namespace
 
-TEST_CASE("registers may lie wherever a 32-bit word may: every form, alone and in batches") {
+TEST_CASE("registers may have any alignment of a 32-bit word: every form, alone and in batches") {
   constexpr std::size_t count = 2;
   for (const Form& form : forms()) {
     const Instruction instruction(form, target_with(form));
@@ -131,7 +131,7 @@ TEST_CASE("C and D of a batch may overlap in any way: both paths, in batches and
 
 // ---- Registers in the memory --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("registers of ldmatrix and stmatrix may lie in the memory: all is read before anything is written") {
+TEST_CASE("registers of ldmatrix and stmatrix may overlap the memory: all is read before anything is written") {
   std::mt19937_64 random(46);
   for (const Form& form : forms()) {
     if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) continue;

@@ -206,7 +206,7 @@ TEST_CASE("C and D may share words at any distance: every form and target, both 
 
 namespace {
 
-/// The registers of a warp's threads, of which statements of wmma.mma name some, mostly more than once.
+/// The registers of a warp's threads. Statements of wmma.mma name some of them, mostly more than once.
 struct RegisterFile {
   static constexpr std::size_t registers = 24;
 
@@ -228,8 +228,8 @@ struct RegisterFile {
 
 }  // namespace
 
-// Where the register lists lie plainly, the reference reads and writes each register where it is, in the order that was measured.
-TEST_CASE("wmma.mma whose D meets its sources: thread by thread as register by register, both paths") {
+// If the register lists are used in place, the reference reads and writes each register directly, in the measured order.
+TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major, both paths") {
   std::mt19937_64 random(73);
   std::size_t shown = 0;
   for (const Form& form : forms()) {

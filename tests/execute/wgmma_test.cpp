@@ -80,7 +80,7 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
   CHECK(types.size() == 17 + 4 + 16 + 4);  // dense, .satfinite, sparse, sparse .satfinite: every pair of types, of width 8
 }
 
-TEST_CASE("the registers of D may lie anywhere, and among those of A", "[execute][wgmma]") {
+TEST_CASE("the registers of D may be anywhere, and overlap those of A", "[execute][wgmma]") {
   const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16");
   Words a(instruction.a_words()), b(instruction.b_words()), c(static_cast<std::size_t>(instruction.form().d_registers()) * lanes);
   std::mt19937 random(1);

@@ -42,7 +42,7 @@ const OperandText& operand_text(const Program& program, const Form& form, Operan
 
 }  // namespace
 
-TEST_CASE("the variants of a form's program meet every selector and every id of scale factors", "[gpu]") {
+TEST_CASE("the variants of a form's program cover every selector and every id of scale factors", "[gpu]") {
   for (const Form& form : forms()) {
     CAPTURE(form.opcode);
     std::map<OperandName, std::set<std::vector<std::uint32_t>>> values;

@@ -76,7 +76,7 @@ TEST_CASE("a trap names warp, line and statement and leaves the states as they w
 }
 
 TEST_CASE("a runner executes as its options say", "[gpu]") {
-  // Metadata of 0, which the ISA does not define: both of two stored elements meet the first element of B.
+  // Metadata of 0, which the ISA does not define: both of two stored elements multiply the first element of B.
   const Program program = parse(
       "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, "
       "0;",

@@ -31,7 +31,7 @@ std::string hardware_name(std::string capability) {
   return "sm_" + capability;
 }
 
-/// The opcodes of which the files of a hardware have answers.
+/// The opcodes with answers in the files of a hardware.
 std::set<std::string> recorded_forms(Hardware hardware) {
   std::set<std::string> opcodes;
   const std::filesystem::path directory = vectors / name(hardware);

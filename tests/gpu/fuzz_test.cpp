@@ -119,7 +119,7 @@ TEST_CASE("a program depends on seed and index alone", "[gpu]") {
   CHECK(random_fuzz_states(program, 1, 7, 3) == random_fuzz_states(program, 1, 7, 3));
 }
 
-TEST_CASE("what one warp stores lies apart in each lane", "[gpu]") {
+TEST_CASE("the lanes of a warp store to disjoint bytes", "[gpu]") {
   // If lanes wrote to the same bytes, the order of lanes would show in memory.
   for (std::uint64_t index = 0; index < 300; ++index) {
     const Program program = parse(random_fuzz_program(target("sm_90a"), seed, index).text());

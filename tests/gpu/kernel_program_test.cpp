@@ -39,7 +39,7 @@ TEST_CASE("random kernels do not depend on the order of warps and blocks", "[gpu
   CHECK(fused > 10);
 }
 
-TEST_CASE("random kernels meet nearly all scalar instructions of the table", "[gpu]") {
+TEST_CASE("random kernels cover nearly all scalar instructions of the table", "[gpu]") {
   std::set<std::string> mnemonics, met;
   for (const ScalarCase& shown : scalar_cases(hopper(), {9, 0})) mnemonics.insert(shown.opcode.substr(0, shown.opcode.find('.')));
   for (std::uint64_t index = 0; index < 400; ++index) {
@@ -51,7 +51,8 @@ TEST_CASE("random kernels meet nearly all scalar instructions of the table", "[g
   CHECK(met.size() > mnemonics.size() * 9 / 10);
 }
 
-TEST_CASE("random kernels of a warpgroup run without a report, whatever the order of warps, and meet the ways of wgmma", "[gpu][wgmma]") {
+TEST_CASE("random kernels of a warpgroup run without a report, whatever the order of warps, and cover the variants of wgmma",
+          "[gpu][wgmma]") {
   EmulatorKernelRunner in_order(hopper()), other(hopper(), {.schedule = 1234567});
   std::set<std::string> met;
   for (std::uint64_t index = 0; index < 25; ++index) {

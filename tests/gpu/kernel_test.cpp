@@ -110,7 +110,7 @@ TEST_CASE("the required version is that of the newest thing in the program", "[g
   CHECK(required_version(parse("movmatrix.sync.aligned.m8n8.trans.b16 d, a;", "sm_75")) == PtxVersion{7, 8});
 }
 
-TEST_CASE("an assembler's log is told with the line that it names", "[gpu]") {
+TEST_CASE("an assembler's log is shown with the line that it names", "[gpu]") {
   const std::string text = ".version 8.0\nfirst;\nsecond {a};\n";
   CHECK(explain_log(text, "ptxas application ptx input, line 3; error   : Feature '.x' not supported\nptxas fatal   : aborted") ==
         "'second {a};': error   : Feature '.x' not supported");

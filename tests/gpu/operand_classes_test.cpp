@@ -177,7 +177,7 @@ TEST_CASE("class finite: every exponent, no NaN and no infinity", "[gpu]") {
   }
 }
 
-TEST_CASE("class close: normal numbers whose exponents lie within 8 binades, or fewer", "[gpu]") {
+TEST_CASE("class close: normal numbers whose exponents are within 8 binades, or fewer", "[gpu]") {
   for (const NamedProduct& p : products_of(named("close"))) {
     CAPTURE(p.name);
     std::set<int> spreads;

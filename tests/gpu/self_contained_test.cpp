@@ -12,7 +12,7 @@
 namespace warpmat {
 namespace {
 
-/// Warp `warp` of `initial` after `program`, as self_contained tells it to another runner, equals what the program ends with.
+/// Warp `warp` of `initial` after `program`, as written by self_contained for another runner, equals the final state of the program.
 bool tells_the_same(const Program& program, const WarpStates& initial, std::size_t warp, std::uint32_t base, std::uint32_t other_base) {
   WarpStates expected = initial;
   EmulatorRunner(base, 1).run(program, expected);
@@ -29,7 +29,7 @@ bool tells_the_same(const Program& program, const WarpStates& initial, std::size
   return std::ranges::equal(expected.shared_of(warp), found.shared_of(0).first(expected.shared_bytes));
 }
 
-TEST_CASE("every form's case can be told as a program without input", "[gpu]") {
+TEST_CASE("every form's case can be written as a program without input", "[gpu]") {
   Tally tally;
   const Target& target = warpmat::target("sm_90a");
   for (const Form& form : forms()) {
@@ -57,12 +57,12 @@ TEST_CASE("every form's case can be told as a program without input", "[gpu]") {
   CHECK(tally.failures().empty());
 }
 
-TEST_CASE("a program with predicates can be told without input", "[gpu]") {
+TEST_CASE("a program with predicates can be written without input", "[gpu]") {
   const Program program = parse(".target sm_90\n.reg .pred p, q; .reg .b32 a; @p add.u32 a, a, 1; setp.eq.u32 q, a, 5; @!q not.pred p, p;");
   CHECK(tells_the_same(program, random_states(program, 2, 3, 0, 1024), 1, 1024, 0));
 }
 
-TEST_CASE("a program with registers of every width can be told without input", "[gpu]") {
+TEST_CASE("a program with registers of every width can be written without input", "[gpu]") {
   const Program program = parse(R"(
       .reg .b16 h, g; .reg .f32 f; .reg .f64 wide; .reg .u64 more; .reg .f16x2 pair; .reg .b32 warpmat_at, at;
       .shared .b8 odd[5]; .shared .align 8 .b64 cell[2];

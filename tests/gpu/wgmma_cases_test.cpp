@@ -130,7 +130,7 @@ TEST_CASE("a sweep of wgmma compares every word, and names the element that is w
   }
 }
 
-// Every eighth class in turn; `warpmat replay tests/vectors/wgmma_sm_90.jsonl.gz` compares all.
+// Every eighth class, cyclically; `warpmat replay tests/vectors/wgmma_sm_90.jsonl.gz` compares all.
 TEST_CASE("the emulator gives the answers of wgmma that were recorded from an H200", "[gpu][wgmma]") {
   Recording some{card().provenance, {}};
   for (std::size_t i = 0; i < card().answers.size(); i += 8) some.answers.push_back(card().answers[i]);

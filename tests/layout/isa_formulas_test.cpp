@@ -74,7 +74,7 @@ TEST_CASE("fragments of C and D agree with the formulas of the PTX ISA for every
   CHECK(tally.comparisons() == 2 * 64 + 3 * 128 + std::size(rows));
 }
 
-TEST_CASE("8x8 matrices lie as PTX ISA 9.7.14.5.15 draws them, plain and transposed") {
+TEST_CASE("8x8 matrices have the layout of PTX ISA 9.7.14.5.15, plain and transposed") {
   for (const int number : {1, 2, 4})
     for (const bool transposed : {false, true}) {
       const Fragment fragment = fragment_m8n8(number, transposed);

@@ -156,7 +156,7 @@ TEST_CASE("swizzles of 32, 64 and 128 bytes", "[layout]") {
     for (std::uint32_t byte = 0; byte < 4096; ++byte) REQUIRE(layout(point_of(address, byte))[address] == cute(b, byte));
     CHECK(layout.inverse() == layout);
   }
-  // What it is for: the same 16-byte chunk of eight rows of 128 bytes meets eight different groups of four banks.
+  // Its purpose: the same 16-byte chunk of eight rows of 128 bytes uses eight different groups of four banks.
   const LinearLayout layout = swizzle_layout(Swizzle::bytes_128);
   for (std::uint32_t chunk = 0; chunk < 8; ++chunk) {
     std::set<std::uint32_t> banks;

@@ -20,7 +20,7 @@ int bits_of(const std::string& type) {
 
 }  // namespace
 
-TEST_CASE("every element lies where an H200 read it from, whatever the descriptor", "[layout][wgmma]") {
+TEST_CASE("every element is at the address from which an H200 read it, whatever the descriptor", "[layout][wgmma]") {
   int descriptors = 0, elements = 0;
   for (const auto& row : read_table(source_path("tests/vectors/wgmma_descriptors_sm_90.tsv.gz"))) {
     if (row.front().starts_with('#')) continue;

@@ -71,7 +71,7 @@ inline bool works_from_c() {
   return warpmat_execute(mma, &call, 1, &error) == WARPMAT_BAD_ARGUMENT && warpmat_find("no.such", "sm_80", &error) == nullptr;
 }
 
-/// Uses what the library offers: instructions and programs made now, and the text of errors, which search the tables.
+/// Uses all services of the library: instructions and programs made now, and the text of errors, which search the tables.
 inline bool library_works() {
   using namespace warpmat;
   if (!works_from_c()) return false;

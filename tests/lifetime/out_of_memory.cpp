@@ -1,5 +1,5 @@
 // An allocation that fails while an instruction is made is reported, and leaves nothing behind: the next instruction of that form is as
-// fast as any. Every allocation in turn fails.
+// fast as any. Each allocation fails once.
 
 #include <warpmat/execute/fast/fast.h>
 

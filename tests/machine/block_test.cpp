@@ -28,7 +28,7 @@ TEST_CASE("bar.sync: what one warp stores before it another one loads after it, 
 }
 
 TEST_CASE("barriers with a number of threads, bar.arrive, and reductions", "[machine][block]") {
-  // Warps 0 and 1 meet at barrier 3; warp 2 only arrives at barrier 4, where warp 3 waits.
+  // Warps 0 and 1 synchronise at barrier 3; warp 2 only arrives at barrier 4, where warp 3 waits.
   const Module module = word_kernel(R"(
     .shared .u32 word;
     shr.u32 %r0, %i, 5;
@@ -202,7 +202,7 @@ TEST_CASE("cp.async arrives when it is waited for and not before; missing bytes 
   CHECK(memory.read<std::uint32_t>(out, 7) == std::vector<std::uint32_t>{7, 1, 7, 0x05050505, 0x06, 7, 9});
 }
 
-TEST_CASE("a launch that is told to stop ends with a trap of kind limit, whatever its blocks do", "[machine][block]") {
+TEST_CASE("a launch with the stop flag set ends with a trap of kind limit, whatever its blocks do", "[machine][block]") {
   const Module module = word_kernel("again: bra again;");
   for (const int jobs : {1, 2}) {
     const std::atomic<bool> stop{true};

@@ -167,7 +167,7 @@ TEST_CASE("An arrival at a block that has ended is passed over, and reported whe
         std::string::npos);
 }
 
-TEST_CASE("Reductions by bulk copies of several blocks meet in one place", "[machine][cluster]") {
+TEST_CASE("Reductions by bulk copies of several blocks to one place", "[machine][cluster]") {
   // Every block of four adds its number + 1 to the words of block 0.
   const std::string body = std::string(R"(
     .shared .align 16 .b8 from[128]; .shared .align 16 .b8 sums[128]; .shared .align 8 .b64 full;

@@ -16,7 +16,7 @@ std::vector<std::uint32_t> expected_of(std::size_t count, auto f) {
 
 }  // namespace
 
-TEST_CASE("lanes that a branch separates compute their own and meet again", "[machine][divergence]") {
+TEST_CASE("lanes that a branch separates compute independently and converge", "[machine][divergence]") {
   // After the branch all lanes are together: activemask says so.
   const Module module = word_kernel(R"(
     and.b32 %r1, %i, 1;
@@ -105,7 +105,7 @@ TEST_CASE("a guard keeps what lanes had, in registers of every width and in pred
 }
 
 TEST_CASE("a lane that waits in a loop for another lane of its warp lets it run", "[machine][divergence]") {
-  // A lock around a counter, taken by each lane in turn; the lane that has it leaves the loop and must get to run.
+  // A lock around a counter, taken by one lane after another; the lane that holds it leaves the loop and must be scheduled.
   const Module module = word_kernel(R"(
     .shared .u32 lock, counter;
     setp.ne.u32 %p1, %i, 0;
@@ -141,7 +141,7 @@ MEET:
   CHECK(trap.find("0xffffff00") != std::string::npos);
 }
 
-TEST_CASE("the registers of a long program lie in a small frame and keep their values", "[machine][frame]") {
+TEST_CASE("the registers of a long program share a small frame and keep their values", "[machine][frame]") {
   // Each register is written once; the sum needs all of the first 18, then chains of short-lived ones follow.
   std::string body = ".reg .b32 %x<600>;\n mov.u32 %x0, %i;\n";
   for (int i = 1; i < 600; ++i)

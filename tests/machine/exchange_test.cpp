@@ -91,7 +91,7 @@ TEST_CASE("groups of lanes that name different lanes do the same statement apart
   }
 }
 
-// Lane 0 comes by a way of its own, so that of the four tiles in one strand only three are whole.
+// Lane 0 arrives by its own path, so only three of the four tiles in one warp split are complete.
 TEST_CASE("a group waits for its own lanes, and the others do not wait for it", "[machine][exchange]") {
   const auto found = lanes_after(
       "and.b32 %r1, %i, 24; shl.b32 %r2, 255, %r1; setp.eq.u32 %p1, %i, 0; mov.u32 %r5, 1; @%p1 bra FIRST; bra MEET; "

@@ -6,7 +6,7 @@
 
 using namespace warpmat;
 
-TEST_CASE("shared variables lie as ptxas lays them out: in order, at their declared alignment, the dynamic array last",
+TEST_CASE("shared variables have the addresses that ptxas gives them: in order, at their declared alignment, the dynamic array last",
           "[machine][memory]") {
   const std::string body = R"(
     .shared .align 2 .b8 a[6];

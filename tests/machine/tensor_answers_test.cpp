@@ -86,7 +86,7 @@ std::vector<std::uint8_t> patterns(std::size_t bytes, std::uint64_t from) {
   return out;
 }
 
-/// Fills shared memory from `in`, does what `copy` says, and writes shared memory to `out`. Every thread has 16 bytes in turn.
+/// Fills shared memory from `in`, does what `copy` says, and writes shared memory to `out`. The threads take 16 bytes each, cyclically.
 Module copy_kernel(const std::string& copy) {
   return module_of(R"(.param .align 64 .b8 map[128], .param .u64 in, .param .u64 out, .param .u32 at, .param .u32 bytes,
     .param .align 4 .b8 c[20], .param .align 4 .b8 o[12])",

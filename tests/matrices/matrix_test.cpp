@@ -70,7 +70,7 @@ TEST_CASE("gather after scatter gives back every matrix of every form's fragment
     }
 }
 
-TEST_CASE("f64 elements lie in pairs of registers, the low half first") {
+TEST_CASE("f64 elements are in pairs of registers, the low half first") {
   constexpr Fragment f = fragment_c({8, 8, 4}, 64);
   Registers registers(words(f));
   CHECK(registers.size() == 4);
@@ -82,7 +82,7 @@ TEST_CASE("f64 elements lie in pairs of registers, the low half first") {
   CHECK(registers[2][4] == 0x0008'0000);
 }
 
-TEST_CASE("scattered elements lie where the PTX ISA says") {
+TEST_CASE("scattered elements are at the places of the PTX ISA") {
   Registers registers(4);
   scatter(c_f32, Format::f32, counted(c_f32), registers.list());
   for (int lane = 0; lane < 32; ++lane)

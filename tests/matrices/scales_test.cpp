@@ -103,7 +103,7 @@ TEST_CASE("every block-scaled mma multiplies by the factors that its ids select"
   CHECK(executed == 2 * 25 * (4 * 2) * (4 * 4) + 3 * (2 * 2) * (2 * 4) + 2 * 2 * 4);
 }
 
-TEST_CASE("factors of different ids lie beside each other") {
+TEST_CASE("factors of different ids are in different bytes and lanes") {
   std::mt19937_64 random(121);
   for (const int vector : {1, 2, 4})
     for (const OperandName scale : scale_names) {

@@ -115,7 +115,7 @@ TEST_CASE("an infinity keeps its sign") {
   }
 }
 
-TEST_CASE("a tf32 NaN whose payload lies in the dropped bits acts as infinity") {
+TEST_CASE("a tf32 NaN whose payload is in the ignored bits acts as infinity") {
   const auto tf32_step = [](std::uint64_t a, std::uint64_t b) {
     const Value x = decode(Format::tf32, a), y = decode(Format::tf32, b);
     return Hex{dot_step(hopper, Format::f32, {&x, 1}, {&y, 1}, 0)};
@@ -161,7 +161,7 @@ TEST_CASE("f32 results are truncated") {
   CHECK(f16_to_f32(hopper, {{-0x1p-12, 0x1p-12}}, f32(-1)) == Hex{0xBF80'0000});
 }
 
-TEST_CASE("what lies below the fraction bits of a model is lost: 23, 24 and 25 differ") {
+TEST_CASE("bits below the fraction bits of a model are lost: 23, 24 and 25 differ") {
   struct Row {
     Products small;  ///< what is left when a 1 and a -1 have cancelled
     double volta, ampere, hopper;
@@ -213,7 +213,7 @@ TEST_CASE("fp8 on Ada keeps 13 fraction bits of terms and results") {
   CHECK(Hex{step(ada_fp8, Format::e4m3, Format::f16, {{1, 1}, {0x1p-6, 0x1p-5}}, 0)} == Hex{0x3C00});  // a tie in f16
 }
 
-TEST_CASE("the bytes of a step decide which products meet") {
+TEST_CASE("the bytes of a step decide which products are added together") {
   // Sixteen ones beside 2^24: a unit of volta's is 2, of ampere's and hopper's at most 1.
   const std::vector<Value> ones(16, decode(Format::f16, 0x3C00));
   const std::uint64_t c = f32(0x1p24);

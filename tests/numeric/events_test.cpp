@@ -89,7 +89,7 @@ TEST_CASE("sums that carry, cancel, or lose all that is left") {
   CHECK(f16_to_f16({{0x1p-13, 0x1p-13}}).count(zero_of_positive) == 1);
 }
 
-TEST_CASE("where the sum lies between two results") {
+TEST_CASE("the position of the sum between two results") {
   const auto beside = [](double rest) { return f16_to_f16({{1, 1}, {0x1p-10, rest}}); };
   CHECK(beside(1).count(exact) == 1);
   CHECK(beside(0.25).count(below_half) == 1);

@@ -29,7 +29,7 @@ std::vector<std::uint64_t> codes(Format format, const std::string& list) {
   return all;
 }
 
-/// The full set's products of one GPU, each of which the sample has some of.
+/// The full set's products of one GPU; the sample has some of them.
 std::vector<PublishedProducts::Product> full_set(const std::string& file, Format format, Format result) {
   std::vector<PublishedProducts::Product> products;
   for (const auto& fields : read_table(file))

@@ -87,7 +87,7 @@ TEST_CASE("rounding agrees with the oracle at codes, midpoints and their neighbo
   const std::size_t cases = case_count(format == Format::f64 ? 200 : 1500);
   for (std::size_t i = 0; i < cases; ++i) {
     const Value value = decode(format, finite_code(f, random));
-    // Between a code and the next: 2^extra parts, of which the middle is a tie.
+    // Between a code and the next: 2^extra parts; the middle is a tie.
     const int extra = 2 + static_cast<int>(random() % 40);
     const uint128 part = uint128{1} << extra;
     const uint128 base = uint128{value.significand} << extra;

@@ -12,7 +12,7 @@
 
 namespace oracle {
 
-// A binary floating-point format: a sign, a biased exponent, a fraction, then low bits that nobody reads.
+// A binary floating-point format: a sign, a biased exponent, a fraction, then low bits that are ignored.
 struct FloatFormat {
   int bits;  // of the whole code, dropped bits included; bits above it are ignored
   int exponent_bits;
@@ -100,7 +100,7 @@ std::uint64_t scaled_dot(const Unit& unit, FloatFormat a, FloatFormat b, std::sp
 std::uint64_t grouped_dot(ScaleFormat scale, std::span<const std::uint64_t> a_bits, std::span<const std::uint64_t> b_bits,
                           std::span<const std::uint64_t> a_scales, std::span<const std::uint64_t> b_scales, std::uint64_t c_bits);
 
-// The same for integers of 1 to 8 bits, of which the low ones of every element are read; and.popc has 1 bit, unsigned.
+// The same for integers of 1 to 8 bits, read from the low bits of every element; and.popc has 1 bit, unsigned.
 std::uint32_t integer_dot(int bits, bool a_signed, bool b_signed, bool satfinite, std::span<const std::uint64_t> a_bits,
                           std::span<const std::uint64_t> b_bits, std::uint32_t c_bits);
 

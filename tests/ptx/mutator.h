@@ -132,8 +132,8 @@ class Mutator {
   std::vector<std::string> tokens_, lines_, statements_;
 };
 
-/// How many inputs a fuzz test tries: `usual`, a fifth of that under sanitizers, or what WARPMAT_FUZZ_INPUTS says.
-inline int fuzz_inputs(int usual) {
+/// The number of inputs that a fuzz test tries: `inputs`, a fifth of that under sanitizers, or WARPMAT_FUZZ_INPUTS.
+inline int fuzz_inputs(int inputs) {
   const char* const wanted = std::getenv("WARPMAT_FUZZ_INPUTS");
   return wanted != nullptr ? std::atoi(wanted) : WARPMAT_SANITIZED ? usual / 5 : usual;
 }

@@ -148,7 +148,7 @@ TEST_CASE("run: what the ISA leaves undefined traps, or does what was measured, 
       "mov.b32 one, 0x3c003c00; mov.b32 c, 0;\n"
       "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, "
       "0;",
-      "sm_90");  // metadata of 0: both of two stored elements meet the first element of B
+      "sm_90");  // metadata of 0: both of two stored elements multiply the first element of B
   for (const Path path : {Path::fast, Path::reference}) {
     Warp trapping(program), executing(program);
     CHECK_THROWS_AS(run(trapping, {.path = path}), Trap);

@@ -110,7 +110,7 @@ TEST_CASE("fused products and sums are rounded once, in every direction", "[scal
     }
 }
 
-TEST_CASE("quotients and square roots lie where their rounding says", "[scalar]") {
+TEST_CASE("quotients and square roots are rounded in the right direction", "[scalar]") {
   for (const Type& type : types) {
     if (!has_all_roundings(type)) continue;
     const FloatFormat& f = type.format;

@@ -14,7 +14,7 @@
 #include "catch.h"
 #include "paths.h"
 
-// The arrows of the picture in docs/architecture.md: which room may include which. The test reads every #include of the source tree.
+// The allowed includes between folders, as in docs/architecture.md. The test reads every #include of the source tree.
 
 namespace {
 
@@ -22,16 +22,16 @@ namespace fs = std::filesystem;
 
 const fs::path source_dir = source_path("");
 
-/// A room and the rooms that its files may include, beside their own. Rooms within a room have names with a slash; a folder without a row
-/// belongs to the room of its parent.
-struct Room {
+/// A folder and the other folders that its files may include. A nested folder has a name with a slash; a folder without a row belongs to
+/// the row of its parent.
+struct Folder {
   std::string name;
   std::set<std::string> may_include;
 };
 
 const std::string emulator = "emulator/warpmat/";
 
-const std::vector<Room> rooms = {
+const std::vector<Folder> folders = {
     {emulator + "numeric", {}},
     {emulator + "layout", {}},
     {emulator + "scalar", {"numeric"}},
@@ -66,32 +66,31 @@ const std::vector<Room> rooms = {
     {"python/tests", {"emulator", "gpu"}},
 };
 
-/// What a build of the library is called and exports, and how messages are formatted: headers without a room, for all of them.
+/// Headers outside all rows, which every folder may include: version, exports, formatting of messages.
 const std::set<std::string> for_all = {emulator + "export.h", emulator + "text.h", emulator + "version.h"};
-const std::set<std::string> roomless = {emulator + "export.h",  emulator + "text.h",      emulator + "text.cpp",
-                                        emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
+const std::set<std::string> without_row = {emulator + "export.h",  emulator + "text.h",      emulator + "text.cpp",
+                                           emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
 
-/// `path` relative to the root, or to the include root of the emulator. The header beside a room that has the room's name belongs to it:
-/// c.h.
-bool lies_in(const std::string& path, const std::string& room) {
-  return path.starts_with(room + "/") || path == room + ".h";
+/// Whether `path` belongs to `folder`. Both are relative to the root, or to the include root of the emulator. The header with the folder's
+/// name belongs to it too: c.h.
+bool is_in(const std::string& path, const std::string& folder) {
+  return path.starts_with(folder + "/") || path == folder + ".h";
 }
 
-/// The room with the longest name that holds `path`.
-const Room* room_of(const std::string& path) {
-  const Room* found = nullptr;
-  for (const Room& room : rooms)
-    if (lies_in(path, room.name) && (found == nullptr || room.name.size() > found->name.size())) found = &room;
+/// The row with the longest name that contains `path`, or nullptr.
+const Folder* folder_of(const std::string& path) {
+  const Folder* found = nullptr;
+  for (const Folder& folder : folders)
+    if (is_in(path, folder.name) && (found == nullptr || folder.name.size() > found->name.size())) found = &folder;
   return found;
 }
 
-bool allowed(const Room& from, const std::string& included) {
-  const Room* to = room_of(included);
+bool allowed(const Folder& from, const std::string& included) {
+  const Folder* to = folder_of(included);
   if (to == &from || for_all.contains(included)) return true;
   if (to == nullptr) return from.may_include.contains("emulator") && included == emulator + "warpmat.h";
-  return std::ranges::any_of(from.may_include, [&](const std::string& name) {
-    return to->name == name || to->name == emulator + name || lies_in(to->name, name);
-  });
+  return std::ranges::any_of(
+      from.may_include, [&](const std::string& name) { return to->name == name || to->name == emulator + name || is_in(to->name, name); });
 }
 
 /// The files of this project that `text`, of file `path`, includes, relative to the root: named from there, from the emulator's include
@@ -113,14 +112,14 @@ std::vector<std::string> included_by(const std::string& path, const std::string&
   return found;
 }
 
-/// What is wrong with the includes of a file, a line each: arrows that the picture does not have, files that do not exist.
+/// The errors in the includes of a file, a line each: forbidden includes, and files that do not exist.
 std::vector<std::string> wrong_arrows(const std::string& path, const std::string& text) {
   std::vector<std::string> wrong;
-  const Room* from = room_of(path);
+  const Folder* from = folder_of(path);
   if (from == nullptr) return wrong;
   for (const std::string& included : included_by(path, text)) {
     if (!fs::exists(source_dir / included)) wrong.push_back(fmt::format("{} includes {}, which does not exist", path, included));
-    if (!allowed(*from, included)) wrong.push_back(fmt::format("{} includes {}: no arrow leads there", path, included));
+    if (!allowed(*from, included)) wrong.push_back(fmt::format("{} includes {}: its folder may not include that one", path, included));
   }
   return wrong;
 }
@@ -137,10 +136,10 @@ std::map<std::string, std::string> source_files() {
   return files;
 }
 
-/// A circle of includes that `path` is on, if there is one: the files in order.
+/// A circle of includes that contains `path`, if there is one: the files in order.
 std::optional<std::vector<std::string>> circle_from(const std::string& path, const std::map<std::string, std::string>& files,
                                                     std::vector<std::string>& trail, std::set<std::string>& done) {
-  if (const auto met = std::ranges::find(trail, path); met != trail.end()) return std::vector<std::string>(met, trail.end());
+  if (const auto seen = std::ranges::find(trail, path); seen != trail.end()) return std::vector<std::string>(seen, trail.end());
   const auto file = files.find(path);
   if (file == files.end() || done.contains(path)) return std::nullopt;
   trail.push_back(path);
@@ -154,19 +153,19 @@ std::optional<std::vector<std::string>> circle_from(const std::string& path, con
 
 }  // namespace
 
-TEST_CASE("every include follows an arrow of the picture of rooms", "[structure]") {
+TEST_CASE("every include is allowed between its folders", "[structure]") {
   const auto files = source_files();
   REQUIRE(files.size() > 100);
-  std::vector<std::string> wrong, homeless;
+  std::vector<std::string> wrong, unlisted;
   for (const auto& [path, text] : files) {
-    if (room_of(path) == nullptr && !roomless.contains(path)) homeless.push_back(path);
+    if (folder_of(path) == nullptr && !without_row.contains(path)) unlisted.push_back(path);
     for (const std::string& line : wrong_arrows(path, text)) wrong.push_back(line);
   }
   CHECK(fmt::format("{}", fmt::join(wrong, "\n")) == "");
-  CHECK(fmt::format("{}", fmt::join(homeless, "\n")) == "");
+  CHECK(fmt::format("{}", fmt::join(unlisted, "\n")) == "");
 }
 
-TEST_CASE("no file includes itself by way of others", "[structure]") {
+TEST_CASE("no file includes itself through others", "[structure]") {
   const auto files = source_files();
   std::set<std::string> done;
   for (const auto& [path, text] : files) {
@@ -176,11 +175,11 @@ TEST_CASE("no file includes itself by way of others", "[structure]") {
   }
 }
 
-TEST_CASE("an include that is turned around is found", "[structure]") {
-  const std::string up = "#include <warpmat/ptx/run.h>\n", eigen_room = "#include <warpmat/matrices/matrix.h>\n";
+TEST_CASE("a forbidden include is found", "[structure]") {
+  const std::string up = "#include <warpmat/ptx/run.h>\n", eigen_header = "#include <warpmat/matrices/matrix.h>\n";
   CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include <warpmat/numeric/format.h>\n").empty());
   CHECK(wrong_arrows(emulator + "tables/form.cpp", up).size() == 1);
-  CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_room).size() == 1);
+  CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_header).size() == 1);
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/command/commands.h\"\n").size() == 1);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t warps = 4;
 
-/// Random bits, of which some words are zero or have all bits of an exponent.
+/// Random bits; some words are zero or have all bits of an exponent set.
 std::uint32_t random_word(std::mt19937_64& random) {
   const auto word = static_cast<std::uint32_t>(random());
   switch (random() % 8) {

@@ -57,7 +57,7 @@ TEST_CASE("no form has a floor that no operands reach") {
   CHECK_FALSE(floor_of(bf16, sm_75));   // there is no such form
 }
 
-TEST_CASE("where nobody has looked for a floor, that is assumed") {
+TEST_CASE("a floor that was not measured is assumed") {
   const auto fp8 = floor_of("mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16", Hardware::sm_89);
   REQUIRE(fp8);
   CHECK(fp8->exponent == no_floor);

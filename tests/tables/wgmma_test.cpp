@@ -40,7 +40,7 @@ TEST_CASE("wgmma is for sm_90a alone", "[tables][wgmma]") {
   CHECK(unavailable(form, *find_target("sm_90a"), {8, 3}) == form.opcode + " needs PTX 8.4 or later; the version is 8.3");
 }
 
-TEST_CASE("accumulators of every width lie as the ISA draws them", "[tables][wgmma]") {
+TEST_CASE("accumulators of every width have the ISA's layout", "[tables][wgmma]") {
   for (const WgmmaForm& form : wgmma_forms()) {
     const TiledLayout layout = register_layout(form, OperandName::d);
     const bool narrow = row(form.tile->format(OperandName::d)).bits == 16;

@@ -149,7 +149,7 @@ std::string description(const Program& program, std::size_t word, std::size_t la
   return describe(program, expected, found, comparison.differences.front());
 }
 
-TEST_CASE("a mismatch is told by element, lane, register and both values", "[tools]") {
+TEST_CASE("a mismatch is reported with element, lane, register and both values", "[tools]") {
   const Program wide =
       parse("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};", "sm_80");
   CHECK(description(wide, 3, 5, 0x3fc00000) == "lane 5, register d3, row 9, column 3: emulator 0x00000000 (0), GPU 0x3fc00000 (1.5)\n");
@@ -164,7 +164,7 @@ TEST_CASE("a mismatch is told by element, lane, register and both values", "[too
   CHECK(description(overwritten, 0, 2, 1) == "lane 2, register r0: emulator 0x00000000, GPU 0x00000001\n");
 }
 
-TEST_CASE("a mismatch in memory is told by its bytes", "[tools]") {
+TEST_CASE("a mismatch in memory is reported with its bytes", "[tools]") {
   const Program program = parse(".shared .b8 memory[10]; .reg .b32 a; st.shared.b8 [memory], a;", "sm_80");
   const WarpStates expected(program, 1);
   WarpStates found = expected;

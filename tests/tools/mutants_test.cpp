@@ -38,7 +38,7 @@ TEST_CASE("mutants counts what recorded answers kill", "[tools]") {
   CHECK(verdicts.at(0).at("killed") == true);
 }
 
-TEST_CASE("mutants fails where one survives that nobody expects to", "[tools]") {
+TEST_CASE("mutants fails if one survives unexpectedly", "[tools]") {
   const TemporaryDirectory directory;
   Recording few = recorded(1);
   few.answers.resize(1);  // random bits come nowhere near the limits of the accumulator

@@ -44,7 +44,7 @@ TEST_CASE("record --all writes one file of every form, within its limit", "[tool
   CHECK(!contains(evidence.out, "without answers"));
 }
 
-TEST_CASE("a file of --all has a name that tells the card", "[tools]") {
+TEST_CASE("the name of a file of --all contains the card", "[tools]") {
   const std::size_t forms = forms_of(target("sm_90a")).size();
   const Outcome outcome = run_pretending({"record", "--all", "--shard", "200/" + std::to_string(forms), "--cases", "1"}, {no_faults});
   CHECK(outcome.status == 0);
@@ -84,7 +84,7 @@ TEST_CASE("evidence says what contradicts the emulator, and the file holds what 
   CHECK(contains(evidence.out, "Forms without answers for every class of operands:"));
 }
 
-TEST_CASE("evidence tells what answers of a card that nobody has measured would prove", "[tools]") {
+TEST_CASE("evidence reports what answers of an unmeasured card would prove", "[tools]") {
   const TemporaryDirectory directory;
   Recording recording = read_recording([&] {
     run_pretending({"record", "--cases", "2", "--out", directory.path("a.jsonl.gz"), "--forms", "movmatrix|ldmatrix.*x4"}, {no_faults});

@@ -6,7 +6,7 @@
 
 namespace warpmat {
 
-TEST_CASE("run fills and prints operands whose elements lie in bytes", "[tools]") {
+TEST_CASE("run fills and prints operands whose elements are in bytes", "[tools]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("tile.ptx");
   write_text(
@@ -19,7 +19,7 @@ TEST_CASE("run fills and prints operands whose elements lie in bytes", "[tools]"
   write_npy(directory.path("b.npy"), b);
   const Outcome outcome = run_command({"run", file, "--target", "sm_120a", "--quiet", "--in", "0.a=" + directory.path("a.npy"), "--in",
                                        "mma.0.b=" + directory.path("b.npy"), "--print", "0.a", "--print", "0.d"});
-  CHECK(outcome.err == "");  // an accumulator that nobody has filled is zero, and meant to be
+  CHECK(outcome.err == "");  // an accumulator without initial values is meant to be zero
   CHECK(outcome.status == 0);
   CHECK(outcome.out.find("\n 0  0  1  2  3  0  0 ") != std::string::npos);
   CHECK(outcome.out.find("\n 0  45  45 ") != std::string::npos);  // (0+1+2+3) times 7.5
@@ -41,7 +41,7 @@ TEST_CASE("run prints the same by the reference", "[tools]") {
   CHECK(fast.out == reference.out);
 }
 
-TEST_CASE("run does with undefined metadata what it is told", "[tools]") {
+TEST_CASE("run handles undefined metadata as the option says", "[tools]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("sparse.ptx");
   write_text(file,

@@ -86,7 +86,7 @@ TEST_CASE("docs/support.md is what the tables say", "[tools]") {
   if (outcome.out != read_text(page)) FAIL("docs/support.md is stale; build/release/warpmat support --output docs/support.md renews it");
 }
 
-TEST_CASE("docs/support.md tells of each form once, where it exists and how its bits are known", "[tools]") {
+TEST_CASE("docs/support.md has each form once, with its targets and evidence", "[tools]") {
   const auto told = told_of_forms();
   CHECK(told.size() == forms().size() + wgmma_forms().size());
   for (const WgmmaForm& form : wgmma_forms()) {

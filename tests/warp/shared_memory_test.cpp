@@ -99,7 +99,7 @@ TEST_CASE("an access is trapped exactly when it is misaligned or leaves the memo
   }
 }
 
-TEST_CASE("a memory with a base begins there, and what lies below it is outside") {
+TEST_CASE("a memory with a base begins there, and lower addresses are outside") {
   SharedMemory memory(64, 0x400);
   CHECK(memory.base() == 0x400);
   CHECK(memory.size() == 64);

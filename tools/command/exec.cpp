@@ -26,14 +26,14 @@ namespace {
 
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
 
-/// How the result is written in place of registers; nothing for registers and memory.
+/// The element type of a result written as a matrix; nothing for registers and memory.
 std::optional<Reading> matrix_reading(const FileRole& role, const ExecOptions& options) {
   if (options.as == "registers") return std::nullopt;
   if (!matrix_size(role)) throw std::runtime_error(fmt::format("--as {}: the result is {}", options.as, role.content));
   return options.as == "bits" ? Reading::bits : Reading::by_dtype;
 }
 
-/// The header of the file that is written.
+/// The header of the output file.
 NpyHeader output_header(const FileRole& role, const Inputs& inputs, const ExecOptions& options) {
   if (const auto reading = matrix_reading(role, options)) {
     const MatrixSize size = *matrix_size(role);
@@ -44,7 +44,7 @@ NpyHeader output_header(const FileRole& role, const Inputs& inputs, const ExecOp
   return header;
 }
 
-/// What all threads work on.
+/// Data shared by all threads.
 struct Work {
   const Instruction& instruction;
   const ExecOptions& options;
@@ -53,7 +53,7 @@ struct Work {
   NpyWriter& output;
 };
 
-/// The registers and memories of some cases, side by side: what one thread reads, executes and writes at a time.
+/// The registers and memories of some cases: one thread reads, executes and writes them at a time.
 class Chunk {
  public:
   Chunk(const Work& work, std::size_t cases) : work_(work), cases_(cases), memory_(cases * work.inputs.memory_bytes) {
@@ -80,7 +80,7 @@ class Chunk {
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
 
-  /// The cases from `first` to `last` - 1, from the files to the file.
+  /// Executes cases `first` to `last` - 1, from the input files to the output file.
   void run(std::size_t first, std::size_t last) {
     const std::size_t count = last - first;
     for (const auto& input : work_.inputs.files) read(*input, first, count);
@@ -158,7 +158,7 @@ class Chunk {
   std::size_t cases_;
   std::array<std::vector<Register>, operand_name_count> registers_;  ///< by OperandName: [cases][words of the operand]; numbers [words]
   std::vector<std::uint8_t> memory_;                                 ///< [cases][bytes]
-  std::vector<std::byte> matrices_;                                  ///< of an input or the result, [cases][bytes]
+  std::vector<std::byte> matrices_;                                  ///< of an input or of the result, [cases][bytes]
   Batch batch_;
 };
 

@@ -51,7 +51,7 @@ bool fits(const NpyHeader& header, const MatrixSize& size) {
   return header.shape.size() == 3 && header.shape[1] == size.rows && header.shape[2] == size.columns;
 }
 
-/// Whether an operand's fragment holds several matrices of which selector or ids choose one.
+/// Whether an operand's fragment holds several matrices, one of which the selector or the ids choose.
 bool chooses_one(const Operand& operand) {
   return operand.name == OperandName::e || operand.name == OperandName::scale_a || operand.name == OperandName::scale_b;
 }
@@ -130,7 +130,7 @@ std::unique_ptr<Input> Input::sparse_a(const Form& form, const FileArgument& arg
       new Input(role, argument, MatrixSize{static_cast<std::size_t>(form.shape.m), static_cast<std::size_t>(form.shape.k)}));
 }
 
-/// Registers or a matrix: as the file's shape says, or the argument where it could be both.
+/// Decides between registers and a matrix: by the file's shape, or by the argument if both fit.
 void Input::choose() {
   using As = FileArgument::As;
   const auto size = matrix_size(role_);

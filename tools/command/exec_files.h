@@ -14,9 +14,9 @@
 
 namespace warpmat {
 
-// Which arrays `warpmat exec` reads and writes for a form: for each operand its registers, or its logical matrix.
+// The arrays that `warpmat exec` reads and writes for a form: for each operand its registers, or its logical matrix.
 
-/// One dimension after [cases]: `extent` elements, or as many as the file has.
+/// One dimension after [cases]: `extent` elements, or the file's number.
 struct Dimension {
   std::string name;
   std::optional<std::size_t> extent;
@@ -29,20 +29,20 @@ struct FileRole {
   std::string content;  ///< "registers"
   DType dtype;
   std::vector<Dimension> dimensions;
-  const Operand* operand = nullptr;  ///< whose registers these are; nullptr: the memories
+  const Operand* operand = nullptr;  ///< the operand of these registers; nullptr: the memories
 };
 
 inline constexpr const char* memory_option = "shared";
 inline constexpr const char* memory_out_option = "shared-out";
 inline constexpr const char* sparse_a_option = "sparse-a";
 
-/// All files of `form`, of which one is written.
+/// All files of `form`; it writes one of them.
 std::vector<FileRole> file_roles(const Form& form);
 
 /// "uint32 [cases][4][32]"; without `extents` "uint32 [cases][registers][32]".
 std::string layout_text(const FileRole& file, bool extents = true);
 
-/// Rows and columns of the matrix that an operand's file may hold in place of registers; nothing where it has none: addresses.
+/// Rows and columns of the matrix that an operand's file may hold instead of registers; nothing for addresses.
 struct MatrixSize {
   std::size_t rows, columns;
 };
@@ -51,13 +51,13 @@ std::optional<MatrixSize> matrix_size(const FileRole& file);
 /// The same of an operand that holds elements.
 MatrixSize matrix_size(const Operand& operand);
 
-/// Element `index` of an operand's matrix, in the order of rows; of metadata and scale factors in number `selected`.
+/// Element `index` of an operand's matrix, in row-major order; for metadata and scale factors in matrix `selected`.
 Element element_at(const Operand& operand, std::size_t index, int selected);
 
-/// What the elements of that matrix are.
+/// The type of that matrix's elements.
 ElementType element_type(const Operand& operand);
 
-/// What an option for a file says: FILE.npy[:registers|:values|:bits], - for standard input or output, or zeros.
+/// The value of an option for a file: FILE.npy[:registers|:values|:bits], - for standard input or output, or zeros.
 struct FileArgument {
   enum class As : std::uint8_t { by_shape, registers, values, bits };
 
@@ -68,12 +68,12 @@ struct FileArgument {
   static FileArgument parse(const std::string& text);
 };
 
-/// A file that is read, and how: its array has the layout of its role, or it is the operand's matrix.
+/// An input file. Its array has the layout of its role, or is the operand's matrix.
 class Input {
  public:
-  /// `role` must outlive the input. Throws std::runtime_error that names the file and the layouts that there are.
+  /// `role` must outlive the input. Throws std::runtime_error naming the file and the possible layouts.
   Input(const FileRole& role, const FileArgument& argument);
-  /// A dense A of a sparse form, [cases][m][k], in place of a and e.
+  /// A dense A of a sparse form, [cases][m][k], instead of a and e.
   static std::unique_ptr<Input> sparse_a(const Form& form, const FileArgument& argument);
 
   const FileRole& role() const { return role_; }
@@ -85,9 +85,9 @@ class Input {
   /// The bytes of some cases.
   void read(std::size_t first, std::span<std::byte> bytes) { file_.read(first * case_bytes(), bytes); }
 
-  /// Puts the matrix of one case, its bytes, into the operand's registers; of metadata and scale factors into number `selected`.
+  /// Converts the matrix of one case to the operand's registers; for metadata and scale factors to matrix `selected`.
   void scatter(std::span<const std::byte> bytes, RegisterList registers, int selected) const;
-  /// The same of a dense A: into the registers of a and e.
+  /// The same for a dense A: to the registers of a and e.
   void compress(const Form& form, std::span<const std::byte> bytes, RegisterList a, RegisterList e, int selector) const;
 
  private:
@@ -101,7 +101,7 @@ class Input {
   std::optional<ElementReader> reader_;  ///< of a matrix
 };
 
-/// The matrix of one case, from an operand's registers to the bytes of an array of written_dtype.
+/// Converts the matrix of one case from an operand's registers to an array of written_dtype.
 void gather_matrix(const Operand& operand, Reading reading, ConstRegisterList registers, std::span<std::byte> bytes);
 
 }  // namespace warpmat

@@ -19,9 +19,9 @@
 
 namespace warpmat {
 
-/// What only wgmma has: its operands in shared memory, and its immediates.
+/// Options of wgmma: its operands in shared memory, and its immediates.
 struct WgmmaOptions {
-  std::string a_descriptor, b_descriptor;  ///< a number, or the file of one for each case
+  std::string a_descriptor, b_descriptor;  ///< a number, or a file with one for each case
   int scale_d = 1;
   bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
 
@@ -36,26 +36,26 @@ struct ExecOptions {
   ExecutionOptions execution;
   LabelOptions labels;
   std::string report;
-  std::string as = "registers";  ///< how the result is written: "registers", "matrix" or "bits"
+  std::string as = "registers";  ///< the form of the written result: "registers", "matrix" or "bits"
   unsigned jobs = 0;
 };
 
-/// Adds the options of WgmmaOptions. `options` outlives the parsing.
+/// Adds the options of WgmmaOptions. `options` must outlive the parsing.
 void add_wgmma_options(CLI::App& command, WgmmaOptions& options);
 
 /// `warpmat exec wgmma.mma_async...`
 void exec_wgmma(const ExecOptions& options, const CLI::App& command);
 
-/// How many of `cases`, which have `bytes` bytes in all, a thread takes at a time: so few that they stay in its cache and every thread has
-/// work.
+/// The number of cases per chunk, for `cases` cases of `bytes` bytes in all: few enough to stay in a thread's cache and to give every
+/// thread work.
 inline std::size_t chunk_cases(std::size_t bytes, std::size_t cases, unsigned jobs) {
   constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
   const std::size_t fitting = bytes == 0 ? cases : chunk_bytes * cases / bytes;
   return std::max<std::size_t>(1, std::min(fitting, (cases + jobs - 1) / jobs));
 }
 
-/// Executes every case: each thread makes one `make_chunk()` and has it run(first, last) some cases at a time, in their order. Of several
-/// failures the one with the lowest case is thrown: the chunks before a failing one were taken earlier, and end.
+/// Executes every case. Each thread makes one `make_chunk()` and calls its run(first, last) for chunks in ascending order. If several
+/// chunks fail, it throws the failure of the lowest case: all chunks before a failing one were begun earlier, and finish.
 template <typename MakeChunk>
 void run_chunks(std::size_t cases, std::size_t step, unsigned jobs, MakeChunk make_chunk) {
   if (cases == 0) return;

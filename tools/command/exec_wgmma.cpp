@@ -1,4 +1,4 @@
-// warpmat exec of wgmma: a case is a warpgroup. A is registers or lies in shared memory, B lies in shared memory, C and D are registers.
+// warpmat exec of wgmma: a case is a warpgroup. A is in registers or in shared memory, B in shared memory, C and D in registers.
 
 #include <fmt/core.h>
 #include <warpmat/execute/wgmma.h>
@@ -28,7 +28,7 @@ MatrixSize extent_of(const WgmmaForm& form, OperandName operand) {
   return {static_cast<std::size_t>(extent.rows), static_cast<std::size_t>(extent.columns)};
 }
 
-/// An array that is read: `case_bytes` bytes for each case.
+/// An input array: `case_bytes` bytes for each case.
 class CaseFile {
  public:
   CaseFile(const char* option, const std::string& path) : option_(option), path_(path), file_(path) {
@@ -55,7 +55,7 @@ class CaseFile {
   NpyReader file_;
 };
 
-/// A descriptor: the same in all cases, or one for each.
+/// A descriptor: one for all cases, or one for each.
 struct DescriptorSource {
   std::uint64_t number = 0;
   std::unique_ptr<CaseFile> file;
@@ -70,7 +70,7 @@ struct DescriptorSource {
   }
 };
 
-/// An operand that is given as an array: its registers or its matrix.
+/// An operand given as an array: its registers or its matrix.
 struct ArraySource {
   ArraySource(const char* option, const std::string& path) : file(option, path) {}
 
@@ -78,9 +78,9 @@ struct ArraySource {
   std::optional<ElementReader> reader;  ///< of a matrix
 };
 
-// ---- What is given ------------------------------------------------------------------------------------------------------------------
+// ---- Inputs ---------------------------------------------------------------------------------------------------------------------------
 
-/// All that is read.
+/// All inputs.
 class WgmmaInputs {
  public:
   WgmmaInputs(const WgmmaForm& form, const ExecOptions& options) : form_(form) {
@@ -106,7 +106,7 @@ class WgmmaInputs {
   std::optional<DescriptorSource> a_descriptor, b_descriptor;
 
  private:
-  /// A and B come from somewhere, each from one place; nothing is given that the instruction does not have.
+  /// Checks that A and B have exactly one source each, and that the instruction has all given operands.
   void check_options(const ExecOptions& options) const {
     const auto given = [&](const char* option) { return !options.operands.paths.at(option).empty(); };
     const auto refuse = [&](const std::string& reason) { throw std::runtime_error(fmt::format("{} {}", form_.opcode, reason)); };
@@ -175,7 +175,7 @@ class WgmmaInputs {
   const CaseFile* cases_from_ = nullptr;
 };
 
-// ---- One case after the other -------------------------------------------------------------------------------------------------------
+// ---- One case at a time ---------------------------------------------------------------------------------------------------------------
 
 /// The words of the registers of one warp, register by register.
 std::vector<std::uint32_t*> registers_in(std::span<std::uint32_t> words) {
@@ -185,7 +185,7 @@ std::vector<std::uint32_t*> registers_in(std::span<std::uint32_t> words) {
 }
 
 /// Calls visit(registers, element, index) for each element of a matrix of the warpgroup: the registers of a tile of `operand`, the element
-/// there, and its index in the order of rows. `words` are the registers of all warps, one behind the other. Tile by tile.
+/// there, and its row-major index. `words` are the registers of all warps in order. It visits tile by tile.
 template <typename Visit>
 void for_each_element(const WgmmaForm& form, OperandName operand, std::span<std::uint32_t> words, Visit visit) {
   const Fragment& fragment = form.tile->operand(operand).fragment;
@@ -202,7 +202,7 @@ void for_each_element(const WgmmaForm& form, OperandName operand, std::span<std:
     }
 }
 
-/// What the threads share.
+/// Data shared by the threads.
 struct WgmmaWork {
   const Wgmma& instruction;
   const ExecOptions& options;
@@ -210,7 +210,7 @@ struct WgmmaWork {
   NpyWriter& output;
 };
 
-/// One warpgroup at a time.
+/// Executes one warpgroup at a time.
 class WgmmaChunk {
  public:
   explicit WgmmaChunk(const WgmmaWork& work)
@@ -264,7 +264,7 @@ class WgmmaChunk {
     });
   }
 
-  /// Puts the matrix B into shared memory as kernels do, without gaps.
+  /// Stores the matrix B in shared memory as kernels do, without gaps.
   void place_b(ArraySource& source, std::size_t index) {
     const Major major = work_.instruction.immediates().major_b;
     const MatrixLines matrix = matrix_lines(form_, OperandName::b, major);
@@ -315,7 +315,7 @@ class WgmmaChunk {
 
   const WgmmaWork& work_;
   const WgmmaForm& form_;
-  std::vector<std::uint32_t> a_, b_, d_, e_;  ///< of all warps, but b
+  std::vector<std::uint32_t> a_, b_, d_, e_;  ///< of all warps; b is shared
   std::vector<std::uint8_t> memory_;
   std::uint64_t a_descriptor_ = 0, b_descriptor_ = 0;
   std::vector<std::byte> bytes_;  ///< of an array's case

@@ -38,7 +38,7 @@ struct Options {
   bool json = false;
 };
 
-/// The operands of `options` that a generator fills, by option: their paths become "zeros", so that no file is looked for.
+/// Removes the operands of `options` that a generator fills, by option: their paths become "zeros", so that no file is opened.
 std::map<std::string, std::string> take_generated(const Form& form, OperandOptions& options) {
   std::map<std::string, std::string> generated;
   for (const FileRole& role : file_roles(form)) {
@@ -106,7 +106,7 @@ class Case {
       input.scatter(bytes, words(operand->name), selected_matrix(form_, options, operand->name));
   }
 
-  /// The words of an array of registers: of 64-bit ones two, low half first.
+  /// Sets registers from an array: 64-bit ones become two words, low half first.
   void set_registers(const Operand& operand, const std::vector<std::byte>& bytes) {
     const RegisterList to = words(operand.name);
     const std::size_t parts = static_cast<std::size_t>(operand.kind == OperandKind::fragment ? operand.fragment.register_bits / 32 : 1);
@@ -135,7 +135,7 @@ int checked(const char* option, int value, int count, const Form& form) {
   throw std::invalid_argument(fmt::format("--{} must be 0 to {} for the result of {}; it is {}", option, count - 1, form.opcode, value));
 }
 
-/// The elements that the options name: one, or all that a register holds.
+/// The elements that the options select: one, or all of a register.
 std::vector<Element> wanted_elements(const Form& form, const Options& options) {
   const Fragment& f = form.operand(form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r).fragment;
   if (options.row)
@@ -148,7 +148,7 @@ std::vector<Element> wanted_elements(const Form& form, const Options& options) {
   return elements;
 }
 
-/// Every element that is asked for, and where --against asks the same once more. `computer` is an Instruction or a WgmmaForm.
+/// Explains every selected element, and the same with --against. `computer` is an Instruction or a WgmmaForm.
 template <typename Computer>
 std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Arguments& arguments, const Options& options) {
   std::vector<ExplanationPair> pairs;
@@ -157,7 +157,7 @@ std::vector<ExplanationPair> explained(const Computer& computer, const Form& for
   return pairs;
 }
 
-/// An instruction on the operands that options name. Of wgmma these are those of a tile.
+/// Explains an instruction on operands from options. For wgmma these are those of a tile.
 std::vector<ExplanationPair> explained_instruction(const Options& options) {
   const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
   if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
@@ -180,7 +180,7 @@ void check_no_operands(const OperandOptions& options) {
       throw std::invalid_argument(fmt::format("--{}: a program has its operands in its registers; fill them by --in", option));
 }
 
-/// A matrix instruction of a program, after one warp has executed what stands before it.
+/// Explains a matrix instruction of a program, after one warp has executed the preceding statements.
 std::vector<ExplanationPair> explained_statement(const Options& options) {
   check_no_operands(options.operands);
   Session session({options.operands.opcode, options.in, options.layouts}, options.target);

@@ -34,7 +34,7 @@ struct Tile {
   MemoryPlace place(int r, int c) const { return memory_place(form, operand, major, descriptor, r, c); }
 };
 
-// ---- What is asked ------------------------------------------------------------------------------------------------------------------
+// ---- Questions ------------------------------------------------------------------------------------------------------------------------
 
 template <typename Value>
 Value chosen(const char* option, const std::string& text, const std::map<std::string, Value>& choices) {
@@ -52,7 +52,7 @@ Major major_of(const WgmmaForm& form, const TileOptions& options) {
   return major;
 }
 
-/// The descriptor that the options describe: compact where they do not say otherwise.
+/// The descriptor that the options describe; compact by default.
 MatrixDescriptor described(const MatrixLines& matrix, const TileOptions& options) {
   const Swizzle swizzle =
       chosen<Swizzle>("swizzle", options.swizzle.empty() ? "128" : options.swizzle,
@@ -77,7 +77,7 @@ Tile tile_of(const WgmmaForm& form, const LayoutOptions& options) {
   return {form, *operand, major, d.encode(), d};
 }
 
-// ---- What is wrong ------------------------------------------------------------------------------------------------------------------
+// ---- Errors ---------------------------------------------------------------------------------------------------------------------------
 
 /// "bits 14 and 47 belong to no field: the hardware ignores them"
 void note_ignored_bits(const Tile& tile, std::vector<std::string>& notes) {
@@ -90,7 +90,7 @@ void note_ignored_bits(const Tile& tile, std::vector<std::string>& notes) {
     notes.push_back(fmt::format("bits {} are set and belong to no field: the hardware ignores them", fmt::join(ignored, ", ")));
 }
 
-/// A swizzle's pattern counts the 128 bytes of the absolute address, less the base offset.
+/// A swizzle's pattern uses the number of 128-byte blocks of the absolute address, less the base offset.
 void note_pattern(const Tile& tile, std::vector<std::string>& notes) {
   const MatrixDescriptor& d = tile.descriptor;
   if (d.swizzle == Swizzle::none) {
@@ -105,7 +105,7 @@ void note_pattern(const Tile& tile, std::vector<std::string>& notes) {
       d.base_offset, d.line_bytes(), 8 * d.line_bytes(), d.start, d.start >> 7 & 7, 8 * d.line_bytes()));
 }
 
-/// A field that this matrix makes no use of.
+/// Notes a field that this matrix does not use.
 void note_unused(const Tile& tile, std::vector<std::string>& notes) {
   const MatrixDescriptor& d = tile.descriptor;
   const bool exchanged = tile.major == Major::mn && d.swizzle == Swizzle::none;
@@ -116,7 +116,7 @@ void note_unused(const Tile& tile, std::vector<std::string>& notes) {
     notes.push_back("the stride byte offset (bits 32 to 45) is not used: the matrix ends before it would count");
 }
 
-/// How many of the matrix's chunks of 16 bytes lie where another one lies.
+/// The number of the matrix's chunks of 16 bytes that overlap another one.
 std::size_t shared_chunks(const Tile& tile, const MatrixDescriptor& d) {
   std::vector<std::uint32_t> addresses;
   for (std::uint32_t line = 0; line < tile.lines().lines; ++line)
@@ -139,7 +139,7 @@ void note_overlaps(const Tile& tile, std::vector<std::string>& notes) {
 }
 
 void note_end(const Tile& tile, std::vector<std::string>& notes) {
-  constexpr std::uint32_t most = (1 + 227) * 1024;  // what the system has, and the most that a block of sm_90 has
+  constexpr std::uint32_t most = (1 + 227) * 1024;  // the system's part, and the maximum for a block of sm_90
   std::uint32_t end = 0;
   for (std::uint32_t line = 0; line < tile.lines().lines; ++line)
     for (std::uint32_t byte = 0; byte < tile.lines().line_bytes; byte += 16)
@@ -232,7 +232,7 @@ std::string elements_text(const char* axis, std::uint32_t first, std::uint32_t c
   return count == 1 ? fmt::format("{} {}", axis, first) : fmt::format("{} {}-{}", axis, first, first + count - 1);
 }
 
-/// Which 16 bytes of shared memory hold which elements.
+/// The elements in each 16 bytes of shared memory.
 std::string picture(const Tile& tile) {
   const bool k_major = tile.major == Major::k;
   const char* const other = tile.operand == OperandName::a ? "m" : "n";

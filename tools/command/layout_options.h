@@ -8,7 +8,7 @@
 
 namespace warpmat {
 
-/// A tile in shared memory as 'warpmat layout' is told of it: by the 64 bits of its descriptor, or by what these shall say.
+/// A tile in shared memory for 'warpmat layout': the 64 bits of its descriptor, or their fields.
 struct TileOptions {
   std::optional<std::uint64_t> descriptor;
   std::string major = "k";                              ///< "k" or "mn"
@@ -16,18 +16,18 @@ struct TileOptions {
   std::optional<std::uint32_t> start, leading, stride;  ///< bytes
   std::optional<int> base_offset;
 
-  /// Whether the question is about shared memory at all.
+  /// Whether the question is about shared memory.
   bool given = false;
 };
 
-/// What 'warpmat layout' is asked.
+/// A question to 'warpmat layout'.
 struct LayoutOptions {
   std::string opcode, operand;
   std::optional<int> row, column, matrix, warp, lane, reg;
   TileOptions tile;
   std::string format = "text";  ///< text, json, csv, markdown, svg or latex
   GridColour colour = GridColour::lane;
-  bool by_address = false;  ///< with svg, of an operand in shared memory: the memory's places in order, and what lies there
+  bool by_address = false;  ///< with svg, for an operand in shared memory: memory in order of addresses
   bool formulas = false, cute = false, linear_layout = false;
 
   bool json() const { return format == "json"; }

@@ -38,7 +38,7 @@ class Registers {
 
   Point place(int r, int c, int m) const { return layout_(element(r, c, m)); }
 
-  /// The elements that a register holds, from its low bits to its high bits.
+  /// The elements in a register, from its low bits to its high bits.
   std::vector<Point> held(int in_warp, int in_lane, int in_reg) const {
     std::vector<Point> elements;
     for (int i = 0; i < fragment_.elements_per_register(); ++i) {
@@ -166,7 +166,7 @@ Json all_json(const WgmmaForm& form, OperandName operand, const Registers& r) {
           {"known", known_text(form)}, {"elements", std::move(elements)}};
 }
 
-/// d, a or e: what has registers.
+/// The operand `wanted` if it is d, a or e, which are in registers.
 OperandName operand_in_registers(const WgmmaForm& form, const std::string& wanted) {
   const auto operand = find_operand_name(wanted);
   if (operand == OperandName::d || operand == OperandName::a || (operand == OperandName::e && form.sparse())) return *operand;

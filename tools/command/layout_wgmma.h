@@ -8,11 +8,10 @@
 
 namespace warpmat {
 
-/// What 'warpmat layout' prints of wgmma: which warp, lane and register hold which element of d, a or e.
+/// The output of 'warpmat layout' for wgmma: the warp, lane and register of each element of d, a or e.
 std::string wgmma_registers(const WgmmaForm& form, const LayoutOptions& options);
 
-/// Where the elements of operand a or b lie in shared memory, with the matrix descriptor that says so: its fields, its bits, and what is
-/// wrong with them.
+/// The places of operand a's or b's elements in shared memory, with the matrix descriptor: its fields, its bits, and its errors.
 std::string wgmma_memory(const WgmmaForm& form, const LayoutOptions& options);
 
 }  // namespace warpmat

@@ -13,9 +13,9 @@
 
 namespace warpmat {
 
-// --report FILE.json: what ran, how often, and how its bits are known.
+// --report FILE.json: the executed instructions, their counts, and the evidence for their bits.
 
-/// How often each opcode was executed by warps, as an observer of a launch; tells `next`, which may be nullptr, the same.
+/// Counts the warp-wide executions of each opcode, as an observer of a launch; forwards events to `next` unless that is nullptr.
 class OpcodeCounts : public machine::Observer {
  public:
   explicit OpcodeCounts(machine::Observer* next) : next_(next) {}
@@ -29,11 +29,11 @@ class OpcodeCounts : public machine::Observer {
   std::map<std::string, std::uint64_t> counts_;
 };
 
-/// Adds --report, which sets `path`. `path` outlives the parsing.
+/// Adds --report, which sets `path`. `path` must outlive the parsing.
 void add_report_option(CLI::App& command, std::string& path);
 
-/// Writes the report of a run of `command` as `target`, whole or not at all; nothing where `path` is empty. `all` says how the bits of each
-/// instruction are known, `counts` how often opcodes were executed.
+/// Writes the report of a run of `command` as `target`, whole or not at all; nothing if `path` is empty. `all` has the evidence for each
+/// instruction's bits, `counts` the executions of opcodes.
 void write_report(const std::string& path, const CLI::App& command, std::string_view target, const std::vector<Labelled>& all,
                   const std::map<std::string, std::uint64_t>& counts);
 

@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 constexpr std::string_view first_page = "index.html";
 constexpr std::string_view mark = "<meta name=\"generator\" content=\"warpmat site\">";  // in tools/site/index.html
 
-/// Whether an earlier `warpmat site` has written `directory`.
+/// Whether an earlier `warpmat site` wrote `directory`.
 bool is_site(const fs::path& directory) {
   std::ifstream in(directory / first_page, std::ios::binary);
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   return page.find(mark) != std::string::npos;
 }
 
-/// A directory to write to: a new one, an empty one, or that of an older page.
+/// Prepares a directory for output: a new one, an empty one, or that of an older page.
 void make_directory(const fs::path& directory) {
   std::error_code error;
   if (fs::exists(directory, error) && !fs::is_directory(directory, error))

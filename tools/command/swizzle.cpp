@@ -22,7 +22,7 @@ struct Options {
   bool json = false, all = false;
 };
 
-/// A layout and what each access takes with it.
+/// A layout with the wavefronts of each access.
 struct Tried {
   SwizzleCandidate candidate;
   std::vector<TileWavefronts> accesses;
@@ -37,7 +37,7 @@ std::vector<TileAccess> accesses_of(const Options& options) {
   return accesses;
 }
 
-/// All layouts, those with fewest wavefronts first, among equals the one with least memory, then in the order in which they are tried.
+/// All layouts: fewest wavefronts first, then least memory, then the order of the search.
 std::vector<Tried> tried_layouts(const SwizzleTile& tile, const std::vector<TileAccess>& accesses) {
   std::vector<Tried> all;
   for (SwizzleCandidate& candidate : swizzle_candidates(tile, accesses)) {

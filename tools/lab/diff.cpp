@@ -81,12 +81,12 @@ std::string outputs_text(std::size_t outputs, std::size_t mismatches) {
 
 // ---- A mismatch -------------------------------------------------------------------------------------------------------------------------
 
-/// Prints mismatches, and writes for each a program that shows it again without any input.
+/// Prints mismatches, and writes for each a program that reproduces it without any input.
 class MismatchReport {
  public:
   explicit MismatchReport(std::string directory) : directory_(std::move(directory)) { check_output_place(path(1)); }
 
-  /// The states are those of one warp each; `title` says where they come from.
+  /// Adds a mismatch of two states of one warp each; `title` names their origin.
   void add(const std::string& title, const Program& program, const WarpStates& initial, const WarpStates& expected, const WarpStates& found,
            const Comparison& comparison, std::uint32_t shared_base) {
     if (++count_ > most) return;
@@ -100,7 +100,7 @@ class MismatchReport {
     say(text, fmt::format("{} --warps 1", file.string()), options.empty() ? "" : fmt::format("{} {}", file.string(), options));
   }
 
-  /// A product of a warpgroup, as a kernel.
+  /// Adds a mismatch of a warpgroup's product, as a kernel.
   void add(const WarpgroupMismatch& m, std::uint64_t seed) {
     constexpr std::size_t most_words = 8;
     if (++count_ > most) return;
@@ -123,7 +123,7 @@ class MismatchReport {
     return std::filesystem::path(directory_) / fmt::format("warpmat_mismatch_{}.{}", number, ending);
   }
 
-  /// `replay` and `explain` are what 'warpmat diff' and 'warpmat explain' take; nothing explains a kernel.
+  /// `replay` and `explain` are arguments of 'warpmat diff' and 'warpmat explain'; a kernel has no explanation.
   void say(const std::string& text, const std::string& replay, const std::string& explain = "") const {
     fmt::print("{}replay: warpmat diff {}\n", text, replay);
     if (!explain.empty()) fmt::print("explain: warpmat explain {}\n", explain);
@@ -155,7 +155,7 @@ void add_to(std::span<const NamedRegister* const> registers, std::span<Register>
     for (std::uint32_t& word : words[static_cast<std::size_t>(r->slot)]) word += value;
 }
 
-/// Puts what --in names into every warp. Row addresses in its files count from the beginning of shared memory, as in 'warpmat run'.
+/// Fills every warp from --in. Row addresses in its files count from the beginning of shared memory, as in 'warpmat run'.
 void fill(WarpStates& states, const Program& program, const std::vector<Assignment>& inputs, std::uint32_t shared_base) {
   if (inputs.empty()) return;
   const std::vector<const NamedRegister*> addresses = address_inputs(program);
@@ -197,12 +197,12 @@ void diff_program(const Options& options) {
 
 // ---- Every form -------------------------------------------------------------------------------------------------------------------------
 
-/// What a sweep has found so far.
+/// The results of a sweep so far.
 struct Findings {
   std::vector<SweepRow> rows;
   double seconds = 0;
-  std::optional<std::string> error;  ///< why it ended early
-  std::optional<int> interrupted;    ///< by which signal
+  std::optional<std::string> error;  ///< the reason of an early end
+  std::optional<int> interrupted;    ///< the signal that interrupted it
 
   std::size_t outputs() const { return sum(&SweepRow::outputs); }
   std::size_t mismatches() const { return sum(&SweepRow::mismatches); }
@@ -215,7 +215,7 @@ struct Findings {
   }
 };
 
-/// One line of a form, once all its classes are done: for logs. A terminal has the progress bar.
+/// Prints one line for a form when all its classes are done, for logs. A terminal shows the progress bar instead.
 class FormLines {
  public:
   explicit FormLines(const std::vector<SweepRow>& planned) : shown_(isatty(STDERR_FILENO) == 0) {
@@ -302,7 +302,7 @@ SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Opti
   return sweep;
 }
 
-/// The part of the sweep that the options ask for.
+/// The sweep that the options select.
 SweepPlan sweep_plan(const Target& target, const Options& options) {
   const auto [first, count] = options.shard.of(options.cases);
   if (count == 0)
@@ -310,7 +310,7 @@ SweepPlan sweep_plan(const Target& target, const Options& options) {
   return {select_tested_forms(target, options.forms), &target, count, options.seed, first};
 }
 
-/// Throws where the sweep broke off, was interrupted or found a difference, what was found having been told.
+/// Throws if the sweep failed, was interrupted or found a difference, after printing the results.
 void fail_if_wrong(const Findings& findings) {
   if (findings.interrupted)
     throw Interrupted(*findings.interrupted,
@@ -321,7 +321,7 @@ void fail_if_wrong(const Findings& findings) {
 
 void diff_forms(const Options& options) {
   if (!options.json.empty()) check_output_place(options.json);
-  constexpr std::size_t runners = 6;  // so that transfers, kernels and what the driver does on a core overlap
+  constexpr std::size_t runners = 6;  // enough for transfers, kernels and the driver's CPU work to overlap
   std::vector<std::unique_ptr<GpuRunner>> gpus;
   for (std::size_t i = 0; i < runners; ++i) gpus.push_back(open(options, options.target.empty() ? nullptr : &target(options.target)));
   const GpuRunner& gpu = *gpus.front();
@@ -340,7 +340,7 @@ void diff_forms(const Options& options) {
   fail_if_wrong(findings);
 }
 
-/// Holds the fast path against the reference, without a GPU.
+/// Compares the fast path with the reference, without a GPU.
 void diff_paths(const Options& options) {
   const Target& target = warpmat::target(options.target);
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);

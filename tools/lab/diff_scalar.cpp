@@ -22,7 +22,7 @@
 namespace warpmat {
 namespace {
 
-constexpr PtxVersion assembled_version{9, 0};  // the newest that CUDA 13.0 knows
+constexpr PtxVersion assembled_version{9, 0};  // the newest version that CUDA 13.0 supports
 
 std::vector<ScalarCase> selected_cases(const Target& target, const std::string& forms) {
   std::vector<ScalarCase> cases = scalar_cases(target, assembled_version);
@@ -39,7 +39,7 @@ struct Totals {
   std::uint64_t outputs = 0, mismatches = 0;
 };
 
-/// One row a spelling where there are few of them, else one a mnemonic.
+/// One row for each spelling if there are few, else one for each mnemonic.
 void print_table(const std::vector<ScalarFinding>& findings) {
   constexpr std::size_t few = 40;
   std::map<std::string, Totals> by_name;
@@ -66,7 +66,7 @@ void print_mismatches(const std::vector<ScalarFinding>& findings) {
   }
 }
 
-/// "title<TAB>digest" of each case, behind lines that say where the answers come from.
+/// "title<TAB>digest" of each case, after lines that name the origin of the answers.
 std::string recording(const std::vector<ScalarFinding>& findings, const GpuRunner& gpu) {
   std::string text = fmt::format("# {}, {:%Y-%m-%d}; {} elements of each of {} classes\n", gpu.description(),
                                  fmt::gmtime(std::time(nullptr)), scalar_digest_count, scalar_classes);
@@ -79,7 +79,7 @@ std::string recording(const std::vector<ScalarFinding>& findings, const GpuRunne
   return text;
 }
 
-/// What the options ask for, of `cases`.
+/// The sweep of `cases` that the options select.
 ScalarSweep planned(std::vector<ScalarCase> cases, const ScalarDiff& options) {
   constexpr std::uint64_t unit = 256;  // elements that a block of threads computes
   const auto [first, count] = options.shard.of((options.elements + unit - 1) / unit);
@@ -96,7 +96,7 @@ void check(const ScalarDiff& options) {
   check_output_place(options.record);
 }
 
-/// Throws where the sweep was interrupted or found something.
+/// Throws if the sweep was interrupted or found a difference.
 void fail_if_wrong(const std::vector<ScalarFinding>& findings, const ScalarSweep& sweep, const std::string& gpu) {
   std::uint64_t outputs = 0, mismatches = 0, refused = 0;
   for (const ScalarFinding& finding : findings) {

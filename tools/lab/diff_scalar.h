@@ -8,7 +8,7 @@
 namespace warpmat {
 
 struct ScalarDiff {
-  std::string target, forms;   ///< forms: only opcodes in which this regular expression is found
+  std::string target, forms;   ///< forms: only opcodes that match this regular expression
   std::uint64_t elements = 0;  ///< of each class
   Shard shard;                 ///< of the elements
   std::string record;          ///< a file for the digests of the GPU's answers, or empty

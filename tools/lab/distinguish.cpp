@@ -38,7 +38,7 @@ std::string both(Format format, std::uint64_t bits) {
   return fmt::format("{} ({})", hex(format, bits), value_text(format, bits));
 }
 
-/// A form for which operands were found, and what a card said.
+/// A form with operands that distinguish the models, and the card's answer.
 struct Finding {
   Distinction distinction;
   std::filesystem::path file;
@@ -48,7 +48,7 @@ struct Finding {
 
 // ---- In words ---------------------------------------------------------------------------------------------------------------------------
 
-/// "A[0] = 2^-12, A[5] = 2^-24": the elements that are not +0; "A = 0" where there are none.
+/// "A[0] = 2^-12, A[5] = 2^-24": the elements that are not +0; "A = 0" if there are none.
 std::string list_text(std::string_view name, Format format, const std::vector<std::uint64_t>& bits) {
   std::string text;
   for (std::size_t i = 0; i < bits.size(); ++i)
@@ -71,7 +71,7 @@ std::string answer_text(const Distinction& d, const WarpStates& states) {
   return both(d.form->format(OperandName::d), result_bits(d, states));
 }
 
-/// The regions that `events` has more often than `other`: what one model does there and the other does not.
+/// The regions that `events` counts more often than `other`: those that only one model reaches.
 std::string regions_text(const Events& events, const Events& other) {
   std::string text;
   for (std::size_t i = 0; i < event_count; ++i) {
@@ -149,7 +149,7 @@ Json to_json(const Finding& finding) {
 
 // ---- The command ------------------------------------------------------------------------------------------------------------------------
 
-/// Asks the card: all of its answer must be that of a model, not only the element in question.
+/// Asks the card. All of its answer must be that of a model, not only the element in question.
 void ask(GpuRunner& gpu, Finding& finding) {
   const Distinction& d = finding.distinction;
   finding.card = d.initial;
@@ -157,7 +157,7 @@ void ask(GpuRunner& gpu, Finding& finding) {
   finding.verdict = *finding.card == d.by_first ? "as the first" : *finding.card == d.by_second ? "as the second" : "as neither";
 }
 
-/// Whether `variant` says anything of `form` on the target.
+/// Why `variant` does not apply to `form` on the target; nothing if it does.
 std::optional<std::string> refusal(const Form& form, const Target& target, const ModelVariant& variant) {
   try {
     VariedLowering(form, *find_lowering(form, target.hardware), variant);
@@ -167,7 +167,7 @@ std::optional<std::string> refusal(const Form& form, const Target& target, const
   return std::nullopt;
 }
 
-/// The selected forms that both models can execute. Throws std::runtime_error where there is none, with the reason for the first.
+/// The selected forms that both models can execute. Throws std::runtime_error if there is none, with the reason for the first.
 std::vector<const Form*> common_forms(const std::vector<const Form*>& selected, const Question& question) {
   std::vector<const Form*> common;
   std::string reason;
@@ -220,7 +220,7 @@ void find_operands(const Options& options) {
   if (options.each) fmt::print("{} of {} forms tell the two models apart\n", findings.size(), forms.size());
 }
 
-/// The names that MODEL is made of.
+/// The names from which MODEL is composed.
 std::string vocabulary() {
   std::string text = "Models: table";
   for (const DotModel* model : dot_models_in_use()) text += fmt::format(", {}", model->name);

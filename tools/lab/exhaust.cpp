@@ -27,7 +27,7 @@ struct Options {
   bool gpu = false;
 };
 
-/// The recorded instructions that were asked for.
+/// The recorded instructions that the options select.
 AllOperandsRecording chosen(const Options& options) {
   AllOperandsRecording recorded = read_all_operands(options.directory);
   std::vector<AllOperands>& all = recorded.instructions;
@@ -40,7 +40,7 @@ AllOperandsRecording chosen(const Options& options) {
   return recorded;
 }
 
-/// Who answers: the emulator, or this machine's card.
+/// The source of answers: the emulator, or this machine's card.
 class Answerer {
  public:
   explicit Answerer(bool gpu) {
@@ -53,7 +53,7 @@ class Answerer {
   }
   std::string text() const { return gpu_ ? gpu_->description() : "the emulator"; }
 
-  /// What is different in a block. The emulator's answers stand for the recorded ones where they have the recorded digest.
+  /// The difference in a block. The emulator's answers replace the recorded ones if they have the recorded digest.
   std::string difference(const AllOperands& recorded, std::size_t block) const {
     const std::string from = fmt::format("the first from operand {:#010x} on", block * block_operands);
     if (!gpu_) return from;

@@ -43,14 +43,14 @@ struct Options {
   std::string target, keep = ".", json;
   bool kernels = false, warpgroups = false;
 
-  /// Numbers of the programs that this part of the run has.
+  /// The numbers of this part's programs.
   Shard::Range range() const {
     const Shard::Range part = shard.of(programs);
     return {first + part.first, part.count};
   }
 };
 
-/// A program with what it starts from and what the emulator made of that.
+/// A program with its initial states and the emulator's results.
 struct Prepared {
   std::uint64_t index;
   FuzzProgram fuzz;
@@ -87,7 +87,7 @@ std::string counts_text(const FuzzFile::Counts& counts) {
                      counts.outputs, counts.differing_programs, counts.differing_programs == 1 ? "" : "s");
 }
 
-/// Where stderr is no terminal, and so has no progress bar: a line there after each tenth of the programs, and at least every half minute.
+/// Progress for a stderr that is not a terminal: a line after each tenth of the programs, and at least every half minute.
 class ProgressLines {
  public:
   explicit ProgressLines(std::uint64_t programs) : programs_(programs), shown_(isatty(STDERR_FILENO) == 0) {}
@@ -110,12 +110,12 @@ class ProgressLines {
   std::uint64_t tenth_ = 0;
 };
 
-/// What all threads have found, and which program is next.
+/// The findings of all threads, and the next program.
 class Findings {
  public:
   explicit Findings(const Options& options) : range_(options.range()), progress_(range_.count), lines_(range_.count) {}
 
-  /// The number of a program that nobody has run; none once enough were run, or differ, or a signal asks for the end.
+  /// The number of a program that has not run; none if enough were run or differ, or a signal asks for the end.
   std::optional<std::uint64_t> next() {
     constexpr std::size_t enough = 10;
     const std::lock_guard lock(mutex_);
@@ -133,13 +133,13 @@ class Findings {
     lines_.advance(counts_);
   }
 
-  /// Nobody shall begin another program.
+  /// Stops the start of further programs.
   void stop() {
     const std::lock_guard lock(mutex_);
     begun_ = range_.count;
   }
 
-  /// Prints `text` in one piece.
+  /// Prints `text` without interleaving.
   void print(const std::string& text) {
     const std::lock_guard lock(mutex_);
     fmt::print("{}", text);
@@ -157,7 +157,7 @@ class Findings {
   FuzzFile::Counts counts_;
 };
 
-/// Runs programs on one thread, with a runner of its own.
+/// Runs programs on one thread, with its own runner.
 class Fuzzer {
  public:
   Fuzzer(const Options& options, const Target& target, std::unique_ptr<GpuRunner> gpu, Findings& findings)
@@ -207,7 +207,7 @@ class Fuzzer {
   Findings& findings_;
 };
 
-/// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what one of them
+/// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what any of them
 /// throws.
 void run_all(const Options& options, const GpuOptions& gpus, const Target& target, Findings& findings) {
   constexpr unsigned most_threads = 4;
@@ -218,13 +218,13 @@ void run_all(const Options& options, const GpuOptions& gpus, const Target& targe
   for (std::future<void>& thread : threads) thread.get();
 }
 
-/// What decides which programs are drawn, beside target and seed.
+/// The properties that, with target and seed, decide which programs are drawn.
 std::string kind(const FuzzOptions& options) {
   return fmt::format("at most {} statements{}{}", options.max_statements, options.repeated_destinations ? ", repeated destinations" : "",
                      options.assembler_faults ? ", assembler faults" : "");
 }
 
-/// What the options ask for, nothing having been run.
+/// The run that the options describe, before its start.
 FuzzFile planned(const Options& options, const GpuRunner& gpu, const Target& target) {
   return {.source = run_source(gpu, target, options.seed, options.shard),
           .first = options.first,
@@ -234,7 +234,7 @@ FuzzFile planned(const Options& options, const GpuRunner& gpu, const Target& tar
           .counts = {}};
 }
 
-/// Prints and writes what was found, whether or not the run is complete.
+/// Prints and writes the findings, whether or not the run is complete.
 void report(const FuzzFile& found, const Options& options, const std::string& description) {
   fmt::print("{} in {:.1f} s{}\n{}\nseed {}, {} warps each, programs from {} on\n", counts_text(found.counts), found.source.seconds,
              found.source.complete ? "" : "; incomplete", description, options.seed, options.warps, options.range().first);

@@ -25,7 +25,7 @@ class KernelFuzzer {
   KernelFuzzer(const KernelFuzzOptions& options, const Target& target)
       : options_(options), target_(target), emulator_(target), gpu_(open_kernel_gpu()) {}
 
-  /// Whether kernel number `index` is the same on both. One that is not is shortened and kept.
+  /// Whether kernel `index` gives the same on both. A kernel that does not is shrunk and kept.
   bool check(std::uint64_t index) {
     const KernelProgram kernel = options_.warpgroups ? random_warpgroup_kernel(options_.seed, index)
                                                      : random_kernel(target_, options_.seed, index, options_.max_units);
@@ -52,7 +52,7 @@ class KernelFuzzer {
     return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
   }
 
-  /// Writes the kernel that ended so, and says which it is.
+  /// Writes the kernel that failed, and returns a message that names it.
   std::string kept(std::uint64_t index, const KernelProgram& kernel, const std::exception& error) const {
     const std::filesystem::path file = path(index);
     write_launch(file, kernel.complete());
@@ -83,7 +83,7 @@ class KernelFuzzer {
   std::size_t statements_ = 0, bytes_ = 0;
 };
 
-/// What the first GPU is. The runner that says so goes before a kernel runs: where one hangs, the end of a runner waits for it.
+/// The first GPU's description. It is obtained before a kernel runs, because after a hang the end of a runner waits for the kernel.
 struct Card {
   const Target* target;
   std::string description;
@@ -103,7 +103,7 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   KernelFuzzer fuzzer(options, *card.target);
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t run = 0, differing = 0;
-  std::exception_ptr failure;  // a kernel that hangs, or that the assembler does not take: what was compared before counts
+  std::exception_ptr failure;  // a kernel hangs or the assembler refuses it: earlier comparisons still count
   catch_interruptions();
   try {
     Progress progress(part.count);

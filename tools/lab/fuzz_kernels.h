@@ -9,14 +9,14 @@ namespace warpmat {
 
 struct KernelFuzzOptions {
   std::uint64_t first = 0, kernels = 1000, seed = 1;  ///< numbers of the kernels of the whole run
-  Shard shard;                                        ///< the part of them that is run
+  Shard shard;                                        ///< this run's part of them
   int max_units = 24;
   bool warpgroups = false;  ///< kernels of wgmma instead
   std::string keep = ".";   ///< directory for kernels that differ
 };
 
 /// `warpmat fuzz --kernels` and `--warpgroups`: runs random kernels on the emulator and on this machine's GPU, and compares every byte of
-/// every buffer. Throws std::runtime_error where something differs, NoGpu without a GPU.
+/// every buffer. Throws std::runtime_error if something differs, NoGpu without a GPU.
 void fuzz_kernels(const KernelFuzzOptions& options);
 
 }  // namespace warpmat

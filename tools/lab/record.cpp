@@ -64,7 +64,7 @@ Provenance provenance(const GpuRunner& gpu, const Target& target, std::uint64_t 
           .seed = seed};
 }
 
-/// What --forms selects; without it, the forms of one warp.
+/// The forms that --forms selects; by default the forms of one warp.
 std::vector<TestedForm> selected_forms(const Target& target, const std::string& pattern) {
   if (!pattern.empty()) return select_tested_forms(target, pattern);
   const std::vector<const Form*> forms = select_forms(target, pattern);
@@ -73,17 +73,17 @@ std::vector<TestedForm> selected_forms(const Target& target, const std::string& 
   return selected;
 }
 
-/// The forms of this part: every N-th, so that the parts take equally long.
+/// The forms of this part: every N-th, so that the parts take the same time.
 std::vector<TestedForm> part_of(const std::vector<TestedForm>& forms, const Shard& shard) {
   std::vector<TestedForm> part;
   for (std::size_t i = shard.number - 1; i < forms.size(); i += shard.count) part.push_back(forms[i]);
   return part;
 }
 
-/// Where answers go: into one file at the end, or into a file for each form as soon as that is complete.
+/// The output of answers: into one file at the end, or into a file for each form as soon as that is complete.
 class Output {
  public:
-  /// `out` ends with .jsonl.gz, or is a directory. Of the provenance, what concerns the whole run is kept in one file alone.
+  /// `out` ends with .jsonl.gz, or is a directory. Only a single file keeps the provenance of the whole run.
   Output(std::string out, Provenance provenance) : out_(std::move(out)), one_file_(out_.ends_with(file_ending)) {
     all_.provenance = std::move(provenance);
     if (one_file_) {
@@ -107,7 +107,7 @@ class Output {
     }
   }
 
-  /// Writes what is not written yet. Called also after a failure or an interruption, so that nothing is lost.
+  /// Writes everything that is not written yet. Called also after a failure or an interruption, so that nothing is lost.
   void finish(bool complete, std::uint64_t limit) {
     complete_ = complete;
     if (!one_file_ || forms_ == 0) return;
@@ -153,7 +153,7 @@ std::vector<Answers> record_form(const CaseRunner& runner, const TestedForm& for
   return answers;
 }
 
-/// Records each form until a signal asks for the end. One that the driver cannot assemble is left out with a message; returns how many. A
+/// Records each form until a signal asks for the end. A form that the driver cannot assemble is skipped with a message; returns how many. A
 /// lost GPU ends the run.
 std::size_t record_forms(const CaseRunner& gpu, const std::vector<TestedForm>& forms, const Target& target, const Options& options,
                          Output& output) {

@@ -45,7 +45,7 @@ void record_approximate(const std::string& directory, const std::string& forms, 
   std::iota(blocks.begin(), blocks.end(), std::size_t{0});
   const auto start = std::chrono::steady_clock::now();
   {
-    constexpr unsigned most_threads = 8;  // the card is one; digests and transfers take turns
+    constexpr unsigned most_threads = 8;  // for one card; digests and transfers alternate
     const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, most_threads);
     Progress progress(opcodes.size() * blocks.size());
     for (const std::string& opcode : opcodes) {
@@ -55,7 +55,7 @@ void record_approximate(const std::string& directory, const std::string& forms, 
     }
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  // Last, so that a directory without it is known to be incomplete.
+  // Last, so that a directory without it is recognised as incomplete.
   write_file(place / source_file_name, {fmt::format("{}; {}; {}\n", gpu->description(), target.name, today())});
   fmt::print("{}\n{} instructions, all 2^32 operands of each, in {:.1f} s; {}\n", gpu->description(), opcodes.size(), seconds.count(),
              place.string());

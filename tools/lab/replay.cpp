@@ -26,12 +26,12 @@ struct Options {
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
 };
 
-/// What the classes of one form and card sum up to.
+/// The sum over the classes of one form and card.
 struct FormResult {
   std::size_t classes = 0, outputs = 0, different = 0, not_compared = 0;
 };
 
-/// Everything that was compared, and what is to be said about it.
+/// All comparisons, with their report.
 class Results {
  public:
   void add(const Provenance& provenance, const Answers& answers, const Replayed& replayed) {

@@ -43,7 +43,7 @@ std::string lanes_text(LaneMask mask) {
   return fmt::format("{}", fmt::join(runs, ","));
 }
 
-/// The words that a phase asks of each bank; of copies the writes.
+/// The number of words that a phase accesses in each bank; for copies the writes.
 std::array<int, machine::banks> asked(const BankExample& example, const BankPhase& phase) {
   std::array<int, machine::banks> counts{};
   for (const machine::BankWord& word : phase.words)
@@ -71,7 +71,7 @@ void BankReport::access(const machine::AccessEvent& event) {
     const Dim3& block = event.event.block;
     BankExample example{access_of(event), event.bytes, {event.addresses.begin(), event.addresses.end()}, event.event.lanes};
     example.where = fmt::format("block ({},{},{}), warp {}", block.x, block.y, block.z, event.event.warp);
-    const bool atomic = event.reads && event.writes;  // nobody has measured those
+    const bool atomic = event.reads && event.writes;  // not measured
     const Evidence evidence =
         atomic ? Evidence::assumed : machine::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
     return shared(line, opcode, evidence, std::move(example));
@@ -170,7 +170,7 @@ Json bank_json(const std::vector<BankLine>& lines) {
 
 namespace {
 
-/// "Line 12: ld.shared.v4.f32 in block (0,0,0), warp 2: 8 wavefronts"; of an access that stands in no text without the line.
+/// "Line 12: ld.shared.v4.f32 in block (0,0,0), warp 2: 8 wavefronts"; without the line if the access has no text.
 std::string picture_title(const BankLine& line) {
   return fmt::format("{}{} in {}: {} wavefront{}", line.line == 0 ? "" : fmt::format("Line {}: ", line.line), line.opcode, line.worst.where,
                      line.worst.wavefronts, line.worst.wavefronts == 1 ? "" : "s");
@@ -192,7 +192,7 @@ std::string bank_picture_text(const BankLine& line) {
 
 namespace {
 
-/// From white over a light blue to a strong orange, which black text can be read on and grey print keeps apart.
+/// White over light blue to strong orange; readable under black text, and distinguishable in grey print.
 std::string heat(int count) {
   constexpr std::array<const char*, 5> colours = {"FFFFFF", "D6ECFA", "F8D48A", "F2A65A", "E0824A"};
   return colours[static_cast<std::size_t>(std::min(count, 4))];

@@ -22,24 +22,24 @@ struct BankExample {
   std::string where{};  ///< "block (0,0,0), warp 2"
 };
 
-/// All executions of one statement that access shared memory, or global memory.
+/// All executions of one statement with accesses to shared memory, or to global memory.
 struct BankLine {
-  int line = 0;  ///< 0 of an access that stands in no text
+  int line = 0;  ///< 0 for an access without text
   std::string opcode{};
   bool global = false;
   std::uint64_t executions = 0;
   std::uint64_t wavefronts = 0, least = 0;                  ///< shared memory
   std::uint64_t sectors = 0, least_sectors = 0, lines = 0;  ///< global memory
   Evidence evidence = Evidence::measured;                   ///< the weakest of the executions
-  BankExample worst{};                                      ///< shared memory: the one with most wavefronts
+  BankExample worst{};                                      ///< shared memory: the one with the most wavefronts
 };
 
-/// Counts what kernels and programs ask of memory, by line of their PTX.
+/// Counts the memory traffic of kernels and programs, by line of their PTX.
 class BankReport : public machine::Observer {
  public:
   void access(const machine::AccessEvent& event) override;
 
-  /// The same for who has no machine's event: a warp's access to shared memory.
+  /// The same for callers without an event of the machine: a warp's access to shared memory.
   void shared(int line, const std::string& opcode, Evidence evidence, BankExample example);
 
   /// In the order of lines, shared memory before global.
@@ -49,12 +49,12 @@ class BankReport : public machine::Observer {
   std::map<std::pair<int, bool>, BankLine> lines_;
 };
 
-/// Two tables: shared memory, with the lanes that collide in the worst execution; global memory.
+/// Two tables: shared memory, with the conflicting lanes of the worst execution; global memory.
 std::string bank_table(const std::vector<BankLine>& lines);
 
 nlohmann::ordered_json bank_json(const std::vector<BankLine>& lines);
 
-/// The worst execution of a statement as a picture: a row of 32 banks for each phase, in each bank how many words lanes ask of it.
+/// The worst execution of a statement as a picture: a row of 32 banks for each phase, and in each bank the number of accessed words.
 std::string bank_picture_text(const BankLine& line);
 std::string bank_picture_svg(const BankLine& line);
 

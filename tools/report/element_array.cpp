@@ -18,7 +18,7 @@
 namespace warpmat {
 namespace {
 
-// ---- Which dtype holds what ---------------------------------------------------------------------------------------------------------
+// ---- The contents of each dtype -------------------------------------------------------------------------------------------------------
 
 enum class DTypeClass : std::uint8_t { unsigned_of_width, signed_of_width, other_integer, floating };
 enum class ElementClass : std::uint8_t { floating, integer, plain_bits };
@@ -28,7 +28,7 @@ constexpr auto bits_ = Verdict::bits;
 constexpr auto values = Verdict::values;
 constexpr auto refused = Verdict::refused;
 
-/// By DTypeClass, then by ElementClass. A width is that of the smallest integer of NumPy's that the element fits into.
+/// By DTypeClass, then by ElementClass. A width is that of the smallest NumPy integer that holds the element.
 constexpr std::array<std::array<Verdict, 3>, 4> verdicts{{
     //                     floating  integer  plain bits
     /* unsigned of width */ {bits_, bits_, bits_},
@@ -37,7 +37,7 @@ constexpr std::array<std::array<Verdict, 3>, 4> verdicts{{
     /* floating          */ {values, values, refused},
 }};
 
-/// Bits of the smallest integer of NumPy's that holds `bits` bits.
+/// Bits of the smallest NumPy integer that holds `bits` bits.
 constexpr int storage_bits(int bits) {
   return bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64;
 }
@@ -86,7 +86,7 @@ std::string dtypes_with(Verdict wanted, const ElementType& type, std::string_vie
 
 // ---- Numbers of an array ------------------------------------------------------------------------------------------------------------
 
-/// Calls `visit` with number `index` of an array, in the C++ type of `dtype`; of float16 as a double.
+/// Calls `visit` with number `index` of an array, in the C++ type of `dtype`; float16 as a double.
 template <typename Visit>
 auto visit_number(DType dtype, std::span<const std::byte> elements, std::size_t index, Visit visit) {
   const auto load = [&]<typename T>(T value) {
@@ -233,7 +233,7 @@ void write_element(std::span<std::byte> elements, std::size_t index, std::uint64
 
 std::string dtype_help() {
   Table table({"  format", "bit patterns", "numbers"});
-  std::vector<std::pair<std::string, ElementType>> lines;  // formats of which the same is said
+  std::vector<std::pair<std::string, ElementType>> lines;  // formats with the same text
   const auto same = [](const ElementType& a, const ElementType& b) {
     return storage_bits(a.bits) == storage_bits(b.bits) && class_of(a) == class_of(b);
   };

@@ -12,7 +12,7 @@
 namespace warpmat {
 namespace {
 
-/// A plain number: of an integer or a format's own bits, all below 2^bits.
+/// A number from the low `bits` bits: of an integer or a format's own bits.
 std::uint64_t low_bits(std::uint64_t value, int bits) {
   return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
@@ -22,7 +22,7 @@ bool counts(const ElementType& type, double number) {
   return to_double(*type.format, from_double(*type.format, number)) == number;
 }
 
-/// The first number, from 0 on, that is not the format's: 2049 of f16, 0 of ue8m0.
+/// The first number, from 0 on, that the format does not represent: 2049 for f16, 0 for ue8m0.
 double first_uncounted(const ElementType& type, std::size_t count) {
   double number = 0;
   while (number < static_cast<double>(count) && counts(type, number)) ++number;
@@ -39,7 +39,7 @@ std::vector<std::uint64_t> iota(const ElementType& type, std::size_t count) {
   return elements;
 }
 
-/// The seed behind "random:".
+/// The seed after "random:".
 std::uint64_t seed_of(const std::string& source) {
   const std::string text = source == "random" ? "0" : source.substr(7);
   std::uint64_t seed = 0;

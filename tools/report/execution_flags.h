@@ -9,7 +9,7 @@
 
 namespace warpmat {
 
-/// Adds what all commands that execute have in common: --reference and --undefined, which set `options`. Both outlive the parsing.
+/// Adds the options common to all commands that execute: --reference and --undefined, which set `options`. Both must outlive the parsing.
 inline void add_execution_flags(CLI::App& command, ExecutionOptions& options) {
   command.add_flag_callback(
       "--reference", [&options] { options.path = Path::reference; },

@@ -50,7 +50,7 @@ Json factor_json(const Form& form, const Factor& factor) {
   return json;
 }
 
-/// Of multiply-adds the factors alone: a product of f64 is wider than a Value.
+/// For multiply-adds only the factors: a product of f64 does not fit a Value.
 Json term_json(const Form& form, const Term& term, bool with_value) {
   Json products = Json::array(), scales = Json::array();
   for (const Term::Product& product : term.products)

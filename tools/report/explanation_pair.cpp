@@ -10,7 +10,7 @@
 namespace warpmat {
 namespace {
 
-/// Who computes: a form as a lowering executes it, for a target.
+/// A form with its lowering and target.
 struct Computer {
   const Form* form;
   const Target* target;
@@ -28,7 +28,7 @@ struct Computer {
   }
 };
 
-/// A computer whose model is another: one of the tables, or with constants turned. Nobody's hardware is known to be so.
+/// An explanation with another model: one of the tables, or one with changed constants. No hardware is known to have it.
 class Mutant {
  public:
   Mutant(const Computer& of, const std::string& text)

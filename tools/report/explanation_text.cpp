@@ -11,7 +11,7 @@
 namespace warpmat {
 namespace {
 
-/// The rows of bits, under a line that names the first column, E's, and the last one that is kept.
+/// The rows of bits, under a line that names the first column, E's, and the last column that is kept.
 std::string picture_text(const BitPicture& picture) {
   std::size_t width = 0;
   for (const BitRow& row : picture.rows) width = std::max(width, row.name.size());

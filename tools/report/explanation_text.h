@@ -6,21 +6,21 @@
 
 namespace warpmat {
 
-/// An explanation for people, as lines of text and as parts of a page; both say the same with the same words.
+/// An explanation as lines of text and as parts of a page; both use the same words.
 
-/// `explanation`, and behind it `other`, which may be nullptr, and where the two part.
+/// `explanation`; then, unless `other` is nullptr, the other one, and where the two differ.
 std::string explanation_text(const Explanation& explanation, const Explanation* other);
 
-/// One file that needs no network: `explanation`, and beside it `other`, which may be nullptr.
+/// A file that needs no network: `explanation` and, unless it is nullptr, `other`.
 std::string explanation_html(const Explanation& explanation, const Explanation* other);
 
-/// The same as a part of a page, such as a notebook, whose other parts look as before.
+/// The same as a part of a page, such as a notebook, without effect on its other parts.
 std::string explanation_part_html(const Explanation& explanation, const Explanation* other);
 
-/// Which element of what: "row 3, column 5 of d (lane 14, register 1) of mma...".
+/// The element's name: "row 3, column 5 of d (lane 14, register 1) of mma...".
 std::string what(const Explanation& explanation);
 
-/// Where two explanations part, in sentences.
+/// Where two explanations differ first, in sentences.
 std::string parting_text(const Explanation& first, const Explanation& second);
 
 }  // namespace warpmat

@@ -19,7 +19,7 @@ bool is_zero(const Term& term) {
   return term.value.kind == Value::Kind::zero;
 }
 
-/// The shortest decimal number that is exact, or significand and exponent where a double is too narrow.
+/// The shortest exact decimal number, or significand and exponent if a double is too narrow.
 std::string value_text(const Value& value) {
   switch (value.kind) {
     case Value::Kind::zero: return "0";

@@ -9,13 +9,13 @@ namespace warpmat {
 
 // The sentences and tables that explanation_text and explanation_html share.
 
-/// How the bits of the result are known, and by which machine instructions they come about.
+/// The evidence for the result's bits, and the machine instructions that compute it.
 std::vector<std::string> machine_sentences(const Explanation& explanation);
 
 /// The title of step `number`, counted from 0: "Step 1 of 2: 8 products and C in one addition".
 std::string step_title(const Explanation& explanation, std::size_t number);
 
-/// What a step's products are: a row a product, of those that are not zero.
+/// A step's products: a row for each nonzero product.
 struct ProductTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
@@ -23,13 +23,13 @@ struct ProductTable {
 };
 ProductTable product_table(const Explanation& explanation, const ExplainedStep& step);
 
-/// What is aligned to what; empty where nothing is.
+/// The alignment of the terms; empty if nothing is aligned.
 std::vector<std::string> alignment_sentences(const Explanation& explanation, const ExplainedStep& step);
 
-/// How the step ends, with the result's bits.
+/// The end of the step, with the result's bits.
 std::string result_sentence(const Explanation& explanation, const ExplainedStep& step);
 
-/// What data movement did.
+/// The movement of the data.
 std::vector<std::string> move_sentences(const Explanation& explanation);
 
 /// "0x3f800000 (1)"

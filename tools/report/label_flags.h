@@ -10,7 +10,7 @@
 
 namespace warpmat {
 
-/// Adds --quiet and --require to a command that executes. `options` outlives the parsing.
+/// Adds --quiet and --require to a command that executes. `options` must outlive the parsing.
 inline void add_label_flags(CLI::App& command, LabelOptions& options) {
   command.add_flag("--quiet", options.quiet, "Do not say on standard error how the bits are known");
   command

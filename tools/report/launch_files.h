@@ -6,8 +6,8 @@
 
 namespace warpmat {
 
-/// Writes a launch as files that `warpmat launch` and `warpmat diff` take: `path` NAME.launch.json, and beside it NAME.ptx and
-/// NAME.BUFFER.npy. Throws std::runtime_error.
+/// Writes a launch as files for `warpmat launch` and `warpmat diff`: `path` NAME.launch.json, and next to it NAME.ptx and NAME.BUFFER.npy.
+/// Throws std::runtime_error.
 void write_launch(const std::filesystem::path& path, const KernelLaunch& launch);
 
 }  // namespace warpmat

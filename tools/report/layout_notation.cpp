@@ -11,7 +11,7 @@
 namespace warpmat {
 namespace {
 
-/// A number whose bits are added to another's.
+/// A number whose bits contribute to another one.
 struct Source {
   std::string name;
   int bits;
@@ -23,7 +23,7 @@ struct Flip {
   int from, to;
 };
 
-/// `count` bits of a source from bit `from` on that become those from bit `to` on.
+/// `count` bits of a source from bit `from` on that become the bits from `to` on.
 struct Run {
   std::size_t source;
   int from, to, count;
@@ -54,7 +54,7 @@ std::string term(const std::vector<Source>& sources, const Run& run) {
   return text;
 }
 
-/// The number that `flips` make: sums where every bit comes from one bit, else exclusive ors.
+/// The number composed of `flips`: sums if every bit comes from one bit, else exclusive ors.
 std::string expression(const std::vector<Source>& sources, const std::vector<Flip>& flips) {
   std::set<int> targets;
   for (const Flip& flip : flips) targets.insert(flip.to);
@@ -66,7 +66,7 @@ std::string expression(const std::vector<Source>& sources, const std::vector<Fli
   return fmt::format("{}", fmt::join(terms, disjoint ? " + " : " ^ "));
 }
 
-/// A number as a function of others: `value(source, bit)` is what that bit alone leads to.
+/// A number as a function of others: `value(source, bit)` is its value for that bit alone.
 template <typename Value>
 std::string assignment(const std::string& name, const std::vector<Source>& sources, Value value) {
   std::vector<Flip> flips;
@@ -82,7 +82,7 @@ constexpr std::array<const char*, 3> place_names = {"lane", "reg", "bit"};
 constexpr std::array<int Element::*, 3> element_parts = {&Element::row, &Element::column, &Element::matrix};
 constexpr std::array<const char*, 3> element_names = {"row", "column", "matrix"};
 
-/// The place that each bit of the number of a lane's elements leads to.
+/// The place for each single bit of the number of a lane's elements.
 std::vector<Place> unit_places(const Fragment& f) {
   std::vector<Place> places;
   for (int bit = 0; bit < f.inside_bits(); ++bit) places.push_back({0, 0, f.element_bits << bit});

@@ -83,7 +83,7 @@ class HeaderParser {
  private:
   [[noreturn]] static void malformed() { fail("the header of the .npy file is malformed"); }
 
-  /// The next character that is no space; '\0' at the end.
+  /// The next character except spaces; '\0' at the end.
   char peek() {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) rest_.remove_prefix(1);
     return rest_.empty() ? '\0' : rest_.front();
@@ -153,7 +153,7 @@ class HeaderParser {
     fail("the array's dtype '{}' is not known; there are {}", printable(text), fmt::join(names, ", "));
   }
 
-  /// What a message may quote of a file that may hold anything.
+  /// Replaces characters of a file that may not be safe to print in a message.
   static std::string printable(std::string_view text) {
     std::string out(text.substr(0, 16));
     for (char& c : out)
@@ -164,7 +164,7 @@ class HeaderParser {
   std::string_view rest_;
 };
 
-/// The next `size` bytes of a stream of which `left` bytes are left.
+/// The next `size` bytes of a stream with `left` remaining bytes.
 std::string take(std::istream& in, std::uint64_t& left, std::uint64_t size, const char* what) {
   if (size > left) fail("the file ends inside the {}", what);
   std::string bytes(static_cast<std::size_t>(size), '\0');
@@ -179,7 +179,7 @@ std::uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-/// Reads the header, and counts it off `left`.
+/// Reads the header, and subtracts its size from `left`.
 NpyHeader parse_header(std::istream& in, std::uint64_t& left) {
   if (left < magic.size() || take(in, left, magic.size(), "magic number") != magic) fail("this is not a .npy file");
   const std::string version = take(in, left, 2, "version");
@@ -250,7 +250,7 @@ NpyHeader read_npy_header(std::istream& in, std::uint64_t size) {
   return header;
 }
 
-/// All of standard input as an open file that has no name any more.
+/// All of standard input as an open, already unlinked file.
 static std::ifstream spooled_standard_input() {
   std::string name = (std::filesystem::temp_directory_path() / "warpmat_XXXXXX").string();
   const int descriptor = mkstemp(name.data());

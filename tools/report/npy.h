@@ -27,23 +27,23 @@ std::optional<DType> find_dtype(std::string_view name);
 
 std::size_t size_of(DType dtype);
 
-/// What a .npy file says of its array.
+/// The description of the array in a .npy file.
 struct NpyHeader {
   DType dtype = DType::uint8;
   std::vector<std::size_t> shape;
 
-  /// The size of the elements, or nothing where it has no 64-bit number.
+  /// The size of the elements, or nothing if it exceeds 64 bits.
   std::optional<std::size_t> byte_count() const;
 };
 
 /// "uint32 [3][4][32]"; "uint32 scalar" for a shape without dimensions.
 std::string describe(const NpyHeader& header);
 
-/// An array as a .npy file holds it: elements in C order, little-endian.
+/// An array in the form of a .npy file: elements in C order, little-endian.
 struct NpyArray : NpyHeader {
   std::vector<std::byte> bytes;  ///< product of shape, times size_of(dtype)
 
-  /// Zeros. Throws std::length_error where the size in bytes has no 64-bit number.
+  /// Zeros. Throws std::length_error if the size in bytes exceeds 64 bits.
   static NpyArray zeros(DType dtype, std::vector<std::size_t> shape);
 
   /// The elements, where T is the C++ type of dtype.
@@ -57,12 +57,12 @@ struct NpyArray : NpyHeader {
   }
 };
 
-/// Reads the header of format 1.0 or 2.0 from the next `size` bytes of a stream, which then stands at the elements. Fortran order,
-/// big-endian and dtypes not listed above are refused, as is a size that is not that of header and elements. Throws std::runtime_error;
-/// allocates no more than `size` says.
+/// Reads the header of format 1.0 or 2.0 from the next `size` bytes of a stream; the stream is then at the elements. Refuses Fortran order,
+/// big-endian, dtypes not listed above, and a `size` that differs from that of header and elements. Throws std::runtime_error; allocates at
+/// most `size` bytes.
 NpyHeader read_npy_header(std::istream& in, std::uint64_t size);
 
-/// A .npy file that is read in pieces, by many threads if need be. Throws std::runtime_error naming the file and what is wrong.
+/// A .npy file to be read in pieces, possibly by many threads. Throws std::runtime_error naming the file and the error.
 class NpyReader {
  public:
   /// Reads the header as read_npy_header does.
@@ -80,10 +80,10 @@ class NpyReader {
   std::mutex mutex_;
   std::ifstream in_;
   NpyHeader header_;
-  std::uint64_t elements_ = 0;  ///< where they begin in the file
+  std::uint64_t elements_ = 0;  ///< their offset in the file
 };
 
-/// A .npy file of format 1.0 that is written in pieces, by many threads if need be; an OutputFile. Throws std::runtime_error.
+/// A .npy file of format 1.0 to be written in pieces, possibly by many threads; an OutputFile. Throws std::runtime_error.
 class NpyWriter {
  public:
   NpyWriter(const std::filesystem::path& path, const NpyHeader& header);
@@ -95,7 +95,7 @@ class NpyWriter {
  private:
   std::mutex mutex_;
   OutputFile file_;
-  std::uint64_t elements_;  ///< where they begin in the file
+  std::uint64_t elements_;  ///< their offset in the file
 };
 
 /// Reads a whole file. Throws what NpyReader throws.

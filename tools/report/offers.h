@@ -24,13 +24,13 @@ inline constexpr Label all_labels[] = {Label::measured, Label::specified, Label:
 /// "compared bit for bit with that hardware by this project".
 std::string_view meaning(Label label);
 
-/// Where `form` exists: on `only`, or on every hardware if that is nullptr, oldest first.
+/// The hardware that has `form`: `only`, or all of them if that is nullptr, oldest first.
 std::vector<Offer> offers(const Form& form, const Target* only = nullptr);
 
-/// The targets that meet `requirement`, as "sm_80" for it and all later ones, "sm_100a/f" or "sm_120a".
+/// The targets that satisfy `requirement`: "sm_80" for it and all later ones, "sm_100a/f" or "sm_120a".
 std::string target_text(const Requirement& requirement);
 
-/// "replayed", or "replayed (floor published)" where the floor of the alignment is not as well known as the rest.
+/// "replayed", or "replayed (floor published)" if the label of the alignment's floor is weaker than the rest.
 std::string evidence_label(const Offer& offer);
 
 /// "measured sm_90; replayed (floor published) sm_80 sm_86": the strongest evidence first.

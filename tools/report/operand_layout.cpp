@@ -61,7 +61,7 @@ std::string known_text(const WgmmaForm& form) {
 
 namespace {
 
-/// `cell` for every element, matrix by matrix and row by row.
+/// Calls `cell` for every element, by matrix and row.
 template <typename CellOf>
 void fill(LayoutGrid& grid, int matrices, CellOf cell) {
   for (int matrix = 0; matrix < matrices; ++matrix) {

@@ -8,12 +8,12 @@
 
 namespace warpmat {
 
-/// Throws std::runtime_error unless `path` is a place for a file: its directory exists, and what may stand there is a regular file.
-/// Called before long work, so that a mistyped path costs nothing.
+/// Throws std::runtime_error unless `path` can be written: its directory exists, and an existing entry is a regular file. Call it before
+/// long work, so that a mistyped path costs nothing.
 void check_output_place(const std::filesystem::path& path);
 
-/// A file that appears whole or not at all: it is written beside its place, and finish() renames it. Without finish() nothing is left of
-/// it. A link at its place stays, and the file that it names is replaced. All functions throw std::runtime_error.
+/// A file that appears whole or not at all: it is written next to its final path, and finish() renames it. Without finish() nothing
+/// remains. A symbolic link at the path is kept, and its target is replaced. All functions throw std::runtime_error.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);

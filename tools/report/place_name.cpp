@@ -11,7 +11,7 @@
 namespace warpmat {
 namespace {
 
-/// A number of columns; nothing where `text` is no number.
+/// A number of columns; nothing if `text` is not a number.
 std::optional<std::size_t> columns_of(const std::string& text) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -24,7 +24,7 @@ PlaceName PlaceName::parse(std::string_view text) {
   const auto fail = [&](const std::string& message) { throw std::runtime_error(fmt::format("'{}': {}", text, message)); };
   const std::vector<std::string> parts = split(text, ':');
   PlaceName place{parts[0], {}, Reading::by_dtype, 0};
-  enum class Part { type, reading, columns, nothing } next = Part::type;  // what may still come
+  enum class Part { type, reading, columns, nothing } next = Part::type;  // the parts that may follow
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (const auto said = find_reading(parts[i]); said && next <= Part::reading) {
       place.reading = *said;

@@ -9,12 +9,12 @@
 
 namespace warpmat {
 
-/// What the text of a place says, NAME[:FORMAT][:bits|:values][:COLUMNS], before anything is known of NAME.
+/// A parsed place, NAME[:FORMAT][:bits|:values][:COLUMNS], before NAME is looked up.
 struct PlaceName {
   std::string name;
   std::optional<ElementType> type;
   Reading reading = Reading::by_dtype;
-  std::size_t columns = 0;  ///< 0: not said
+  std::size_t columns = 0;  ///< 0: not given
 
   /// Throws std::runtime_error saying what `text` should be.
   static PlaceName parse(std::string_view text);

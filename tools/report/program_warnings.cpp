@@ -91,8 +91,8 @@ class Warnings {
     }
   }
 
-  /// Registers of an operand that nothing has written. Where all of C is so, it is meant to be zero. Where nobody knows what was filled,
-  /// an operand of which some registers were written and others never is still a slip.
+  /// Warns of registers of an operand that nothing has written. If all of C is unwritten, it is meant to be zero. If initial contents are
+  /// not known, an operand with some written and some unwritten registers is still a mistake.
   void check_read(const Statement& statement, const Operand& operand, const OperandText& text, const std::string& place) {
     const Slots unknown = unknown_of(text);
     if (unknown.empty()) return;
@@ -133,7 +133,7 @@ class Warnings {
            choices - 1);
   }
 
-  /// Places that were filled for nothing: a statement writes all of their registers before one reads any.
+  /// Warns of places filled in vain: a statement writes all of their registers before one reads any.
   void check_filled() {
     for (const FilledPlace& place : *filled_) {
       if (place.slots.empty()) continue;
@@ -149,7 +149,7 @@ class Warnings {
 
   const Program& program_;
   const std::vector<FilledPlace>* filled_;
-  Slots known_;  ///< registers that hold what somebody has put there
+  Slots known_;  ///< registers with known contents
   std::vector<std::string> texts_;
 };
 

@@ -7,14 +7,14 @@
 
 namespace warpmat {
 
-/// Registers that were filled before a run, by the first word of each in the register file, and what the user called them.
+/// Registers that were filled before a run, by the first word of each in the register file, and the user's name for them.
 struct FilledPlace {
   std::string text;
   std::vector<int> slots;
 };
 
-/// What is no error in `program`, and yet hardly meant: "line 3: warning: ...". `filled` is what was filled before the run; nullptr where
-/// that is not known, and then only what is wrong in any case is told.
+/// Statements of `program` that are legal but probably mistakes: "line 3: warning: ...". `filled` lists the places filled before the run.
+/// If it is nullptr (not known), only certain mistakes are reported.
 std::vector<std::string> program_warnings(const Program& program, const std::vector<FilledPlace>* filled);
 
 }  // namespace warpmat

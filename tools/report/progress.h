@@ -8,8 +8,8 @@
 
 namespace warpmat {
 
-/// A counter that many threads advance. Where stderr is a terminal and the work takes longer than a second, one line there shows it, and
-/// the destructor wipes the line.
+/// A counter that many threads advance. If stderr is a terminal and the work takes longer than a second, a line there shows it; the
+/// destructor clears the line.
 class Progress {
  public:
   explicit Progress(std::size_t total);
@@ -23,7 +23,7 @@ class Progress {
   std::atomic<std::size_t> done_{0};
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread display_;  // last: it uses the others
+  std::jthread display_;  // last, because it uses the others
 };
 
 }  // namespace warpmat

@@ -6,7 +6,7 @@
 namespace warpmat {
 namespace {
 
-/// 32 numbers in the room of two Registers.
+/// 32 numbers in the space of two Registers.
 using Numbers = std::array<std::uint64_t, lanes>;
 static_assert(sizeof(Numbers) == 2 * sizeof(Register) && sizeof(Register) == lanes * sizeof(std::uint32_t));
 

@@ -12,7 +12,7 @@
 
 namespace warpmat {
 
-/// A program and what its places are filled with, as `warpmat run` and `warpmat explain` take them.
+/// A program and the contents of its places, for `warpmat run` and `warpmat explain`.
 struct SessionOptions {
   std::string file;
   std::vector<std::string> in, layouts;  ///< PLACE=SOURCE, NAME=LAYOUT
@@ -21,14 +21,14 @@ struct SessionOptions {
 
 /// A program on one target with a warp, and the places that the options name.
 struct Session {
-  /// Throws std::runtime_error, or SyntaxError. An empty target is the file's own.
+  /// Throws std::runtime_error, or SyntaxError. An empty target means the file's own.
   Session(const SessionOptions& options, std::string_view target);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   std::vector<WarpPlace> places(const std::vector<std::string>& texts) const;
 
-  /// Registers first: scale factors go where ids that registers hold say.
+  /// Fills registers first: their ids decide the places of scale factors.
   void fill();
 
   Program program;
@@ -38,7 +38,7 @@ struct Session {
   Warp warp;
 };
 
-/// The same as arguments of a command, with a space behind: "mma.ptx --target sm_80 --in mma.0.a=iota ".
+/// The same as arguments of a command, with a trailing space: "mma.ptx --target sm_80 --in mma.0.a=iota ".
 std::string session_text(const SessionOptions& options, const std::string& target);
 
 }  // namespace warpmat

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Values that each stand in a list once.
+/// A list of distinct values.
 class Distinct {
  public:
   /// The number of `value` in the list.
@@ -40,9 +40,9 @@ class Distinct {
   Json list_ = Json::array();
 };
 
-// ---- Where elements lie -------------------------------------------------------------------------------------------------------------
+// ---- Places of elements ---------------------------------------------------------------------------------------------------------------
 
-/// Where each bit of an index alone leads: [warp, lane, register, bit].
+/// The place for each single bit of an index: [warp, lane, register, bit].
 template <typename PlaceOf>
 Json steps(std::uint32_t size, PlaceOf place_of) {
   Json array = Json::array();
@@ -50,7 +50,7 @@ Json steps(std::uint32_t size, PlaceOf place_of) {
   return array;
 }
 
-/// Registers of a warp or of a warpgroup: a tile, which is repeated along the columns.
+/// Registers of a warp or of a warpgroup: a tile, repeated along the columns.
 Json register_json(const Fragment& f, const TiledLayout& layout, int warps) {
   const auto along = [&](LayoutAxis axis) {
     std::uint32_t tile_size = 1;
@@ -84,7 +84,7 @@ Json register_json(const Fragment& f, const TiledLayout& layout, int warps) {
        {{"row", along(LayoutAxis::row)}, {"column", along(LayoutAxis::column)}, {"matrix", along(LayoutAxis::matrix)}, {"copy", copy}}}};
 }
 
-/// The registers of one warp, with the notations that such layouts have.
+/// The registers of one warp, with all notations of such layouts.
 Json fragment_json(const Fragment& f) {
   Json json = register_json(f, TiledLayout(linear_layout(f), {}), 1);
   json["formulas"] = layout_formulas(f);
@@ -92,7 +92,7 @@ Json fragment_json(const Fragment& f) {
   return json;
 }
 
-/// Rows in memory, of ldmatrix and stmatrix: lanes hold the addresses of the rows, matrix by matrix, elements lie one behind the other.
+/// Rows in memory of ldmatrix and stmatrix: lanes hold the addresses of the rows, by matrix; elements are consecutive.
 Json rows_json(const Form& form) {
   return {{"kind", "rows"},
           {"rows", form.shape.m},
@@ -105,7 +105,7 @@ Json rows_json(const Form& form) {
 constexpr std::pair<Swizzle, const char*> swizzles[] = {
     {Swizzle::bytes_128, "128"}, {Swizzle::bytes_64, "64"}, {Swizzle::bytes_32, "32"}, {Swizzle::none, "none"}};
 
-/// Shared memory of wgmma: the fields of compact descriptors, by the way in which the lines lie and by swizzle.
+/// Shared memory of wgmma: the fields of compact descriptors, by major and by swizzle.
 Json memory_json(const WgmmaForm& form, OperandName operand) {
   const MatrixExtent extent = matrix_extent(form, operand);
   Json majors = Json::object();
@@ -129,7 +129,7 @@ Json memory_json(const WgmmaForm& form, OperandName operand) {
 
 // ---- Forms --------------------------------------------------------------------------------------------------------------------------
 
-/// The whole table, as it grows.
+/// The whole table during construction.
 class SiteTables {
  public:
   SiteTables() {
@@ -181,7 +181,7 @@ class SiteTables {
     const bool rows = is_address(operand);
     Json json = described(form, operand, rows ? form.number : operand.fragment.matrices());
     json["layout"] = layouts_.number(rows ? rows_json(form) : fragment_json(operand.fragment));
-    const bool by_columns = operand.name == OperandName::b || operand.name == OperandName::scale_b;  // CuTe counts B as n + N * k
+    const bool by_columns = operand.name == OperandName::b || operand.name == OperandName::scale_b;  // CuTe numbers B as n + N * k
     if (!rows) json["cute"] = cute_layout(operand.fragment, by_columns);
     return operands_.number(std::move(json));
   }
@@ -207,7 +207,7 @@ class SiteTables {
     return json;
   }
 
-  /// [hardware, number of what is known, results that stand behind it]
+  /// [hardware, number of the evidence, results behind it]
   Json lowering(Hardware hardware, const Lowering& l, const std::string& machine, const std::string& label, std::uint64_t results) {
     const std::size_t known = knowledge_.number({{"machine", machine}, {"label", label}, {"source", l.source}});
     return {name(hardware), known, results};

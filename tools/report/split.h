@@ -6,7 +6,7 @@
 
 namespace warpmat {
 
-/// What stands between the separators of `text`: one part more than there are separators.
+/// The parts of `text` between separators: one more than there are separators.
 inline std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t at; (at = text.find(separator)) != std::string_view::npos; text.remove_prefix(at + 1))

@@ -4,8 +4,8 @@
 
 namespace warpmat {
 
-/// The path that stands for standard input, or standard output, where arrays are read and written (npy.h, output_file.h). Both are kept as
-/// a whole: input before it is read, output until it is finished.
+/// The path for standard input or standard output of arrays (npy.h, output_file.h). Both are buffered completely: input before it is read,
+/// output until it is finished.
 inline constexpr std::string_view standard_stream = "-";
 
 }  // namespace warpmat

@@ -7,8 +7,8 @@ namespace warpmat {
 
 // Pieces of SVG pictures, a line each. Colours are "RRGGBB".
 
-/// The beginning of a picture with a title for screen readers and a white ground; `attributes` are further ones of the whole, with a space
-/// behind each. "</svg>" ends it.
+/// The beginning of a picture with a title for screen readers and a white background; `attributes` are further attributes of the picture,
+/// each followed by a space. "</svg>" ends it.
 std::string svg_begin(int width, int height, std::string_view title, std::string_view attributes = {});
 
 /// `anchor` is start, middle or end.

@@ -16,7 +16,7 @@ namespace {
 
 using machine::BankAccess;
 
-/// The number that `text` is; 0 where it is none.
+/// The number that `text` spells; 0 if it is not a number.
 int whole_number(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -24,12 +24,12 @@ int whole_number(std::string_view text) {
 }
 
 constexpr int matrix_rows = 8;       // of ldmatrix and stmatrix
-constexpr std::uint32_t chunk = 16;  // bytes of a row of theirs
+constexpr std::uint32_t chunk = 16;  // bytes of their rows
 
-/// How a tile is divided among the lanes of the instructions of an access.
+/// The division of a tile among the lanes of an access's instructions.
 struct Division {
-  int chunks;        ///< of the access's bytes in a row
-  int instructions;  ///< that access the whole tile
+  int chunks;        ///< of the access's size in a row
+  int instructions;  ///< for the whole tile
 };
 
 Division division_of(const SwizzleTile& tile, const TileAccess& access) {
@@ -38,12 +38,12 @@ Division division_of(const SwizzleTile& tile, const TileAccess& access) {
   return {chunks, tile.rows * chunks / at_once};
 }
 
-/// Row and chunk that `lane` accesses in instruction `number`.
+/// Row and chunk of `lane` in instruction `number`.
 struct Spot {
   int row, chunk;
 };
 
-/// ldmatrix and stmatrix take blocks of 16 rows and two chunks: x4 all of one, x2 16 rows of one chunk, x1 8 rows of one.
+/// ldmatrix and stmatrix access blocks of 16 rows and two chunks: x4 a whole block, x2 16 rows of one chunk, x1 8 rows of one.
 Spot matrix_spot(const SwizzleTile& tile, const TileAccess& access, int number, int lane) {
   const int rows = std::min(access.matrices * matrix_rows, 2 * matrix_rows), across = access.matrices == 4 ? 2 : 1;
   const int down = tile.rows / rows;
@@ -117,7 +117,7 @@ std::vector<SwizzleCandidate> swizzle_candidates(const SwizzleTile& tile, const 
     const std::string name = fmt::format("swizzle<{},{},{}>", bits, base, shift);
     found.push_back({name, MemoryLayout::swizzled(bits, base, shift), rows * row_bytes, bits, base, shift});
   };
-  constexpr int most_bits = 5, tma_bits = 3, tma_shift = 3;  // the swizzles that tensor maps and matrix descriptors have come first
+  constexpr int most_bits = 5, tma_bits = 3, tma_shift = 3;  // swizzles of tensor maps and matrix descriptors come first
   for (int bits = 1; bits <= tma_bits; ++bits) add(bits, tma_shift);
   for (int bits = 1; bits <= most_bits; ++bits)
     for (int shift = bits; shift <= last_bit; ++shift)

@@ -5,7 +5,7 @@
 
 namespace warpmat {
 
-// What launch descriptions call the modes of a tensor map, in the order of TensorMap's enumerators.
+// The names of a tensor map's modes in launch descriptions, in the order of TensorMap's enumerators.
 
 inline constexpr std::array<std::string_view, 3> interleave_names{"none", "16B", "32B"};
 inline constexpr std::array<std::string_view, 4> swizzle_names{"none", "32B", "64B", "128B"};

@@ -6,15 +6,15 @@
 
 namespace warpmat {
 
-/// A warp that has run, and what its target is called.
+/// A warp that has run, and its target's name.
 struct Ran {
   const Warp& warp;
   const WarpPlace& place;
   std::string_view target;
 };
 
-/// How a place differs after the same program ran as two targets: how many elements, by how many units in the last place at most, and some
-/// of them.
+/// The differences of a place after the same program ran for two targets: the number of elements, the largest distance in units of the last
+/// place, and some of the elements.
 std::string versus_text(const Ran& one, const Ran& other);
 
 }  // namespace warpmat

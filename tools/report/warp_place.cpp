@@ -24,7 +24,7 @@ std::uint64_t low_bits(std::uint64_t value, int bits) {
   return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
 
-/// `width` bits of `bytes` from bit `at` on; of less than a byte they lie in one.
+/// `width` bits of `bytes` from bit `at` on; less than a byte must be within one byte.
 std::uint64_t read_bits(std::span<const std::uint8_t> bytes, std::uint64_t at, int width) {
   std::uint64_t value = 0;
   for (int i = 0; i < width; i += 8) value |= std::uint64_t{bytes[at / 8 + static_cast<std::size_t>(i / 8)]} << i;
@@ -70,7 +70,7 @@ Layouts parse_layouts(const Program& program, const std::vector<std::string>& te
 
 namespace {
 
-/// "tile, a0, a1, ...", not more of them than a line holds.
+/// "tile, a0, a1, ...", as many as fit a line.
 std::string all_names(const Program& program) {
   constexpr std::size_t most = 24;
   std::vector<std::string> names;
@@ -150,7 +150,7 @@ void WarpPlace::resolve_variable(const Layouts& layouts) {
     fail(text_, fmt::format("not one row of {} elements fits into the variable's {} bytes", columns_, bytes));
 }
 
-/// Elements of a row where the text declares rows, tile[64][32]; 0 where it does not, or they are no whole number.
+/// Elements of a row if the text declares rows, tile[64][32]; 0 if it does not, or if they are not a whole number.
 std::size_t WarpPlace::declared_columns() const {
   const auto& extents = variable_->extents;
   if (extents.size() < 2) return 0;
@@ -201,7 +201,7 @@ std::size_t WarpPlace::count() const {
   return product(shape());
 }
 
-/// Element `index` of the operand's matrix, of the matrix that the statement uses where the fragment holds several to choose from.
+/// Element `index` of the operand's matrix; if the fragment holds several, of the matrix that the statement uses.
 Element WarpPlace::element(const Warp& warp, std::size_t index) const {
   const Fragment& f = operand_->fragment;
   const auto columns = static_cast<std::size_t>(f.columns());

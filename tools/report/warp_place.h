@@ -15,21 +15,21 @@
 
 namespace warpmat {
 
-/// How matrices lie in shared variables, by the variable's name.
+/// The layouts of matrices in shared variables, by the variable's name.
 using Layouts = std::map<std::string, MemoryLayout, std::less<>>;
 
-/// The layouts that `texts` write, NAME=LAYOUT. Throws std::runtime_error.
+/// Parses NAME=LAYOUT. Throws std::runtime_error.
 Layouts parse_layouts(const Program& program, const std::vector<std::string>& texts);
 
-/// Something of a warp that the command line names, PLACE[:FORMAT][:bits|:values][:COLUMNS]:
+/// A part of a warp that the command line names, PLACE[:FORMAT][:bits|:values][:COLUMNS]:
 ///
 ///   tile:f16:8     a shared variable, its elements read as f16, 8 in a row
 ///   d0,d1:f32      registers of all lanes
 ///   mma.0.a        operand a of the first mma, as a logical matrix; also 0.a, of the first matrix instruction (statement_name.h)
 ///   0.e, 0.scale-a the metadata codes and scale factors that the instruction uses: rows by groups, rows by factors
-///   0.sparse-a     of mma.sp the dense A that operands a and e stand for
+///   0.sparse-a     for mma.sp the dense A that operands a and e represent
 ///
-/// Without FORMAT a matrix operand has its instruction's format, a variable that of its type; what has none is bits.
+/// Without FORMAT a matrix operand has its instruction's format, and a variable that of its type; otherwise elements are bits.
 class WarpPlace {
  public:
   enum class Kind : std::uint8_t { registers, variable, operand, sparse_a };
@@ -38,16 +38,16 @@ class WarpPlace {
   WarpPlace(const Program& program, std::string_view text, const Layouts& layouts = {});
 
   /// Fills the place from SOURCE: FILE.npy, - (a .npy file from standard input), or a generated one (element_source.h). Operand a of mma.sp
-  /// may be filled with a dense A. Returns the registers that were filled, by their first words in the register file.
+  /// may be filled with a dense A. Returns the filled registers, by their first words in the register file.
   std::vector<int> fill(Warp& warp, const std::string& source) const;
 
   /// A heading and a table: registers as lanes by registers, everything else as rows and columns.
   std::string show(const Warp& warp) const;
 
-  /// The array that write_npy takes, of written_dtype: in shape().
+  /// The array for write_npy, of written_dtype and shape().
   NpyArray array(const Warp& warp) const;
 
-  /// The bits of the elements that an array of shape() holds. Throws std::runtime_error.
+  /// The bits of the elements in an array of shape(). Throws std::runtime_error.
   std::vector<std::uint64_t> elements_of(const NpyArray& array, const std::string& file) const;
   /// The bits of the elements, in the order of shape().
   std::vector<std::uint64_t> read(const Warp& warp) const;
@@ -61,10 +61,10 @@ class WarpPlace {
   /// "row 3, column 5", "lane 7, register d0".
   std::string describe_element(std::size_t index) const;
 
-  // Of a matrix operand.
+  // Only for a matrix operand.
   std::size_t statement() const { return statement_; }
   const Operand& operand() const { return *operand_; }
-  // Of a variable.
+  // Only for a variable.
   const SharedVariable& variable() const { return *variable_; }
   const MemoryLayout& layout() const { return layout_; }
   const std::vector<const NamedRegister*>& registers() const { return registers_; }
@@ -94,7 +94,7 @@ class WarpPlace {
   MemoryLayout layout_;
   std::size_t declared_columns() const;
 
-  std::size_t rows_ = 0, columns_ = 0;  ///< of a variable that is a matrix
+  std::size_t rows_ = 0, columns_ = 0;  ///< for a variable that is a matrix
   std::size_t statement_ = 0;
   const Operand* operand_ = nullptr;
   const Form* form_ = nullptr;
@@ -106,11 +106,11 @@ struct Assignment {
   std::string what;
 };
 
-/// The assignments that `texts` write. Throws std::runtime_error naming `option` ("in") and `what` it takes ("SOURCE").
+/// Parses assignments. Throws std::runtime_error naming `option` ("in") and its value's syntax `what` ("SOURCE").
 std::vector<Assignment> assignments(const Program& program, const std::vector<std::string>& texts, std::string_view option,
                                     std::string_view what, const Layouts& layouts = {});
 
-/// What PLACE and FORMAT may be, for --help.
+/// The syntax of PLACE and FORMAT, for --help.
 std::string place_help();
 
 }  // namespace warpmat

@@ -1,4 +1,4 @@
-// What people read of a WarpPlace: tables, elements, places of elements.
+// The text output of a WarpPlace: tables, elements, places of elements.
 
 #include <fmt/core.h>
 #include <warpmat/numeric/value.h>
@@ -54,7 +54,7 @@ std::string WarpPlace::show_element(std::uint64_t bits) const {
   const double value = to_double(*type_.format, bits);
   return *type_.format == Format::f64 || is_integer(row(*type_.format))
              ? fmt::format("{}", value)
-             : fmt::format("{}", static_cast<float>(value));  // the shortest that is exact
+             : fmt::format("{}", static_cast<float>(value));  // the shortest exact decimal
 }
 
 std::string WarpPlace::show(const Warp& warp) const {

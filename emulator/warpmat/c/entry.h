@@ -1,6 +1,6 @@
 #pragma once
 
-// What the functions of the C interface share: an error in the caller's struct, no exception beyond this point.
+// Shared by the functions of the C interface: errors go into the caller's struct; no exception leaves the library.
 
 #include <cstddef>
 #include <exception>
@@ -13,7 +13,7 @@
 
 namespace warpmat::c {
 
-/// Writes an error into the caller's struct, as far as its size reaches, unless it is null; returns error.status.
+/// Copies an error into the caller's struct, up to that struct's size, unless `to` is null; returns error.status.
 warpmat_status report(warpmat_error* to, const warpmat_error& error);
 
 /// An error without lane, operand and address.
@@ -24,14 +24,14 @@ inline warpmat_status report(warpmat_error* to, warpmat_status status, std::stri
   return report(to, plain_error(status, message));
 }
 
-/// What an entry point returns for the exception that is being handled.
+/// The status for the exception that is being handled; also reports it to `to`.
 warpmat_status report_exception(warpmat_error* to);
 
-/// Whether the caller's struct has all members that it had in the first version, whose last was `last`.
+/// Whether the caller's struct has all members of the first version, the last of which was `last`.
 #define WARPMAT_HAS_SIZE(pointer, last) \
   ((pointer)->size >= offsetof(std::remove_cvref_t<decltype(*(pointer))>, last) + sizeof(pointer)->last)
 
-/// Copies `from` over the caller's struct but for its size, and no byte behind that.
+/// Copies `from` over the caller's struct except its size, and no byte beyond that size.
 template <typename Struct>
 void copy_out(const Struct& from, Struct* to) {
   const std::size_t size = to->size;

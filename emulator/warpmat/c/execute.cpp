@@ -1,4 +1,4 @@
-// Executing an instruction: the caller's structs, checked, as a Batch.
+// Executes an instruction: checks the caller's structs and converts them to a Batch.
 
 #include <type_traits>
 
@@ -12,7 +12,7 @@ using namespace warpmat::c;
 
 namespace {
 
-/// What is wrong with how a call describes one operand; nullptr if nothing.
+/// The error in a call's description of one operand; nullptr if there is none.
 const char* problem(const OperandWords& operand, const warpmat_registers& registers, std::size_t words) {
   if (registers.words == nullptr) return operand.kind == OperandKind::stride ? nullptr : "words is null";
   if (reinterpret_cast<std::uintptr_t>(registers.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
@@ -25,7 +25,7 @@ BatchDestination places(const warpmat_registers& r) {
   return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
 }
 
-/// The caller's callbacks behind RowMemory's, whose `user` is the caller's warpmat_memory.
+/// Adapts the caller's callbacks to RowMemory's; `user` is the caller's warpmat_memory.
 bool read_row(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
   const auto& memory = *static_cast<const warpmat_memory*>(user);
   return memory.read(memory.user, warp, lane, address, row, bytes) == 0;
@@ -35,7 +35,7 @@ bool write_row(void* user, std::size_t warp, int lane, std::uint64_t address, co
   return memory.write(memory.user, warp, lane, address, row, bytes) == 0;
 }
 
-/// What is wrong with a call's memory; nullptr if nothing. Enters it into `to`, callbacks into `rows`.
+/// The error in a call's memory; nullptr if there is none. Copies the memory to `to` and callbacks to `rows`.
 const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemory& to, RowMemory& rows) {
   if (memory == nullptr) return "memory is null";
   if (!WARPMAT_HAS_SIZE(memory, user)) return "memory->size is not that of a warpmat_memory";
@@ -65,7 +65,7 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
   return report(error, out);
 }
 
-/// The same of a call whose addresses are `wide` or not.
+/// The same for a call; `wide` says whether addresses have 64 bits.
 inline const char* problem_in_call(const OperandWords& operand, const warpmat_registers& registers, bool wide) {
   return problem(operand, registers, operand.kind == OperandKind::address && wide ? 2 : operand.words);
 }
@@ -80,7 +80,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   return true;
 }
 
-/// Registers that the kernels read and write where they lie. Calls of their own, so that these need no stack for staged registers.
+/// Runs kernels directly on the caller's registers. Separate functions, so that these calls need no stack for staged registers.
 [[gnu::noinline]] void execute_plain(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
                                      std::size_t warps, const ExecutionOptions& options) {
   Batch batch;
@@ -95,7 +95,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   handle.instruction.execute(batch, warps, options);
 }
 
-/// The warps from `first` on. Operands are checked as they are read, in one pass: a simulator's usual call.
+/// Runs the warps from `first` on. Checks operands while reading them, in one pass. This is the common case of a simulator.
 [[gnu::noinline]] warpmat_status execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
                                                 std::size_t first, std::size_t warps, const ExecutionOptions& options,
                                                 warpmat_error* error) {
@@ -115,7 +115,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   return WARPMAT_OK;
 }
 
-/// ldmatrix and stmatrix where the registers lie, as far as kernels do it. Returns how many warps are done.
+/// Runs ldmatrix and stmatrix directly on the caller's registers, as far as kernels support it. Returns the number of warps done.
 std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
                           const ExecutionOptions& options) {
   if (handle.moves == nullptr || options.path != Path::fast || !lies_plainly(memory)) return 0;

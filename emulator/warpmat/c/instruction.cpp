@@ -24,7 +24,7 @@ namespace {
 
 using Slot = Lasting<warpmat_instruction>;
 
-/// By form and target of the tables.
+/// The slot for a form and a target of the tables.
 Slot& slot(const Form& form, const Target& target) {
   static constinit Lasting<std::unique_ptr<Slot[]>> all;
   const auto& slots = all.get([] { return std::make_unique<Slot[]>(forms().size() * targets().size()); });

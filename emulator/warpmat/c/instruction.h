@@ -10,7 +10,7 @@
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/staged_warp.h>
 
-/// What the C interface hands out: an instruction and what a call needs to know about it, made once and kept for ever.
+/// The C interface's handle: an instruction and what a call needs to know about it. Made once; never destroyed.
 struct warpmat_instruction {
   explicit warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target);
 
@@ -18,7 +18,7 @@ struct warpmat_instruction {
   const std::span<const warpmat::OperandWords> operands;
   const bool addresses_memory;
   const bool takes_quads;                ///< see StagedWarp
-  const warpmat::MovePlan* const moves;  ///< of ldmatrix, stmatrix and movmatrix, else nullptr
+  const warpmat::MovePlan* const moves;  ///< for ldmatrix, stmatrix and movmatrix, else nullptr
   const std::string machine;
   const std::optional<std::string> sass;
   const std::string evidence, source, target;
@@ -26,8 +26,7 @@ struct warpmat_instruction {
 
 namespace warpmat::c {
 
-/// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument where the target has no such
-/// form.
+/// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument if the target lacks the form.
 const warpmat_instruction& lasting_instruction(const Form& form, const Target& target);
 
 }  // namespace warpmat::c

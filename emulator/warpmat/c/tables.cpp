@@ -53,11 +53,11 @@ bool inside(const Fragment& f, warpmat_element e) {
   return below(e.row, f.rows()) && below(e.column, f.columns()) && below(e.matrix, f.matrices());
 }
 
-/// Stack of warpmat_execute: the largest of all forms and both paths, an error's message included, with a reserve. tests/c/stack_test.cpp
+/// Stack of warpmat_execute: the maximum over all forms and both paths, error messages included, plus a reserve. tests/c/stack_test.cpp
 /// measures it. Only mma's reference keeps decoded matrices.
 constexpr std::size_t move_stack = 32 << 10, mma_stack = 80 << 10;
 
-/// Finds an instruction: `find` gives the form, or throws.
+/// Finds an instruction: `find` returns the form or throws.
 template <typename Find>
 const warpmat_instruction* found_by(const char* text, const char* target_name, warpmat_error* error, Find find) {
   if (text == nullptr || target_name == nullptr) {
@@ -116,7 +116,7 @@ const char* warpmat_status_name(warpmat_status status) {
   return "unknown status";
 }
 
-// ---- Tables. Names of targets and formats are literals, so they end with a zero byte.
+// ---- Tables. Names of targets and formats are literals, so they are null-terminated.
 
 int warpmat_target_count(void) {
   return static_cast<int>(targets().size());
@@ -126,7 +126,7 @@ const char* warpmat_target_name(int target) {
   return found == nullptr ? nullptr : found->name.data();
 }
 
-// The table of forms is made at its first use, which may want memory.
+// The first use builds the table of forms, which may allocate memory.
 int warpmat_form_count(void) {
   try {
     return static_cast<int>(forms().size());

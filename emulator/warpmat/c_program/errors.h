@@ -5,7 +5,7 @@
 
 namespace warpmat::c {
 
-/// The first of what is wrong with a text.
+/// The first error of a text.
 inline warpmat_error syntax_error(const SyntaxError& syntax) {
   const Diagnostic& first = syntax.errors.front();
   warpmat_error error = plain_error(WARPMAT_SYNTAX, first.message);

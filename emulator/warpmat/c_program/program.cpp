@@ -1,4 +1,4 @@
-// Programs behind the C interface.
+// The C interface of programs.
 
 #include <algorithm>
 #include <iterator>
@@ -29,7 +29,7 @@ warpmat_status status_of(const Trap& trap, const ScalarInstruction& instruction)
   return *trap.address % static_cast<std::uint64_t>(instruction.access_bytes()) != 0 ? WARPMAT_MISALIGNED : WARPMAT_OUT_OF_RANGE;
 }
 
-/// `error`, naming the line of `statement`.
+/// `error` with the line of `statement` in its message.
 warpmat_error at_line(warpmat_error error, const Statement& statement) {
   const warpmat_error named = plain_error(error.status, fmt::format("line {}: {}", statement.location.line, error.message));
   std::copy(std::begin(named.message), std::end(named.message), error.message);
@@ -38,14 +38,14 @@ warpmat_error at_line(warpmat_error error, const Statement& statement) {
   return error;
 }
 
-/// Executes one statement; throws nothing but what report_exception knows.
+/// Executes one statement. It throws only exceptions that report_exception handles.
 warpmat_status execute(Warp& warp, const Statement& statement, const ExecutionOptions& options, warpmat_error* error) {
   try {
     warp.execute(statement, options);
     return WARPMAT_OK;
   } catch (const OperandTrap& trap) {
     return report(error, at_line(trap_error(trap), statement));
-  } catch (const Trap& trap) {  // of a scalar instruction
+  } catch (const Trap& trap) {  // from a scalar instruction
     warpmat_error out = plain_error(status_of(trap, *statement.scalar()), trap.what());
     out.lane = trap.lane;
     out.address = trap.address.value_or(0);

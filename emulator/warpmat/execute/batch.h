@@ -9,21 +9,20 @@
 
 namespace warpmat {
 
-/// Where the 32-bit words of one operand lie, for many warps: word i, as Operand::words counts them, of lane l of warp w is
-/// words[number(i) * word_stride + l * lane_stride + w * stride], where number(i) is numbers[i], or i without `numbers`. Strides count
-/// 32-bit words. As they stand, a warp's registers lie one behind the other, the 32 lanes of a register side by side ("register-major"). A
-/// simulator that keeps an array of registers for each thread ("thread-major") has word_stride 1, lane_stride the words of a thread, and in
-/// `numbers` the registers that its instruction names. An immediate has lane_stride 0: all lanes read one word. The words may lie wherever
-/// a 32-bit word may.
+/// The 32-bit words of one operand for many warps. Word i, as Operand::words counts, of lane l of warp w is words[number(i) * word_stride +
+/// l * lane_stride + w * stride], where number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. By default each
+/// register is 32 consecutive lanes and a warp's registers are consecutive ("register-major"). A simulator with an array of registers for
+/// each thread ("thread-major") sets word_stride to 1, lane_stride to the words of a thread, and `numbers` to the registers that its
+/// instruction names. An immediate has lane_stride 0: all lanes read one word. Any alignment of a 32-bit word is allowed.
 template <typename Word>
 struct BatchRegisters {
   Word* words = nullptr;
-  std::size_t stride = 0;  ///< from warp to warp; 0 gives all warps the same. Modulo 2^64, so that warps may lie backward
+  std::size_t stride = 0;  ///< from warp to warp; 0: all warps share the words. Modulo 2^64, so it may be negative
   std::ptrdiff_t word_stride = lanes;
   std::ptrdiff_t lane_stride = 1;
-  const std::uint16_t* numbers = nullptr;  ///< as many as the operand has words
+  const std::uint16_t* numbers = nullptr;  ///< one for each word of the operand
 
-  /// Whether they lie as the initial values say.
+  /// Whether the strides have their initial values.
   bool register_major() const { return word_stride == lanes && lane_stride == 1 && numbers == nullptr; }
   /// Word `index` of lane 0 of warp 0.
   Word* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
@@ -31,8 +30,8 @@ struct BatchRegisters {
 using BatchOperand = BatchRegisters<const std::uint32_t>;
 using BatchDestination = BatchRegisters<std::uint32_t>;
 
-/// Memory that the caller keeps, behind callbacks: ldmatrix and stmatrix check every address, then hand out each row, lane 0's first. What
-/// a callback refuses by false is a Trap. ldmatrix has changed nothing then; stmatrix has written the rows of the lanes before.
+/// The caller's memory behind callbacks. ldmatrix and stmatrix check every address, then pass each row to a callback, lane 0's first. A
+/// callback that returns false causes a Trap. ldmatrix has then changed nothing; stmatrix has written the rows of lower lanes.
 struct RowMemory {
   /// One row of `bytes` bytes (Form::row_bytes) that `lane` of warp `warp` addresses.
   using Read = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes);
@@ -40,12 +39,12 @@ struct RowMemory {
 
   Read read = nullptr;               ///< for ldmatrix
   Write write = nullptr;             ///< for stmatrix
-  void* user = nullptr;              ///< what the callbacks get
-  std::uint64_t base = 0;            ///< addresses must lie in the `bytes` bytes from `base` on
-  std::uint64_t bytes = UINT64_MAX;  ///< by default all addresses do
+  void* user = nullptr;              ///< the first argument of the callbacks
+  std::uint64_t base = 0;            ///< rows must be inside the `bytes` bytes from `base` on
+  std::uint64_t bytes = UINT64_MAX;  ///< the default allows all addresses
 };
 
-/// The memories of many warps, for ldmatrix and stmatrix, and how they are addressed.
+/// The memories of many warps for ldmatrix and stmatrix, and their addressing.
 struct BatchMemory {
   std::uint8_t* shared = nullptr;  ///< warp w's memory: shared_bytes bytes from shared + w * shared_stride on, at address shared_base
   std::size_t shared_bytes = 0, shared_stride = 0;
@@ -55,7 +54,8 @@ struct BatchMemory {
   bool wide_addresses = false;      ///< p has two words: addresses of 64 bits, low half first
 };
 
-/// The registers and memories of many warps, which may overlap in any way: a batch does what its warps do one after another. See Arguments.
+/// The registers and memories of many warps, which may overlap in any way: a batch gives the results of executing its warps in order. See
+/// Arguments.
 struct Batch : BatchMemory {
   std::array<BatchOperand, operand_name_count> sources;  ///< by OperandName
   BatchDestination destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first

@@ -18,7 +18,7 @@ namespace {
 
 using StepKind = ExplainedStep::Kind;
 
-/// Puts back, at its end, the words and bytes that an execution changes.
+/// Saves the words and bytes that an execution changes, and restores them on destruction.
 class Restored {
  public:
   explicit Restored(const Arguments& arguments) : arguments_(arguments) {
@@ -83,7 +83,7 @@ class Factors {
 
 // ---- Steps --------------------------------------------------------------------------------------------------------------------------
 
-/// Writes down the steps of one result.
+/// Records the steps of one result.
 class Recorder : public Observer {
  public:
   Recorder(const Form& form, std::size_t wanted, const Factors& factors) : form_(form), wanted_(wanted), factors_(factors) {}
@@ -151,7 +151,7 @@ class Recorder : public Observer {
   }
 
  private:
-  /// The next product, of the factors as they are multiplied.
+  /// The next product, with its factors as multiplied.
   Term::Product next_product(const Value& a, const Value& b) {
     std::size_t stored = next_column_++;
     if (!columns_.empty()) {
@@ -169,9 +169,9 @@ class Recorder : public Observer {
   const Factors& factors_;
   bool active_ = false;
   std::size_t next_column_ = 0;
-  std::vector<std::size_t> columns_;  ///< those that were named for products to come
-  std::vector<Term> terms_;           ///< of the step that is being told
-  std::uint64_t addend_ = 0;          ///< the same
+  std::vector<std::size_t> columns_;  ///< named for products to come
+  std::vector<Term> terms_;           ///< of the current step
+  std::uint64_t addend_ = 0;          ///< of the current step
 };
 
 ExplainedStep conversion(Format from, std::uint64_t bits, Format to, std::uint64_t result) {
@@ -188,7 +188,7 @@ void add_conversions(std::vector<ExplainedStep>& steps, const Form& form, std::u
   if (steps.back().format != d_format) steps.push_back(conversion(steps.back().format, steps.back().result, d_format, d));
 }
 
-/// The scale factors where one of them is NaN and nothing is multiplied.
+/// The step for a NaN scale factor: nothing is multiplied then.
 ExplainedStep nan_of_scale(const Form& form, const Factors& factors, std::uint64_t result) {
   ExplainedStep step{.kind = StepKind::nan_of_scale, .format = form.accumulator(), .result = result};
   Term& term = step.terms.emplace_back();
@@ -231,7 +231,7 @@ void check_element(const Form& form, const Fragment& fragment, const Element& e)
                                           fragment.matrices() > 1 ? format_text(" in each of {} matrices", fragment.matrices()) : ""));
 }
 
-/// All but the steps.
+/// Everything but the steps.
 Explanation blank(const Form& form, const Target& target, const Lowering& lowering, const Element& element) {
   const OperandName operand = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
   const Fragment& fragment = form.operand(operand).fragment;
@@ -315,14 +315,14 @@ Explanation explain_as_f32(const Form& form, const Target& target, const Lowerin
 
 namespace {
 
-/// The sum that a step leaves: of C and the products of the stored columns below `columns`.
+/// The sum after a step: of C and the products of the stored columns below `columns`.
 struct Progress {
   std::size_t step, columns;
   Format format;
   std::uint64_t sum;
 };
 
-/// The sums of all steps; the last one alone where C is not the first addend.
+/// The sums of all steps; the last one alone if C is not the first addend.
 std::vector<Progress> progress(const Explanation& explanation) {
   const auto& steps = explanation.steps;
   const bool c_last = std::ranges::any_of(steps, [](const ExplainedStep& step) { return step.kind == StepKind::addition; });

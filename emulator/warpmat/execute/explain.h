@@ -10,10 +10,10 @@
 
 namespace warpmat {
 
-// One element of a result, step by step, as the reference computes it: what `warpmat explain` shows. Nothing here is a second arithmetic:
-// the reference tells its steps while it executes (numeric/observer.h).
+// One element of a result, step by step, as the reference computes it; `warpmat explain` shows it. This is not a second arithmetic: the
+// reference reports its steps while it executes (numeric/observer.h).
 
-/// A number that goes into a product, and where it comes from.
+/// A number that enters a product, with its origin.
 struct Factor {
   OperandName operand;  ///< a, b, scale_a or scale_b
   Element element;      ///< of a sparse A the stored column
@@ -22,7 +22,7 @@ struct Factor {
   Value value;         ///< as it is multiplied
 };
 
-/// What a step adds: a product; the sum of a group of products, times its scale factors; or, without products, C.
+/// An addend of a step: a product; the sum of a group of products, times its scale factors; or, without products, C.
 struct Term {
   struct Product {
     Factor a, b;
@@ -30,7 +30,7 @@ struct Term {
   std::vector<Product> products{};
   std::vector<Factor> scales{};
   Value value{};          ///< exact; of unit_sum and integer_sum
-  std::int64_t kept = 0;  ///< what of it is added, in units of 2^unit_exponent; of integer_sum all of it
+  std::int64_t kept = 0;  ///< the part that is added, in units of 2^unit_exponent; for integer_sum all of it
 };
 
 /// An operation on bits of `format`: `result` of the terms and `addend`.
@@ -41,7 +41,7 @@ struct ExplainedStep {
     addition,      ///< an IEEE addition: `other` + addend
     integer_sum,   ///< all products and the addend exactly, then modulo 2^32 or clamped
     conversion,    ///< of the addend, which has the format `from`
-    nan_of_scale,  ///< a scale factor is NaN, and so the result
+    nan_of_scale,  ///< a scale factor is NaN, so the result is NaN
   };
 
   Kind kind;
@@ -53,21 +53,21 @@ struct ExplainedStep {
   Rounding rounding = Rounding::toward_zero;
   std::vector<Term> terms{};
   bool special = false;      ///< unit_sum: a term is NaN or infinite, so nothing is aligned
-  int largest_exponent = 0;  ///< unit_sum: of the terms that are not zero; unused where all are
+  int largest_exponent = 0;  ///< unit_sum: of the nonzero terms; unused if all are zero
   int unit_exponent = 0;     ///< unit_sum: of the register's lowest bit
   std::int64_t sum = 0;      ///< unit_sum: in units; integer_sum: itself
 };
 
-/// An element that data movement takes from one place to another: registers of a warp, or memory.
+/// Data movement of one element between registers of a warp, or between registers and memory.
 struct ExplainedMove {
   struct Memory {
-    int lane;               ///< that gives the address
+    int lane;               ///< the lane that holds the address
     std::uint64_t address;  ///< of the row, or of the matrix of wmma.load and wmma.store
     std::uint64_t bit;      ///< of the element's lowest bit, counted from there
     int bits;               ///< of the element in memory
   };
   std::optional<Place> from_register, to_register;
-  std::optional<Memory> memory;  ///< where one of the two is not a register
+  std::optional<Memory> memory;  ///< set if one of the two is memory
   bool store = false;
 };
 
@@ -75,11 +75,11 @@ struct Explanation {
   const Form* form;
   const Target* target;
   const Lowering* lowering;
-  std::string as;              ///< who computes: the target's name, or "f32 on a CPU"
-  std::string_view tile_of{};  ///< the opcode of the wgmma of which this is a tile, where the caller says so; else empty
-  bool plain_f32 = false;      ///< not what the target does: explain_as_f32
+  std::string as;              ///< the target's name, or "f32 on a CPU"
+  std::string_view tile_of{};  ///< the opcode of the wgmma of which this is a tile; else empty
+  bool plain_f32 = false;      ///< true for explain_as_f32, which no target does
   std::string machine;         ///< the machine instructions: "2 HMMA.1688"
-  OperandName operand;         ///< whose element this is: d, or r of ldmatrix, stmatrix, wmma.load and wmma.store
+  OperandName operand;         ///< the operand of this element: d, or r of ldmatrix, stmatrix, wmma.load and wmma.store
   Element element;
   Place place;
   std::uint64_t result = 0;
@@ -87,24 +87,24 @@ struct Explanation {
   std::optional<ExplainedMove> move{};  ///< of others
 };
 
-/// How `instruction` gets element `element` of its result from `arguments`, whose registers and memory are as before afterwards. Throws
-/// what execute() throws, and std::invalid_argument for an element that the result does not have.
+/// How `instruction` computes element `element` of its result from `arguments`. Their registers and memory are restored afterwards. Throws
+/// what execute() throws, and std::invalid_argument for an element that the result lacks.
 [[nodiscard]] WARPMAT_API Explanation explain(const Instruction& instruction, const Arguments& arguments, const Element& element,
                                               const ExecutionOptions& options = {});
 
-/// The same of `form` as `lowering` executes it, which need not be a row of the table: that of a wgmma for its tile, or one with a model of
-/// one's own. `lowering` and its model must last as long as the explanation is used; `target` is what the explanation names.
+/// The same for `form` executed by `lowering`, which need not be a row of the table: it may be that of a wgmma for its tile, or have
+/// another model. `lowering` and its model must outlive the explanation; the explanation names `target`.
 [[nodiscard]] WARPMAT_API Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments,
                                               const Element& element, const ExecutionOptions& options = {});
 
-/// The same element as a loop in f32 computes it, for comparison: fused multiply-adds from C on, K ascending, each rounded to nearest.
-/// Throws std::invalid_argument for forms of other elements than floating-point ones of at most 32 bits, and with scale factors.
+/// The same element computed by a loop in f32, for comparison: fused multiply-adds from C on, K ascending, each rounded to nearest. Throws
+/// std::invalid_argument for scale factors and for elements that are not floating point of at most 32 bits.
 [[nodiscard]] WARPMAT_API Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering,
                                                      const Arguments& arguments, const Element& element,
                                                      const ExecutionOptions& options = {});
 
-/// The first step of each, counted from 0, after which the two no longer agree about the sum of the same products; nothing where every sum
-/// that both have is the same bits, or where they have different formats.
+/// The first step of each, from 0, after which the two disagree about the sum of the same products. Nothing if all common sums have the
+/// same bits, or if their formats differ.
 struct Parting {
   std::size_t first, second;
 };

@@ -21,14 +21,14 @@ const Form& known_form(std::string_view opcode) {
   throw std::invalid_argument(explain_unknown_opcode(opcode));
 }
 
-/// The row of the table that `row`, a Form or a Target, is or was copied from.
+/// The row of the table that `row`, a Form or a Target, equals.
 template <typename Row>
 const Row& listed_row(const Row& row, std::string_view name) {
   if (const Row* found = listed(row)) return *found;
   throw std::invalid_argument(format_text("{} is no row of the table: it was changed after it had been copied", name));
 }
 
-/// Where assertions are compiled in: ends the process if a caller's arguments have a problem.
+/// If assertions are compiled in: ends the process if a caller's arguments have a problem.
 template <typename FindProblem>
 void assert_no_problem([[maybe_unused]] FindProblem find_problem) {
 #ifndef NDEBUG
@@ -53,7 +53,7 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
   if (lowering_ == nullptr)
     throw std::logic_error(format_text("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
   fast_ = find_fast_path(*form_, *lowering_);
-  (void)operand_words(*form_);  // the table is made here, so that executing allocates nothing
+  (void)operand_words(*form_);  // builds the table now, so that executing allocates nothing
 }
 
 void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
@@ -68,12 +68,12 @@ void Instruction::execute_one(const Arguments& arguments, const ExecutionOptions
 
 namespace {
 
-/// The registers and memory of one warp of a batch after another, where they lie.
+/// Iterates over the warps of a batch: their registers and memory in place.
 class BatchWarp {
  public:
   BatchWarp(const Form& form, const Batch& batch) : batch_(batch), memory_(memory(0)) {
     for (const OperandWords& operand : operand_words(form)) {
-      // Sources are only read: their pointers are not const because lists of registers share one type.
+      // Sources are only read. Their pointers are not const because lists of registers share one type.
       if (operand.written)
         arguments_.destination = add(operand, batch.destination.words, batch.destination.stride);
       else if (const BatchOperand& source = batch.source(operand.name); operand.kind != OperandKind::stride || source.words != nullptr)
@@ -85,7 +85,7 @@ class BatchWarp {
   BatchWarp(const BatchWarp&) = delete;
   BatchWarp& operator=(const BatchWarp&) = delete;
 
-  /// Everything of warp `index`.
+  /// All operands of warp `index`.
   const Arguments& arguments(std::size_t index) {
     const std::size_t moved = index - index_;
     if (moved == 0) return arguments_;
@@ -127,14 +127,14 @@ class BatchWarp {
   Arguments arguments_;
 };
 
-/// `trap`, naming the warp. All that an instruction traps with are OperandTraps.
+/// `trap`, naming the warp. Instructions throw only OperandTraps.
 OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
   OperandTrap named(trap.kind, trap.operand, trap.lane, trap.address, trap.reason, format_text("warp {}", warp));
   named.warp = warp;
   return named;
 }
 
-/// Sources are only read: their pointers are not const where sources and destinations share one type.
+/// Sources are only read. Their pointers are not const because sources and destinations share one type.
 BatchDestination as_destination(const BatchOperand& source) {
   return {const_cast<std::uint32_t*>(source.words), source.stride, source.word_stride, source.lane_stride, source.numbers};
 }
@@ -145,7 +145,7 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
   return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
 }
 
-/// A call of its own, so that batches that lie plainly do without a StagedWarp's 10 KB of stack.
+/// A function of its own, so that batches executed in place need no StagedWarp, whose stack is 10 KB.
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
   StagedWarp staged(instruction, batch, options.path, takes_quads(instruction), first);
@@ -181,8 +181,8 @@ void Instruction::execute_plain(const Batch& batch, std::size_t warps, const Exe
 
 namespace {
 
-/// A sequence of additions, each of which writes a register of D before the next reads its register of C: executed once for each, since the
-/// products do not depend on C.
+/// A sequence of additions. Each writes a register of D before the next reads its register of C. It is executed once for each addition,
+/// because the products do not depend on C.
 template <typename Execute>
 void execute_sequence(StagedWarp& staged, Execute execute) {
   for (int word = 0; word < staged.destination_words(); ++word) {
@@ -211,7 +211,7 @@ void Instruction::execute(StagedWarp& staged, std::size_t warps, const Execution
   }
 }
 
-// ---- What a caller may have forgotten -------------------------------------------------------------------------------------------------
+// ---- Checks of a caller's arguments ---------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -15,37 +15,36 @@ namespace warpmat {
 class FastPath;
 class StagedWarp;
 
-/// A form on a target, ready to execute: cheap to copy, immutable, usable from many threads.
+/// A form on a target, ready to execute: cheap to copy, immutable, thread-safe.
 class WARPMAT_API Instruction {
  public:
-  /// Throws std::invalid_argument saying what would be right: opcode unknown, target unknown, or form not on that target.
+  /// Throws std::invalid_argument for an unknown opcode or target, or a form that the target lacks. The message says what would be right.
   Instruction(std::string_view opcode, std::string_view target_name);
-  /// Throws std::invalid_argument where `form` is not available for `target` and `version`, and where either is no copy of a row of its
-  /// table. Keeps neither of the two objects.
+  /// Throws std::invalid_argument if `form` is not available for `target` and `version`, or if either is not a copy of a row of its table.
+  /// Keeps no reference to the two objects.
   Instruction(const Form& form, const Target& target, PtxVersion version = newest_ptx);
 
-  // Rows of the tables, which last until the process ends.
+  // Rows of the tables; they last until the process ends.
   const Form& form() const { return *form_; }
   const Target& target() const { return *target_; }
   const Lowering& lowering() const { return *lowering_; }
 
-  /// Executes on one warp; problem(arguments) must be nothing. Throws OperandTrap, having changed nothing, where an address is wrong, and
-  /// unless `options` ask for the hardware's behaviour, where the ISA leaves what the operands hold undefined: metadata, padding, ids, a
-  /// selector. Does not allocate or lock unless it throws.
+  /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws OperandTrap, having changed nothing, for a wrong address.
+  /// Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata, padding, ids,
+  /// a selector. Neither allocates nor locks unless it throws.
   void execute(const Arguments& arguments, const ExecutionOptions& options = {}) const;
 
-  /// Executes the same instruction on many warps, first to last; see Batch. problem(batch, warps) must be nothing. Does not allocate or
-  /// lock unless it throws or a callback does. Throws OperandTrap naming the warp: those before it are executed, it and those after it
-  /// unchanged, but for rows that a RowMemory has taken before it refused one.
+  /// Executes the same instruction on many warps in order; see Batch. Precondition: problem(batch, warps) is nothing. Neither allocates nor
+  /// locks unless it throws or a callback does. Throws OperandTrap naming the warp: earlier warps are executed; that warp and later ones
+  /// are unchanged, except for rows that a RowMemory accepted before it refused one.
   void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options = {}) const;
 
-  /// The same on warps whose operands `staged` was told, all of the form's: for callers that keep them in structs of their own.
+  /// The same on warps whose operands were passed to `staged`, all of the form's: for callers with structs of their own.
   void execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const;
 
-  /// Nothing if `arguments` name all that the instruction reads and writes: for each operand form().operand(name).words() registers (for p
-  /// one, or two for addresses of 64 bits, low half first), none of them null, each at a multiple of four bytes; and the memory that it
-  /// addresses. Else what is wrong and what would be right. A stride may be left out. Asserted before each execution where assertions are
-  /// compiled in.
+  /// Nothing if `arguments` name all registers and memory that the instruction reads and writes; else what is wrong and what would be
+  /// right. Each operand needs form().operand(name).words() registers; p needs one, or two for 64-bit addresses, low half first. None may
+  /// be null; each must be a multiple of four bytes. A stride may be left out. If assertions are compiled in, each execution asserts this.
   [[nodiscard]] std::optional<std::string> problem(const Arguments& arguments) const;
   [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps) const;
 
@@ -58,7 +57,7 @@ class WARPMAT_API Instruction {
   const Form* form_;
   const Target* target_;
   const Lowering* lowering_;
-  const FastPath* fast_;  ///< nullptr where there is none
+  const FastPath* fast_;  ///< nullptr if there is none
 };
 
 }  // namespace warpmat

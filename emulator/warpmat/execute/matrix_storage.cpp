@@ -6,7 +6,7 @@ namespace warpmat {
 
 MatrixRuns matrix_runs(const Form& form) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  constexpr std::uint32_t far = 1 << 16;  // a stride at which no element of another row is the next
+  constexpr std::uint32_t far = 1 << 16;  // a stride at which rows are never adjacent
   const auto number = [&](int bit) { return form.number_in_memory(fragment.element({0, 0, bit}), far); };
   const bool whole = fragment.elements_per_register() == 1 || number(fragment.element_bits) == number(0) + 1;
   const int bits = whole ? fragment.register_bits : fragment.element_bits;

@@ -12,15 +12,15 @@
 
 namespace warpmat {
 
-/// Where a matrix of wmma.load or wmma.store lies in memory.
+/// The storage of a matrix of wmma.load or wmma.store in memory.
 struct MatrixStorage {
   std::uint64_t address = 0;  ///< of its first element
-  std::uint32_t stride = 0;   ///< elements from one row to the next, of .col from one column to the next
+  std::uint32_t stride = 0;   ///< elements from one row to the next; for .col from one column to the next
 };
 
-/// Bytes that lie one behind the other in memory and in a register, in each lane: a part of what wmma.load and wmma.store move.
+/// Bytes that are consecutive in memory and in a register, for each lane: a part of what wmma.load and wmma.store move.
 struct MatrixRun {
-  int reg = 0, bit = 0;  ///< where the run begins in the lanes' registers
+  int reg = 0, bit = 0;  ///< start of the run in the lanes' registers
   std::array<std::uint16_t, lanes> lines,
       elements;  ///< of its first element: the row and the place in the row; of .col the column, and there
 };

@@ -9,11 +9,11 @@
 
 namespace warpmat {
 
-/// What an instruction traps with: a Trap that says of which kind it is and which operand is to blame.
+/// An instruction's Trap with its kind and the operand at fault.
 class WARPMAT_API OperandTrap : public Trap {
  public:
   enum class Kind : std::uint8_t {
-    undefined,     ///< the ISA does not define what the operand holds: metadata, a selector, ids, padding
+    undefined,     ///< the ISA does not define the operand's contents: metadata, a selector, ids, padding
     misaligned,    ///< an address is no multiple of a row's bytes
     out_of_range,  ///< a row leaves the memory
     refused,       ///< a callback of RowMemory refused a row
@@ -27,7 +27,7 @@ class WARPMAT_API OperandTrap : public Trap {
   OperandName operand;
 };
 
-/// The trap for a row address that is wrong.
+/// The trap for a wrong row address.
 inline OperandTrap address_trap(const Trap& trap) {
   const bool aligned = trap.address.value_or(0) % Form::row_bytes == 0;
   return {aligned ? OperandTrap::Kind::out_of_range : OperandTrap::Kind::misaligned, OperandName::p, trap.lane, trap.address, trap.reason};

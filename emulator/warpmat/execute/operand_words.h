@@ -7,7 +7,7 @@
 
 namespace warpmat {
 
-/// What an execution asks of an operand, worked out once from its fragment.
+/// Properties of an operand that execution needs, computed once from its fragment.
 struct OperandWords {
   OperandName name;
   OperandKind kind;

@@ -18,7 +18,7 @@ SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
                                  static_cast<std::uint32_t>(batch.shared_base));
 }
 
-/// Whether some lane of one register is some lane of the other; strides in words.
+/// Whether two registers share a word in some lanes; strides in words.
 bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::uint32_t* b, std::ptrdiff_t b_stride) {
   const auto distance = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) /
                         static_cast<std::ptrdiff_t>(sizeof(std::uint32_t));
@@ -67,7 +67,7 @@ void StagedWarp::use_memory(const LaneRegisters& p) {
 }
 
 void StagedWarp::go_to(std::size_t warp) {
-  const std::size_t moved = warp - warp_;  // modulo 2^64, as strides are
+  const std::size_t moved = warp - warp_;  // modulo 2^64, like strides
   if (moved == 0) return;
   for (std::size_t i = 0; i < source_count_; ++i) sources_[i].words += moved * source_strides_[i];
   destination_.words += moved * destination_stride_;
@@ -123,7 +123,7 @@ void StagedWarp::check(int lane, std::uint64_t address) const {
     throw OperandTrap(kind, OperandName::p, lane, address, reason);
   };
   if (address % Form::row_bytes != 0) trap(OperandTrap::Kind::misaligned, format_text("the row must be {}-byte aligned", Form::row_bytes));
-  const std::uint64_t position = address - memory_base_;  // below the base: beyond every size
+  const std::uint64_t position = address - memory_base_;  // an address below the base exceeds every size
   if (position > memory_bytes_ || Form::row_bytes > memory_bytes_ - position)
     trap(OperandTrap::Kind::out_of_range,
          format_text("the row of {} bytes leaves the memory of {} bytes from {:#x} on", Form::row_bytes, memory_bytes_, memory_base_));
@@ -135,7 +135,7 @@ void StagedWarp::find_rows() {
   const int rows = form_.rows_in_memory(), checked = lowering_.particulars.checks_all_addresses ? lanes : rows;
   for (int lane = 0; lane < checked; ++lane) {
     const auto i = static_cast<std::size_t>(lane);
-    // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
+    // A 32-bit address and its offset are added modulo 2^32, as on hardware.
     const std::uint64_t address =
         p.size() == 2 ? (p[0][i] | std::uint64_t{p[1][i]} << 32) + offset : static_cast<std::uint32_t>(p[0][i] + offset);
     check(lane, address);
@@ -164,7 +164,7 @@ void StagedWarp::access_row(int lane, bool write) {
                       format_text("the memory refused to {} the row of {} bytes", write ? "write" : "read", bytes));
 }
 
-// ---- C over D, where the instruction is a sequence ------------------------------------------------------------------------------------
+// ---- Sequences that read C after they have written D ----------------------------------------------------------------------------------
 
 bool StagedWarp::c_meets_earlier_d() const {
   for (int i = 1; i < destination_.count; ++i)

@@ -18,29 +18,29 @@ namespace warpmat {
 
 struct MovePlan;
 
-/// Whether the reference and the kernels can use the memory where it lies: bytes that addresses of 32 bits reach.
+/// Whether the reference and the kernels can use the memory in place: bytes within 32-bit addresses.
 inline bool lies_plainly(const BatchMemory& memory) {
   return memory.rows == nullptr && memory.shared_base <= UINT32_MAX && !memory.wide_addresses;
 }
-/// Whether they can read and write the registers and memory of `batch` where they lie. All other batches are executed by StagedWarp.
+/// Whether they can read and write the registers and memory of `batch` in place. StagedWarp executes all other batches.
 bool lies_plainly(const Form& form, const Batch& batch);
 
-/// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr of other instructions and where there is none.
+/// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr for other instructions and if there is none.
 const MovePlan* find_moves(const Instruction& instruction);
-/// Whether the kernel of `instruction` takes QuadWords.
+/// Whether the kernel of `instruction` supports QuadWords.
 bool takes_quads(const Instruction& instruction);
-/// ldmatrix and stmatrix on registers that lie thread by thread, where they lie: see fast_thread_moves. Returns how many warps, from the
-/// first on, are done. `memory` must lie plainly.
+/// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
+/// Precondition: lies_plainly(memory).
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
                             std::size_t warps);
 
-/// One warp of a batch after another, in registers and rows of memory of its own: sources are copied here before an instruction executes,
-/// results copied back after it. So all is read before anything is written, wherever it lies. Registers of wmma.mma that are registers of D
-/// too have one copy: its second half reads what the first wrote (docs/numerics.md).
+/// Executes the warps of a batch in order, in registers and rows of memory of its own. Sources are copied in before an instruction
+/// executes, results copied back after it. So all sources are read before any result is written. Registers of wmma.mma that are registers
+/// of D too have one copy: its second half reads what the first wrote (docs/numerics.md).
 class StagedWarp {
  public:
-  /// Begins with warp `first`. Copies by vectors for Path::fast, else lane by lane. `quads`: takes_quads(instruction). `memory` must
-  /// outlive it.
+  /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `quads`: takes_quads(instruction). `memory` must outlive
+  /// it.
   StagedWarp(const Instruction& instruction, const BatchMemory& memory, Path path, bool quads, std::size_t first = 0)
       : form_(instruction.form()),
         lowering_(instruction.lowering()),
@@ -53,8 +53,8 @@ class StagedWarp {
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
-  /// Where the form's `operands` lie, told once: place(i, operand, registers) describes the registers of operand i.
-  /// False as soon as `place` returns false.
+  /// Describes the form's `operands`; called once. place(i, operand, registers) fills in the registers of operand i. Stops and returns
+  /// false if `place` returns false.
   template <typename Place>
   bool add(std::span<const OperandWords> operands, Place place) {
     std::size_t words = 0, sources = 0;
@@ -90,23 +90,23 @@ class StagedWarp {
   }
 
   std::size_t first() const { return first_; }
-  /// Copies the registers and memory of warp `warp`. Throws OperandTrap where an address is wrong or the memory refuses a row.
+  /// Copies the registers and memory of warp `warp`. Throws OperandTrap if an address is wrong or the memory refuses a row.
   void read(std::size_t warp);
-  /// What was copied, for the kernels.
+  /// The copies, for the kernels.
   Warps warps() const {
     return {.first = arguments_,
             .apart = true,
             .quads = {a_ == nullptr ? nullptr : a_->quads, c_ == nullptr ? nullptr : c_->quads, destination_.quads}};
   }
-  /// What was copied, all of it in registers, for the reference.
+  /// The copies, all of them in registers, for the reference.
   const Arguments& arguments();
-  /// Copies what was written back; of memory too. Throws OperandTrap where the memory refuses a row.
+  /// Copies results back, to memory too. Throws OperandTrap if the memory refuses a row.
   void write();
 
   /// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
   bool c_meets_earlier_d() const;
   int destination_words() const { return destination_.count; }
-  /// Copies C once more, as it is now.
+  /// Copies C again, with its current value.
   void read_c();
   /// Copies one register of the destination back.
   void write_word(int word) const;
@@ -117,18 +117,18 @@ class StagedWarp {
   std::span<LaneRegisters> sources() { return {sources_.data(), source_count_}; }
   void go_to(std::size_t warp);
 
-  /// A, C and D of the kernels that take QuadWords may lie in quads.
+  /// Lets A, C and D be in quads if the kernel supports QuadWords.
   void offer_quads(const OperandWords& operand, LaneRegisters& entry) {
     const bool is_a = operand.name == OperandName::a, is_c = operand.name == OperandName::c;
     entry.accumulator = !is_a;
     if (is_a || is_c || operand.written) entry.quads = quads_[is_a ? 0 : is_c ? 1 : 2].data();
   }
 
-  /// Of an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
+  /// For an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
   void use_memory(const LaneRegisters& p);
-  /// Has registers of A, B and C that are registers of D too read where D is written, and others where they were copied to.
+  /// Makes registers of A, B and C that are registers of D too be read where D is written; all others where they were copied to.
   void share_registers();
-  /// Checks the lanes' addresses, keeps them in addresses_, and has p address the rows of rows_.
+  /// Checks the lanes' addresses, stores them in addresses_, and makes p address the rows of rows_.
   void find_rows();
   void check(int lane, std::uint64_t address) const;
   void access_row(int lane, bool write);
@@ -138,12 +138,12 @@ class StagedWarp {
   const BatchMemory& batch_;
   const std::size_t first_;
   const bool vectors_;           ///< copy by vectors
-  const bool takes_quads_;       ///< so does the kernel of the instruction
+  const bool takes_quads_;       ///< the kernel of the instruction supports QuadWords
   const bool shares_registers_;  ///< a sequence that may write some of D before it has read all sources
   const bool own_rows_;          ///< rows of memory are copied too
   std::size_t warp_ = 0;
 
-  // Of warp warp_; strides from warp to warp.
+  // For warp warp_; strides from warp to warp.
   std::array<LaneRegisters, operand_name_count> sources_;
   std::array<std::size_t, operand_name_count> source_strides_;
   std::size_t source_count_ = 0;
@@ -157,10 +157,10 @@ class StagedWarp {
   Arguments arguments_;
   alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, 3> quads_;  ///< A's, C's and D's
 
-  // Of an instruction that addresses memory.
+  // For an instruction that addresses memory.
   std::optional<SharedMemory> memory_;
   Register* p_registers_ = nullptr;
-  std::uint64_t memory_base_ = 0, memory_bytes_ = 0;  ///< where addresses may lie, if rows are copied
+  std::uint64_t memory_base_ = 0, memory_bytes_ = 0;  ///< the range of addresses, if rows are copied
   std::array<std::uint64_t, lanes> addresses_;
   alignas(64) std::array<std::uint8_t, static_cast<std::size_t>(lanes) * Form::row_bytes> rows_;
 };

@@ -13,10 +13,10 @@
 namespace warpmat {
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 16;          // what lies together whatever the descriptor: four lanes' words of one register
-constexpr std::size_t most_d_words = 128 * lanes;  // of m64n256 with 32-bit results
+constexpr std::uint32_t chunk_bytes = 16;          // always contiguous: four lanes' words of one register
+constexpr std::size_t most_d_words = 128 * lanes;  // m64n256 with 32-bit results
 
-/// Where the lines of an operand begin and how many there are: of A the 16 rows of one warp, or all k.
+/// The first line of an operand and the number of lines: the 16 rows of one warp of A, or all k.
 struct Extent {
   std::uint32_t first_line, lines, first_byte, bytes;
 };
@@ -43,7 +43,7 @@ Extent b_extent(const WgmmaForm& form, Major major) {
 /// Calls visit(line, byte, address) for each 16 bytes of an operand; both count from the extent's first.
 template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& descriptor, Major major, const Extent& of, Visit visit) {
-  const MatrixDescriptor matrix = descriptor;  // a copy: what visit writes does not change it
+  const MatrixDescriptor matrix = descriptor;  // a copy that visit cannot change
   const Extent extent = of;
   for (std::uint32_t line = 0; line < extent.lines; ++line)
     for (std::uint32_t byte = 0; byte < extent.bytes; byte += chunk_bytes)
@@ -57,7 +57,7 @@ std::vector<std::uint32_t> chunks(std::uint64_t descriptor, Major major, const E
   return all;
 }
 
-/// The place of eight lines and sixteen bytes among the registers: how the registers of A and those of B's tiles follow each other.
+/// The register offsets of eight lines and of sixteen bytes: the order of the registers of A and of B's tiles.
 struct Tiles {
   std::size_t next_lines;  ///< registers from eight lines (m, n) to the next eight
   std::size_t next_depth;  ///< registers from 16 bytes of k to the next
@@ -65,8 +65,8 @@ struct Tiles {
 
 constexpr Tiles a_tiles{1, 2};
 
-/// Reads an operand into the registers of a tile: those of lane l hold, of line l / 4 of eight, the bytes 4 (l mod 4) to 4 (l mod 4) + 3 of
-/// sixteen along k (fragment_a, fragment_b).
+/// Reads an operand into the registers of a tile. Lane l holds bytes 4 (l mod 4) to 4 (l mod 4) + 3 of sixteen along k, of line l / 4 of
+/// eight (fragment_a, fragment_b).
 class Reader {
  public:
   Reader(const SharedMemory& memory, OperandName operand, std::uint64_t descriptor, Tiles tiles, std::uint32_t* words)
@@ -89,7 +89,7 @@ class Reader {
   }
 
  private:
-  static constexpr std::uint32_t elements = 8;  // of 16 bits: a chunk of an MN-major matrix has those of eight lines for one k
+  static constexpr std::uint32_t elements = 8;  // of 16 bits: a chunk of an MN-major matrix has eight lines for one k
 
   std::uint32_t* registers(std::size_t eight_lines, std::size_t depth) const {
     return words_ + (eight_lines * tiles_.next_lines + depth * tiles_.next_depth) * lanes;
@@ -169,7 +169,7 @@ void Wgmma::read_b(const SharedMemory& memory, std::uint64_t descriptor, std::ui
 
 namespace {
 
-/// The operands of a warp's tiles, which lie one behind the other.
+/// The consecutive operands of a warp's tiles.
 class TileOperands {
  public:
   TileOperands(const WgmmaForm& form, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b) : form_(form) {
@@ -207,14 +207,14 @@ class TileOperands {
   std::array<const std::uint32_t*, 4> a_{}, b_{}, next_b_{}, next_c_{};
 };
 
-/// Whether the registers lie one behind the other, so that the tiles can be written where they are.
+/// Whether the registers are consecutive, so that the tiles can be written in place.
 bool in_sequence(RegisterList d) {
   for (std::size_t i = 1; i < d.size(); ++i)
     if (d[i] != d[0] + i * lanes) return false;
   return true;
 }
 
-/// Whether `count` words from `first` on are others than those of `d`, registers in sequence.
+/// Whether `count` words from `first` on are disjoint from `d`, registers in sequence.
 bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
   const std::less_equal<const std::uint32_t*> before;
   return before(first + count, d[0]) || before(d[0] + d.size() * lanes, first);
@@ -228,11 +228,12 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
   alignas(64) std::array<std::uint32_t, most_d_words> copy;
   alignas(64) std::array<std::uint32_t, 4 * lanes> negated;
   const bool in_place =
-      !form_->sparse() && in_sequence(d) && apart(d, a, a_words()) && apart(d, b, b_words());  // metadata may trap, which changes nothing
+      // metadata may trap, which must change nothing
+      !form_->sparse() && in_sequence(d) && apart(d, a, a_words()) && apart(d, b, b_words());
   std::uint32_t* const results = in_place ? d[0] : copy.data();
   if (accumulates && !in_place)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], lanes, results + i * lanes);
-  if (immediates_.negates_a != immediates_.negates_b) {  // products alone count, whose signs are exact
+  if (immediates_.negates_a != immediates_.negates_b) {  // only products count, and their signs are exact
     const std::uint32_t signs = sign_bits(row(tile.format(OperandName::a)).bits);
     std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
     a = negated.data();

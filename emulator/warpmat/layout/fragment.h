@@ -8,14 +8,14 @@
 
 namespace warpmat {
 
-// Who holds what.
+// Which lane and register holds which element.
 //
-// A fragment is a matrix spread over the registers of 32 lanes, and it is always a permutation of index bits. Write a place as one number,
-// from low to high:
+// A fragment is a matrix spread over the registers of 32 lanes. It is a permutation of index bits. Write a place as one number, from low to
+// high:
 //
 //     element inside the register | lane (5 bits) | register
 //
-// and each of its bits is one bit of the row, of the column, or of the matrix number. So a fragment is a list of names, for instance
+// Each of its bits is one bit of the row, of the column, or of the matrix number. So a fragment is a list of names, for instance
 //
 //     A of m16n8k16, 16-bit      k0    | k1 k2 m0 m1 m2 | m3 k3
 //     A of m16n8k32, 8-bit       k0 k1 | k2 k3 m0 m1 m2 | m3 k4
@@ -24,20 +24,20 @@ namespace warpmat {
 //     C, D, 16-bit               n0    | n1 n2 m0 m1 m2 | m3
 //     m8n8 .b16 matrices         c0    | c1 c2 r0 r1 r2 | matrix        (.trans exchanges r and c)
 //
-// and both directions follow by moving bits. In A the element inside the register takes the lowest k bits, the lane the next two and three
-// of m, the registers m3 and then the remaining k bits; B is the same without m, with n in the lane. Elements of 32 and 64 bits leave
-// no bit inside. Sparse A is the dense fragment of the stored m x k/2 matrix.
+// Both directions follow by moving bits. In A the element inside the register takes the lowest k bits, the lane the next two k bits and
+// three m bits, the registers m3 and the remaining k bits. B is the same without m, with n in the lane. Elements of 32 and 64 bits leave no
+// bit inside. Sparse A is the dense fragment of the stored m x k/2 matrix.
 //
-// A bit may also choose between copies of one element: the fragments of f16 that wmma.load makes have a fixed number of registers, and
-// where the matrix is smaller they hold it twice or four times.
+// A bit may also select one of several copies of an element. The f16 fragments of wmma.load have a fixed number of registers; a smaller
+// matrix fills them with two or four copies.
 //
 //     wmma A of m16n16k16, f16      k0    | k1 k2 m0 m1 m2 | m3 k3 copy
 //
-// The same rule places sparse metadata and block scales. Where a selector chooses which lanes or bytes count, it is a bit like the others:
-// the "matrix" of such a fragment is the value of the selector.
+// Sparse metadata and block scales follow the same rule. A selector that chooses lanes or bytes is an index bit too: the "matrix" of such a
+// fragment is the selector's value.
 //
-// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. How each was confirmed stands
-// with the lowerings (tables/lowering.cpp).
+// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. tables/lowering.cpp states how each
+// was confirmed.
 
 /// Rows, columns and depth of a matrix product: A is m x k, B is k x n, C and D are m x n.
 struct Shape {
@@ -45,17 +45,17 @@ struct Shape {
   friend constexpr bool operator==(const Shape&, const Shape&) = default;
 };
 
-/// `copy`: a bit that changes the place of an element and not the element.
+/// `copy`: a bit that changes the place of an element but not its index.
 enum class Axis : std::uint8_t { row, column, matrix, copy };
 
-/// One element of a fragment's matrix. `matrix` counts the matrices of an ldmatrix, the products of m8n8k4, or the values of a selector
-/// (0 where there is one).
+/// One element of a fragment's matrix. `matrix` is the index of an ldmatrix matrix, of an m8n8k4 product, or the value of a selector; else
+/// 0.
 struct Element {
   int row = 0, column = 0, matrix = 0;
   friend constexpr bool operator==(const Element&, const Element&) = default;
 };
 
-/// Where an element lies: `bit` is its lowest bit inside register `reg` (of Fragment::register_bits bits) of `lane`.
+/// The place of an element: `bit` is its lowest bit inside register `reg` (of Fragment::register_bits bits) of `lane`.
 struct Place {
   int lane = 0, reg = 0, bit = 0;
   friend constexpr bool operator==(const Place&, const Place&) = default;
@@ -67,8 +67,8 @@ class Fragment {
 
   int element_bits = 32;   ///< of an element's container in the register
   int register_bits = 32;  ///< 64 for f64, else 32
-  int payload_bits = 32;   ///< of the element itself: fewer than element_bits where a 6- or 4-bit number lies in a byte
-  int payload_shift = 0;   ///< where in its container it begins
+  int payload_bits = 32;   ///< of the element itself: less than element_bits for a 6- or 4-bit number in a byte
+  int payload_shift = 0;   ///< its first bit in the container
 
   constexpr int rows() const { return 1 << count(Axis::row); }
   constexpr int columns() const { return 1 << count(Axis::column); }
@@ -77,7 +77,7 @@ class Fragment {
   constexpr int registers() const { return 1 << (static_cast<int>(size_) - inside_ - lane_bits); }
   constexpr int elements_per_register() const { return 1 << inside_; }
 
-  /// The element at `place`; any bit of the element will do. The place must be inside the fragment.
+  /// The element that contains the bit `place`. Precondition: the place is inside the fragment.
   constexpr Element element(const Place& place) const {
     const unsigned inside = static_cast<unsigned>(place.bit) / static_cast<unsigned>(element_bits);
     unsigned index = inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
@@ -89,7 +89,7 @@ class Fragment {
     return element;
   }
 
-  /// Where `element` lies, the inverse of element(); of copies, where number `copy` lies.
+  /// The place of `element`, the inverse of element(). `copy` selects one of its copies.
   constexpr Place place(Element element, int copy = 0) const {
     unsigned index = 0;
     int position = 0;
@@ -101,7 +101,7 @@ class Fragment {
     return {low(index >> inside_, lane_bits), static_cast<int>(index >> (inside_ + lane_bits)), low(index, inside_) * element_bits};
   }
 
-  /// Appends the next index bit, from low to high: fragments are built by the functions below.
+  /// Appends the next index bit, from low to high. The functions below build fragments with it.
   constexpr Fragment& add(Axis axis, int bit) {
     assert(size_ < bits_.size());
     bits_[size_++] = {axis, static_cast<std::uint8_t>(bit)};
@@ -187,8 +187,8 @@ constexpr Fragment fragment_b(Shape shape, int element_bits) {
   return f.add(Axis::row, 0, k + 2).add(Axis::column, 0, log2_exact(shape.n)).add(Axis::row, k + 2, log2_exact(shape.k));
 }
 
-/// C and D (rows m, columns n, at least 8) of an mma: column bit 0 lies inside a 16-bit element's register, else it chooses the register,
-/// as do those above the eight columns that a lane's two columns repeat in.
+/// C and D (rows m, columns n, at least 8) of an mma. Column bit 0 is inside the register for 16-bit elements, else it selects the
+/// register. Column bits 3 and up select the register too: a lane's two columns repeat every eight columns.
 constexpr Fragment fragment_c(Shape shape, int element_bits) {
   assert(shape.n >= 8);
   Fragment f = Fragment::of(element_bits);
@@ -201,8 +201,8 @@ constexpr Fragment fragment_c(Shape shape, int element_bits) {
       .add(Axis::column, 3, log2_exact(shape.n));
 }
 
-/// `number` 8x8 matrices of 16-bit elements, one a register: what ldmatrix, stmatrix and movmatrix hold. With `transposed`, the
-/// register of lane l holds a column's elements instead of a row's.
+/// `number` 8x8 matrices of 16-bit elements, one a register: what ldmatrix, stmatrix and movmatrix hold. With `transposed`, a register
+/// holds elements of a column instead of a row.
 constexpr Fragment fragment_m8n8(int number, bool transposed) {
   const Axis across = transposed ? Axis::row : Axis::column;
   const Axis down = transposed ? Axis::column : Axis::row;
@@ -231,8 +231,8 @@ constexpr Fragment fragment_m16n8(int number) {
 
 // m8n8k4: four products of 8x4 by 4x8, product q in the lanes 4q to 4q+3 and 16+4q to 16+4q+3 (PTX ISA 9.1 section 9.7.14.5.1).
 
-/// A or B of m8n8k4: `line` is the axis of which a lane holds one index (rows of A, columns of B), `other` that of k, if the
-/// matrix is stored along k (A .row, B .col); else they change places.
+/// A or B of m8n8k4. A lane holds one index of axis `line` (rows of A, columns of B) and all k along `other`, if the matrix is stored along
+/// k (A .row, B .col); else the two axes are exchanged.
 constexpr Fragment fragment_m8n8k4(Axis line, Axis other, bool along_k) {
   const Axis lane = along_k ? line : other;
   const Axis inside = along_k ? other : line;
@@ -254,10 +254,10 @@ constexpr Fragment fragment_m8n8k4_c(int element_bits) {
 }
 
 // wmma: what an H200 loads and stores, the same for .row and .col and for every state space [H200]. A matrix unit multiplies 16 lines by 8
-// at a time, so a fragment is that of mma for 16 or 8 lines, and its registers repeat for further lines.
+// at a time. So a fragment is that of mma for 16 or 8 lines, and its registers repeat for further lines.
 
-/// A or B of wmma: `lines` rows of A or columns of B along `line`, K along `other`; `tile` lines at a time (16 or 8) lie as in A or B of
-/// mma. Copies fill `registers` registers, where 0 stands for as many as the elements need.
+/// A or B of wmma: `lines` rows of A or columns of B along `line`, K along `other`. Each `tile` lines (16 or 8) are placed as in A or B of
+/// mma. Copies fill `registers` registers; 0 means as many as the elements need.
 constexpr Fragment fragment_wmma_multiplicand(Axis line, Axis other, int lines, int k, int tile, int element_bits, int registers = 0) {
   Fragment f = Fragment::of(element_bits);
   const int inside = f.inside_bits();
@@ -267,15 +267,15 @@ constexpr Fragment fragment_wmma_multiplicand(Axis line, Axis other, int lines, 
   return f;
 }
 
-/// C and D of wmma: those of mma; where n is 32 the unit multiplies the transposed matrices, so rows and columns change places.
+/// C and D of wmma: those of mma. For n = 32 the unit multiplies the transposed matrices, so rows and columns are exchanged.
 constexpr Fragment fragment_wmma_c(Shape shape, int element_bits) {
   if (shape.n != 32) return fragment_c(shape, element_bits);
   return fragment_c({shape.n, shape.m, shape.k}, element_bits).transposed();
 }
 
-/// The metadata of a sparse A: row i, column c is the 4-bit code of the c-th group of A's row i, for the selector `matrix`. `groups` is
-/// their number in a row (k / 4; k / 2 for tf32; k / 8 for 4-bit elements), 4 to 16; `element_bits` that of A's elements. The lanes of the
-/// selector that are not addressed hold nothing.
+/// The metadata of a sparse A. Row i, column c is the 4-bit code of group c of A's row i, for the selector `matrix`. `groups`, 4 to 16,
+/// counts the groups of a row: k / 4; k / 2 for tf32; k / 8 for 4-bit elements. `element_bits` is the width of A's elements. Lanes that the
+/// selector does not address hold nothing.
 constexpr Fragment fragment_metadata(int groups, int element_bits) {
   Fragment f = Fragment::of(4);
   const int columns = log2_exact(groups);
@@ -286,8 +286,8 @@ constexpr Fragment fragment_metadata(int groups, int element_bits) {
   return f.add(Axis::row, 0, 3);
 }
 
-/// The scale factors of A: row i, column j is the j-th of the `vector` (1, 2 or 4) factors of A's row i. The matrix number is
-/// byte-id / vector + thread-id * 4 / vector.
+/// The scale factors of A: row i, column j is factor j of the `vector` (1, 2 or 4) factors of A's row i. The matrix number is byte-id /
+/// vector + thread-id * 4 / vector.
 constexpr Fragment fragment_scale_a(int vector) {
   const int columns = log2_exact(vector);
   return Fragment::of(8)
@@ -298,7 +298,7 @@ constexpr Fragment fragment_scale_a(int vector) {
       .add(Axis::row, 0, 3);
 }
 
-/// The scale factors of B: row j, column n is the j-th of the `vector` factors of B's column n; matrix number as in fragment_scale_a.
+/// The scale factors of B: row j, column n is factor j of the `vector` factors of B's column n; matrix number as in fragment_scale_a.
 constexpr Fragment fragment_scale_b(int vector) {
   const int rows = log2_exact(vector);
   return Fragment::of(8)

@@ -54,15 +54,15 @@ Point unpack(const Space& space, std::uint64_t packed) {
   return point;
 }
 
-/// The exclusive or of the columns whose bits are set in `index`.
+/// The exclusive or of all columns whose bit is set in `index`.
 std::uint64_t product(const std::vector<std::uint64_t>& columns, std::uint64_t index) {
   std::uint64_t sum = 0;
   for (; index != 0; index &= index - 1) sum ^= columns[static_cast<std::size_t>(std::countr_zero(index))];
   return sum;
 }
 
-/// Columns brought to echelon form: each pair is a place with a leading bit of its own and the index that leads to it. Columns that depend
-/// on earlier ones are left out.
+/// Columns in echelon form: each pair is a place with a leading bit of its own and the index that maps to it. Columns that depend on
+/// earlier ones are left out.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> echelon(const std::vector<std::uint64_t>& columns) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -84,7 +84,7 @@ const AxisBits* find(const Space& space, LayoutAxis axis) {
   return found == space.end() ? nullptr : &*found;
 }
 
-/// How many coordinates the axis has, 1 to 2^32.
+/// The number of coordinates of the axis, 1 to 2^32.
 std::uint64_t size_of(const Space& space, LayoutAxis axis) {
   const AxisBits* bits = find(space, axis);
   return bits == nullptr ? 1 : std::uint64_t{1} << bits->bits;
@@ -140,7 +140,7 @@ bool LinearLayout::injective() const {
 
 LinearLayout LinearLayout::inverse() const {
   if (bits_of(from_) != bits_of(to_) || !injective()) throw std::invalid_argument("this layout has no inverse");
-  auto rows = echelon(columns_);  // leading bits from high to low, one for each bit of a place
+  auto rows = echelon(columns_);  // leading bits from high to low, one for each place bit
   std::vector<std::uint64_t> columns(rows.size());
   for (std::size_t i = rows.size(); i-- > 0;) {
     auto [place, index] = rows[i];

@@ -13,11 +13,11 @@ namespace warpmat {
 
 // Layouts are linear over bits.
 //
-// A layout says at which place an element lies. Number the bits of an element's coordinates, and those of a place's: each index bit that is
-// set flips some bits of the place, and the place is the exclusive or of what all of them flip. So a layout is a matrix over GF(2), one
-// column for each index bit. Registers need permutations alone (each index bit flips one bit of its own, layout/fragment.h); shared memory
-// is swizzled, where one index bit flips several. What is linear composes, and has an inverse that can be computed (PTX ISA 9.1 sections
-// 9.7.14.5 and 9.7.15.5; the idea is also that of Triton's LinearLayout, arXiv 2505.23819).
+// A layout maps an element's index to a place. Number the bits of both. Each index bit that is set flips some bits of the place; the place
+// is the exclusive or of all those flips. So a layout is a matrix over GF(2) with one column for each index bit. Registers need
+// permutations only: each index bit flips one bit of its own (layout/fragment.h). Swizzled shared memory needs more: one index bit flips
+// several. Linear maps compose, and their inverse can be computed (PTX ISA 9.1 sections 9.7.14.5 and 9.7.15.5; the idea is also that of
+// Triton's LinearLayout, arXiv 2505.23819).
 
 /// The axes of index spaces and of places.
 enum class LayoutAxis : std::uint8_t { row, column, matrix, bit, lane, reg, warp, address };
@@ -26,14 +26,14 @@ WARPMAT_LOCAL inline constexpr std::size_t layout_axes = 8;
 /// "row", "column", ..., "address".
 [[nodiscard]] WARPMAT_API std::string_view name(LayoutAxis axis);
 
-/// An axis and how many bits its coordinates have.
+/// An axis and the number of bits of its coordinates.
 struct AxisBits {
   LayoutAxis axis;
   int bits;
   friend constexpr bool operator==(const AxisBits&, const AxisBits&) = default;
 };
 
-/// A coordinate for each axis; 0 on the axes that a space does not have.
+/// A coordinate for each axis; 0 on the axes that a space lacks.
 struct Point {
   std::array<std::uint32_t, layout_axes> coordinates{};
 
@@ -42,22 +42,22 @@ struct Point {
   friend constexpr bool operator==(const Point&, const Point&) = default;
 };
 
-/// A linear map from the points of one space to those of another. Both spaces are lists of axes; a point is packed into a number with the
-/// first axis in the lowest bits.
+/// A linear map from the points of one space to those of another. A space is a list of axes. A point is packed into a number with the first
+/// axis in the lowest bits.
 class WARPMAT_API LinearLayout {
  public:
-  /// `columns[i]` is the packed place to which index bit i alone leads. Throws std::invalid_argument unless there is a column for each bit
-  /// of `from`, all of them lie in `to`, no axis is named twice in a space, and no space has more than 64 bits.
+  /// `columns[i]` is the packed place of the index that has bit i alone. Throws std::invalid_argument unless there is one column for each
+  /// bit of `from`, each column fits in `to`, no space names an axis twice, and no space has more than 64 bits.
   LinearLayout(std::vector<AxisBits> from, std::vector<AxisBits> to, std::vector<std::uint64_t> columns);
 
-  /// Each bit of `from` becomes the bit of the same number of `to`; both have the same number of bits.
+  /// Maps bit i of `from` to bit i of `to`. Both must have the same number of bits.
   [[nodiscard]] static LinearLayout identity(const std::vector<AxisBits>& from, const std::vector<AxisBits>& to);
 
   const std::vector<AxisBits>& from() const { return from_; }
   const std::vector<AxisBits>& to() const { return to_; }
   const std::vector<std::uint64_t>& columns() const { return columns_; }
 
-  /// The place of `point`. Throws std::invalid_argument for a coordinate that its axis has no bits for.
+  /// The place of `point`. Throws std::invalid_argument for a coordinate with more bits than its axis.
   Point operator()(const Point& point) const;
 
   /// This layout, then `next`: next(this(point)). Throws std::invalid_argument unless next.from() is to().
@@ -66,7 +66,7 @@ class WARPMAT_API LinearLayout {
   /// Whether no two points share a place.
   [[nodiscard]] bool injective() const;
 
-  /// The layout that leads back. Throws std::invalid_argument unless this one is injective and both spaces have the same number of bits.
+  /// The inverse. Throws std::invalid_argument unless this layout is injective and both spaces have the same number of bits.
   [[nodiscard]] LinearLayout inverse() const;
 
   friend bool operator==(const LinearLayout&, const LinearLayout&) = default;
@@ -76,25 +76,25 @@ class WARPMAT_API LinearLayout {
   std::vector<std::uint64_t> columns_;
 };
 
-/// A tile that is repeated: the coordinates of axis `from` beyond the tile count `count` tiles, of any number, and each tile begins on axis
-/// `to` where the one before it ends.
+/// Repetition of a tile. Coordinates of axis `from` beyond the tile number its copies; each copy begins on axis `to` where the previous one
+/// ends. `count` is the number of copies, not necessarily a power of two.
 struct Repeat {
   LayoutAxis from, to;
   std::uint32_t count;
   friend constexpr bool operator==(const Repeat&, const Repeat&) = default;
 };
 
-/// A linear tile, repeated along some axes: how a product of any width n, no power of two, lies in registers.
+/// A linear tile, repeated along some axes: the register layout of a product whose width n is not a power of two.
 class WARPMAT_API TiledLayout {
  public:
-  /// Throws std::invalid_argument where a repeat names an axis that the tile's spaces do not have, or one that another repeat has named,
-  /// and where an axis would have more than 2^32 coordinates.
+  /// Throws std::invalid_argument if a repeat names an axis that the tile's spaces lack or that another repeat has named, or if an axis
+  /// would exceed 2^32 coordinates.
   TiledLayout(LinearLayout tile, std::vector<Repeat> repeats);
 
   const LinearLayout& tile() const { return tile_; }
   const std::vector<Repeat>& repeats() const { return repeats_; }
 
-  /// How many coordinates axis `axis` of the index space has, and of the places: 1 to 2^32.
+  /// The number of coordinates of `axis` in the index space, and in the space of places: 1 to 2^32.
   [[nodiscard]] std::uint64_t size_from(LayoutAxis axis) const;
   [[nodiscard]] std::uint64_t size_to(LayoutAxis axis) const;
 
@@ -103,7 +103,7 @@ class WARPMAT_API TiledLayout {
   /// The place of `point`. Throws std::invalid_argument for a point outside.
   Point operator()(const Point& point) const;
 
-  /// The layout that leads back; the tile must be invertible.
+  /// The inverse. The tile must be invertible.
   [[nodiscard]] TiledLayout inverse() const;
 
  private:
@@ -114,7 +114,7 @@ class WARPMAT_API TiledLayout {
 /// A fragment as a layout: from row, column and matrix to bit, lane and register. `bit` is the lowest bit of the element's container.
 [[nodiscard]] WARPMAT_API LinearLayout linear_layout(const Fragment& fragment);
 
-/// The swizzle as a map of addresses of `address_bits` bits, 10 to 32 of them, relative to a place that is aligned to 1,024 bytes. Throws
+/// The swizzle as a map of addresses of `address_bits` bits, 10 to 32, relative to a base aligned to 1,024 bytes. Throws
 /// std::invalid_argument for other numbers.
 [[nodiscard]] WARPMAT_API LinearLayout swizzle_layout(Swizzle swizzle, int address_bits = 10);
 

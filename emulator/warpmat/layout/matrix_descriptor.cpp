@@ -10,7 +10,7 @@ namespace {
 constexpr int field_bits = 14;  // of addresses and offsets, in units of 16 bytes
 constexpr int start_at = 0, leading_at = 16, stride_at = 32, base_offset_at = 49, swizzle_at = 62;
 
-/// The swizzles by the number that bits 62 and 63 hold.
+/// The swizzles, indexed by bits 62 and 63.
 constexpr std::array<Swizzle, 4> swizzles{Swizzle::none, Swizzle::bytes_128, Swizzle::bytes_64, Swizzle::bytes_32};
 
 std::uint32_t decode_bytes(std::uint64_t bits, int at) {

@@ -7,22 +7,22 @@
 
 namespace warpmat {
 
-// Where wgmma finds a matrix in shared memory.
+// The addresses at which wgmma reads a matrix in shared memory.
 //
-// A matrix lies in lines: those of K-major A and B are the rows of A and the columns of B, each along k; those of MN-major matrices are the
-// k, each along m or n. Eight lines of W bytes lie one behind the other, W being 16 without a swizzle, else the swizzle's 32, 64 or 128.
-// Two byte offsets lead on: to the next eight lines, and to the next W bytes of a line. Of all matrices but MN-major ones without a swizzle
-// the first is the stride byte offset and the second the leading byte offset; of those it is the other way round.
+// A matrix consists of lines. In K-major operands a line is a row of A or a column of B, along k. In MN-major operands a line is one k,
+// along m or n. Eight consecutive lines of W bytes follow each other; W is 16 without a swizzle, else the swizzle's 32, 64 or 128. Two byte
+// offsets lead to the next eight lines and to the next W bytes of a line. The stride byte offset is the first and the leading byte offset
+// the second, except for MN-major matrices without a swizzle, which exchange them.
 //
-// The swizzle exchanges the 16-byte chunks of the address that results: bits 4 and up are combined by exclusive or with the number of the
-// 128 bytes that the address lies in, less the base offset.
+// The swizzle exchanges the 16-byte chunks of the resulting address. Bits 4 and up are combined by exclusive or with the address's number
+// of 128-byte blocks, less the base offset.
 //
 // PTX ISA 9.1 section 9.7.15.5.1.2; all of it compared with an H200 for 2,240 random descriptors of f16, bf16, tf32, s8 and e4m3, dense and
 // sparse, A and B: the byte of every element [H200]. Beyond the ISA's text it showed: swizzles use the bits of the absolute address,
 // wherever the matrix begins; the sum of start and offsets does not wrap at 2^18; the leading byte offset counts also where a K-major line
 // is longer than the swizzle (64 bytes of B beside a sparse A, 32-byte swizzle); bits 14, 15, 30, 31, 46 to 48 and 52 to 61 are ignored.
 
-/// Along which axis the bytes of a line count: k of A and B ("K-major"), or m of A and n of B ("MN-major", the transposed operands).
+/// The axis along which a line's bytes run: k of A and B ("K-major"), or m of A and n of B ("MN-major", the transposed operands).
 enum class Major : std::uint8_t { k, mn };
 
 /// A matrix descriptor of wgmma, decoded. Offsets and addresses in bytes, multiples of 16 from 0 to 2^18 - 16.
@@ -30,16 +30,16 @@ struct MatrixDescriptor {
   std::uint32_t start = 0;    ///< address of the first line in shared memory
   std::uint32_t leading = 0;  ///< leading (dimension) byte offset
   std::uint32_t stride = 0;   ///< stride (dimension) byte offset
-  int base_offset = 0;        ///< 0 to 7: of the swizzle's pattern
+  int base_offset = 0;        ///< 0 to 7: offset into the swizzle's pattern
   Swizzle swizzle = Swizzle::none;
 
-  /// From the 64 bits of a register. Bits that no field has are ignored.
+  /// Decodes a 64-bit register. Bits outside all fields are ignored.
   [[nodiscard]] WARPMAT_API static MatrixDescriptor decode(std::uint64_t bits);
 
-  /// The 64 bits. Throws std::invalid_argument where a field cannot hold its value.
+  /// The 64 bits. Throws std::invalid_argument if a field cannot hold its value.
   [[nodiscard]] WARPMAT_API std::uint64_t encode() const;
 
-  /// The address of byte `byte` of line `line`, which the matrix unit reads.
+  /// The address from which the matrix unit reads byte `byte` of line `line`.
   std::uint32_t address(Major major, std::uint32_t line, std::uint32_t byte) const {
     const std::uint32_t width = line_bytes();
     const bool exchanged = major == Major::mn && swizzle == Swizzle::none;
@@ -49,7 +49,7 @@ struct MatrixDescriptor {
     return linear ^ (pattern & (width / 16 - 1)) << 4;
   }
 
-  /// Bytes of a line that lie one behind the other: 16, 32, 64 or 128.
+  /// Consecutive bytes of a line: 16, 32, 64 or 128.
   std::uint32_t line_bytes() const { return 1u << width_bits(); }
 
   friend constexpr bool operator==(const MatrixDescriptor&, const MatrixDescriptor&) = default;

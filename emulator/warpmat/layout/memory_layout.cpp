@@ -10,7 +10,7 @@
 namespace warpmat {
 namespace {
 
-/// The numbers of "padded<80>" behind `word`; nothing where `text` is none of that.
+/// The numbers of "padded<80>" after `word`; empty if `text` has another form.
 std::vector<int> numbers_of(std::string_view text, std::string_view word) {
   std::vector<int> numbers;
   if (!text.starts_with(word) || text.size() < word.size() + 3 || text[word.size()] != '<' || text.back() != '>') return {};

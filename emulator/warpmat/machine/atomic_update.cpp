@@ -1,4 +1,4 @@
-// Atomic operations on one place in memory.
+// Atomic operations on one address.
 
 #include <warpmat/machine/atomic_update.h>
 
@@ -30,7 +30,7 @@ T combine(AtomicOperation operation, T old, T b) {
   return old;
 }
 
-/// In one step for blocks that run at the same time: operations without a result need no turn.
+/// Atomic among blocks that run at the same time: operations without a result need no reservation order.
 template <typename T>
 AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b, std::uint64_t operand_c) {
   const std::atomic_ref<T> memory(*reinterpret_cast<T*>(place));

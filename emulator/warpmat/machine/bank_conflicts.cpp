@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::uint64_t word_bytes = 4, row_bytes = word_bytes * banks;
 
-/// Whether every lane that takes part accesses what lane number ^ `bit` accesses.
+/// Whether each participating lane i accesses the same address as lane i ^ `bit`.
 bool in_pairs(std::span<const std::uint64_t> addresses, LaneMask mask, std::size_t bit) {
   for (std::size_t lane = 0; lane < lanes; ++lane)
     if ((mask >> lane & 1) != 0 && ((mask >> (lane ^ bit) & 1) == 0 || addresses[lane] != addresses[lane ^ bit])) return false;
   return true;
 }
 
-/// Lanes of a phase.
+/// The number of lanes in a phase.
 std::size_t phase_lanes(BankAccess access, std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask mask) {
   const std::size_t moved_at_once = row_bytes / std::max<std::uint64_t>(bytes, word_bytes);
   const bool paired = access == BankAccess::load && bytes > word_bytes && (in_pairs(addresses, mask, 1) || in_pairs(addresses, mask, 2));

@@ -15,8 +15,8 @@ using code::BulkCopy;
 
 namespace {
 
-/// A load of tf32 numbers rounds f32 to nearest, ties to even; NaN becomes one with 10 bits of ones (measured on an H200). f32_ftz and
-/// tf32_ftz flush nothing on loads (measured).
+/// A load of tf32 rounds f32 to nearest, ties to even; NaN becomes one with 10 fraction bits set (measured on an H200). Loads of f32_ftz
+/// and tf32_ftz do not flush (measured).
 std::uint32_t round_to_tf32(std::uint32_t bits) {
   constexpr std::uint32_t nan = 0x7fffe000, dropped = 0x1fff, half = 0x1000;
   if ((bits & 0x7fffffff) > 0x7f800000) return nan;
@@ -33,12 +33,12 @@ void round_numbers(TensorMap::Type type, std::uint8_t* numbers, std::uint64_t by
   }
 }
 
-/// Bytes outside of a tensor: zeros, or 0x7ff7 in every 16 bits whatever the type (measured on an H200).
+/// Fills bytes outside a tensor: zeros, or 0x7ff7 in every 16 bits whatever the type (measured on an H200).
 void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
   for (std::uint64_t i = 0; i < bytes; ++i) to[i] = map.fill == TensorMap::Fill::zeros ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
 }
 
-/// Calls visit(begin, count, at) for the parts of [begin, end) of a row that swizzling keeps together; `at` is their offset.
+/// Calls visit(begin, count, at) for the contiguous parts of [begin, end) of a row under swizzling; `at` is their offset.
 template <typename Visit>
 void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
                     Visit visit) {
@@ -57,7 +57,7 @@ const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view typ
 
 }  // namespace
 
-/// By the elements' own type, or by their width where the operation is on bits.
+/// Selected by the elements' type, or by their width if the operation works on bits.
 const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) {
   if (copy.reductions.empty()) return nullptr;
   if (map == nullptr) return &copy.reductions.front();
@@ -127,7 +127,7 @@ void BulkCopies::perform(BulkTransfer& transfer) {
   note_written(transfer);
 }
 
-/// What comes from another block, or from registers.
+/// Writes data from another block or from registers.
 void BulkCopies::write_shared(const BulkTransfer& transfer) {
   std::uint8_t* const to = cluster_.block(transfer.to.rank).shared().data() + transfer.to.offset;
   if (transfer.copy->reductions.empty()) {
@@ -144,7 +144,7 @@ void BulkCopies::write_shared(const BulkTransfer& transfer) {
   define(transfer.to, transfer.bytes);
 }
 
-/// The bytes in shared memory are there for those who wait at the transfer's mbarrier.
+/// Makes the bytes in shared memory visible to threads that wait at the transfer's mbarrier.
 void BulkCopies::note_written(const BulkTransfer& transfer) {
   const SharedPlace& place = transfer.written();
   Block& block = cluster_.block(place.rank);
@@ -198,7 +198,7 @@ void BulkCopies::load(const BulkTransfer& transfer) {
   }
 }
 
-/// The source is read now, which is as late as it may be: whoever goes on behind the wait may overwrite it.
+/// Reads the source at the latest time that the ISA allows, so that a missing wait becomes visible.
 void BulkCopies::read_source(BulkTransfer& transfer) {
   Block& block = cluster_.block(transfer.shared.rank);
   const std::uint8_t* const from = block.shared().data() + transfer.shared.offset;

@@ -9,10 +9,10 @@
 
 namespace warpmat::machine {
 
-/// A copy of a program's constants at an aligned place, with the addresses of the variables in it.
+/// An aligned copy of a program's constants with the variables' addresses inserted.
 class ConstantCopy {
  public:
-  /// `variables`: where each variable lies that Relocation::variable counts.
+  /// `variables`: the address of each variable, indexed by Relocation::variable.
   ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables)
       : words_(program.constants.size() + code::register_alignment / 8) {
     auto address = reinterpret_cast<std::uintptr_t>(words_.data());

@@ -12,8 +12,8 @@
 
 namespace warpmat {
 
-/// The global memory of a GPU: buffers with gaps between them, so that an access outside of one is found. Addresses depend only on the
-/// order and sizes of the allocations. Not to be changed while a kernel runs.
+/// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
+/// order and sizes of the allocations. Do not change it while a kernel runs.
 class WARPMAT_API DeviceMemory {
  public:
   struct Buffer {
@@ -29,9 +29,9 @@ class WARPMAT_API DeviceMemory {
   DeviceMemory(DeviceMemory&&) = default;
   DeviceMemory& operator=(DeviceMemory&&) = default;
 
-  /// A new buffer of zeros; its address is a multiple of `alignment`, a power of two of at least 256. `name` is for messages.
+  /// Allocates a zeroed buffer. Its address is a multiple of `alignment`, a power of two of at least 256. `name` appears in messages.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
-  /// A new buffer with these contents.
+  /// Allocates a buffer with these contents.
   template <typename T>
   [[nodiscard]] std::uint64_t allocate(std::span<const T> contents, std::string name = {}) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -41,10 +41,10 @@ class WARPMAT_API DeviceMemory {
   [[nodiscard]] std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
     return allocate(std::span<const T>(contents), std::move(name));
   }
-  /// The buffer that begins at `address` goes away; accesses to it are reported. Throws std::invalid_argument where none begins.
+  /// Frees the buffer that begins at `address`; later accesses to it are errors. Throws std::invalid_argument if none begins there.
   void free(std::uint64_t address);
 
-  /// The bytes from `address` on, which lie in one buffer. Throws std::out_of_range else.
+  /// The `count` bytes at `address`. Throws std::out_of_range unless one buffer contains them all.
   std::span<std::uint8_t> bytes(std::uint64_t address, std::uint64_t count);
   std::span<const std::uint8_t> bytes(std::uint64_t address, std::uint64_t count) const;
   /// `count` elements from `address` on. Throws std::out_of_range.
@@ -56,19 +56,20 @@ class WARPMAT_API DeviceMemory {
     return out;
   }
 
-  /// The buffer that holds `address`, freed or not, or nullptr.
+  /// The buffer that contains `address`, freed or not, or nullptr.
   const Buffer* find(std::uint64_t address) const;
-  /// "buffer 'A' of 1024 bytes ends 16 bytes before": where `address` lies with regard to the nearest buffer.
+  /// The position of `address` relative to the nearest buffer: "buffer 'A' of 1024 bytes ends 16 bytes before".
   std::string describe(std::uint64_t address) const;
 
-  /// Where the variables of a module lie, once they are placed. The module is kept, so that no other one gets its address.
+  /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
+  /// address.
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>& modules() { return modules_; }
 
  private:
   std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
   void copy_out(std::uint64_t address, std::span<std::byte> to) const;
 
-  std::vector<Buffer> buffers_;  ///< by address
+  std::vector<Buffer> buffers_;  ///< sorted by address
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
 };
 

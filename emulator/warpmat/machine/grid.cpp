@@ -11,7 +11,7 @@
 namespace warpmat::machine {
 namespace {
 
-/// The clusters of a grid, most of one block, and who may go on. They begin in the order of their numbers.
+/// Schedules the clusters of a grid, most of one block. They begin in the order of their numbers.
 class Grid {
  public:
   Grid(const LaunchState& launch, int jobs)
@@ -19,7 +19,7 @@ class Grid {
         size_(launch.config.grid.count() / launch.config.cluster.count()),
         most_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
-  /// A thread's work: block after block until all have ended.
+  /// The loop of one thread: runs blocks until all have ended.
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
@@ -49,7 +49,7 @@ class Grid {
     std::exception_ptr trap;
   };
 
-  /// The block that has the turn, if nobody runs it; else one that need not wait for it.
+  /// The block with the reservation if no thread runs it; else one that need not wait for it.
   std::uint64_t choose() {
     if (failed_ || ended_ == size_) return none;
     const auto with_turn = begun_.find(turn_);
@@ -84,7 +84,7 @@ class Grid {
     lock.lock();
     begun.running = false;
     if (trap != nullptr) {
-      // A trap counts when the turn comes to its block: lower ones may have theirs before.
+      // A trap counts only when its block gets the reservation: lower blocks may trap first.
       if (turn_ != number) {
         begun.trap = trap;
         return;
@@ -98,10 +98,10 @@ class Grid {
     }
   }
 
-  /// Blocks that only wait for one another, turn after turn: nothing will change that.
+  /// Detects blocks that only wait for each other, reservation after reservation.
   void check_idle(Cluster& cluster) {
     idle_turns_ = cluster.idle_turn() ? idle_turns_ + 1 : 0;
-    const std::uint64_t rounds = 4 + 2 * cluster.warps();  // in a turn of its block not every warp may have come to its access
+    const std::uint64_t rounds = 4 + 2 * cluster.warps();  // within one reservation some warps may not have reached their access
     if (idle_turns_ < std::max<std::uint64_t>(fewest_idle_turns, rounds * (size_ - ended_))) return;
     try {
       cluster.report_deadlock();
@@ -142,11 +142,11 @@ class Grid {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Begun> begun_;
-  std::map<std::uint64_t, bool> ended_late_;  ///< ended, though a lower one has not
+  std::map<std::uint64_t, bool> ended_late_;  ///< ended while a lower one has not
   std::map<std::uint64_t, std::string> printed_;
   std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
   std::uint64_t ended_ = 0, next_ = 0, turn_ = 0;
-  std::uint64_t idle_turns_ = 0;  ///< in a row: turns that brought no progress
+  std::uint64_t idle_turns_ = 0;  ///< consecutive reservations without progress
   bool failed_ = false;
   std::exception_ptr trap_;
   LaunchResult result_;

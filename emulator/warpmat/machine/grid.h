@@ -4,11 +4,11 @@
 
 namespace warpmat::machine {
 
-/// Runs all blocks of a launch on `options.jobs` threads. Operations whose order among blocks shows (atomics with a result, sums of
-/// floating-point numbers, volatile, acquire and release accesses, fences) are executed by one block at a time, the one that has the turn:
-/// it keeps the turn until it ends or has executed so many of them that it may be waiting for another block; then the next block in the
-/// order of their numbers has it. All else runs at once. So the result is the same for every number of threads, as long as blocks share no
-/// memory without such operations between. Throws the KernelTrap of the block that has it first in the order of turns.
+/// Runs all blocks of a launch on `options.jobs` threads. Some operations have a visible order among blocks: atomics with a result, sums of
+/// floating-point numbers, volatile, acquire and release accesses, and fences. Only the block that holds the reservation executes these. It
+/// holds the reservation until it ends, or until it has executed so many of them that it may be waiting for another block. The next block
+/// in the order of numbers then gets it. All other operations run in parallel. So the result is the same for every number of threads, if
+/// blocks share memory only through such operations. Throws the KernelTrap of the first block in reservation order that traps.
 LaunchResult run_grid(const LaunchState& launch);
 
 }  // namespace warpmat::machine

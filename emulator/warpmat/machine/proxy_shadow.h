@@ -8,17 +8,17 @@
 
 namespace warpmat::machine {
 
-/// Which warp has written shared memory by ordinary stores with no fence.proxy.async since, so that asynchronous copies need not see it
-/// (PTX ISA 9.1 section 8.3, proxies). A fence counts for what its own warp wrote before, and for what other warps wrote before a barrier
-/// that the fencing warp came through.
+/// The warps that have written shared memory by ordinary stores without a later fence.proxy.async, so that asynchronous copies need not see
+/// the data (PTX ISA 9.1 section 8.3, proxies). A fence covers earlier writes of its own warp, and writes of other warps before a barrier
+/// that the fencing warp has passed.
 class ProxyShadow {
  public:
   ProxyShadow(std::size_t bytes, int warps)
       : cells_((bytes + cell_bytes - 1) / cell_bytes), fences_(static_cast<std::size_t>(warps)), barriers_(fences_), seen_(fences_) {}
 
-  /// Who wrote bytes last through the generic proxy.
+  /// The last writer of bytes through the generic proxy.
   struct Store {
-    int warp = -1;                ///< -1: nobody
+    int warp = -1;                ///< -1: none
     std::uint32_t statement = 0;  ///< of Program::statements
     bool copied = false;          ///< by cp.async
   };
@@ -26,18 +26,18 @@ class ProxyShadow {
   void write(std::size_t offset, std::size_t bytes, const Store& store) {
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {store, now_};
   }
-  /// The bytes come from an asynchronous copy.
+  /// Marks bytes as written by an asynchronous copy.
   void clear(std::size_t offset, std::size_t bytes) {
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {};
   }
-  /// `warp` has waited for others, at whatever barrier.
+  /// `warp` has waited for other warps, at any barrier.
   void synchronise(int warp) { barriers_[static_cast<std::size_t>(warp)] = ++now_; }
   void fence(int warp) {
     const auto w = static_cast<std::size_t>(warp);
     fences_[w] = ++now_;
     seen_[w] = barriers_[w];
   }
-  /// A store that no fence makes visible, if there is one among these bytes.
+  /// A store to these bytes that no fence makes visible, if any.
   std::optional<Store> unfenced(std::size_t offset, std::size_t bytes) const {
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i)
       if (is_unfenced(cells_[i])) return cells_[i].store;
@@ -57,7 +57,7 @@ class ProxyShadow {
   }
 
   std::vector<Cell> cells_;
-  std::vector<std::uint32_t> fences_, barriers_;  ///< by warp: when it last executed one
+  std::vector<std::uint32_t> fences_, barriers_;  ///< by warp: the time of its last one
   std::vector<std::uint32_t> seen_;               ///< by warp: its last barrier before its last fence
   std::uint32_t now_ = 1;
 };

@@ -80,8 +80,8 @@ void RaceDetector::acquire(int warp, std::uintptr_t word) {
   join(clocks_[static_cast<std::size_t>(warp)], words_[word]);
 }
 
-/// The accelerator is ordered behind the statement that started it, and by the mbarrier alone before others: so what its warp does later
-/// is not before the bytes.
+/// The accelerator's writes follow the statement that started it. They precede other accesses only by way of the mbarrier, so even later
+/// accesses of the same warp may race with them.
 void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, std::uintptr_t word) {
   const auto w = static_cast<std::size_t>(warp);
   Clock& now = clocks_[w][w];

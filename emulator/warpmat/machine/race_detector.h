@@ -8,9 +8,9 @@
 
 namespace warpmat::machine {
 
-/// Finds accesses of two warps of a block to the same byte of shared memory, one of them a write, with nothing between them that makes one
-/// happen before the other: a vector clock a warp, and for each byte who wrote it last and who has read it since (Flanagan and Freund,
-/// FastTrack, 2009). It finds races that this run's order hides: only the barriers count.
+/// Finds data races in shared memory: two warps of a block access the same byte, at least one writes, and neither access happens before the
+/// other. It keeps a vector clock for each warp, and for each byte the last write and the later reads (Flanagan and Freund, FastTrack,
+/// 2009). It finds races that this run's order hides: only synchronisation counts.
 class RaceDetector {
  public:
   struct Conflict {
@@ -23,24 +23,26 @@ class RaceDetector {
 
   RaceDetector(std::size_t bytes, int warps);
 
-  /// An access, and the earlier one that it races with. What an asynchronous copy writes is not there for other warps before land().
+  /// Records an access; returns the earlier one with which it races. Bytes that an asynchronous copy writes become visible to other warps
+  /// with land().
   std::optional<Conflict> read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
   std::optional<Conflict> write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
   void begin_copy(int warp, std::size_t offset, std::size_t bytes);
   void land_copy(int warp, std::size_t offset, std::size_t bytes);
 
-  /// The number of whoever is not of this block, as conflicts name it.
+  /// The number of an agent outside the block, as used in conflicts.
   int outside() const { return static_cast<int>(warps_) - 1; }
-  /// Bytes that a bulk copy of `warp` writes are there, for those who synchronise by `word` from now on.
+  /// Bytes that a bulk copy of `warp` writes become visible to warps that synchronise by `word` from now on.
   void land_bulk(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, std::uintptr_t word);
 
   void arrive(int warp, int barrier);
-  /// `warp`, which waited, goes on behind all that arrived.
+  /// `warp` continues after a barrier: everything before the other warps' arrivals happens before its next access.
   void leave(int warp, int barrier);
   void complete(int barrier) { barriers_[barrier].clear(); }
-  /// An access to a word that orders warps: after earlier ones to the same word, before later ones. `word` is where the machine keeps it.
+  /// An access to a word that orders warps: it acquires from earlier accesses to the same word, and releases to later ones. `word` is the
+  /// host address.
   void synchronise(int warp, std::uintptr_t word);
-  /// Half of that: what `warp` did is before later acquire() of the same word; it comes after earlier release().
+  /// Release only: joins the clock of `warp` into the word's clock. A later acquire() of the word is ordered after it.
   void release(int warp, std::uintptr_t word);
   void acquire(int warp, std::uintptr_t word);
 
@@ -59,7 +61,7 @@ class RaceDetector {
   bool races(const Access& earlier, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
 
-  std::size_t warps_;           ///< of the block, and one for whoever is outside
+  std::size_t warps_;           ///< of the block, plus one for agents outside it
   std::vector<Vector> clocks_;  ///< by warp
   std::vector<Access> writes_;  ///< by byte
   std::vector<Access> reads_;   ///< by byte and warp

@@ -17,7 +17,7 @@ void SharedShadow::for_each_cell(std::size_t offset, std::size_t bytes, Visit vi
   }
 }
 
-/// Calls visit(lane, cell, bits) for the lanes whose places lie in shared memory.
+/// Calls visit(lane, cell, bits) for the lanes whose pointers are in shared memory.
 template <typename Visit>
 void SharedShadow::for_each_lane(const Places& places, std::uint32_t bytes, LaneMask mask, Visit visit) const {
   const auto one = [&](std::size_t lane) {
@@ -65,7 +65,7 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   return missing;
 }
 
-/// The usual cells, all or nothing, without std::popcount, which is a call on CPUs of any age.
+/// Fast for the common case, cells that are full or empty: std::popcount is a function call on baseline CPUs.
 std::size_t SharedShadow::count(Cell bits) {
   if (bits == 0) return 0;
   return bits == static_cast<Cell>(~Cell{0}) ? cell_bytes : static_cast<std::size_t>(std::popcount(bits));

@@ -8,22 +8,22 @@
 
 namespace warpmat::machine {
 
-/// Which lanes of which registers of a warp hold a number that comes from shared memory which nobody has written, and where it was read.
-/// Registers are named by their byte offset in the warp's frames.
+/// Tracks uninitialised values: which lanes of which registers hold a value from uninitialised shared memory, and where it was read.
+/// Registers are identified by their byte offset in the warp's frames.
 class Taint {
  public:
-  /// The first read of undefined bytes that a register's number comes from.
+  /// The first read of uninitialised bytes from which a register's value derives.
   struct Origin {
     std::uint32_t statement = 0;  ///< of Program::statements
     std::uint64_t address = 0;    ///< in shared memory
   };
 
-  /// Whether any register is tainted: if not, there is nothing to do.
+  /// Whether any register holds an uninitialised value; if not, no tracking is needed.
   bool any() const { return count_ != 0; }
   LaneMask lanes(std::size_t offset) const { return offset / 4 < masks_.size() ? masks_[offset / 4] : 0; }
   const Origin& origin(std::size_t offset) const { return origins_[offset / 4]; }
 
-  /// The lanes of `mask` get what `tainted` says of them; the others keep what they have.
+  /// Sets the state of the lanes of `mask` from `tainted`; other lanes keep theirs.
   void set(std::size_t offset, LaneMask mask, LaneMask tainted, const Origin& origin) {
     const std::size_t i = offset / 4;
     if (i >= masks_.size()) {
@@ -39,9 +39,9 @@ class Taint {
   }
 
  private:
-  std::vector<LaneMask> masks_;  ///< for each 4 bytes of the frames; of a register only its first counts
+  std::vector<LaneMask> masks_;  ///< for each 4 bytes of the frames; a register uses only its first
   std::vector<Origin> origins_;
-  std::size_t count_ = 0;  ///< masks that are not empty
+  std::size_t count_ = 0;  ///< nonempty masks
 };
 
 }  // namespace warpmat::machine

@@ -7,7 +7,7 @@ namespace {
 
 using Coordinates = std::array<std::int64_t, TensorMap::most_dimensions>;
 
-/// The row that begins at these coordinates; `shared` is left to the caller.
+/// The row that begins at these coordinates; the caller sets `shared`.
 TensorRow row_at(const TensorMap& map, const Coordinates& at) {
   TensorRow row{.address = map.address};
   const bool slices = map.interleave != TensorMap::Interleave::none;
@@ -28,7 +28,7 @@ TensorRow row_at(const TensorMap& map, const Coordinates& at) {
   return row;
 }
 
-/// Goes on to the next place of the box.
+/// Advances to the next place of the box.
 void step_in_tile(const TensorMap& map, const Coordinates& first, Coordinates& at) {
   for (std::size_t i = map.first_spatial(); i < map.rank; ++i) {
     at[i] += map.element_strides[i];
@@ -37,7 +37,7 @@ void step_in_tile(const TensorMap& map, const Coordinates& first, Coordinates& a
   }
 }
 
-/// Moves the filter's base on to the next pixel.
+/// Advances the filter's base to the next pixel.
 void step_in_image(const TensorMap& map, Coordinates& base) {
   const std::size_t first = map.first_spatial();
   for (std::size_t i = 0; i + 2 < map.rank; ++i) {

@@ -25,19 +25,20 @@ const TypeRow& row(TensorMap::Type type) {
   return types[static_cast<std::size_t>(type)];
 }
 
-/// Bytes of a box as the driver counts them. That of CUDA 13.0 took 196,608 and refused 311,296; that the limit lies here is assumed.
+/// Maximum bytes of a box as the driver counts them. The driver of CUDA 13.0 accepted 196,608 and refused 311,296; the exact limit is
+/// assumed.
 constexpr std::uint64_t most_box_bytes = std::uint64_t{1} << 18;
 
 constexpr std::uint32_t mark = 0x70616d74;  // "tmap"
 
-/// What 128 bytes hold, in this order.
+/// The contents of the 128 bytes, in this order.
 struct Layout {
   std::uint32_t mark;
   std::uint8_t type, rank, interleave, swizzle, l2_promotion, fill;
   std::uint8_t mode, unused;
   std::uint64_t address;
   std::uint64_t strides[4];
-  std::uint32_t last_of_dims[5];  ///< a dimension has up to 2^32 elements, as the device's tensormap.replace cannot say
+  std::uint32_t last_of_dims[5];  ///< a dimension has up to 2^32 elements; the device's tensormap.replace cannot set 2^32
   std::uint16_t box[5];
   std::uint8_t element_strides[5];
   std::int16_t lower_corner[3], upper_corner[3];
@@ -63,7 +64,7 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
   return std::nullopt;
 }
 
-/// What is wrong with the `elements` that a copy takes along the innermost dimension of `what`.
+/// The error in the number `elements` of a copy along the innermost dimension of `what`; nothing if there is none.
 std::optional<std::string> problem_of_row(const TensorMap& map, std::uint32_t elements, std::string_view what) {
   const std::uint64_t inner = elements * map.element_bytes(), span = span_of(map.swizzle);
   if (inner % 16 != 0) return fmt::format("{} has {} bytes in dimension 0: they are a multiple of 16", what, inner);
@@ -77,7 +78,7 @@ std::optional<std::string> problem_of_tile(const TensorMap& map) {
     if (map.box[i] == 0 || map.box[i] > 256)
       return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
   if (auto found = problem_of_row(map, map.box[0], "the box")) return found;
-  // The driver rounds box / element stride down, also where a copy takes one element more.
+  // The driver rounds box / element stride down, even if a copy moves one element more.
   std::uint64_t counted = map.element_bytes();
   for (std::size_t i = 0; i < map.rank; ++i) counted *= map.box[i] / map.element_strides[i];
   if (counted > most_box_bytes) return fmt::format("the box has {} bytes: the driver takes maps of at most {}", counted, most_box_bytes);
@@ -92,7 +93,7 @@ std::optional<std::string> problem_of_im2col(const TensorMap& map) {
     for (const std::int32_t corner : {map.lower_corner[i], map.upper_corner[i]})
       if (corner < -limit || corner >= limit)
         return fmt::format("corner {} of the box: with {} dimensions it is from {} to {}", corner, map.rank, -limit, limit - 1);
-    // The driver computes with 32 bits: a dimension of 2^32 counts as 0.
+    // The driver uses 32 bits: a dimension of 2^32 counts as 0.
     const auto elements = static_cast<std::uint32_t>(map.dims[map.first_spatial() + i]);
     const auto extent = elements + static_cast<std::uint32_t>(map.upper_corner[i]) - static_cast<std::uint32_t>(map.lower_corner[i]);
     if (static_cast<std::int32_t>(extent) <= 0)

@@ -9,10 +9,10 @@
 
 namespace warpmat::machine {
 
-/// What a launch did that does not end it: for each statement what the lowest cluster did first, whatever thread runs which cluster.
+/// Reports that do not end a launch: for each statement the first one of the lowest cluster, independent of the schedule of threads.
 class Warnings {
  public:
-  /// Whether add() would keep it.
+  /// Whether add() would keep a report.
   bool wants(std::uint32_t statement, std::uint64_t cluster) {
     const std::lock_guard lock(mutex_);
     const auto found = kept_.find(statement);

@@ -1,5 +1,5 @@
-// cp.async. A copy is checked when it is issued, and performed when its lanes wait for it: a program that forgets to wait finds what was
-// there before, as it may on a GPU.
+// cp.async. A copy is checked when it is issued, and performed when its lanes wait for it. So a program without the wait reads the old
+// data, as it may on a GPU.
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +24,7 @@ LaneMask lanes_where(Holds holds) {
   return mask;
 }
 
-/// Moves one lane's bytes. Most copies are whole and of 16 bytes.
+/// Copies one lane's bytes. The common case is a whole copy of 16 bytes.
 void perform(const AsyncCopy& copy, std::size_t lane) {
   constexpr std::size_t usual = 16;
   std::uint8_t* const to = copy.to[lane];
@@ -52,7 +52,8 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
   } else {
     locate(operation, Space::global, access.bytes, mask, true, false, from, true);
     std::ranges::copy(from.host, copy.from.begin());
-    for (const std::uint8_t* const source : copy.from) __builtin_prefetch(source);  // read at the wait; no address is wrong for a prefetch
+    // read at the wait; prefetching an invalid address is safe
+    for (const std::uint8_t* const source : copy.from) __builtin_prefetch(source);
   }
   // One record for all lanes that have committed the same number of groups.
   while (mask != 0) {
@@ -63,7 +64,7 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
   }
 }
 
-/// How many bytes each lane reads where the statement says so, and where they lie.
+/// Reads how many bytes each lane copies, if the statement has such an operand, and finds their addresses.
 void WarpState::read_sizes(const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from) {
   LaneMask reading = 0;
   for (int lane = 0; lane < lanes; ++lane) {
@@ -74,7 +75,7 @@ void WarpState::read_sizes(const Operation& operation, const Access& access, Lan
     if (size > access.bytes) trap(lane, std::nullopt, fmt::format("cp.async reads {} bytes for {} that it writes", size, access.bytes));
     copy.copied[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(size);
     if (size != 0) reading |= lane_bit(lane);
-    // The address is that of a whole copy even where fewer bytes are read.
+    // The address must be valid for a whole copy even if fewer bytes are read.
     const std::uint64_t address = from.address[static_cast<std::size_t>(lane)];
     if (size != 0 && address % access.bytes != 0)
       trap(lane, address, fmt::format("cp.async of {} bytes: the address is not a multiple of {}", access.bytes, access.bytes),
@@ -83,7 +84,7 @@ void WarpState::read_sizes(const Operation& operation, const Access& access, Lan
   locate_sources(operation, access, reading, copy, from);
 }
 
-/// The bytes in global memory that the lanes of `reading` copy.
+/// Finds the bytes in global memory that the lanes of `reading` copy.
 void WarpState::locate_sources(const Operation& operation, const Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from) {
   LaneMask whole = 0;
   for (int lane = 0; lane < lanes; ++lane)
@@ -91,7 +92,7 @@ void WarpState::locate_sources(const Operation& operation, const Access& access,
   if (whole != 0) locate(operation, Space::global, access.bytes, whole, true, false, from, true);
   for (int lane = 0; lane < lanes; ++lane) {
     if ((reading & ~whole & lane_bit(lane)) == 0) continue;
-    // Part of a copy: byte for byte, as its size need not be a power of two.
+    // A partial copy is checked byte by byte, because its size need not be a power of two.
     std::uint8_t* first = nullptr;
     for (std::uint32_t i = 0; i < copy.copied[static_cast<std::size_t>(lane)]; ++i) {
       std::uint8_t* const byte = locate_lane(Space::global, lane, from.address[static_cast<std::size_t>(lane)] + i, 1, false);
@@ -115,7 +116,7 @@ void WarpState::land_copies(AsyncCopy& copy, LaneMask mask) {
   copy.mask &= ~mask;
 }
 
-/// Performs the copies of these lanes that come before number `before`.
+/// Performs the copies of these lanes with numbers below `before`.
 void WarpState::finish_copies(LaneMask mask, std::uint64_t before) {
   for (AsyncCopy& copy : copies_)
     if (copy.number < before) land_copies(copy, mask);
@@ -123,7 +124,7 @@ void WarpState::finish_copies(LaneMask mask, std::uint64_t before) {
   publish_copies();
 }
 
-/// Performs the copies of these lanes that are older than their last `detail` groups; wait_all those that are not committed too.
+/// Performs the copies of these lanes that are older than their last `detail` groups; wait_all also those that are not committed.
 void WarpState::wait_group(const Operation& operation, LaneMask mask) {
   const bool all = operation.detail == code::wait_for_all;
   for (AsyncCopy& copy : copies_) {

@@ -1,4 +1,4 @@
-// atom and red: lane after lane, so that lanes that name the same place see each other.
+// atom and red: executed lane by lane, so that lanes with the same address observe each other.
 
 #include <cstring>
 
@@ -18,9 +18,9 @@ bool is_nan_f64(std::uint64_t bits) {
   return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
 }
 
-/// The sum that an atomic operation leaves in memory. In shared memory it is an add.f64 whose second source is what was there, which
-/// decides between two NaNs. In global memory a NaN of f64 stays as it is, the operand's before that of memory; add would make it quiet
-/// [H200: 144 pairs each].
+/// The sum that an atomic operation stores. In shared memory it is an add.f64 whose second source is the old value, which decides between
+/// two NaNs. In global memory a NaN of f64 is stored unchanged, the operand's in preference to the memory's; add would make it quiet [H200:
+/// 144 pairs each].
 std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old, std::uint64_t operand) {
   const bool wide = access.register_bits == 64;
   if (in_shared) return combine_numbers(access.arithmetic, access.modifiers, wide, operand, old);
@@ -38,7 +38,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
-  // Where the address is generic, what locate() makes of it tells the space: shared addresses are below all others.
+  // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
   const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
   undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
@@ -85,7 +85,8 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
     }
   }
   if (changed) block_.make_progress();
-  if (operation.results > 0) poll(operation, addresses, access.bytes * access.vector, mask);  // else no lane waits for what it finds
+  // without a result, no lane waits for the value
+  if (operation.results > 0) poll(operation, addresses, access.bytes * access.vector, mask);
 }
 
 /// atom.exch.b128 and atom.cas.b128.

@@ -1,5 +1,5 @@
-// Bulk copies (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). A copy is checked when it is issued; bulk_copies.cpp performs it when its
-// bytes are waited for: a program that forgets to wait finds what was there before, as it may on a GPU.
+// Bulk copies (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). A copy is checked when it is issued; bulk_copies.cpp performs it when a thread
+// waits for its bytes. So a program without the wait reads the old data, as it may on a GPU.
 
 #include <algorithm>
 #include <cstring>
@@ -82,7 +82,7 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
   add_multicast(lane, transfer, source_word(operation, next, lane) & 0xffff);
 }
 
-/// The same copy into each of these blocks of the cluster, a bit each, and counted at the same place of each.
+/// The same copy into each block of the cluster whose bit in `blocks` is set, counted at the same offset of each.
 void WarpState::add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks) {
   Cluster& cluster = block_.cluster();
   if (blocks >> cluster.size() != 0)
@@ -96,7 +96,7 @@ void WarpState::add_multicast(int lane, const BulkTransfer& transfer, std::uint3
   }
 }
 
-/// st.async and red.async: what is in the lane's registers now.
+/// st.async and red.async: stores the current contents of the lane's registers.
 void WarpState::issue_store(const Operation& operation, int lane) {
   BulkTransfer transfer = new_transfer(operation, lane);
   const BulkCopy& copy = *transfer.copy;
@@ -117,7 +117,7 @@ void WarpState::issue_store(const Operation& operation, int lane) {
   add_copy(lane, std::move(transfer));
 }
 
-/// The tensor map at a generic address, and whether the statement and its coordinates fit it.
+/// Reads the tensor map at a generic address, and checks that the statement and its coordinates fit it.
 void WarpState::read_tensor_map(const BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer) {
   if (address % TensorMap::alignment != 0) trap(lane, address, "a tensor map's address is a multiple of 64");
   const std::uint8_t* const bytes = locate_map(Space::generic, lane, address, false);
@@ -137,8 +137,9 @@ void WarpState::read_tensor_map(const BulkCopy& copy, int lane, std::uint64_t ad
   transfer.bytes = map.shared_bytes();
 }
 
-/// What the accelerator asks of coordinates; an H200 says "illegal instruction" otherwise (measured): each row of elements begins at a
-/// multiple of 16 bytes, stores have no negative coordinates, and the base of the filter lies in its box, for stores a part of the tensor.
+/// The accelerator's requirements on coordinates; an H200 reports "illegal instruction" otherwise (measured). Each row of elements begins
+/// at a multiple of 16 bytes, stores have no negative coordinates, and the base of the filter is inside its box, for stores inside a part
+/// of the tensor.
 void WarpState::check_coordinates(const BulkCopy& copy, int lane, const BulkTransfer& transfer) {
   const TensorMap& map = *transfer.map;
   const auto& at = transfer.tensor_place.coordinates;
@@ -164,7 +165,7 @@ void WarpState::check_coordinates(const BulkCopy& copy, int lane, const BulkTran
   }
 }
 
-/// Every byte in global memory that the copy touches lies in one buffer.
+/// Checks that one buffer contains every byte of global memory that the copy accesses.
 void WarpState::check_global(const BulkCopy& copy, int lane, const BulkTransfer& transfer) {
   const bool writes = copy.kind == BulkCopy::Kind::store;
   if (copy.kind == BulkCopy::Kind::between_blocks) return;
@@ -178,7 +179,7 @@ void WarpState::check_global(const BulkCopy& copy, int lane, const BulkTransfer&
     if (row.end > row.begin) locate_bytes(lane, row.address, row.end - row.begin, writes);
 }
 
-/// The place of these bytes of global memory, or a trap.
+/// The host address of these bytes of global memory, or a trap.
 std::uint8_t* WarpState::locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
   std::uint8_t* const first = locate_lane(Space::global, lane, address, 1, writes);
   if (bytes - 1 > last_buffer_->end() - 1 - address) locate_lane(Space::global, lane, last_buffer_->end(), 1, writes);
@@ -190,7 +191,7 @@ std::uint8_t* WarpState::locate_map(Space space, int lane, std::uint64_t address
   return locate_lane(space, lane, address, 1, writes);
 }
 
-/// Notes the copy, if what it touches in shared memory is free.
+/// Records the copy if no pending access conflicts with it in shared memory.
 void WarpState::add_copy(int lane, BulkTransfer transfer) {
   if (launch_.options.checks.copies) {
     if (transfer.writes_shared()) report_overlap(lane, transfer.written(), transfer.bytes, transfer.access());
@@ -200,7 +201,7 @@ void WarpState::add_copy(int lane, BulkTransfer transfer) {
   block_.cluster().copies().issue(std::move(transfer));
 }
 
-/// The copy reads and writes this block's shared memory from now on; what it does elsewhere in the cluster is not compared here.
+/// Records the copy's accesses to this block's shared memory in the race detector; other blocks of the cluster are not checked.
 void WarpState::check_bulk_races(int lane, const BulkTransfer& transfer) {
   RaceDetector& races = *block_.races();
   const std::uint32_t statement = transfer.statement;
@@ -215,7 +216,7 @@ void WarpState::check_bulk_races(int lane, const BulkTransfer& transfer) {
   races.begin_copy(index_, offset, transfer.bytes);
 }
 
-/// What a copy reads of shared memory has come there, has been written by somebody, and is visible to it.
+/// Checks that the copy's source in shared memory has arrived, is initialised, and is visible to it.
 void WarpState::check_source(int lane, const BulkTransfer& transfer) {
   report_overlap(lane, transfer.shared, transfer.bytes, SharedAccess::read);
   const std::uint64_t address = program_.shared_base + transfer.shared.offset;
@@ -229,7 +230,7 @@ void WarpState::check_source(int lane, const BulkTransfer& transfer) {
     trap(lane, address, fmt::format("the copy reads shared memory that nobody has written: {}", describe_shared(address)));
 }
 
-/// An asynchronous read of what no proxy fence shows it: a trap, or a warning where nobody wants that. A GPU mostly has the bytes by then.
+/// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then.
 void WarpState::report_unfenced(int lane, std::uint64_t address, const std::string& reason) const {
   if (launch_.options.checks.fences) trap(lane, address, reason, KernelTrap::Kind::unordered);
   const std::uint32_t statement = program_.operations[static_cast<std::size_t>(strand().pc)].statement;
@@ -241,7 +242,7 @@ void WarpState::report_unfenced(int lane, std::uint64_t address, const std::stri
   }
 }
 
-/// Traps if a copy that has not been waited for stands against this access to these bytes.
+/// Traps if a pending copy conflicts with this access to these bytes.
 void WarpState::report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const {
   const BulkTransfer* const other = block_.cluster().copies().overlapping(place, bytes, access);
   if (other == nullptr) return;
@@ -253,7 +254,7 @@ void WarpState::report_overlap(int lane, const SharedPlace& place, std::uint64_t
                    other->reads_shared() ? "may still read it: its group has not been waited for" : "has not been waited for"));
 }
 
-/// An ordinary access of these lanes to shared memory, which bulk copies must have left.
+/// Checks an ordinary access of these lanes to shared memory against pending bulk copies.
 void WarpState::check_bulk(const Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
                            SharedUse use) {
   const bool writes = use != SharedUse::load;
@@ -282,13 +283,13 @@ void WarpState::bulk_wait(const Operation& operation, LaneMask mask) {
   }
 }
 
-/// What lanes that exit have not waited for: stores take effect now.
+/// Performs the stores that exiting lanes have not waited for.
 void WarpState::finish_stores(LaneMask mask) {
   if (block_.cluster().copies().empty()) return;
   for (; mask != 0; mask &= mask - 1) block_.cluster().copies().finish({block_.rank(), 0}, index_, first_lane(mask), 0, 0, false, true);
 }
 
-/// Whether stores that the operation waits for add floating-point numbers: the order among blocks shows.
+/// Whether stores that the operation waits for add floating-point numbers, so that the order among blocks is visible.
 bool WarpState::waits_for_sums(const Operation& operation, LaneMask mask) const {
   const BulkCopies& copies = block_.cluster().copies();
   if (copies.empty() || (operation.detail & 1) != 0) return false;

@@ -1,4 +1,4 @@
-// Matrix instructions on the warp's registers. They execute through Instruction, which knows 32-bit registers: 64-bit ones are taken apart.
+// Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so 64-bit ones are split.
 
 #include <algorithm>
 
@@ -33,14 +33,14 @@ KernelTrap::Kind kind_of(const OperandTrap& trap) {
     case OperandTrap::Kind::undefined: return KernelTrap::Kind::undefined;
     case OperandTrap::Kind::misaligned: return KernelTrap::Kind::misaligned;
     case OperandTrap::Kind::out_of_range:
-    case OperandTrap::Kind::refused: return KernelTrap::Kind::out_of_range;  // nothing refuses rows here
+    case OperandTrap::Kind::refused: return KernelTrap::Kind::out_of_range;  // nothing here refuses rows
   }
   return KernelTrap::Kind::misuse;
 }
 
 }  // namespace
 
-/// Registers of one statement: those of the warp, or copies of the halves of 64-bit ones; and the memory that it addresses.
+/// The registers of one statement (the warp's own, or copies of the halves of 64-bit ones) and the memory that it addresses.
 struct WarpState::MatrixRegisters {
   std::array<std::uint32_t*, capacity::form_words> pointers;
   std::size_t count = 0;
@@ -72,7 +72,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   place_operands(operation, matrix, lists, arguments);
   try {
     matrix.instruction.execute(arguments, launch_.options.execution);
-  } catch (const OperandTrap& error) {  // all that an instruction traps with
+  } catch (const OperandTrap& error) {  // instructions throw nothing else
     trap(error.lane, error.address, error.reason, kind_of(error));
   }
   if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
@@ -82,7 +82,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-/// Where the operands' registers are. The rows' addresses of ldmatrix and stmatrix are the first of lists.halves.
+/// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
 void WarpState::place_operands(const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
   const Form& form = matrix.instruction.form();
   const code::Slot* result = slots(operation);
@@ -103,7 +103,7 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
         first[i] = low.data();
         first[i + 1] = high.data();
       }
-    } else {  // most operands: the warp's own registers
+    } else {  // the common case: the warp's own registers
       place_registers(slot, operand.words, first);
       slot += operand.words;
     }
@@ -116,7 +116,7 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
   }
 }
 
-/// Results of 64 bits from their halves.
+/// Assembles results of 64 bits from their halves.
 void WarpState::join_results(const Operation& operation, RegisterList halves) {
   for (int i = 0; i < operation.results; ++i) {
     auto* const to = at<std::uint64_t>(result_slot(operation, i));
@@ -125,7 +125,7 @@ void WarpState::join_results(const Operation& operation, RegisterList halves) {
   }
 }
 
-/// Where the registers of these slots lie.
+/// Pointers to the registers of these slots.
 void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t** to) {
   std::uint8_t* const frame = registers_ + strand().frame;
   const std::uint8_t* const constants = launch_.constants;
@@ -133,7 +133,7 @@ void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t
     to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
 }
 
-/// The lanes' row addresses within shared memory, of ldmatrix and stmatrix.
+/// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
 void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
   const Form& form = matrix.instruction.form();
   const int rows = form.rows_in_memory();
@@ -144,7 +144,7 @@ void WarpState::shared_addresses(const Operation& operation, const code::Matrix&
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     std::uint64_t address = matrix.narrow_address ? at<std::uint32_t>(slot)[lane] : at<std::uint64_t>(slot)[lane];
     address += offset;
-    // A register of 32 bits has no upper half to name a space with: an H200 reads shared memory there (docs/numerics.md).
+    // A 32-bit register has no upper half to select a space: an H200 then reads shared memory (docs/numerics.md).
     if (matrix.generic && !matrix.narrow_address && address - code::shared_window >= code::window_bytes &&
         static_cast<int>(lane) < matrix.instruction.form().rows_in_memory())
       trap(static_cast<int>(lane), address,

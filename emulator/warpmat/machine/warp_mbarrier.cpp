@@ -1,4 +1,4 @@
-// mbarriers: arrivals, bytes that copies bring, waits (PTX ISA 9.1 section 9.7.13.15).
+// mbarriers: arrivals, bytes of copies, waits (PTX ISA 9.1 section 9.7.13.15).
 
 #include <cstring>
 
@@ -16,7 +16,7 @@ using code::Mbarrier;
 using code::Operation;
 using Action = code::Mbarrier::Action;
 
-/// The bytes that an address of shared memory means, the block's own or, where `remote`, those of another block of the cluster.
+/// The bytes at an address of shared memory: the block's own or, if `remote`, those of another block of the cluster.
 SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
                                     bool remote) const {
   const std::uint64_t given = address;
@@ -40,14 +40,14 @@ SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64
   return {rank, static_cast<std::uint32_t>(offset)};
 }
 
-/// Whose an address of shared memory is; of a generic one the low 32 bits count.
+/// The rank of the block that owns an address of shared memory; a generic address counts with its low 32 bits.
 int WarpState::rank_of(std::uint64_t address) const {
   const auto tag = static_cast<int>(static_cast<std::uint32_t>(address) >> Cluster::rank_at);
   return tag == 0 ? block_.rank() : tag - 1;
 }
 
-/// Whether the statement arrives at an mbarrier of a block that has ended. Nobody can see that, and an H200 takes it, so it is passed over;
-/// but nothing orders the block's end behind the arrival, which is what the check of races looks for.
+/// Whether the statement arrives at an mbarrier of a block that has exited. No thread can observe that, and an H200 accepts it, so it is
+/// ignored. Nothing orders the block's exit after the arrival, however; the race check reports that.
 bool WarpState::arrives_in_vain(const Mbarrier& what, std::uint64_t address) const {
   if (!what.remote || what.action != Action::arrive || launch_.options.checks.races) return false;
   const int rank = rank_of(address);
@@ -85,7 +85,7 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
   return failed && what.may_suspend ? Step::yield : Step::next;
 }
 
-/// Whether the phase that the lane waits for is over; copies that it waits for arrive now.
+/// Whether the lane's phase is complete. Performs the copies for which it waits.
 bool WarpState::mbarrier_done(const Operation& operation, const Mbarrier& what, int lane, const SharedPlace& place) {
   must_be_mbarrier(lane, place);
   const std::uint64_t phase =
@@ -102,7 +102,7 @@ bool WarpState::mbarrier_done(const Operation& operation, const Mbarrier& what, 
   return done;
 }
 
-/// Lets what was issued and is counted at `place` take effect. False where there is nothing.
+/// Performs the pending copies that `place` counts. Returns false if there are none.
 bool WarpState::arrive_copies(const SharedPlace& place) {
   bool any = block_.cluster().copies().arrive_at(place);
   for (const auto& warp : block_.warps()) any |= warp->arrive_behind_copies(place);
@@ -159,7 +159,7 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
   block_.make_progress();
 }
 
-/// The arrivals of cp.async.mbarrier.arrive at `place`: the lane's copies before them arrive first. False where there are none.
+/// Performs the arrivals of cp.async.mbarrier.arrive at `place`, after the lane's earlier copies. Returns false if there are none.
 bool WarpState::arrive_behind_copies(const SharedPlace& place) {
   bool any = false;
   for (std::size_t i = 0; i < arrivals_.size();) {
@@ -183,7 +183,8 @@ bool WarpState::arrive_behind_copies(const SharedPlace& place) {
   return any;
 }
 
-/// "mbarrier at 0x400 (0 bytes into 'full', ...): its phase misses 1 of 1 arrivals and 512 bytes": what the warp waited for last.
+/// A description of the mbarrier for which the warp waited last: "mbarrier at 0x400 (0 bytes into 'full', ...): its phase misses 1 of 1
+/// arrivals and 512 bytes".
 std::string WarpState::describe_mbarrier() const {
   if (!waits_for_) return {};
   const std::uint64_t address = program_.shared_base + waits_for_->offset;

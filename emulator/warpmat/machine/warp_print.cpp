@@ -1,4 +1,4 @@
-// vprintf and __assertfail, the functions that every kernel may call without defining them.
+// vprintf and __assertfail, which kernels may call without defining them.
 
 #include <algorithm>
 #include <bit>
@@ -23,7 +23,7 @@ struct Conversion {
   std::string flags;   ///< with the %, up to the length
   std::string length;  ///< "ll"
   char letter = 0;
-  std::size_t end = 0;  ///< behind it, in the format
+  std::size_t end = 0;  ///< the end of the conversion in the format
 };
 
 Conversion read_conversion(const std::string& format, std::size_t at) {
@@ -52,7 +52,7 @@ std::string WarpState::read_string(int lane, std::uint64_t address) {
   return text;
 }
 
-/// vprintf(format, arguments): the arguments lie one behind the other at their natural alignment, floats as f64.
+/// vprintf(format, arguments): the arguments are stored consecutively at their natural alignment, floats as f64.
 void WarpState::print(const code::Call& call, LaneMask mask) {
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);

@@ -1,5 +1,5 @@
-// What goes wrong around wgmma on a GPU and is a report here: accumulators and registers of A that are touched before the wait, a missing
-// wgmma.fence or proxy fence, operands in shared memory that nobody has written or that change before the wait. PTX ISA 9.1 section 9.7.15.
+// Reports errors around wgmma: access to accumulators and registers of A before the wait, a missing wgmma.fence or proxy fence, operands in
+// shared memory that are uninitialised or change before the wait. PTX ISA 9.1 section 9.7.15.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ using code::WarpgroupProduct;
 
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 16;  // of shared memory, which lie together whatever the descriptor
+constexpr std::uint32_t chunk_bytes = 16;  // contiguous bytes of shared memory, whatever the descriptor
 
 /// The addresses of the chunks of shared memory that warp `warp` of a warpgroup reads for a product.
 std::vector<std::uint32_t> operand_chunks(const PendingProduct& product, int warp) {
@@ -32,8 +32,8 @@ std::vector<std::uint32_t> operand_chunks(const PendingProduct& product, int war
 
 }  // namespace
 
-/// Before `operation`: whether it touches accumulators that are not there yet, or writes registers of A that may still be read; and what it
-/// writes, for the next wgmma.
+/// Called before `operation`. Traps if it accesses pending accumulators, or writes registers of A that may still be read. Records its
+/// writes for the next wgmma.
 void WarpState::follow_wgmma(const Operation& operation) {
   if (operation.semantics == Semantics::wgmma) return;
   WarpgroupState& state = *wgmma_;
@@ -58,7 +58,7 @@ void WarpState::follow_wgmma(const Operation& operation) {
   for_each_place(all, operation.results, frame, [&](std::size_t place) { state.writes[place] = {operations_, operation.statement}; });
 }
 
-/// Traps where registers of the statement were written since the last wgmma.fence.
+/// Traps if registers of the statement were written since the last wgmma.fence.
 void WarpState::check_fence(const Operation& operation, const WarpgroupProduct& product) const {
   const WarpgroupState& state = *wgmma_;
   if (state.fenced_at == 0) trap(-1, std::nullopt, "no wgmma.fence comes before the warp's first wgmma.mma_async");
@@ -74,8 +74,8 @@ void WarpState::check_fence(const Operation& operation, const WarpgroupProduct& 
                    [&](std::size_t place) { check(place, "a register of operand a"); });
 }
 
-/// A store that wgmma reads needs a proxy fence. Not so what cp.async has brought: an H200 shows that to wgmma without one, and CuTe's
-/// wgmma_sm90 rests on it.
+/// A store that wgmma reads needs a proxy fence. Bytes of cp.async do not: an H200 shows them to wgmma without one, and CuTe's wgmma_sm90
+/// relies on it.
 void WarpState::check_unfenced(OperandName operand, std::uint32_t chunk) const {
   if (block_.proxies() == nullptr) return;
   const auto store = block_.proxies()->unfenced(chunk - program_.shared_base, chunk_bytes);
@@ -86,7 +86,7 @@ void WarpState::check_unfenced(OperandName operand, std::uint32_t chunk) const {
        KernelTrap::Kind::unordered);
 }
 
-/// The checks on shared memory for the 16-byte chunks of operand a or b; calls undefined(i) for those with bytes that nobody has written.
+/// Checks the 16-byte chunks of operand a or b in shared memory; calls undefined(i) for chunks with uninitialised bytes.
 void WarpState::check_chunks(const Operation& operation, OperandName operand, const std::vector<std::uint32_t>& chunks,
                              const std::function<void(std::size_t)>& undefined) {
   for (std::size_t first = 0; first < chunks.size(); first += lanes) {
@@ -106,8 +106,7 @@ void WarpState::check_chunks(const Operation& operation, OperandName operand, co
   undefined_ = 0;
 }
 
-/// What the checks on shared memory say of the bytes that a product reads. Where nobody has written some, the rows and columns of D that
-/// they go into are tainted.
+/// Checks the bytes that a product reads. Uninitialised bytes make the rows and columns of D that use them uninitialised.
 void WarpState::check_operands(const Operation& operation, const PendingProduct& product) {
   if (block_.shadow() == nullptr) return;
   const Wgmma& instruction = product.product->instruction;
@@ -115,7 +114,7 @@ void WarpState::check_operands(const Operation& operation, const PendingProduct&
   std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
   std::uint64_t address = 0;
   const auto check = [&](OperandName operand, Major major, const std::vector<std::uint32_t>& chunks, std::vector<bool>& tainted) {
-    // A chunk is a part of one line along k, or has elements of as many lines as a chunk has of 16 bits.
+    // A chunk is a part of one line along k, or holds elements of eight lines (16-bit types).
     constexpr std::size_t elements = 8;
     const std::size_t in_line = major == Major::k ? chunks.size() / tainted.size() : tainted.size() / elements;
     check_chunks(operation, operand, chunks, [&](std::size_t i) {
@@ -130,8 +129,8 @@ void WarpState::check_operands(const Operation& operation, const PendingProduct&
   if (address != 0 || taint_.any()) taint_product(operation, product, rows, columns, address);
 }
 
-/// Taints the elements of D whose row or column is tainted, by registers of A and metadata too, and those that were before and are added
-/// to. `address` is where shared memory that nobody has written was read, or 0.
+/// Marks elements of D as uninitialised if their row or column is, including registers of A and metadata, or if the accumulated old element
+/// is. `address` is where uninitialised shared memory was read, or 0.
 void WarpState::taint_product(const Operation& operation, const PendingProduct& product, std::vector<bool> rows,
                               const std::vector<bool>& columns, std::uint64_t address) {
   const WgmmaForm& form = product.product->instruction.form();
@@ -165,7 +164,7 @@ void WarpState::taint_product(const Operation& operation, const PendingProduct& 
   }
 }
 
-/// Products that are waited for have read their operands now: whoever writes there must come behind the wait.
+/// Completed products have read their operands: later writes to them are allowed only after the wait.
 void WarpState::release_operands(std::uint32_t groups) {
   const BulkCopies& copies = block_.cluster().copies();
   const bool checks_copies = launch_.options.checks.copies && !copies.empty();

@@ -1,5 +1,5 @@
-// wmma.load and wmma.store: each lane moves the elements that its registers hold, a run of bytes at a time (execute/matrix_storage.h). All
-// addresses of a statement are checked before any byte moves.
+// wmma.load and wmma.store: each lane moves the elements of its registers, one run of bytes at a time (execute/matrix_storage.h). All
+// addresses of a statement are checked before any byte is accessed.
 
 #include <cstring>
 #include <vector>
@@ -20,7 +20,7 @@ void WarpState::move_matrix(const Operation& operation, const code::Matrix& matr
     store_matrix(operation, matrix, storage);
 }
 
-/// Address and stride, which must be the same in all lanes; the ISA leaves undefined what others do.
+/// Address and stride, which must be the same in all lanes; the ISA leaves other cases undefined.
 MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::Matrix& matrix) const {
   const Form& form = matrix.instruction.form();
   const auto uniform = [&](auto* values, const char* what) {

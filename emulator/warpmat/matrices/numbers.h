@@ -5,15 +5,15 @@
 
 namespace warpmat::numbers {
 
-// Matrices of doubles without Eigen: what passes between the library and programs that use it. How Eigen allocates depends on the
-// compiler's flags for vector instructions (EIGEN_MAX_ALIGN_BYTES), so what a library allocates by Eigen a program that was compiled with
-// other flags cannot free. Functions of this namespace are the library's; those with Eigen's matrices are inline and belong to the program.
+// Matrices of doubles without Eigen, for calls between the library and programs. Eigen's allocation depends on the compiler's flags for
+// vector instructions (EIGEN_MAX_ALIGN_BYTES). A program compiled with other flags cannot free what the library allocates by Eigen. So
+// functions of this namespace belong to the library; those with Eigen's matrices are inline and belong to the program.
 
-/// A matrix, column after column as Eigen has it.
+/// A matrix in column-major order, as Eigen stores it.
 class Matrix {
  public:
   Matrix() = default;
-  /// All zero; neither number is negative.
+  /// All zero. Precondition: neither number is negative.
   Matrix(int rows, int columns)
       : rows_(rows), columns_(columns), values_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)) {}
 

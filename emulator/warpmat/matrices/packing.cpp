@@ -9,7 +9,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::ptrdiff_t row_elements = 16;  // in as many bytes
+constexpr std::ptrdiff_t row_elements = 16;  // in 16 bytes
 
 int bits_per_element(RowPacking packing) {
   switch (packing) {
@@ -33,7 +33,7 @@ void check_columns(std::ptrdiff_t columns) {
     throw std::invalid_argument(fmt::format("a row has a multiple of {} columns; {} given", row_elements, columns));
 }
 
-/// The first bit of an element, counted from the first byte of its row.
+/// The number of an element's first bit, from the first byte of its row.
 std::ptrdiff_t first_bit(RowPacking packing, Format format, std::ptrdiff_t column) {
   const int shift = packing == RowPacking::b8x16 ? container_shift(format) : 0;
   return column / row_elements * row_elements * 8 + column % row_elements * bits_per_element(packing) + shift;

@@ -14,11 +14,11 @@ namespace warpmat {
 // Rows of 8-, 6- and 4-bit elements in shared memory, as ldmatrix reads them (PTX ISA 9.1 section 9.7.14.5.15): always 16 elements in 16
 // bytes.
 //
-// What b4x16_p64 loads is not yet what mma of kind::f8f6f4 and kind::mxf8f6f4 takes: ldmatrix puts a 4-bit element into the low bits of its
-// byte, those kinds expect e2m1 in bits 2 to 5. shl.b32 by 2 brings every register there (as CUTLASS does). 6- and 8-bit elements fit as
-// loaded.
+// The mma of kind::f8f6f4 and kind::mxf8f6f4 cannot use registers loaded by b4x16_p64 as they are. ldmatrix puts a 4-bit element into the
+// low bits of its byte, but those kinds expect e2m1 in bits 2 to 5. shl.b32 by 2 moves every element there, as CUTLASS does. 6- and 8-bit
+// elements need no shift.
 
-/// How 16 elements fill 16 bytes, the first in the lowest bits.
+/// The packing of 16 elements in 16 bytes, the first in the lowest bits.
 enum class RowPacking : std::uint8_t {
   b8x16,      ///< a byte for each element: 8-bit formats, or fp6 and fp4 in the containers of kind::f8f6f4 (container_shift), ready for mma
   b6x16_p32,  ///< 6 bits for each element, then 4 bytes of padding
@@ -28,12 +28,12 @@ enum class RowPacking : std::uint8_t {
 /// PTX's spelling without the dot: "b6x16_p32".
 [[nodiscard]] WARPMAT_API std::string_view name(RowPacking packing);
 
-/// The bytes of `matrix`, row after row, its elements rounded to `format`; padding is zero. A row of c elements, a multiple of 16, has c
-/// bytes. Throws std::invalid_argument for another number of columns, and for a format that `packing` does not hold.
+/// The bytes of `matrix`, row by row, its elements rounded to `format`; padding is zero. A row of c elements has c bytes; c must be a
+/// multiple of 16. Throws std::invalid_argument for another number of columns, and for a format that `packing` does not support.
 [[nodiscard]] std::vector<std::uint8_t> pack_rows(RowPacking packing, Format format, const Eigen::MatrixXd& matrix);
 
-/// The matrix of `columns` columns that `bytes` hold; padding is ignored. Throws std::invalid_argument as pack_rows does, and where `bytes`
-/// are not whole rows.
+/// The matrix of `columns` columns in `bytes`; padding is ignored. Throws std::invalid_argument as pack_rows does, and if `bytes` has an
+/// incomplete row.
 [[nodiscard]] Eigen::MatrixXd unpack_rows(RowPacking packing, Format format, std::span<const std::uint8_t> bytes, int columns);
 
 namespace numbers {

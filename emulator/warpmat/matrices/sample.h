@@ -5,7 +5,7 @@
 
 namespace warpmat {
 
-/// At most `most` of the numbers below `count`, ascending, from the first to the last and evenly between: what a message shows of many
+/// At most `most` of the numbers below `count`, ascending and evenly spaced, the first and the last included. Messages show these of many
 /// lines.
 inline std::vector<std::size_t> sample(std::size_t count, std::size_t most = 8) {
   std::vector<std::size_t> chosen;

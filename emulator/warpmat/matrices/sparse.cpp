@@ -35,7 +35,7 @@ std::string_view rule(int group) {
   return group == 2 ? "one of two" : group == 4 ? "two of four" : "two pairs of neighbours of four";
 }
 
-/// The first code whose places take in all of `columns`, which count from the group's first element.
+/// The first code whose places include all of `columns`, which count from the group's first element.
 unsigned code_for(const Form& form, const std::vector<int>& columns, int row, int group_number) {
   const int group = metadata_group(form);
   for (const unsigned code : ascending_codes)
@@ -47,7 +47,7 @@ unsigned code_for(const Form& form, const std::vector<int>& columns, int row, in
                   group_number * group, group_number * group + group - 1, joined(of_row, ", "), rule(group)));
 }
 
-/// Calls `visit(row, stored column, column)` for every stored element, by the codes that `code(row, group)` gives.
+/// Calls `visit(row, stored column, column)` for every stored element, with the codes that `code(row, group)` returns.
 template <typename Code, typename Visit>
 void for_each_stored(const Form& form, Code code, Visit visit) {
   const int group = metadata_group(form);

@@ -17,7 +17,7 @@ std::int64_t truncate(const Value& term, int unit_exponent) {
 
 namespace {
 
-/// What the terms of one step have in common, found in a first pass over them.
+/// Properties of all terms of one step, found in a first pass.
 struct Survey {
   int largest_exponent = no_floor;  ///< of the terms that are not zero
   bool nan = false, positive_infinity = false, negative_infinity = false;
@@ -40,7 +40,7 @@ struct Survey {
 };
 
 std::uint64_t round_sum(const DotModel& model, Format accumulator, std::int64_t sum, int unit_exponent) {
-  // What rounds to zero loses its sign, so the rounding sees the magnitude alone.
+  // A sum that rounds to zero loses its sign, so the rounding sees the magnitude alone.
   const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const Rounding rounding = accumulator == Format::f16 ? Rounding::nearest_even : Rounding::toward_zero;
   const std::uint64_t bits = round_to(accumulator, {false, magnitude, unit_exponent}, rounding, Overflow::infinity);
@@ -117,7 +117,7 @@ Value scaled_group(std::span<const Value> a, std::span<const Value> b, const Val
     sum += product.negative ? -magnitude : magnitude;
   }
   const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum) * scale_a.significand * scale_b.significand;
-  if (magnitude == 0) return Value::special(Value::Kind::zero);  // and so no term to align with, whatever its scales
+  if (magnitude == 0) return Value::special(Value::Kind::zero);  // no term to align with, whatever its scales
   constexpr int product_fraction_bits = 2;
   return {Value::Kind::finite, sum < 0, scale_a.exponent + scale_b.exponent,
           product_fraction_bits + scale_a.fraction_bits + scale_b.fraction_bits, magnitude};

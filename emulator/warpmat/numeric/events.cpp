@@ -88,12 +88,12 @@ bool is_subnormal(const Value& v) {
   return v.kind == Kind::finite && v.significand >> v.fraction_bits == 0;
 }
 
-/// Whether the leading bit of `v` lies below 2^exponent.
+/// Whether the leading bit of `v` is below 2^exponent.
 bool lies_below(const Value& v, int exponent) {
   return v.exponent - v.fraction_bits + static_cast<int>(std::bit_width(v.significand)) - 1 < exponent;
 }
 
-/// The bits of `term` that lie below 2^unit_exponent.
+/// The bits of `term` below 2^unit_exponent.
 std::uint64_t cut_off(const Value& term, int unit_exponent) {
   const int below = unit_exponent - (term.exponent - term.fraction_bits);
   if (below <= 0) return 0;
@@ -125,7 +125,7 @@ void count_e(Events& counts, int largest_exponent, int floor) {
   counts.add(largest_exponent > floor ? Event::e_above_floor : largest_exponent == floor ? Event::e_at_floor : Event::e_below_floor);
 }
 
-/// The result's class, and how it overflowed.
+/// Counts the result's class and its kind of overflow.
 void count_result(Events& counts, Format format, const Exact& exact, std::uint64_t result) {
   const FormatRow& f = row(format);
   const std::uint64_t magnitude = result & ((std::uint64_t{1} << (f.bits - 1)) - 1);
@@ -221,9 +221,9 @@ void count_rounding(Events& counts, Format format, const Exact& exact, std::uint
 }
 
 void count_fused(Events& counts, Format format, int product_limit, const Exact& exact, std::uint64_t result) {
-  constexpr int near_bits = 10;  // below the result's last bit: what only a sum of many more bits can tell from the boundary
+  constexpr int near_bits = 10;  // below the result's last bit: a near tie that only a much wider sum can resolve
   const FormatRow& f = row(format);
-  counts.add_if(format == Format::f64 && product_limit <= min_exponent(f), Event::subnormal_product);  // f32 chains multiply numbers of f16
+  counts.add_if(format == Format::f64 && product_limit <= min_exponent(f), Event::subnormal_product);  // f32 chains multiply f16 numbers
   const int leading = exact.exponent + bit_length(exact.magnitude) - 1;
   const int drop = std::max(leading, min_exponent(f)) - f.fraction_bits - exact.exponent;
   count_rounding(counts, format, exact, result, uint128{1} << std::clamp(drop - near_bits, 0, 100));

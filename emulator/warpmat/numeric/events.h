@@ -12,13 +12,13 @@
 
 namespace warpmat {
 
-// What happens in an instruction: the regions of operands in which one of its rules decides the bits. A count of compared outputs says
-// nothing about a region that no operand reached; these say which were reached. The reference (execute/reference) counts them where it is
-// given Events to count in, and does nothing for them otherwise.
+// Regions of operands in which one rule of an instruction decides the bits. A count of compared outputs says nothing about a region that no
+// operand reached. These events record which regions were reached. The reference (execute/reference) counts them only if it is given
+// Events.
 
-/// A region. Some have a number beside them: of `distance` the binades, of signs 0 or 1, of codes and lanes themselves.
+/// A region. Some events carry a number: binades of `distance`, signs 0 or 1, codes, lanes.
 enum class Event : std::uint8_t {
-  // Operands as they are met: an element of B that no stored element of A meets does not count.
+  // Operands that enter a product. An element of B counts only if a stored element of A is multiplied by it.
   subnormal_a,
   subnormal_b,
   subnormal_c,
@@ -41,7 +41,7 @@ enum class Event : std::uint8_t {
   sum_carries,
   cancels_to_zero,
   rest_cut_to_zero,
-  // Rounding of a sum that is not zero, by what lies below the result's last bit.
+  // Rounding of a nonzero sum, by the bits below the result's last bit.
   exact,
   just_above,
   below_half,
@@ -80,7 +80,7 @@ enum class Event : std::uint8_t {
   integer_above,
   integer_below,
   integer_leaves_and_returns,
-  // What selects.
+  // Selectors.
   metadata_code,
   selector,
   scale_ids_a,
@@ -98,10 +98,10 @@ inline constexpr std::size_t event_count = static_cast<std::size_t>(Event::row_a
 /// "e_at_floor".
 std::string_view name(Event event);
 
-/// What it means, in a line.
+/// Its meaning, in one line.
 std::string_view meaning(Event event);
 
-/// How many numbers an event has at most.
+/// The number of distinct numbers of an event: an upper bound.
 constexpr std::size_t numbers(Event event) {
   switch (event) {
     case Event::distance: return 40;
@@ -116,14 +116,14 @@ constexpr std::size_t numbers(Event event) {
   }
 }
 
-/// Where the counts of each event begin among those of all.
+/// The index of each event's first count.
 inline constexpr auto event_places = [] {
   std::array<std::size_t, event_count + 1> places{};
   for (std::size_t i = 0; i < event_count; ++i) places[i + 1] = places[i] + numbers(static_cast<Event>(i));
   return places;
 }();
 
-/// How often each region was met.
+/// How often each region was reached.
 class Events {
  public:
   void add(Event event, std::size_t number = 0) { ++counts_[place(event) + number]; }
@@ -131,7 +131,7 @@ class Events {
   std::uint64_t count(Event event, std::size_t number = 0) const { return counts_[place(event) + number]; }
   void add(const Events& other);
 
-  Observer* observer = nullptr;  ///< told each step besides, where there is one
+  Observer* observer = nullptr;  ///< if set, receives each step
 
  private:
   static constexpr std::size_t place(Event event) { return event_places[static_cast<std::size_t>(event)]; }
@@ -139,35 +139,35 @@ class Events {
   std::array<std::uint64_t, event_places.back()> counts_{};
 };
 
-/// Whom `events` tell each step; nullptr where nobody is told.
+/// The observer of `events`, or nullptr.
 inline Observer* observer_of(const Events* events) {
   return events == nullptr ? nullptr : events->observer;
 }
 
-/// The number of `distance` that stands for all distances of terms that `model` cuts whole.
+/// The `distance` that stands for all distances at which `model` truncates a whole term to zero.
 constexpr std::size_t distance_beyond(const DotModel& model) {
   return static_cast<std::size_t>(model.fraction_bits) + 2;
 }
 
-// What the arithmetic calls, each with what it has worked out anyway.
+// The arithmetic calls these with values it has already computed.
 
-/// The factors of a step's products, in their order, and C: subnormal ones, and what makes a NaN or an infinity.
+/// Counts the factors of a step's products, in order, and C: subnormals, and causes of NaN or infinity.
 void count_operands(Events& counts, std::span<const Value> a, std::span<const Value> b, const Value& c);
 
-/// A step of `model`; the last term is C. `result` is what its sum became.
+/// Counts a step of `model`. The last term is C; `result` is the encoded sum.
 void count_sum(Events& counts, const DotModel& model, Format accumulator, std::span<const Value> terms, const AlignedSum& aligned,
                std::uint64_t result);
 
-/// The rounding of `exact`, not zero, to `result`. Two numbers are just beside each other that differ by at most `near` of its units.
+/// Counts the rounding of the nonzero `exact` to `result`. A value is near a boundary if it differs from it by at most `near` of its units.
 void count_rounding(Events& counts, Format format, const Exact& exact, std::uint64_t result, uint128 near);
 
-/// A fused multiply-add's rounding; the product is not zero and less than 2^product_limit.
+/// Counts a fused multiply-add's rounding. The product is not zero and less than 2^product_limit.
 void count_fused(Events& counts, Format format, int product_limit, const Exact& exact, std::uint64_t result);
 
-/// A scale factor of `format`.
+/// Counts a scale factor of `format`.
 void count_scale(Events& counts, Format format, std::uint64_t code);
 
-/// An integer sum, and the least and the largest that it had on the way, C included.
+/// Counts an integer sum, with the minimum and maximum of its partial sums, C included.
 void count_integer(Events& counts, std::int64_t sum, std::int64_t least, std::int64_t largest);
 
 }  // namespace warpmat

@@ -17,9 +17,8 @@ struct Exact {
   bool sticky = false;
 };
 
-/// Rounds `exact` to `format`: the only place of the reference that rounds (the kernels of execute/fast let the CPU round). Formats without
-/// infinity saturate.
-/// Integer formats round to an integer and saturate. Returns the bits of one element.
+/// Rounds `exact` to `format`. The reference rounds nowhere else (the kernels of execute/fast let the CPU round). Formats without infinity
+/// saturate. Integer formats round to an integer and saturate. Returns the bits of one element.
 std::uint64_t round_to(Format format, const Exact& exact, Rounding rounding, Overflow overflow = Overflow::ieee);
 
 }  // namespace warpmat

@@ -10,8 +10,8 @@ constexpr auto ieee = Specials::ieee;
 constexpr auto one_nan = Specials::one_nan;
 constexpr auto none = Specials::none;
 
-// Sources: IEEE 754 (f64, f32, f16); PTX ISA 9.1 section 5.2.3 (bf16, tf32, fp8, fp6, fp4, scales); OCP MX specification 1.0.
-// tf32 keeps the top 19 bits of an f32 register; that the rest is dropped was measured on an H200.
+// Sources: IEEE 754 (f64, f32, f16); PTX ISA 9.1 section 5.2.3 (bf16, tf32, fp8, fp6, fp4, scales); OCP MX specification 1.0. tf32 uses the
+// top 19 bits of an f32 register and ignores the others [H200].
 constexpr std::array rows{
     //        format        name     bits signed exponent fraction ignored specials zero
     FormatRow{Format::f64, "f64", 64, true, 11, 52, 0, ieee, true},

@@ -38,7 +38,7 @@ enum class Specials : std::uint8_t {
   none,     ///< every code is a finite number; e.g. e2m1
 };
 
-/// One format. Everything else about it (bias, smallest exponent, largest code) follows from these columns.
+/// One format. Bias, smallest exponent and largest code follow from these columns.
 struct FormatRow {
   Format format;
   std::string_view name;  ///< PTX's spelling without the dot: "e4m3"
@@ -69,7 +69,7 @@ inline bool is_integer(const FormatRow& f) {
   return f.exponent_bits == 0;
 }
 
-/// The unbiased exponent of 1.0's code is 0: bias = 2^(exponent_bits - 1) - 1 in every format.
+/// The bias of the stored exponent: 2^(exponent_bits - 1) - 1 in every format.
 inline int bias(const FormatRow& f) {
   return (1 << (f.exponent_bits - 1)) - 1;
 }
@@ -79,8 +79,8 @@ inline int min_exponent(const FormatRow& f) {
   return (f.has_zero ? 1 : 0) - bias(f);
 }
 
-/// The exponent of the largest finite number. The all-ones exponent is used up by infinities (ieee), or by the only NaN
-/// where there is no fraction to tell it apart (ue8m0).
+/// The exponent of the largest finite number. Infinities use the all-ones exponent (ieee); so does the only NaN of a format without
+/// fraction bits (ue8m0).
 inline int max_exponent(const FormatRow& f) {
   const bool top_is_special = f.specials == Specials::ieee || f.fraction_bits == 0;
   return (1 << f.exponent_bits) - (top_is_special ? 2 : 1) - bias(f);

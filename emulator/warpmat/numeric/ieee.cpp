@@ -23,11 +23,11 @@ int leading_exponent(const Term& term) {
 
 /// The exact sum of two terms, up to a sticky remainder far below the result's last bit.
 ///
-/// The larger term moves to the top of 128 bits. The smaller one can lose bits there only where the exponents differ by so much that at
-/// most one leading bit cancels, and then what is lost lies more than 100 bits below the sum's leading one.
+/// The larger term moves to the top of 128 bits. The smaller term loses bits only if the exponents differ so much that at most one leading
+/// bit cancels. The lost bits are then more than 100 bits below the sum's leading bit.
 Exact exact_sum(Term large, Term small) {
   if (leading_exponent(large) < leading_exponent(small)) std::swap(large, small);
-  constexpr int top = 125;  // leaves room for a carry
+  constexpr int top = 125;  // leaves a bit for a carry
   const int lift = top + 1 - bit_length(large.magnitude);
   large.magnitude <<= lift;
   large.exponent -= lift;

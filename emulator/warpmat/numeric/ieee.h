@@ -11,14 +11,14 @@ class Events;
 // IEEE 754 operations on bits of f16, f32 or f64, for the forms that the hardware executes outside its matrix units or with fused
 // multiply-adds: m8n8k4 of f16 from sm_80 on, the last addition of fp8 on sm_90 and sm_100, f64.
 
-/// What a NaN result looks like.
+/// The rule for NaN results.
 enum class NanRule : std::uint8_t {
   canonical,  ///< canonical_nan(format): f16 and f32
-  propagate,  ///< the NaN of b, else of c, else of a, made quiet; an invalid operation on numbers gives the default NaN, which is
-              ///< negative: 0xFFF8000000000000 of f64 [H200]
+  propagate,  ///< the NaN of b, else of c, else of a, made quiet; an invalid operation on numbers gives the default NaN,
+              ///< which is negative: 0xFFF8000000000000 of f64 [H200]
 };
 
-/// a · b + c, rounded once. What happened is counted in `events` (numeric/events.h) unless that is nullptr.
+/// a · b + c, rounded once. `events` (numeric/events.h) counts what happened unless it is nullptr.
 std::uint64_t fused_multiply_add(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, NanRule nan_rule,
                                  Events* events = nullptr);
 

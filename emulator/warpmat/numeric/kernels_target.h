@@ -4,14 +4,14 @@
 
 namespace warpmat {
 
-/// The instruction sets that kernels of every room are called of (execute/fast/instruction_sets.h): at first the best ones of this CPU. Not
-/// Highway's own choice, which is that of all its users in the process.
+/// The instruction set of all kernel dispatch (execute/fast/instruction_sets.h); initially the best one that this CPU supports. Highway's
+/// own choice is not used: all users of Highway in the process share it.
 hwy::ChosenTarget& kernels_target();
 
 }  // namespace warpmat
 
-/// The kernel `function`, which HWY_EXPORT names, for the instruction set that is to be used.
-#if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0  // compiled for one alone: Highway makes no table
+/// The kernel `function`, which HWY_EXPORT names, for the selected instruction set.
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0  // one instruction set: Highway makes no table
 #define WARPMAT_KERNEL(function) HWY_STATIC_DISPATCH(function)
 #else
 #define WARPMAT_KERNEL(function) (*HWY_DISPATCH_TABLE(function)[::warpmat::kernels_target().GetIndex()])

@@ -5,11 +5,11 @@
 
 namespace warpmat {
 
-/// A value that the first call makes and that lasts until the process ends: for variables of static storage.
+/// A value of static storage that the first call makes and that lasts until the process ends.
 ///
-/// It may be used before main, in destructors at exit, and by threads that still run then: it needs no dynamic initialization, and nothing
-/// destroys it. Making it takes no lock, which a fork could leave locked in the child for ever: of several threads that make one at once,
-/// the first to finish gives the value, and those of the others are thrown away. What `make` throws leaves it unmade.
+/// It may be used before main, in destructors at exit, and by threads that still run then: it needs no dynamic initialisation and is never
+/// destroyed. Making it takes no lock, because a fork could leave a lock held in the child forever. If several threads make it at once, the
+/// first to finish supplies the value; the other values are deleted. If `make` throws, the next call makes the value.
 template <typename T>
 class Lasting {
  public:

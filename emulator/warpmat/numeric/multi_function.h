@@ -10,14 +10,13 @@ namespace warpmat::multi_function {
 // The multi-function unit (machine instruction MUFU): one operand in, an approximation of 1/x, 1/sqrt(x), sqrt(x), 2^x, log2(x), sin, cos
 // or tanh out. The .approx and .full instructions of PTX are this unit with a few exact operations around it (scalar/approximate.h).
 //
-// What the unit does, the same for all functions:
+// The unit does the same for all functions:
 //
 //   reduce       the operand becomes the number of a table row and 17 bits x: the fraction within the row's segment
 //   square       S = the upper 15 of the 34 bits of x · x, from the partial products whose weight is at least 2^19: see truncated_square
-//   sum          c0 + c1 · x + c2 · S, exactly; c0, c1 and c2 are integers of the row, each with a unit of the function (Interpolation),
-//   and
-//                `rounding` is a constant that is added to every sum of a function
-//   normalise    the sum's 24 leading bits are the result's significand; what is below them is dropped, not rounded
+//   sum          c0 + c1 · x + c2 · S, exactly; c0, c1 and c2 are integers of the row, each with a unit of the function
+//                (Interpolation), and `rounding` is a constant that is added to every sum of a function
+//   normalise    the sum's 24 leading bits are the result's significand; lower bits are dropped, not rounded
 //
 // The reductions:
 //
@@ -27,30 +26,29 @@ namespace warpmat::multi_function {
 //                bit, rather than negated. 6 bits of the fraction choose the row, 17 are x; the whole part is the result's exponent
 //   lg2          6 fraction bits choose the row; the exponent is added to the sum, the whole is truncated to multiples of 2^-36 and, where
 //                negative, complemented. lg2(1) is exact
-//   sin, cos     the operand is in turns, 2·pi being 1: truncated toward zero to multiples of 2^-25; the first 2 of the 25 fraction bits
-//   are the
-//                quadrant. cos is one quadrant ahead; in the second and fourth quadrant the 23 other bits are complemented; sin keeps the
-//                operand's sign apart
+//   sin, cos     the operand is in units of 2·pi: truncated toward zero to multiples of 2^-25; the first 2 of the 25 fraction bits
+//                are the quadrant. cos is one quadrant ahead; in the second and fourth quadrant the 23 other bits are complemented;
+//                sin handles the operand's sign separately
 //   tanh         below 2^-8 the operand itself; from 2^-8 to 8 every binade has between 1 and 16 segments; from 8 on 1
 //
-// Subnormal operands are taken for zeros, except by tanh; results below 2^-126 become zeros, with the sign that the exact result has. Every
-// NaN is 0x7fffffff. In the f16 and bf16 modes the operand is widened, and the f32 result truncated to the format; what is then too large
-// for f16 is infinity. For f64 (rcp64h, rsq64h) the unit sees the upper word and gives the upper word: 20 fraction bits in and out.
+// Subnormal operands are treated as zeros, except by tanh. Results below 2^-126 become zeros with the sign of the exact result. Every NaN
+// is 0x7fffffff. In the f16 and bf16 modes the operand is widened and the f32 result truncated to the format; a result beyond f16's range
+// is infinity. For f64 (rcp64h, rsq64h) the unit reads and writes the upper word: 20 fraction bits in and out.
 //
-// Where this comes from: Oberman and Siu ("A high-performance area-efficient multifunction interpolator", 2005) describe such a unit, with
-// 7 index bits for the reciprocal and 6 elsewhere, and widths of c0, c1, c2 that are those found here. The rows, the squarer, the constants
-// and the reductions were found by fitting the answers of an H200: for each segment there is one triple (c0, c1, c2) in those units that
-// gives all of its answers. docs/numerics.md, "The multi-function unit", tells how, and what was compared. On other GPUs nobody has looked.
+// Sources: Oberman and Siu ("A high-performance area-efficient multifunction interpolator", 2005) describe such a unit, with 7 index bits
+// for the reciprocal and 6 elsewhere, and with the widths of c0, c1 and c2 used here. The rows, the squarer, the constants and the
+// reductions were fitted to the answers of an H200: for each segment exactly one triple (c0, c1, c2) in those units gives all of its
+// answers. docs/numerics.md, "The multi-function unit", describes the fit and the comparison. Other GPUs were not compared.
 
 inline constexpr std::uint32_t sign_bit = 0x80000000;
 inline constexpr std::uint32_t infinity = 0x7f800000;
-inline constexpr std::uint32_t nan = 0x7fffffff;  ///< the NaN that every f32 function gives
+inline constexpr std::uint32_t nan = 0x7fffffff;  ///< the NaN result of every f32 function
 inline constexpr std::uint32_t one = 0x3f800000;
 inline constexpr int bias = 127;
 inline constexpr int fraction_bits = 23;
 
-inline constexpr int segment_bits = 17;  ///< of x
-inline constexpr int sum_unit = -40;     ///< a sum counts multiples of 2^-40
+inline constexpr int segment_bits = 17;  ///< bits of x
+inline constexpr int sum_unit = -40;     ///< the unit of a sum is 2^-40
 
 /// The parts of an f32 code.
 struct Parts {
@@ -60,14 +58,14 @@ struct Parts {
 
   explicit constexpr Parts(std::uint32_t a)
       : sign(a & sign_bit), exponent(static_cast<int>(a >> fraction_bits & 255)), fraction(a & ((1U << fraction_bits) - 1)) {}
-  constexpr bool is_zero() const { return exponent == 0; }  ///< or subnormal
+  constexpr bool is_zero() const { return exponent == 0; }  ///< true for subnormals too
   constexpr bool is_infinite() const { return exponent == 255 && fraction == 0; }
   constexpr bool is_nan() const { return exponent == 255 && fraction != 0; }
   constexpr std::uint32_t significand() const { return fraction | 1U << fraction_bits; }
 };
 
 /// The unit's squarer: x · x / 2^19 for x < 2^17, from the partial products that it has. Bits i > j of x contribute x_i · x_j · 2^(i+j+1),
-/// a single bit x_i · 2^(2i); those of weight below 2^19 are not there.
+/// a single bit x_i · 2^(2i). The squarer lacks partial products of weight below 2^19.
 constexpr std::uint32_t truncated_square(std::uint32_t x) {
   std::uint32_t sum = 0;
   for (unsigned i = 10; i < segment_bits; ++i) {
@@ -77,14 +75,14 @@ constexpr std::uint32_t truncated_square(std::uint32_t x) {
   return sum;
 }
 
-/// The interpolated value in units of 2^sum_unit, 0 <= x < 2^17.
+/// The interpolated value in units of 2^sum_unit. x is in [0, 2^17).
 constexpr std::int64_t interpolate(const Interpolation& f, const Segment& row, std::uint32_t x) {
   const std::int64_t linear = static_cast<std::int64_t>(row.c1) * x;
   const std::int64_t square = static_cast<std::int64_t>(row.c2) * truncated_square(x);
   return (static_cast<std::int64_t>(row.c0) << f.c0_shift) + (linear << f.c1_shift) + (square << f.c2_shift) + f.rounding;
 }
 
-/// magnitude · 2^unit as f32, toward zero; zero where that is below 2^-126, infinity from 2^128 on.
+/// magnitude · 2^unit as f32, toward zero; zero below 2^-126, infinity from 2^128 on.
 constexpr std::uint32_t normalise(std::uint32_t sign, std::uint64_t magnitude, int unit) {
   if (magnitude == 0) return sign;
   const int leading = static_cast<int>(std::bit_width(magnitude)) - 1;
@@ -104,8 +102,7 @@ constexpr std::uint32_t normalise_upper_word(std::uint32_t sign, std::uint64_t m
   return sign + (static_cast<std::uint32_t>(exponent - 1) << 20) + static_cast<std::uint32_t>(magnitude >> (leading - 20));
 }
 
-// ---- The sums of functions that see a significand only
-// -----------------------------------------------------------------------------------
+// ---- Sums that depend on the significand alone
 
 /// 1 / (1 + fraction / 2^23).
 constexpr std::uint64_t rcp_sum(std::uint32_t fraction) {
@@ -155,7 +152,7 @@ constexpr std::uint32_t sqrt(std::uint32_t a) {
   return normalise(0, static_cast<std::uint64_t>(sum), sum_unit + (exponent >> 1));
 }
 
-/// significand · 2^(exponent - bias - 23) in units of 2^-bits, toward zero, without what is 2^31 units or more.
+/// significand · 2^(exponent - bias - 23) in units of 2^-bits, toward zero, modulo 2^31 units.
 constexpr std::uint32_t fixed_point(const Parts& p, int bits) {
   if (p.is_zero()) return 0;
   const int up = p.exponent - bias - fraction_bits + bits;
@@ -201,7 +198,7 @@ constexpr std::uint32_t sine_of_phase(std::uint32_t phase, std::uint32_t sign) {
 
 constexpr int phase_bits = 25;
 
-/// sin and cos of `a` turns.
+/// sin and cos of 2·pi · a.
 constexpr std::uint32_t sin(std::uint32_t a) {
   const Parts p(a);
   return p.exponent == 255 ? nan : sine_of_phase(fixed_point(p, phase_bits), p.sign);
@@ -224,7 +221,6 @@ constexpr std::uint32_t tanh(std::uint32_t a) {
 }
 
 // ---- The f16 and bf16 modes, and the upper words of f64
-// ------------------------------------------------------------------------------------
 
 /// f16 to f32, exactly.
 constexpr std::uint32_t widen_f16(std::uint16_t a) {

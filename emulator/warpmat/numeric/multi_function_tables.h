@@ -9,7 +9,7 @@ struct Segment {
   std::int32_t c0, c1, c2;
 };
 
-/// A function's units: powers of two, in multiples of 2^-40; and the constant in every sum.
+/// The units of a function as exponents of two, in multiples of 2^-40, and the constant in every sum.
 struct Interpolation {
   int c0_shift, c1_shift, c2_shift;
   std::int32_t rounding;
@@ -31,7 +31,7 @@ extern const Segment lg2_segments[64];
 extern const Segment sin_segments[64];   ///< a quarter wave
 extern const Segment tanh_segments[51];  ///< see tanh_binades
 
-/// A binade of tanh: its segments begin at row `first_row`; the operand's lowest `dropped_bits` do not count.
+/// A binade of tanh. Its segments begin at row `first_row`; the lowest `dropped_bits` bits of the operand are ignored.
 struct TanhBinade {
   std::uint8_t first_row, dropped_bits;
 };

@@ -1,5 +1,5 @@
-// Products of 16-bit numbers, the two of a word added: VPMADDWD, of which Highway's own name has another order on each CPU. Included once
-// for each instruction set, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE of a kernel's file.
+// Sums of two 16-bit products per word: VPMADDWD. Highway's own function orders the pairs differently on each CPU. Each kernel's file
+// includes this once per instruction set, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE.
 
 #if defined(WARPMAT_NUMERIC_PAIR_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_NUMERIC_PAIR_PRODUCTS_INL_H_
@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
 namespace {
 
-/// sum + the products of the lower and of the upper halves of each word of a and b, signed numbers; modulo 2^32. `d` is a tag of int32.
+/// Returns sum + lower halves' product + upper halves' product for each word of a and b, signed, modulo 2^32. `d` is a tag of int32.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_pair_products([[maybe_unused]] D d, hwy::HWY_NAMESPACE::Vec<D> sum, hwy::HWY_NAMESPACE::Vec<D> a,
                                                         hwy::HWY_NAMESPACE::Vec<D> b) {

@@ -9,12 +9,12 @@
 
 namespace warpmat {
 
-/// The word that tells this thread's CPU how to round and what to do with subnormal numbers. Modes have no exceptions that trap.
+/// The control word of this thread's CPU: rounding and treatment of subnormal numbers. No mode traps exceptions.
 struct FloatControl {
 #if defined(__SSE2__)  // MXCSR
   enum Mode : std::uint32_t { nearest = 0x1f80, down = 0x3f80, up = 0x5f80, toward_zero = 0x7f80 };
   static constexpr std::uint32_t flushing = 0x8000 | 0x0040;  ///< flush to zero, denormals are zeros
-  static constexpr std::uint32_t flags = 0x003f;              ///< that exceptions leave
+  static constexpr std::uint32_t flags = 0x003f;              ///< exception flags
   static std::uint32_t read() {
     return _mm_getcsr();
   }
@@ -23,7 +23,7 @@ struct FloatControl {
   }
 #elif defined(__aarch64__)  // FPCR
   enum Mode : std::uint64_t { nearest = 0, up = 1 << 22, down = 2 << 22, toward_zero = 3 << 22 };
-  static constexpr std::uint64_t flushing = 0;  ///< its own flushes before it rounds, so some results that x86-64 and GPUs keep
+  static constexpr std::uint64_t flushing = 0;  ///< this CPU flushes before rounding, so it loses some results that x86-64 and GPUs keep
   static constexpr std::uint64_t flags = 0;
   static std::uint64_t read() {
     std::uint64_t word;
@@ -33,7 +33,7 @@ struct FloatControl {
   static void write(std::uint64_t word) {
     asm volatile("msr fpcr, %0" : : "r"(word));
   }
-#else                       // of other CPUs the rounding alone: flushing stays as the caller set it
+#else                       // other CPUs: rounding only; flushing stays as the caller set it
   enum Mode : int { nearest = FE_TONEAREST, down = FE_DOWNWARD, up = FE_UPWARD, toward_zero = FE_TOWARDZERO };
   static constexpr int flushing = 0, flags = 0;
   static int read() {
@@ -45,17 +45,17 @@ struct FloatControl {
 #endif
 };
 
-/// The CPU rounds as a kernel needs it, and treats subnormal numbers as it needs them, whatever the caller set; afterwards as before. Where
-/// that is the case already, nothing is set: reading the mode is cheap, writing it is not.
+/// Sets the CPU's rounding and subnormal handling for a kernel, and restores the caller's on destruction. It writes the mode only if it
+/// differs: reading is cheap, writing is not.
 ///
-/// Arithmetic between the two ends stays there if its operands come from memory and its results go to memory: the compiler moves neither
-/// loads nor stores across them. Arithmetic on variables may move.
+/// Arithmetic inside the scope stays there if its operands come from memory and its results go to memory: the compiler moves neither loads
+/// nor stores across the ends. Arithmetic on variables may move.
 class RoundingMode : private FloatControl {
  public:
   using FloatControl::Mode, FloatControl::nearest, FloatControl::down, FloatControl::up, FloatControl::toward_zero;
 
-  /// `flush`, on x86-64 alone: subnormal operands are zeros of their sign, and so are results that would be below the smallest normal
-  /// number if the exponent had no bound.
+  /// `flush`, on x86-64 only: subnormal operands become zeros of their sign. So do results that would be below the smallest normal number
+  /// if the exponent had no bound.
   explicit RoundingMode(Mode mode, bool flush = false) : before_(read()) {
     const auto wanted = static_cast<Word>(mode) | (flush ? flushing : Word{0});
     same_ = (before_ & ~flags) == wanted;

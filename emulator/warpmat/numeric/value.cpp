@@ -17,7 +17,7 @@ int sign_shift(const FormatRow& f) {
   return f.bits - 1;
 }
 
-/// The bits of a floating-point format below its sign, the ignored ones included.
+/// Bits of a floating-point format below its sign, ignored bits included.
 int magnitude_bits(const FormatRow& f) {
   return f.exponent_bits + f.fraction_bits + f.ignored_low_bits;
 }
@@ -32,7 +32,7 @@ Value decode_integer(const FormatRow& f, std::uint64_t bits) {
   return {magnitude == 0 ? Value::Kind::zero : Value::Kind::finite, negative, 0, 0, magnitude};
 }
 
-/// Whether a magnitude whose discarded part is `rest` of `half * 2` (with `sticky` below it) goes up to the next unit.
+/// Whether a magnitude rounds up. Its discarded part is `rest` of `half * 2`, with `sticky` below it.
 bool rounds_up(Rounding rounding, bool negative, bool odd, uint128 rest, uint128 half, bool sticky) {
   const bool inexact = rest != 0 || sticky;
   switch (rounding) {
@@ -50,7 +50,7 @@ uint128 round_to_units(const Exact& exact, int unit_exponent, Rounding rounding)
   const int drop = unit_exponent - exact.exponent;
   if (drop <= 0) {
     assert(bit_length(exact.magnitude) - drop <= 128);
-    // A sticky remainder can only be told from a half unit when at least one bit is dropped.
+    // A sticky remainder differs from a half unit only if at least one bit is dropped.
     assert(!exact.sticky || rounding != Rounding::nearest_even);
     const uint128 units = exact.magnitude << -drop;
     return units + (rounds_up(rounding, exact.negative, false, 0, 0, exact.sticky) ? 1 : 0);
@@ -109,9 +109,9 @@ std::uint64_t round_to(Format format, const Exact& exact, Rounding rounding, Ove
   if (exact.magnitude != 0 && leading > max_exponent(f)) return overflowed(f, exact.negative, rounding, overflow);
   const int exponent = exact.magnitude == 0 ? min_exponent(f) : std::max(leading, min_exponent(f));
   const uint128 units = round_to_units(exact, exponent - f.fraction_bits, rounding);
-  if (units == 0 && !f.has_zero) return 0;  // the smallest code is the nearest thing to zero
+  if (units == 0 && !f.has_zero) return 0;  // the smallest code is the nearest to zero
 
-  // A carry out of the significand, or from the subnormals into the smallest normal number, runs into the exponent field by itself.
+  // A carry out of the significand, or from the subnormals into the smallest normal number, propagates into the exponent field.
   const std::uint64_t unit_field = static_cast<std::uint64_t>(exponent - min_exponent(f));
   const std::uint64_t hidden = f.has_zero ? 0 : std::uint64_t{1} << f.fraction_bits;
   const std::uint64_t magnitude = (unit_field << f.fraction_bits) + static_cast<std::uint64_t>(units) - hidden;

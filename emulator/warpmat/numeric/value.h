@@ -9,8 +9,8 @@ namespace warpmat {
 
 /// A decoded element: ±significand · 2^(exponent − fraction_bits), or a special.
 ///
-/// `exponent` is that of the format's unit bit, so a subnormal keeps the smallest exponent and an unnormalised significand:
-/// that is how the hardware sees it when it aligns products. A NaN keeps its fraction field in `significand`.
+/// `exponent` is that of the format's unit bit. A subnormal keeps the smallest exponent and an unnormalised significand, as the hardware
+/// uses it to align products. A NaN keeps its fraction field in `significand`.
 struct Value {
   enum class Kind : std::uint8_t { zero, finite, infinity, nan };
 
@@ -27,18 +27,18 @@ struct Value {
 
 enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up };
 
-/// What a magnitude becomes that rounds beyond the largest finite number.
+/// The result of rounding a magnitude beyond the largest finite number.
 enum class Overflow : std::uint8_t {
-  ieee,      ///< infinity or the largest finite number, as the rounding direction has it
-  infinity,  ///< always infinity: the matrix units, also when they round toward zero [H200]
+  ieee,      ///< infinity or the largest finite number, depending on the rounding direction
+  infinity,  ///< always infinity: the matrix units, also in rounding toward zero [H200]
   saturate,  ///< the largest finite number: PTX's .satfinite
 };
 
 /// Decodes the low `row(format).bits` bits of `bits`; higher bits are ignored. Integers come back with exponent 0.
 [[nodiscard]] WARPMAT_API Value decode(Format format, std::uint64_t bits);
 
-/// Encodes `value`, rounding where the format cannot hold it. A NaN keeps sign and payload in a format of its own fraction width and
-/// becomes the canonical NaN elsewhere; where a format has neither NaN nor infinity, those become the largest number of their sign.
+/// Encodes `value`, rounded to the format. A NaN keeps sign and payload if the format has its fraction width, else it becomes the canonical
+/// NaN. A format without NaN and infinity encodes them as its largest number of the same sign.
 [[nodiscard]] WARPMAT_API std::uint64_t encode(Format format, const Value& value, Rounding rounding = Rounding::nearest_even,
                                                Overflow overflow = Overflow::ieee);
 

@@ -14,20 +14,20 @@ namespace warpmat {
 /// Whether `token` is one of .version, .target, .address_size, .reg and .shared.
 bool is_directive(const Token& token);
 
-/// The directives of a program that is being parsed, and the registers and variables that they make.
+/// The directives of a program during parsing, and the registers and variables that they declare.
 class Declarations {
  public:
-  /// Where the caller names a target, the program's own is only checked.
+  /// If `target` is set, the program's own target is only checked.
   Declarations(TokenReader& tokens, Program& program, const Target* target);
 
   /// Parses the directive that begins here. Throws StatementError.
   void parse_directive();
 
-  /// Program::find_register without its linear search: one declaration can make 65,536 registers.
+  /// Like Program::find_register, but without its linear search: one declaration can make 65,536 registers.
   const NamedRegister* find_register(std::string_view name) const;
-  /// Adds a register; throws StatementError at `location` where the name is taken.
+  /// Adds a register. Throws StatementError at `location` if the name is taken.
   const NamedRegister& define_register(Location location, std::string name, const DataType& type);
-  /// Whether the program has a .reg: then no register may go without.
+  /// Whether the program has a .reg: then every register must be declared.
   bool declares_registers() const { return declares_registers_; }
 
  private:

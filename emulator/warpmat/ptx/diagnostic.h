@@ -9,18 +9,18 @@
 
 namespace warpmat {
 
-/// Where something stands in a program's text, both counted from 1; columns count bytes.
+/// A place in a program's text. Line and column count from 1; columns count bytes.
 struct WARPMAT_API Location {
   int line = 1;
   int column = 1;
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// One error of a program: what is wrong, what would be right, and the line with a caret under the place.
+/// One error of a program: what is wrong, what would be right, and the line with a caret below the place.
 struct WARPMAT_API Diagnostic {
   Location location;
   std::string message;
-  std::string excerpt;  ///< the source line, a line break, and the caret, as excerpt() makes them
+  std::string excerpt;  ///< the source line, a line break, and the caret line, from excerpt()
 
   /// "FILE:LINE:COLUMN: error: MESSAGE", then the excerpt.
   std::string format(std::string_view file) const;
@@ -29,7 +29,7 @@ struct WARPMAT_API Diagnostic {
 /// The error at `location` of `source`, its excerpt included.
 [[nodiscard]] WARPMAT_API Diagnostic diagnose(std::string_view source, Location location, std::string message);
 
-/// A program that is not PTX as warpmat executes it: every wrong statement, in the order of the text.
+/// The program is not PTX that warpmat executes. Lists every wrong statement, in the order of the text.
 class WARPMAT_API SyntaxError : public std::runtime_error {
  public:
   explicit SyntaxError(std::vector<Diagnostic> errors);

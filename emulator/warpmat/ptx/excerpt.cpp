@@ -16,7 +16,7 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// A character and the bytes that it takes; one byte and `valid` false where the text is no UTF-8 (RFC 3629).
+/// A character and its number of bytes; one byte and `valid` false if the text is not UTF-8 (RFC 3629).
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 1;
@@ -26,7 +26,7 @@ struct Character {
 Character first_character(std::string_view text) {
   struct Length {
     unsigned mask, lead;       // of the first byte
-    std::uint32_t least_code;  // that needs so many bytes
+    std::uint32_t least_code;  // the smallest code with this many bytes
   };
   constexpr std::array<Length, 4> lengths{{{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}}};
   const unsigned first = static_cast<unsigned char>(text.front());
@@ -46,7 +46,7 @@ Character first_character(std::string_view text) {
   return {};
 }
 
-/// Whether a terminal may do something else with the character than show it in one column, in the order of the text.
+/// Whether a terminal may do something else with the character than show it in one column. Sorted by code.
 bool is_control(std::uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7f && code <= 0x9f);
   const bool separator = code == 0x2028 || code == 0x2029 || code == 0xfeff;
@@ -54,7 +54,7 @@ bool is_control(std::uint32_t code) {
   return control || separator || direction;
 }
 
-/// How `character`, which `text` begins with, is shown.
+/// The visible form of `character`, with which `text` begins.
 std::string shown(std::string_view text, const Character& character) {
   if (character.valid && (character.code == '\t' || !is_control(character.code))) return std::string(text.substr(0, character.bytes));
   std::string escaped;

@@ -51,7 +51,7 @@ class Lexer {
     return token;
   }
 
-  /// Skips white space and comments; returns a `bad` token for a comment without an end, else an `end` token that means nothing.
+  /// Skips white space and comments. Returns a `bad` token for an unterminated comment, else an `end` token, which callers ignore.
   Token skip_blanks() {
     while (true) {
       if (is_space(peek(0))) {
@@ -79,7 +79,7 @@ class Lexer {
     return length;
   }
 
-  /// Digits, hexadecimal digits, suffixes, one fraction and a signed decimal exponent; what it means is decided where it is used.
+  /// The length of digits, hexadecimal digits, suffixes, one fraction and a signed decimal exponent. The user of the token interprets it.
   std::size_t number_length() const {
     std::size_t length = word_length(0);
     if (peek(length) == '.' && is_digit(peek(length + 1))) length = word_length(length + 1);
@@ -90,7 +90,7 @@ class Lexer {
     return length;
   }
 
-  /// A string up to its closing quote in the same line, or its opening quote alone as a bad token.
+  /// A string up to its closing quote on the same line; else its opening quote alone as a bad token.
   Token take_string() {
     std::size_t length = 1;
     while (peek(length) != '"' && peek(length) != '\n' && peek(length) != '\0') length += peek(length) == '\\' ? 2u : 1u;
@@ -100,7 +100,7 @@ class Lexer {
   Token next() {
     const char c = peek(0);
     if (c == '"') return take_string();
-    const bool needs_more = c == '%' || c == '$';  // alone they are no names
+    const bool needs_more = c == '%' || c == '$';  // alone they are not names
     if (starts_word(c) && (!needs_more || continues_word(peek(1)))) return take(Token::Kind::word, word_length(1));
     if (c == '.' && continues_word(peek(1))) return take(Token::Kind::qualifier, qualifier_length());
     if (is_digit(c)) return take(Token::Kind::number, number_length());

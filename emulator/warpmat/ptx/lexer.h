@@ -14,7 +14,7 @@ struct Token {
     qualifier,    ///< .sync, .shared::cta; the text has the leading dot
     number,       ///< 12, 0x1F, 0f3F800000, 1.5
     punctuation,  ///< one of { } [ ] ( ) < > , ; + - * @ ! : = |
-    bad,          ///< a byte that PTX does not use, or a comment or string that does not end
+    bad,          ///< a byte that PTX does not use, or an unterminated comment or string
     end,          ///< after the last token
     string,       ///< "nounroll", with its quotes
   };
@@ -26,7 +26,7 @@ struct Token {
   bool is(char punctuation) const { return kind == Kind::punctuation && text.front() == punctuation; }
 };
 
-/// Splits `source` into tokens, comments left out, with one `end` at the end. Never fails: what is not PTX becomes a `bad` token.
+/// Splits `source` into tokens without comments, with one `end` at the end. Never fails: text that is not PTX becomes a `bad` token.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace warpmat

@@ -13,9 +13,9 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t row_bytes = Form::row_bytes;  ///< no lane reads more at once
+constexpr std::size_t row_bytes = Form::row_bytes;  ///< the maximum that a lane reads at once
 
-/// What a lane has read at its address, and what it should have read; only bits of `mask` count.
+/// The bytes that a lane has read at its address, and those that it should have read; only bits of `mask` count.
 struct ReadRow {
   int lane = 0;
   std::uint64_t address = 0;
@@ -34,12 +34,12 @@ struct ReadRow {
   }
 };
 
-/// A register of a statement: words in the register file that a load wrote.
+/// Whether `operand` contains the register in `slot`, written by a load.
 bool holds(const OperandText& operand, int slot) {
   return std::ranges::any_of(operand.items, [&](const Item& item) { return item.kind == Item::Kind::named && item.slot == slot; });
 }
 
-/// The operand that `statement` writes registers of, or nullptr.
+/// The result operand of `statement`, or nullptr.
 const OperandText* result_of(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) {
     const auto& operands = instruction->form().operands;
@@ -51,14 +51,14 @@ const OperandText* result_of(const Statement& statement) {
   return &statement.operands[0];
 }
 
-/// The last statement up to `end` that writes the register in `slot`, or nullptr.
+/// The last statement before `end` that writes the register in `slot`, or nullptr.
 const Statement* writer(const Program& program, const Statement* end, int slot) {
   for (const Statement* s = end; s != program.statements.data();)
     if (const OperandText* result = result_of(*--s); result != nullptr && holds(*result, slot)) return s;
   return nullptr;
 }
 
-/// Registers of a load as they are and as they should be: copies of the words, in the order of its result.
+/// Actual and expected registers of a load: copies of the words, in the order of its result.
 struct LoadedWords {
   std::vector<Register> held, expected;
 
@@ -96,7 +96,7 @@ std::vector<ReadRow> rows_of(const Form& form, LoadedWords& words, const std::ar
   return rows;
 }
 
-/// What the lanes have read by an ld.shared whose registers are as wide as its elements.
+/// The words that the lanes have read by an ld.shared whose registers are as wide as its elements.
 std::vector<ReadRow> rows_of(const ScalarInstruction& load, const LoadedWords& words, const std::array<std::uint64_t, lanes>& addresses) {
   const auto size = static_cast<std::size_t>(load.access_bytes());
   if (size != words.held.size() * sizeof(std::uint32_t)) return {};
@@ -113,8 +113,8 @@ std::vector<ReadRow> rows_of(const ScalarInstruction& load, const LoadedWords& w
   return rows;
 }
 
-/// Where an address lies in a variable: "row 2, chunk 2 of tile", a chunk being 16 bytes of a row; "byte 32 of tile" where nobody has said
-/// what its rows are.
+/// The place of an address in a variable: "row 2, chunk 2 of tile", where a chunk is 16 bytes of a row; "byte 32 of tile" if the variable's
+/// rows are not known.
 struct VariablePlace {
   std::string variable;
   std::uint64_t byte = 0;
@@ -146,7 +146,7 @@ VariablePlace place_of(const Warp& warp, std::uint64_t address) {
   return {};
 }
 
-/// The addresses, multiples of the row's size, at which the expected bytes lie now; at most a few.
+/// The addresses, multiples of the row's size, that hold the expected bytes; at most a few.
 std::vector<std::uint64_t> homes(const Warp& warp, const ReadRow& row) {
   constexpr std::size_t enough = 3;
   std::vector<std::uint64_t> found;
@@ -156,7 +156,7 @@ std::vector<std::uint64_t> homes(const Warp& warp, const ReadRow& row) {
   return found;
 }
 
-/// A wrong row, where it was read and where it should have been read; nothing where the latter is not one place.
+/// A wrong row with the address read and the right address; nothing if the latter is not unique.
 struct Misplaced {
   VariablePlace read, wanted;
 };
@@ -177,9 +177,9 @@ std::string row_line(const Warp& warp, const ReadRow& row, std::optional<Misplac
   return text + (wanted.variable.empty() ? "" : ", " + wanted.text(wanted.variable != read.variable)) + "\n";
 }
 
-/// What all wrong rows have in common: whole chunks that change places within their rows, which is what a forgotten swizzle does.
+/// The common cause of all wrong rows: whole chunks exchanged within their rows, as a forgotten swizzle does.
 std::string common_cause(const std::vector<std::optional<Misplaced>>& rows) {
-  int period = 0;  // of rows, after which the exchange repeats
+  int period = 0;  // in rows, after which the exchange repeats
   for (const int candidate : {8, 4, 2}) {
     const bool all = std::ranges::all_of(rows, [&](const std::optional<Misplaced>& m) {
       return m && m->read.row >= 0 && m->read.row == m->wanted.row && m->read.variable == m->wanted.variable && m->read.chunk >= 0 &&

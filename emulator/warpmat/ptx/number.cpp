@@ -29,7 +29,7 @@ std::optional<std::uint64_t> fit_integer(std::uint64_t value, bool negative, int
   return (negative ? ~value + 1 : value) & largest;
 }
 
-/// 0f3F800000 and 0d3FF0000000000000; ptxas takes no minus before them.
+/// 0f3F800000 and 0d3FF0000000000000; ptxas does not accept a minus before them.
 std::optional<std::uint64_t> parse_pattern(std::string_view text, bool negative, int bits) {
   if (negative) return std::nullopt;
   const bool single = has_prefix(text, 'f');

@@ -13,7 +13,7 @@ namespace {
 
 using Written = syntax::Operand::Kind;
 
-/// An operand for messages, as far as it shows what kind it is: "'%r1'", "'{'".
+/// The beginning of an operand for messages, enough to show its kind: "'%r1'", "'{'".
 std::string spell(const syntax::Operand& given) {
   switch (given.kind) {
     case Written::name: return fmt::format("'{}{}{}'", given.inverted ? "!" : "", given.negative ? "-" : "", given.text);
@@ -26,8 +26,8 @@ std::string spell(const syntax::Operand& given) {
   return {};
 }
 
-/// ptxas takes numbers beside registers, but numbers alone only for accumulators of one element a register, integers or 0f patterns, and 0f
-/// patterns for what needs no braces.
+/// ptxas accepts immediates mixed with registers. Only immediates are accepted for accumulators with one element a register, integers or 0f
+/// patterns, and 0f patterns for operands without braces.
 bool takes_only_numbers(const Operand& operand, const OperandText& text) {
   const bool accumulator = operand.name == OperandName::c || operand.name == OperandName::r;
   if (operand.in_braces && (!accumulator || operand.fragment.elements_per_register() > 1)) return false;
@@ -36,7 +36,7 @@ bool takes_only_numbers(const Operand& operand, const OperandText& text) {
       text.items, [&](const Item& item) { return is_floating_number(item.text) == floating && item.text.find('.') == std::string::npos; });
 }
 
-/// The digits of a number and whether a minus stands before them; of a constant expression those of its value.
+/// The digits of a number and whether a minus precedes them; for a constant expression those of its value.
 std::pair<std::string, bool> number_of(const syntax::Operand& given) {
   if (!given.value) return {std::string(given.text), given.negative};
   const bool negative = static_cast<std::int64_t>(*given.value) < 0;
@@ -63,7 +63,7 @@ OperandText OperandChecker::matrix_operand(const syntax::Operand& given, const I
   Slot place{what, accepted_by(form, operand), type, operand.written};
   place.may_discard = instruction.lowering().particulars.discardable;
   const bool in_braces =
-      operand.in_braces || (form.mnemonic == Mnemonic::mma && given.kind == Written::vector);  // ptxas takes {e} and {scale-a} too
+      operand.in_braces || (form.mnemonic == Mnemonic::mma && given.kind == Written::vector);  // ptxas accepts {e} and {scale-a} too
   OperandText text = group(given, place, operand.registers(), in_braces);
   const bool only_numbers = std::ranges::all_of(text.items, [](const Item& i) { return i.kind == Item::Kind::number; });
   if (only_numbers && !takes_only_numbers(operand, text)) fail(given.location, fmt::format("{} needs a register", what));
@@ -105,7 +105,7 @@ OperandText OperandChecker::vector(const syntax::Operand& given, Slot place, int
   return operand;
 }
 
-/// The rules of ptxas for what may stand side by side in braces: one width, and one class of types besides the untyped.
+/// ptxas's rules for the items of a vector: one width, and one class of types besides the untyped.
 void OperandChecker::check_vector(const syntax::Operand& given, const Slot& place, const std::vector<Item>& items) const {
   int bits = 0;
   auto type_class = DataType::Class::bits;
@@ -128,7 +128,7 @@ const DataType& OperandChecker::named_type(const Item& named) const {
   return *program_.registers[static_cast<std::size_t>(named.index)].type;
 }
 
-/// The bits that an item insists on, or 0: an integer fits every width, a floating-point number has its own.
+/// The width that an item requires, or 0: an integer fits every width, a floating-point number has its own.
 int OperandChecker::width_of(const Item& one, const Slot& place) const {
   if (one.kind == Item::Kind::named) return named_type(one).bits;
   if (one.kind == Item::Kind::laneid) return 32;

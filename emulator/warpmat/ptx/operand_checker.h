@@ -8,26 +8,26 @@
 
 namespace warpmat {
 
-/// What an instruction takes at a register's place.
+/// The requirements on a register operand of an instruction.
 struct Slot {
   std::string what;  ///< for messages: "operand a of mma"
   Accepts accepted;
-  const DataType* type;  ///< its width, and how numbers are read
+  const DataType* type;  ///< its width, and the format of immediates
   bool written = false;
   bool may_be_wider = false;  ///< loads and stores: the register may be wider than the type
   bool symbols = false;       ///< mov: also %laneid and the address of a variable
-  bool in_braces = false;     ///< {a, b}: only there ptxas takes _, and %laneid as in mov
-  bool may_discard = true;    ///< whether _ may stand for a result
-  bool in_pair = false;       ///< a|b: there too ptxas takes _
+  bool in_braces = false;     ///< {a, b}: only there ptxas accepts _, and %laneid as in mov
+  bool may_discard = true;    ///< whether _ may replace a result
+  bool in_pair = false;       ///< a|b: there too ptxas accepts _
 };
 
-/// Judges operands as ptxas does: registers, numbers, shared variables and addresses. Registers of a program without declarations are made
-/// here. All functions throw StatementError.
+/// Checks operands by ptxas's rules: registers, immediates, shared variables and addresses. In programs without declarations it creates the
+/// registers. All functions throw StatementError.
 class OperandChecker {
  public:
   OperandChecker(Program& program, Declarations& declarations) : program_(program), declarations_(declarations) {}
 
-  /// `operand` of a matrix instruction; `what` names it in messages.
+  /// `operand` of a matrix instruction; `what` is its name in messages.
   OperandText matrix_operand(const syntax::Operand& given, const Instruction& instruction, const Operand& operand, const std::string& what);
   /// `count` registers in braces, or one without.
   OperandText group(const syntax::Operand& given, const Slot& place, int count, bool in_braces);

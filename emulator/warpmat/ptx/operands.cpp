@@ -14,7 +14,7 @@ namespace warpmat {
 namespace numbers {
 namespace {
 
-/// An operand of a statement: what the form says of it, and the registers that the program names.
+/// An operand of a statement: the form's description, and the registers that the program names.
 struct Found {
   const Form& form;
   const Operand& operand;
@@ -48,26 +48,26 @@ Format format_of(const Found& found, std::optional<Format> format) {
   return *format;
 }
 
-/// The registers of an operand, to be written to.
+/// Writable pointers to the registers of an operand.
 std::vector<std::uint32_t*> writable(Warp& warp, std::size_t statement, const Found& found) {
   if (std::ranges::any_of(found.text.items, [](const Item& item) { return item.kind != Item::Kind::named; }))
     throw std::invalid_argument(fmt::format("operand {} of statement {} is not made of registers", name(found.operand.name), statement));
   return warp.words(found.text);
 }
 
-/// The number of a selector.
+/// The value of a selector.
 int selector_of(const Program& program, std::size_t statement) {
   return static_cast<int>(find(program, statement, OperandName::selector, OperandKind::selector).text.items.front().bits);
 }
 
-/// The operand of scale factors, which `scale` must be.
+/// The operand of scale factors. `scale` must name one.
 Found find_scales(const Program& program, std::size_t statement, OperandName scale) {
   if (scale != OperandName::scale_a && scale != OperandName::scale_b)
     throw std::invalid_argument(fmt::format("operand {} holds no scale factors: scale-a and scale-b do", name(scale)));
   return find(program, statement, scale);
 }
 
-/// The matrix number of the scale factors that a statement's ids select, by what their registers hold.
+/// The matrix number of the scale factors that a statement's ids select, using the current registers.
 int selected_scales(const Warp& warp, std::size_t statement, OperandName scale) {
   const OperandName ids_name = scale == OperandName::scale_a ? OperandName::ids_a : OperandName::ids_b;
   const Found ids = find(warp.program(), statement, ids_name, OperandKind::ids);

@@ -11,20 +11,20 @@
 
 namespace warpmat {
 
-// The operands of a program's matrix instructions as logical matrices of doubles. `statement` counts the program's matrix instructions
-// from 0; or operand and instruction are named together, "mma.0.a" (statement_name.h). Elements are read in the operand's own format; where
-// the instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format` must say how. All throw std::invalid_argument that names what
-// exists; what they write to is then unchanged.
+// The operands of a program's matrix instructions as logical matrices of doubles. `statement` counts the program's matrix instructions from
+// 0; or one name selects operand and instruction, "mma.0.a" (statement_name.h). Elements are read in the operand's own format. If the
+// instruction only moves bits (ldmatrix, stmatrix, movmatrix), `format` is required. All functions throw std::invalid_argument, listing
+// what exists; their target is then unchanged.
 
 /// Writes `matrix` into the registers of an operand, rounded to its format.
 void set_operand(Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& matrix, std::optional<Format> format = {});
 
-/// Reads the matrix that an operand's registers hold.
+/// Reads the matrix in an operand's registers.
 [[nodiscard]] Eigen::MatrixXd get_operand(const Warp& warp, std::size_t statement, OperandName operand, std::optional<Format> format = {});
 
-/// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: the lane
-/// and register that hold it, what they hold, and where that value belongs. Where ldmatrix or ld.shared has brought the registers, a line
-/// for some of the wrong rows in memory before that: the address, what lies there, and where the expected values lie.
+/// Empty if an operand's registers hold `expected`, bit for bit after rounding to the format. Else a line for each wrong element: its lane
+/// and register, its value, and where that value belongs. If ldmatrix or ld.shared has loaded the registers, lines for some of the wrong
+/// rows in memory precede them: the address, the element there, and the address of the expected values.
 [[nodiscard]] std::string compare_operand(const Warp& warp, std::size_t statement, OperandName operand, const Eigen::MatrixXd& expected,
                                           std::optional<Format> format = {});
 
@@ -43,20 +43,20 @@ inline void set_operand(Warp& warp, std::string_view place, const Eigen::MatrixX
   return compare_operand(warp, found.statement, found.operand, expected, format);
 }
 
-/// The number of the matrix of an operand's fragment that the statement uses: of metadata what the selector chooses, of scale factors what
-/// the ids choose (those in registers by what they hold now). Nothing where all of the fragment counts.
+/// The number of the matrix of an operand's fragment that the statement uses: selected by the selector for metadata, by the ids for scale
+/// factors (ids in registers by their current values). Nothing if all of the fragment is used.
 [[nodiscard]] WARPMAT_API std::optional<int> selected_matrix(const Warp& warp, std::size_t statement, OperandName operand);
 
-/// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the selector that the statement
-/// names. What e holds for other selectors stays.
+/// Compresses the dense m x k matrix `a` (matrices/sparse.h) into operands a and e of a sparse mma, for the statement's selector. Parts of
+/// e for other selectors are unchanged.
 void set_sparse_a(Warp& warp, std::size_t statement, const Eigen::MatrixXd& a);
 
-/// The dense A that operands a and e of a sparse mma stand for.
+/// The dense A that operands a and e of a sparse mma represent.
 [[nodiscard]] Eigen::MatrixXd get_sparse_a(const Warp& warp, std::size_t statement);
 
-/// Writes the scale factors of a block-scaled mma, rounded to their format, where the statement's {byte-id, thread-id} select them (ids in
-/// registers must hold them by now): `scale` is scale_a with m x scale_vector factors, or scale_b with scale_vector x n. What the register
-/// holds for other ids stays.
+/// Writes the scale factors of a block-scaled mma, rounded to their format, at the places that the statement's {byte-id, thread-id} select.
+/// Ids in registers must already be set. `scale` is scale_a with m x scale_vector factors, or scale_b with scale_vector x n. Parts of the
+/// register for other ids are unchanged.
 void set_scales(Warp& warp, std::size_t statement, OperandName scale, const Eigen::MatrixXd& scales);
 
 /// The scale factors that a block-scaled mma reads.

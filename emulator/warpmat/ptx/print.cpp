@@ -52,7 +52,7 @@ std::string print(const Program& program, const Statement& statement) {
 }
 
 std::string print(const Program& program) {
-  // A program parsed for another target than it names may have a version that does not know this one.
+  // A program parsed for another target than its own may have a version that is too old for this one.
   std::string text =
       fmt::format(".version {}\n.target {}\n", to_string(std::max(program.version, program.target->since)), program.target->name);
   for (const NamedRegister& r : program.registers) text += fmt::format(".reg .{} {};\n", r.type->name, r.name);

@@ -26,7 +26,7 @@ bool reads_memory(const Statement& statement) {
   return statement.scalar()->operation == ScalarOperation::load;
 }
 
-/// Words of the register file, and behind them what only the machine uses.
+/// Words of the register file, plus those that only the machine uses.
 std::size_t all_words(const Program& program) {
   const auto words = static_cast<std::size_t>(program.words());
   if (program.code == nullptr) return words;
@@ -168,7 +168,7 @@ LaneMask Warp::executing(const Statement& statement) const {
   return mask;
 }
 
-/// Traps where a lane's address is none.
+/// Traps if a lane's address is invalid.
 void Warp::check_access(const Statement& statement, const ScalarInstruction& instruction) {
   const bool load = instruction.operation == ScalarOperation::load;
   const OperandText& place = statement.operands[load ? 1 : 0];

@@ -19,17 +19,17 @@ namespace warpmat {
 
 class ListMachine;
 
-/// The registers and the shared memory of one warp that runs a program. Not shared between threads; the program is.
+/// The registers and the shared memory of one warp that runs a program. Not thread-safe; the program is.
 class WARPMAT_API Warp {
  public:
-  /// All registers and all memory zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes.
-  /// It begins at address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
+  /// All registers and all memory are zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes. It begins at
+  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
   explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
   explicit Warp(const Program&& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0) = delete;
 
   const Program& program() const { return *program_; }
 
-  /// The low word of the register of that name, `word` 1 for the upper half of a 64-bit one. Throws std::invalid_argument for others.
+  /// The low word of register `name`; with `word` 1 the upper half of a 64-bit one. Throws std::invalid_argument for others.
   Register& reg(std::string_view name, int word = 0);
   const Register& reg(std::string_view name, int word = 0) const;
 
@@ -40,24 +40,24 @@ class WARPMAT_API Warp {
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
 
-  /// The words of `operand`'s registers, in its order: of each those of lanes 0 to 31.
+  /// The words of `operand`'s registers in order; each points to lanes 0 to 31.
   std::vector<std::uint32_t*> words(const OperandText& operand);
   std::vector<const std::uint32_t*> words(const OperandText& operand) const;
 
-  /// The addresses from which the lanes read when the program's `statement` was executed last; nullptr for one that was not executed yet,
-  /// and where it is neither ldmatrix nor ld.shared.
+  /// The addresses from which the lanes read in the last execution of the program's `statement`. nullptr if it was not executed yet, or is
+  /// neither ldmatrix nor ld.shared.
   const std::array<std::uint64_t, lanes>* addresses_read(const Statement& statement) const;
 
-  /// Says which matrix lies in the shared variable `name`, so that messages can say which of its elements lies at an address.
+  /// Declares the matrix in the shared variable `name`, so that messages can name the element at an address.
   void describe_variable(std::string_view name, const MemoryMatrix& matrix);
-  /// What describe_variable said; nullptr where it said nothing.
+  /// The matrix from describe_variable, or nullptr.
   const MemoryMatrix* described_variable(std::string_view name) const;
 
-  /// The lanes that would execute `statement` now: those for which its guard holds.
+  /// The lanes that would execute `statement` now: those whose guard is true.
   LaneMask executing(const Statement& statement) const;
 
-  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws, or is the
-  /// first of a copied warp.
+  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws, or is the first
+  /// statement of a copied warp.
   void execute(const Statement& statement, const ExecutionOptions& options = {});
 
  private:
@@ -71,7 +71,7 @@ class WARPMAT_API Warp {
 
   void note_addresses(const Statement& statement, const OperandText& address_operand);
 
-  /// What executes scalar statements. A copy of a warp gets one of its own, when it first needs it.
+  /// Executes scalar statements. A copy of a warp makes its own on first use.
   class Machine {
    public:
     Machine();
@@ -87,7 +87,7 @@ class WARPMAT_API Warp {
 
   const Program* program_;
   std::map<std::string, MemoryMatrix, std::less<>> matrices_;  ///< by the name of the variable
-  std::vector<std::array<std::uint64_t, lanes>> read_;         ///< by number of the statement; empty where none reads
+  std::vector<std::array<std::uint64_t, lanes>> read_;         ///< by number of the statement; empty if none reads
   std::vector<bool> has_read_;                                 ///< by number of the statement
   std::vector<Register> registers_;
   SharedMemory shared_;

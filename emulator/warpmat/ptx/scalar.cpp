@@ -22,20 +22,20 @@ bool exchanges(Semantics semantics) {
   return semantics == Semantics::exchange || semantics == Semantics::active_mask || semantics == Semantics::elect;
 }
 
-/// The type that registers and numbers of `type` have in a program: its own, or where .reg does not know it that of its width.
+/// The type of registers and immediates of `type` in a program: itself, or the untyped type of its width if .reg does not know it.
 const DataType* data_type(const ValueType& type) {
   const DataType* const own = find_data_type(type.name);
   return own != nullptr ? own : find_data_type(fmt::format("b{}", type.bits));
 }
 
-/// Packed types that .reg does not know take integers, other formats only untyped registers.
+/// Packed types that .reg does not know accept integers; other formats accept only untyped registers.
 Accepts accepted_by(const ValueType& type, std::string_view mnemonic) {
   if (mnemonic == "shl" || mnemonic == "shr" || mnemonic == "bar") return accepts_integers;
   if (const DataType* const own = find_data_type(type.name)) return warpmat::accepted_by(*own);
   return type.type_class == ValueType::Class::floating ? accepts_untyped : accepts_integers;
 }
 
-/// The opcode with its qualifiers in the order of the row's places; types, and others that fit the same place, keep theirs.
+/// The opcode with its qualifiers in the order of the row's places. Types, and others at the same place, keep their order.
 std::string in_order(const Match& match) {
   std::vector<std::string_view> left = match.qualifiers;
   std::string opcode = match.pattern->mnemonic;
@@ -50,7 +50,7 @@ std::string in_order(const Match& match) {
   return opcode;
 }
 
-/// ptxas 13.0 takes qualifiers in any order, but some belong to the name of their instruction: mul.lo, shf.l, bar.warp.
+/// ptxas 13.0 accepts qualifiers in any order, but some are part of the instruction's name: mul.lo, shf.l, bar.warp.
 bool begin_alike(std::string_view opcode, std::string_view ordered) {
   const auto begin = [](std::string_view text) { return text.substr(0, text.find('.', text.find('.') + 1)); };
   constexpr std::array of_names{".lo", ".hi", ".wide", ".l", ".r", ".full", ".warp"};
@@ -68,7 +68,7 @@ int vector_of(const Match& match) {
   return match.has(".v8") ? 8 : match.has(".v4") ? 4 : match.has(".v2") ? 2 : 1;
 }
 
-/// A load or store whose every qualifier is .shared, .v2, .v4 or a type, of at most 128 bits.
+/// A load or store whose qualifiers are all .shared, .v2, .v4 or a type, of at most 128 bits.
 bool is_plain_access(const Match& match) {
   constexpr int widest_bits = 128, widest_register = 64;
   const ValueType& type = *match.types.back();
@@ -91,7 +91,7 @@ bool has_registers(const Match& match, const OperandPattern& operand) {
   return type.is_predicate() || type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
 }
 
-/// Why a list of statements does not have the instruction; empty where it has it.
+/// Why a list of statements does not support the instruction; empty if it does.
 std::string refusal(const Match& match, std::string_view opcode) {
   const catalogue::Pattern& pattern = *match.pattern;
   const Semantics semantics = pattern.row.semantics;

@@ -4,7 +4,8 @@
 
 namespace warpmat {
 
-/// Gives every item of a parsed program that is not a named register its slot: behind the named ones the sink, then a read-only register
+/// Assigns a slot to every item of a parsed program that is not a named register. After the named registers come the discarded result's
+/// slot, a read-only register for each value, and the addresses.
 /// for each value, and behind those the addresses.
 void place_slots(Program& program);
 

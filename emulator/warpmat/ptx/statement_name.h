@@ -9,16 +9,16 @@
 
 namespace warpmat {
 
-// How people name the matrix instructions of a program and their operands:
+// Names of a program's matrix instructions and their operands:
 //
 //     2             the third matrix instruction of the program
 //     mma.0         its first mma (wmma.load.1: the second wmma.load)
 //     mma.0.a       operand a of one
-//     product       the one that the text calls so: "product: mma.sync..."; product.a is its operand a
+//     product       the one with that label: "product: mma.sync..."; product.a is its operand a
 //
-// All throw std::invalid_argument that names what exists.
+// All functions throw std::invalid_argument, listing what exists.
 
-/// The number of the matrix instruction that `name` names, as Program::matrix_statements counts.
+/// The number of the matrix instruction `name`, as in Program::matrix_statements.
 [[nodiscard]] WARPMAT_API std::size_t find_statement(const Program& program, std::string_view name);
 
 /// An operand of a matrix instruction.
@@ -28,7 +28,7 @@ struct OperandPlace {
   friend bool operator==(const OperandPlace&, const OperandPlace&) = default;
 };
 
-/// The operand that `name` names, "mma.0.a".
+/// The operand `name`, "mma.0.a".
 [[nodiscard]] WARPMAT_API OperandPlace find_operand_place(const Program& program, std::string_view name);
 
 /// The name of matrix instruction number `statement`: its label, or else "mma.0".

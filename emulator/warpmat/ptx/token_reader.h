@@ -8,7 +8,7 @@
 
 namespace warpmat {
 
-/// An error that ends the statement in which it was found.
+/// An error that ends its statement.
 struct StatementError {
   Location location;
   std::string message;
@@ -17,11 +17,11 @@ struct StatementError {
 /// A token for messages: "'mov'", "the end of the text".
 std::string spell(const Token& token);
 
-/// Throws StatementError, with the place of `token`.
+/// Throws StatementError at `location`.
 [[noreturn]] void fail(Location location, const std::string& message);
 [[noreturn]] void fail(const Token& token, const std::string& message);
 
-/// A place in a program's tokens.
+/// A position in a program's tokens.
 class TokenReader {
  public:
   explicit TokenReader(std::string_view source) : tokens_(tokenize(source)) {}
@@ -30,18 +30,18 @@ class TokenReader {
   std::size_t position() const { return position_; }
   bool at_end() const { return here().kind == Token::Kind::end; }
   const Token& here() const { return tokens_[position_]; }
-  /// The token behind here().
+  /// The token after here().
   const Token& ahead() const;
-  /// Whether `punctuation` stands before here().
+  /// Whether `punctuation` precedes here().
   bool behind(char punctuation) const { return position_ > 0 && tokens_[position_ - 1].is(punctuation); }
-  /// Whether no token stands before here() in its line.
+  /// Whether here() is the first token of its line.
   bool begins_line() const;
 
-  /// Goes behind here(), which it returns; the last token stays.
+  /// Advances beyond here() and returns it; the last token is never consumed.
   const Token& take();
   bool take_if(char punctuation);
-  /// Throws StatementError where something else stands here, with the place behind the last token: a missing ; does not belong to the next
-  /// line. `after` says what it was expected after.
+  /// Throws StatementError unless `punctuation` is here, at the place after the last token: a missing ; does not belong to the next line.
+  /// `after` names what should precede it.
   void expect(char punctuation, std::string_view after);
 
  private:

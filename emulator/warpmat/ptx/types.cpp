@@ -62,7 +62,7 @@ Accepts accepted_by(const Form& form, const Operand& operand) {
     case Format::f16: return accepts_packed;
     case Format::bf16:
     case Format::tf32: return accepts_untyped;
-    // ptxas takes other registers of 32 bits for integer a and b of the m16n8 shapes; of m8n8k16 it does not.
+    // ptxas accepts other registers of 32 bits for integer a and b of the m16n8 shapes, but not of m8n8k16.
     case Format::s32:
     case Format::s8:
     case Format::u8:

@@ -17,16 +17,16 @@ struct DataType {
   int bits;
   Class type_class;
   bool is_signed;
-  bool is_register;  ///< .reg takes it; the 8-bit types are only for memory, predicates only for registers
+  bool is_register;  ///< .reg accepts it; the 8-bit types are only for memory, predicates only for registers
 };
 
 [[nodiscard]] WARPMAT_API std::span<const DataType> data_types();
 
-/// The type of that name without the dot, or nullptr.
+/// The type `name`, without the dot, or nullptr.
 [[nodiscard]] WARPMAT_API const DataType* find_data_type(std::string_view name);
 
-/// Which registers an instruction takes at an operand's place. Untyped registers (.b) fit everywhere; these are the others,
-/// as ptxas 13.0 judges them (each was tried).
+/// The register types that an instruction accepts for an operand. Untyped registers (.b) are always accepted. The rules are those of ptxas
+/// 13.0; each was tried.
 struct Accepts {
   bool integer, floating, packed_f16, predicate = false;
 };
@@ -41,10 +41,10 @@ WARPMAT_LOCAL inline constexpr Accepts accepts_predicates{false, false, false, t
 
 [[nodiscard]] WARPMAT_API bool accepts(const Accepts& accepted, const DataType& register_type);
 
-/// What ptxas accepts for an instruction of scalar type `type`.
+/// The registers that ptxas accepts for an instruction of scalar type `type`.
 [[nodiscard]] WARPMAT_API Accepts accepted_by(const DataType& type);
 
-/// What ptxas accepts for a register of `operand`, one of `form`'s.
+/// The registers that ptxas accepts for `operand`, one of `form`'s.
 [[nodiscard]] WARPMAT_API Accepts accepted_by(const Form& form, const Operand& operand);
 
 }  // namespace warpmat

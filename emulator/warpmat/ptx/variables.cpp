@@ -61,7 +61,7 @@ class View {
 
   std::string name;
   MemoryMatrix matrix;
-  std::uint64_t address = 0;  ///< of the variable, from the base of shared memory
+  std::uint64_t address = 0;  ///< of the variable, relative to the start of shared memory
 
  private:
   std::uint64_t mask() const { return matrix.element_bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << matrix.element_bits) - 1; }
@@ -78,7 +78,7 @@ bool equal(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-/// Where `wanted` has the value `held`: "; 2 belongs to row 5, column 3 of tile (address 0x56)". Empty if nowhere.
+/// The place where `wanted` has the value `held`: "; 2 belongs to row 5, column 3 of tile (address 0x56)". Empty if nowhere.
 std::string home(const View& view, const Matrix& wanted, double held) {
   std::string first;
   int places = 0;

@@ -11,20 +11,20 @@
 
 namespace warpmat {
 
-// A program's shared variables as logical matrices of doubles, which lie in the variable as `layout` says. All throw std::invalid_argument
-// that names what exists, or what does not fit; what they write to is then unchanged. Rows of packed 6-bit elements are made by pack_rows
-// (matrices/packing.h).
+// A program's shared variables as logical matrices of doubles, stored in the variable by `layout`. All functions throw
+// std::invalid_argument, listing what exists or naming what does not fit; their target is then unchanged. pack_rows (matrices/packing.h)
+// makes rows of packed 6-bit elements.
 
-/// Writes `matrix` into the variable `name`, rounded to `format`. Bytes that hold no element stay. compare_operand then says of rows that
-/// an ldmatrix has read from a wrong address, where in the matrix that is.
+/// Writes `matrix` into the variable `name`, rounded to `format`. Bytes without an element are unchanged. compare_operand then names the
+/// matrix's element for rows that an ldmatrix has read from a wrong address.
 void set_variable(Warp& warp, std::string_view name, const Eigen::MatrixXd& matrix, Format format, const MemoryLayout& layout = {});
 
 /// Reads a matrix of `rows` rows and `columns` columns from the variable `name`.
 [[nodiscard]] Eigen::MatrixXd get_variable(const Warp& warp, std::string_view name, int rows, int columns, Format format,
                                            const MemoryLayout& layout = {});
 
-/// Empty if the variable holds `expected`, bit for bit after rounding to `format`, all NaNs being equal. Else a line for some of the wrong
-/// elements, spread over all of them: where they lie, what they hold, and where that belongs.
+/// Empty if the variable holds `expected`, bit for bit after rounding to `format`, with all NaNs equal. Else a line for some of the wrong
+/// elements, spread over all of them: their place, their value, and where that value belongs.
 [[nodiscard]] std::string compare_variable(const Warp& warp, std::string_view name, const Eigen::MatrixXd& expected, Format format,
                                            const MemoryLayout& layout = {});
 

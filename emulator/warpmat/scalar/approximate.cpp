@@ -20,16 +20,16 @@
 #define WARPMAT_SCALAR_EX2_TABLE
 namespace warpmat::scalar {
 
-/// The rows of ex2 in 32-bit words, and constants of its kernel. They lie in memory because the compiler would otherwise build each
-/// constant in a register with an instruction that competes with the look-ups.
+/// The rows of ex2 in 32-bit words, and constants of its kernel. They are in memory because the compiler would otherwise build each
+/// constant in a register, with an instruction that competes with the look-ups.
 struct alignas(64) Ex2Table {
   Ex2Table();
 
-  static constexpr std::int32_t c1_offset = 1 << 15;  ///< c1 less this is a signed number of 16 bits
+  static constexpr std::int32_t c1_offset = 1 << 15;  ///< c1 minus this is a signed number of 16 bits
 
   std::array<std::uint32_t, 64> c0, c1_c2;     ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
   std::array<std::uint32_t, 9> cross_bit{};    ///< [k] = 2^(18 - k)
-  std::array<std::uint32_t, 9> cross_pair{};   ///< [k] = bits of `high`, of x's bit 18 - k in the lower and of bit 17 - k in the upper half
+  std::array<std::uint32_t, 9> cross_pair{};   ///< [k]: masks for `high`; x's bit 18 - k in the lower, bit 17 - k in the upper half
   std::array<std::uint32_t, 9> cross_shift{};  ///< [k] = k in the lower, k + 1 in the upper half
   std::uint32_t fraction = (1U << multi_function::fraction_bits) - 1;
   std::uint32_t bit_5 = 32, high_8_bits = 255 << 16, low_9_bits = 511, upper_half = 0xffff0000, ones = 0x10001;
@@ -37,13 +37,13 @@ struct alignas(64) Ex2Table {
   std::uint32_t bias = (multi_function::bias - 1) << multi_function::fraction_bits, nan = multi_function::nan;
 };
 
-/// Made at the first call.
+/// Built by the first call.
 const Ex2Table& ex2_table();
 
 /// A function of f16 or bf16 codes.
 using HalfFunction = std::uint16_t (*)(std::uint16_t);
 
-/// The results of `f` for all codes, made at the first call.
+/// The results of `f` for all codes, built by the first call.
 template <HalfFunction f>
 const std::uint16_t* all_results() {
   static constinit Lasting<std::vector<std::uint16_t>> results;
@@ -72,9 +72,9 @@ using FloatWords = hn::RebindToFloat<Words>;
 using Word = hn::Vec<Words>;
 using Floats = hn::Vec<FloatWords>;
 
-// VPERMI2D looks up 32 words, VCVTTPS2DQ needs no correction for operands in range: Highway 1.0.3 has no names for these.
+// VPERMI2D looks up 32 words; VCVTTPS2DQ needs no correction for operands in range. Highway 1.0.3 has no functions for these.
 
-/// The sum of the two products of the halves of each word, as signed numbers.
+/// The sum of the signed products of both halves of each word.
 HWY_INLINE Word pair_products(Word a, Word b) {
   const SignedWords d;
   return hn::BitCast(Words(), warpmat::HWY_NAMESPACE::add_pair_products(d, hn::Zero(d), hn::BitCast(d, a), hn::BitCast(d, b)));
@@ -125,8 +125,9 @@ struct Split {
   Word low;   ///< bits 0 to 8
 };
 
-// unit::truncated_square has all products among bits 9 to 16 of x, and those of bits i > 8 and j < 9 with i + j >= 18: bit 18 - k brings in
-// low >> k, for k from 2 to 8. squares_below(t, bits, x) is the square in the lower half of a word, and x.low in the upper half.
+// unit::truncated_square has all products among bits 9 to 16 of x, and those of bits i > 8 and j < 9 with i + j >= 18: bit 18 - k
+// contributes low >> k, for k from 2 to 8. squares_below(t, bits, x) has the square in the lower half of a word and x.low in the upper
+// half.
 
 #if HWY_TARGET <= HWY_AVX3
 
@@ -141,8 +142,8 @@ HWY_INLINE Word in_both_halves(Word x) {
   return hn::BitCast(Words(), hn::TableLookupBytes(hn::BitCast(bytes, x), hn::LoadDup128(bytes, order)));
 }
 
-/// In the lower half low >> k where bit 18 - k of x is set, in the upper half low >> (k + 1) where bit 17 - k is; `high` and `low` are in
-/// both.
+/// Lower half: low >> k if bit 18 - k of x is set, else 0. Upper half: low >> (k + 1) if bit 17 - k is set. Both halves of the arguments
+/// hold `high` and `low`.
 template <int k>
 HWY_INLINE Word cross_products(const Ex2Table& t, Word high, Word low) {
   const __mmask32 set = _mm512_test_epi16_mask(high.raw, hn::Set(Words(), t.cross_pair[k]).raw);
@@ -175,9 +176,9 @@ HWY_INLINE Word squares_below(const Ex2Table& t, Word bits, Split x) {
 
 #endif
 
-/// The 24 leading bits of the interpolated 2^f, less f, where f is the number made of bits 0 to 22 of `bits`: a row and x. The sum in units
-/// of 2^-38 has 39 bits: c1 · x is added in two parts of which the upper one is in units of 2^-29. c0 is less by the row; and without
-/// c1_offset the sum lacks 2^15 · x, which is x in units of the result, 2^-23.
+/// The 24 leading bits of the interpolated 2^f, minus f. f is the number in bits 0 to 22 of `bits`: a row and x. The sum in units of 2^-38
+/// has 39 bits, so c1 · x is added in two parts, the upper one in units of 2^-29. c0 is reduced by the row. Without c1_offset the sum lacks
+/// 2^15 · x, which is x in units of the result, 2^-23.
 HWY_INLINE Word ex2_significands_less_f(const Ex2Table& t, Word bits) {
   const Words d;
   const SignedWords ds;
@@ -189,7 +190,7 @@ HWY_INLINE Word ex2_significands_less_f(const Ex2Table& t, Word bits) {
   return hn::ShiftRight<6>(hn::Add(hn::Add(c0, pair_products(c1_c2, x.high)), carried));
 }
 
-/// unit::ex2 in every lane. Operands beyond the range become 128 and -127, whose powers have the codes of infinity and zero.
+/// unit::ex2 in every lane. Operands beyond the range become 128 and -127; the codes of their powers are those of infinity and zero.
 HWY_INLINE Floats ex2_lanes(const Ex2Table& t, Floats operand) {
   const FloatWords df;
   const SignedWords ds;
@@ -197,9 +198,9 @@ HWY_INLINE Floats ex2_lanes(const Ex2Table& t, Floats operand) {
   const Floats clamped = hn::IfThenElse(hn::Lt(operand, hn::Set(df, -126.0F)), hn::Set(df, -127.0F), hn::Min(operand, hn::Set(df, 128.0F)));
   const auto fixed = truncate(hn::Mul(clamped, hn::Set(df, 0x1p23F)));
   const auto has_fraction = hn::RebindMask(ds, any_bit(hn::BitCast(d, fixed), hn::Set(d, t.fraction)));
-  const auto complemented = hn::Add(fixed, hn::IfThenElseZero(has_fraction, hn::ShiftRight<31>(fixed)));  // where negative
+  const auto complemented = hn::Add(fixed, hn::IfThenElseZero(has_fraction, hn::ShiftRight<31>(fixed)));  // if negative
   const Word reduced = hn::BitCast(d, complemented);
-  const Word number = hn::Add(ex2_significands_less_f(t, reduced), hn::Add(reduced, hn::Set(d, t.bias)));  // with f and the exponent
+  const Word number = hn::Add(ex2_significands_less_f(t, reduced), hn::Add(reduced, hn::Set(d, t.bias)));  // plus f and the exponent
   return hn::IfThenElse(hn::IsNaN(operand), hn::BitCast(df, hn::Set(d, t.nan)), hn::BitCast(df, number));
 }
 
@@ -224,7 +225,7 @@ void ex2_f32(void* const* results, const void* const* sources, const Modifiers& 
   }
 }
 
-/// `f` of the one or two halves of every lane.
+/// `f` of one or both halves of every lane.
 template <HalfFunction f, int halves>
 void look_up_halves(void* const* results, const void* const* sources, const Modifiers&) {
   const std::uint16_t* const table = all_results<f>();

@@ -8,15 +8,16 @@
 #include <warpmat/scalar/floating.h>
 
 // The .approx and .full instructions of one lane: the multi-function unit and the exact operations that ptxas puts around it (machine code
-// of nvcc 13.0, the same for sm_75, sm_80, sm_90, sm_100 and sm_120 [cuobjdump]). With .ftz an instruction is the unit alone: it takes
-// subnormal operands for zeros by itself. Without, operands that the unit would drop are scaled into its range, and the result back.
+// of nvcc 13.0, the same for sm_75, sm_80, sm_90, sm_100 and sm_120 [cuobjdump]). With .ftz an instruction is the unit alone: the unit
+// treats subnormal operands as zeros. Without .ftz, operands that the unit would flush are scaled into its range, and the result is scaled
+// back.
 //
 // Values are codes (PTX ISA 9.1 sections 9.7.3.8, .13, .15 to .21 and 9.7.4.9, .10).
 
 namespace warpmat::scalar {
 
-/// FMUL: rounded to nearest even. With .ftz a product becomes a zero if it is below 2^-126 after rounding to 24 bits with an exponent
-/// without bound [H200].
+/// FMUL: rounded to nearest even. With .ftz a product becomes zero if it is below 2^-126 after rounding to 24 bits with an unbounded
+/// exponent [H200].
 inline std::uint32_t multiply_codes(std::uint32_t a, std::uint32_t b, bool ftz = false) {
   float x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
   if (ftz) {
@@ -43,7 +44,7 @@ constexpr bool is_subnormal_or_zero(std::uint32_t a) {
   return (a & ~multi_function::sign_bit) < FloatBits<float>::smallest_normal;
 }
 
-/// Above 2^126: the unit would make a zero of what 1/a is.
+/// True above 2^126: the unit would flush 1/a to zero.
 constexpr bool has_small_reciprocal(std::uint32_t a) {
   return (a & ~multi_function::sign_bit) > 0x7e800000 && (a & ~multi_function::sign_bit) <= multi_function::infinity;
 }
@@ -78,7 +79,7 @@ inline std::uint32_t approximate_sqrt(std::uint32_t a, const Modifiers& m) {
   return multiply_code(multi_function::sqrt(multiply_code(a, two_to_24)), 0x1p-12F);
 }
 
-/// From radians to turns; .ftz is the same machine code, the unit makes zeros of subnormal turns.
+/// Converts radians to units of 2·pi. .ftz has the same machine code: the unit flushes subnormal operands.
 inline std::uint32_t turns(std::uint32_t a) {
   return multiply_toward_zero(a, std::bit_cast<float>(0x3e22f983));
 }
@@ -99,13 +100,13 @@ inline std::uint32_t full_div(std::uint32_t a, std::uint32_t b, const Modifiers&
   return approximate_div(a, b, m);
 }
 
-/// A function of an f64's upper word; the lower word is not looked at, and zero in the result.
+/// A function of an f64's upper word. The lower word is ignored, and zero in the result.
 template <std::uint32_t (*f)(std::uint32_t)>
 constexpr std::uint64_t of_upper_word(std::uint64_t a) {
   return static_cast<std::uint64_t>(f(static_cast<std::uint32_t>(a >> 32))) << 32;
 }
 
-/// The unit's 1/sqrt(a) for a positive normal `a`, and one step of an iteration of third order.
+/// The unit's 1/sqrt(a) for a positive normal `a`, refined by one step of a third-order iteration.
 inline double refined_rsqrt(double a) {
   const auto y = std::bit_cast<double>(of_upper_word<multi_function::rsq64h>(std::bit_cast<std::uint64_t>(a)));
   const double error = std::fma(a, -(y * y), 1.0);

@@ -17,7 +17,7 @@ namespace {
 
 using std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t;
 
-/// The table is a number in the text, the same in all lanes.
+/// The table is an immediate, the same in all lanes.
 void look_up_lanes(void* const* results, const void* const* sources, const Modifiers&) {
   const auto table = load<uint32_t>(sources[3], 0);
   WARPMAT_EACH_LANE store(
@@ -25,7 +25,7 @@ void look_up_lanes(void* const* results, const void* const* sources, const Modif
       look_up(load<uint32_t>(sources[0], lane), load<uint32_t>(sources[1], lane), load<uint32_t>(sources[2], lane), table));
 }
 
-/// lop3.BoolOp: the second result says whether the first differs from 0, combined with the last source.
+/// lop3.BoolOp: the second result is whether the first differs from 0, combined with the last source.
 void look_up_predicate(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const bool conjunction = modifiers.combine == Combine::conjunction;
   const std::uint32_t condition = *static_cast<const uint32_t*>(sources[4]);
@@ -42,7 +42,7 @@ constexpr Function permute_mode_lanes = each_lane<permute_mode<c0, c1, c2, c3>>;
 
 #else
 
-// prmt by look-ups of bytes; permute() and permute_mode() of bits.h say what it does.
+// prmt by byte look-ups; bits.h defines permute() and permute_mode().
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::ScalableTag<uint32_t>;
@@ -74,7 +74,7 @@ void permute_lanes(void* const* results, const void* const* sources, const Modif
                static_cast<uint32_t*>(results[0]) + i);
 }
 
-/// The selectors of a mode, by the two low bits of c.
+/// The selectors of a mode, indexed by the two low bits of c.
 template <std::uint16_t c0, std::uint16_t c1, std::uint16_t c2, std::uint16_t c3>
 void permute_mode_lanes(void* const* results, const void* const* sources, const Modifiers&) {
   const Words d;

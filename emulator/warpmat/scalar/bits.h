@@ -33,7 +33,7 @@ constexpr T logical_not(T a) {
   return a == 0 ? 1 : 0;
 }
 
-/// Bit for bit, `table`'s entry at place 4a + 2b + c: the entry is selected by a among two, then by b, then by c.
+/// For each bit, entry 4a + 2b + c of `table`: selected by a, then by b, then by c.
 constexpr std::uint32_t look_up(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
   const auto entry = [&](int place) { return (table >> place & 1) != 0 ? ~0u : 0u; };
   const auto select = [](std::uint32_t by, std::uint32_t zero, std::uint32_t one) { return zero ^ (by & (zero ^ one)); };
@@ -41,7 +41,7 @@ constexpr std::uint32_t look_up(std::uint32_t a, std::uint32_t b, std::uint32_t 
   return select(c, select(b, by_a(0), by_a(2)), select(b, by_a(1), by_a(3)));
 }
 
-/// Amounts of the width and above shift everything out.
+/// Shifts by the width or more shift everything out.
 template <typename T>
 constexpr T shift_left(T a, std::uint32_t amount) {
   using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -56,7 +56,7 @@ constexpr T shift_right(T a, std::uint32_t amount) {
   return amount > largest ? T{0} : static_cast<T>(a >> (amount & largest));
 }
 
-/// {b, a} shifted: the upper word of the result to the left, the lower to the right.
+/// Funnel shift of {b, a}: funnel_left returns the upper word, funnel_right the lower.
 constexpr std::uint32_t funnel_left(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
   const std::uint64_t both = std::uint64_t{b} << 32 | a;
   return static_cast<std::uint32_t>((both << (m.wrap ? c & 31 : std::min(c, 32u))) >> 32);
@@ -67,7 +67,7 @@ constexpr std::uint32_t funnel_right(std::uint32_t a, std::uint32_t b, std::uint
   return static_cast<std::uint32_t>(both >> (m.wrap ? c & 31 : std::min(c, 32u)));
 }
 
-// std::popcount and its like where vectors have no such instruction: sums of neighbouring bits, then pairs, and so on.
+// std::popcount and similar, for vectors without such an instruction: sums of neighbouring bits, then of pairs, and so on.
 template <typename T>
 constexpr std::uint32_t count_ones(T a) {
   constexpr T all = static_cast<T>(~T{0});
@@ -77,7 +77,7 @@ constexpr std::uint32_t count_ones(T a) {
   return static_cast<std::uint32_t>(static_cast<T>(a * (all / 255)) >> (bits_of<T> - 8));
 }
 
-/// The bits below the highest one, and that one.
+/// All bits up to and including the highest set bit.
 template <typename T>
 constexpr T smear(T a) {
   for (int step = 1; step < bits_of<T>; step *= 2) a = static_cast<T>(a | a >> step);
@@ -101,27 +101,27 @@ constexpr T reverse_bits(T a) {
   return a;
 }
 
-/// The place of the highest bit that differs from the sign, or 0xffffffff.
+/// The position of the highest bit that differs from the sign, or 0xffffffff.
 template <typename T>
 constexpr std::uint32_t find_leading(T a) {
   const auto bits = static_cast<Unsigned<T>>(a < 0 ? ~a : a);
   return static_cast<std::uint32_t>(bits_of<T>) - 1 - count_leading_zeros(bits);
 }
 
-/// How far that bit is from the highest place.
+/// The distance of that bit from the highest position.
 template <typename T>
 constexpr std::uint32_t find_leading_shift(T a) {
   const std::uint32_t place = find_leading(a);
   return place == ~0u ? place : static_cast<std::uint32_t>(bits_of<T>) - 1 - place;
 }
 
-/// Where a bit field begins, or how long it is. Of 32-bit fields the lower 8 bits count, as the PTX ISA has it; of 64-bit ones all [H200].
+/// The position or length of a bit field. For 32-bit fields the lower 8 bits count, as in the PTX ISA; for 64-bit fields all bits [H200].
 template <typename T>
 constexpr std::uint32_t field_operand(std::uint32_t x) {
   return std::min<std::uint32_t>(sizeof(T) == 8 ? x : x & 255, 255);
 }
 
-/// `length` bits of a from place `position` on; a signed field repeats its last bit, which is at most a's own.
+/// `length` bits of a from `position` on. A signed field extends its last bit, which is at most a's own.
 template <typename T>
 constexpr T extract_bits(T a, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t first = field_operand<T>(position), count = field_operand<T>(length), width = bits_of<T>;
@@ -134,7 +134,7 @@ constexpr T extract_bits(T a, std::uint32_t position, std::uint32_t length) {
   return static_cast<T>(sign ? field | static_cast<Unsigned<T>>(~inside) : field & inside);
 }
 
-/// b with the low `length` bits of a at place `position`.
+/// b with its field at `position` replaced by the low `length` bits of a.
 template <typename T>
 constexpr T insert_bits(T a, T b, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t first = field_operand<T>(position), count = field_operand<T>(length), width = bits_of<T>;
@@ -143,13 +143,13 @@ constexpr T insert_bits(T a, T b, std::uint32_t position, std::uint32_t length) 
   return static_cast<T>((b & ~mask) | (shift_left<T>(a, first) & mask));
 }
 
-/// Ones from place a on, b of them.
+/// b ones from bit a on.
 constexpr std::uint32_t bit_mask(std::uint32_t a, std::uint32_t b, const Modifiers& m) {
   const std::uint32_t first = m.wrap ? a & 31 : std::min(a, 32u), count = m.wrap ? b & 31 : std::min(b, 32u);
   return shift_left<std::uint32_t>(count == 32 ? ~0u : (1u << (count & 31)) - 1, first);
 }
 
-/// The low b bits of a, extended as T's sign says.
+/// The low b bits of a, sign- or zero-extended by the signedness of T.
 template <typename T>
 constexpr T extend_bits(T a, std::uint32_t b, const Modifiers& m) {
   const std::uint32_t count = m.wrap ? b & 31 : std::min(b, 32u);
@@ -157,8 +157,8 @@ constexpr T extend_bits(T a, std::uint32_t b, const Modifiers& m) {
   return count == 0 ? 0 : static_cast<T>(shifted >> ((32 - count) & 31));
 }
 
-/// The place of the |offset|-th one of `mask` from place `base` on, upwards or downwards; 0xffffffff if there is none.
-/// `base` should be at most 31: above, nothing is found. An offset of -2^31, whose absolute value does not fit, gives 0 [H200].
+/// The position of the |offset|-th set bit of `mask` from `base` on, upwards or downwards; 0xffffffff if there is none. A `base` above 31
+/// finds none. An offset of -2^31, whose absolute value does not fit, gives 0 [H200].
 constexpr std::uint32_t find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
   if (offset == std::numeric_limits<std::int32_t>::min()) return 0;
   if (base > 31) return ~0u;
@@ -171,7 +171,7 @@ constexpr std::uint32_t find_nth_set(std::uint32_t mask, std::uint32_t base, std
 
 // ---- prmt: bytes of {b, a} -----------------------------------------------------------------------------------------------------------
 
-/// A selector's four nibbles: three bits say which byte, the fourth to repeat its sign instead.
+/// A selector has four nibbles: three bits select the byte; the fourth replaces it by copies of its sign.
 constexpr std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   const std::uint64_t both = std::uint64_t{b} << 32 | a;
   std::uint32_t result = 0;
@@ -184,7 +184,7 @@ constexpr std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t 
   return result;
 }
 
-/// The selectors of prmt's modes, by the two low bits of c (PTX ISA 9.1 section 9.7.9.7).
+/// The selectors of prmt's modes, indexed by the two low bits of c (PTX ISA 9.1 section 9.7.9.7).
 template <std::uint16_t c0, std::uint16_t c1, std::uint16_t c2, std::uint16_t c3>
 constexpr std::uint32_t permute_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t low = (c & 1) != 0 ? c1 : c0, high = (c & 1) != 0 ? c3 : c2;

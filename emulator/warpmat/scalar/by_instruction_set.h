@@ -8,9 +8,9 @@
 
 namespace warpmat::scalar {
 
-/// A value for each set of vector instructions that kernels_target() has been, made when it is first asked for; none is ever destroyed. For
-/// variables of static storage. Making one takes no lock, which a fork could leave locked in the child for ever: of several threads that
-/// make one at once, the first to finish gives the value.
+/// One value of static storage per instruction set of kernels_target(), made on first use and never destroyed. Making it takes no lock,
+/// because a fork could leave a lock held in the child forever. If several threads make one at once, the first to finish supplies the
+/// value.
 template <typename T>
 class ByInstructionSet {
  public:

@@ -18,19 +18,19 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using std::int16_t, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
-/// The smallest normal number's code: of halves in the upper half of a word.
+/// The code of the smallest normal number; for halves, in the upper half of a word.
 template <typename T>
 constexpr uint32_t smallest_normal = uint32_t{T::smallest_normal} << 16;
 template <>
 constexpr uint32_t smallest_normal<float> = FloatBits<float>::smallest_normal;
 
-/// What T is compared as: halves and 16-bit integers lie in the upper half of a 32-bit number, which has their order.
+/// The type in which T is compared. Halves and 16-bit integers are in the upper half of a 32-bit number, which has the same order.
 template <typename T>
 using Compared =
     std::conditional_t<sizeof(T) != 2, T,
                        std::conditional_t<!std::is_integral_v<T>, float, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
 
-/// The numbers of lanes `first` and following; of a pair of halves `shift` says which, 0 or 16.
+/// The numbers of lanes `first` and following. `shift` selects a half of a pair: 0 or 16.
 template <typename T, class D>
 HWY_INLINE hn::Vec<D> numbers(D d, const void* source, std::size_t first, int shift, bool ftz) {
   const hn::RebindToUnsigned<D> du;
@@ -41,14 +41,14 @@ HWY_INLINE hn::Vec<D> numbers(D d, const void* source, std::size_t first, int sh
     const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffff));
     const Word flushed_below = ftz ? smallest_normal<T> : 0;
     bits = hn::IfThenZeroElse(hn::Lt(magnitude, hn::Set(du, flushed_below)), bits);
-    if constexpr (std::is_same_v<T, F16>)  // NaNs of the others are NaNs in f32
+    if constexpr (std::is_same_v<T, F16>)  // NaNs of the other types are NaNs in f32
       bits = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, Word{F16::infinity} << 16)), hn::Set(du, FloatBits<float>::nan), bits);
   }
   return hn::BitCast(d, bits);
 }
 
-/// The lanes of a vector in which `mask` is set, as bits from `first` on. Only what was stored is read: the CPU forwards no store to a
-/// longer load.
+/// The lanes in which `mask` is set, as bits from `first` on. It reads only bytes as they were stored: the CPU does not forward a store to
+/// a longer load.
 template <class D, class M>
 HWY_INLINE uint32_t bits_of(D d, M mask, std::size_t first) {
   std::conditional_t<(HWY_LANES(hn::TFromD<D>) > 8), uint16_t, uint8_t> bits;
@@ -58,7 +58,7 @@ HWY_INLINE uint32_t bits_of(D d, M mask, std::size_t first) {
   return uint32_t{bits} << first;
 }
 
-/// The lanes whose comparison has one of the modifiers' outcomes.
+/// The lanes whose comparison has one of the outcomes in the modifiers.
 template <typename T>
 HWY_INLINE uint32_t compare(const void* const* sources, const Modifiers& m, int shift = 0) {
   const hn::ScalableTag<Compared<T>> d;
@@ -84,7 +84,7 @@ HWY_INLINE uint32_t combine(uint32_t found, const void* const* sources, Combine 
   }
 }
 
-/// results[0] is the comparison, results[1], which may be absent, its opposite, both combined with the predicate source.
+/// results[0] is the comparison and results[1], if present, its negation. Both are combined with the predicate source.
 template <typename T>
 void set_predicate(void* const* results, const void* const* sources, const Modifiers& m) {
   const uint32_t found = compare<T>(sources, m);
@@ -93,7 +93,7 @@ void set_predicate(void* const* results, const void* const* sources, const Modif
   if (results[1] != nullptr) *static_cast<uint32_t*>(results[1]) = second;
 }
 
-/// results[0] is the comparison of the lower halves, results[1] that of the upper ones.
+/// results[0] is the comparison of the lower halves, results[1] that of the upper halves.
 template <typename H>
 void set_predicates(void* const* results, const void* const* sources, const Modifiers& m) {
   const uint32_t low = combine(compare<H>(sources, m, 0), sources, m.combine);
@@ -102,14 +102,14 @@ void set_predicates(void* const* results, const void* const* sources, const Modi
   *static_cast<uint32_t*>(results[1]) = high;
 }
 
-/// The modifiers' value where the comparison holds, else 0.
+/// The modifiers' value if the comparison is true, else 0.
 template <typename T>
 void set(void* const* results, const void* const* sources, const Modifiers& m) {
   const uint32_t found = combine(compare<T>(sources, m), sources, m.combine), value = m.true_value;
   WARPMAT_EACH_LANE store<uint32_t>(results[0], lane, (found >> lane & 1) != 0 ? value : 0);
 }
 
-/// Likewise in both halves.
+/// The same in both halves.
 template <typename H>
 void set_pair(void* const* results, const void* const* sources, const Modifiers& m) {
   const uint32_t low = combine(compare<H>(sources, m, 0), sources, m.combine), value = m.true_value & 0xffff;

@@ -18,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::scalar::HWY_NAMESPACE {
 
-/// A source as a number: halves as f32, the others as they are; .ftz is of f32 alone.
+/// A source as a number: halves as f32, other types unchanged. Only f32 has .ftz.
 template <typename S>
 HWY_INLINE auto number(const void* source, int lane, bool ftz) {
   const S x = load<S>(source, lane);
@@ -30,7 +30,7 @@ HWY_INLINE auto number(const void* source, int lane, bool ftz) {
     return x;
 }
 
-/// Calls `pass` with the rounding as a constant: conversions whose loops differ by it.
+/// Calls `pass` with the rounding as a compile-time constant, for conversions whose loops depend on it.
 template <typename Pass>
 HWY_INLINE void with_rounding(Rounding rounding, Pass pass) {
   using enum Rounding;
@@ -44,7 +44,7 @@ HWY_INLINE void with_rounding(Rounding rounding, Pass pass) {
   }
 }
 
-/// What a NaN of f64 becomes in a shorter format [H200]: the sign and the upper bits of its fraction, quiet.
+/// A NaN of f64 in a shorter format [H200]: the sign and the upper bits of its fraction, quiet.
 constexpr std::uint32_t shorter_nan(double x, int fraction_bits, std::uint32_t sign) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint32_t all = sign - 1;  // exponent and fraction

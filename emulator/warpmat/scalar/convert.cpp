@@ -17,7 +17,7 @@ namespace {
 
 using std::int16_t, std::int32_t, std::int64_t, std::int8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
-/// NaN is 0, but the highest bit alone where the source or the result has 64 bits [H200].
+/// NaN becomes 0; if the source or the result has 64 bits, it becomes the highest bit alone [H200].
 template <typename D, typename S>
 constexpr D integer_of_nan = sizeof(D) == 8 || sizeof(S) == 8 ? static_cast<D>(std::uint64_t{1} << (sizeof(D) * 8 - 1)) : D{0};
 
@@ -44,7 +44,7 @@ void float_to_integer(void* const* results, const void* const* sources, const Mo
   convert_whole<D, integer_of_nan<D, S>>(results[0], whole);
 }
 
-/// Integers of up to 32 bits are doubles exactly, so that one rounding is left.
+/// Doubles hold integers of up to 32 bits exactly, so there is only one rounding.
 template <typename D, typename S>
 HWY_INLINE D integer_to_number(S x) {
   if constexpr (sizeof(S) == 8)
@@ -63,8 +63,9 @@ void integer_to_float(void* const* results, const void* const* sources, const Mo
   }
 }
 
-/// Between f32 and f64, and from halves to them. NaN [H200]: from f64 to f32 the sign and the upper bits of the fraction stay, quiet; from
-/// f32 to f64 all of it, unless .ftz made it canonical before; from bf16 to f32 without .ftz all bits; from f16 to f32 it is canonical.
+/// Between f32 and f64, and from halves to them. NaN [H200]: f64 to f32 keeps the sign and the upper bits of the fraction, quiet. f32 to
+/// f64 keeps everything, unless .ftz has made the NaN canonical. bf16 to f32 without .ftz keeps all bits. f16 to f32 gives the canonical
+/// NaN.
 template <typename D, typename S>
 void float_to_float(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
@@ -83,8 +84,8 @@ void float_to_float(void* const* results, const void* const* sources, const Modi
   }
 }
 
-/// Of one type: to whole numbers, or only flushed and clamped. cvt.f32.f32 and cvt.f64.f64 alone are moves; in all else f32 and halves, NaN
-/// becomes canonical [H200].
+/// Conversion within one type: to whole numbers, or only flushed and clamped. cvt.f32.f32 and cvt.f64.f64 without modifiers are moves; all
+/// other cases of f32 and halves make NaN canonical [H200].
 template <typename T>
 void same_type(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
@@ -102,7 +103,7 @@ void same_type(void* const* results, const void* const* sources, const Modifiers
   });
 }
 
-// A row for each source type. The result's sign does not matter without saturation.
+// A row for each source type. The result's signedness matters only with saturation.
 #define WARPMAT_FROM_INTEGER(S, s)                                                                                         \
   {"cvt.b8." s, each_lane<convert_integer<uint8_t, S>>}, {"cvt.b16." s, each_lane<convert_integer<uint16_t, S>>},          \
       {"cvt.b32." s, each_lane<convert_integer<uint32_t, S>>}, {"cvt.b64." s, each_lane<convert_integer<uint64_t, S>>},    \

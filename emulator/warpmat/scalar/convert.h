@@ -26,7 +26,7 @@ constexpr D convert_integer_saturating(S x) {
   return std::cmp_greater(x, Low::max()) ? Low::max() : static_cast<D>(x);
 }
 
-/// A whole number of its rounding.
+/// x rounded to a whole number.
 template <Rounding rounding, typename T>
 T to_whole(T x) {
   if constexpr (rounding == Rounding::toward_zero) return std::trunc(x);
@@ -35,7 +35,7 @@ T to_whole(T x) {
   return std::nearbyint(x);
 }
 
-/// A whole number, clamped to the range of D. `nan` is what NaN becomes.
+/// x rounded to a whole number and clamped to the range of D. NaN becomes `nan`.
 template <typename D>
 D whole_to_integer(double x, D nan) {
   constexpr double beyond = static_cast<double>(std::numeric_limits<D>::max() / 2 + 1) * 2;  // the smallest number that is too large
@@ -48,14 +48,14 @@ D whole_to_integer(double x, D nan) {
     result = static_cast<D>(static_cast<std::uint64_t>(part) + (upper ? std::uint64_t{1} << 63 : 0));
     result = x < lowest ? std::numeric_limits<D>::min() : x >= beyond ? std::numeric_limits<D>::max() : result;
   } else {
-    constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size ends at 1, so its last bits are the integer's
+    constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size has unit precision, so its last bits are the integer's
     const double clamped = x > lowest ? (x < beyond - 1 ? x : beyond - 1) : lowest;
     result = static_cast<D>(std::bit_cast<std::uint64_t>(clamped + unit_is_last_bit));
   }
   return x != x ? nan : result;
 }
 
-/// x for rounding to a half, whose last bit lies far above: at most 53 bits, the last of which tells of any lost ones.
+/// x with at most 53 bits, the last of them sticky: the input of rounding to a half, whose last bit is far above.
 constexpr std::uint64_t with_sticky_bit(std::uint64_t x) {
   constexpr std::uint64_t low = 0xfff;
   return x >> 52 == 0 ? x : (x & ~low) | std::uint64_t{(x & low) != 0} << 12;

@@ -45,7 +45,7 @@ HWY_INLINE void pack_pair(void* result, const Modifiers& m, Upper upper, Lower l
     pack_pair_rounded<Rounding::nearest_even>(result, m, upper, lower);
 }
 
-/// The first source goes to the upper place.
+/// The first source becomes the upper element.
 void pair_of_floats(void* const* results, const void* const* sources, const Modifiers& m) {
   const void *const first = sources[0], *const second = sources[1];
   pack_pair(
@@ -61,7 +61,7 @@ void pair_of_halves(void* const* results, const void* const* sources, const Modi
       [&](int lane) HWY_ATTR { return half_of<H>(source, lane, 0); });
 }
 
-/// cvt.rs of two numbers: each has `random_bits` of a half of the last source.
+/// cvt.rs of two numbers: each uses `random_bits` bits of one half of the last source.
 void pair_of_floats_stochastic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
   const int random_bits = std::min(16, 23 - m.format.fraction_bits);
@@ -75,8 +75,8 @@ void pair_of_floats_stochastic(void* const* results, const void* const* sources,
   }
 }
 
-/// cvt.rs of four numbers a, b, e, f, the first one to the highest place. The upper half of the random bits is for a and b, the lower for e
-/// and f; of 4-bit formats the upper byte of each half is for a and b, the lower for e and f.
+/// cvt.rs of four numbers a, b, e, f; a becomes the highest element. The upper half of the random bits is for a and b, the lower half for e
+/// and f. With 4-bit formats the upper byte of each half is for a and b, the lower byte for e and f.
 void quad_of_floats_stochastic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
   const bool narrow = m.format.stride == 4;
@@ -95,9 +95,9 @@ void quad_of_floats_stochastic(void* const* results, const void* const* sources,
   }
 }
 
-// Addresses that a store to a result might change would keep the compiler from making vectors: they are copied.
+// Copies of the addresses: the compiler does not vectorise if a store to a result might change them.
 
-/// f16x2 of two packed small numbers: exact. Of the modifiers .relu alone.
+/// f16x2 of two packed small numbers: exact. The only modifier is .relu.
 void halves_of_pair(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const SmallFloat format = modifiers.format;
   const uint32_t cleared_by_sign = modifiers.relu ? 0xffff : 0;
@@ -143,7 +143,7 @@ void halves_of_powers(void* const* results, const void* const* sources, const Mo
   }
 }
 
-/// cvt.pack: a and b, each clamped to `bits` bits, above the low bits of c; there is no c where the two fill the word.
+/// cvt.pack: a and b, each clamped to `bits` bits, above the low bits of c. If a and b fill the word, there is no c.
 template <int bits, bool is_signed>
 constexpr uint32_t clamp_to(int32_t x) {
   constexpr int32_t lowest = is_signed ? -(1 << (bits - 1)) : 0, highest = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;

@@ -35,7 +35,7 @@ HWY_INLINE void round_to_format(void* result, const void* source, const Modifier
   with_rounding(m.rounding, [&](auto rounding) HWY_ATTR { round_numbers<rounding(), T>(result, source, m); });
 }
 
-/// Integers of 64 bits keep at most 53 bits, the last of which tells of any lost ones.
+/// Integers of 64 bits keep at most 53 bits; the last of them is sticky.
 template <typename S>
 HWY_INLINE double integer_to_double(S x) {
   if constexpr (sizeof(S) < 8) return static_cast<double>(x);
@@ -71,8 +71,8 @@ void float_to_small(void* const* results, const void* const* sources, const Modi
   round_to_format<T>(results[0], numbers, m);
 }
 
-/// cvt.rna.tf32.f32 adds half of the last place and drops what is below; infinities and NaNs are only cut off, and .satfinite takes the
-/// place below [H200].
+/// cvt.rna.tf32.f32 adds half of the last place and truncates. Infinities and NaNs are only truncated. .satfinite replaces infinity by the
+/// next smaller code [H200].
 void round_to_tf32(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const bool finite = modifiers.finite;
   constexpr uint32_t place = 1 << 13, infinity = FloatBits<float>::infinity;

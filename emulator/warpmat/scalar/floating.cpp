@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
-/// A source of arithmetic in T: of type T itself, or a half that widens to it exactly.
+/// A source of arithmetic in T: of type T, or a half that widens to T exactly.
 template <typename T, typename Source>
 HWY_INLINE T read(const void* words, int lane) {
   if constexpr (std::is_same_v<T, Source>)
@@ -25,7 +25,7 @@ HWY_INLINE T read(const void* words, int lane) {
 
 #if defined(__SSE2__)
 
-/// f of one lane's sources; RoundingMode has the CPU flush where `ftz` is set.
+/// f of one lane's sources. If `ftz` is set, RoundingMode makes the CPU flush.
 template <auto f, typename... T>
 HWY_INLINE auto rounded(bool, T... sources) {
   return f(sources...);
@@ -35,9 +35,9 @@ HWY_INLINE auto rounded(bool, T... sources) {
 
 constexpr float smallest_normal = 0x1p-126F;
 
-/// What RoundingMode's flushing does on x86-64, from arithmetic without it. Only where a result is the smallest normal number does one have
-/// to look closer: not where it is that toward zero too; else 24 bits with a smaller exponent are those of the result of scaled sources.
-/// Sums never come so far: what is small is exact.
+/// Emulates RoundingMode's flushing on x86-64 with arithmetic that does not flush. Only a result equal to the smallest normal number needs
+/// a second look. If it has that value rounded toward zero too, it stays. Else the result of scaled sources decides, which has 24 bits with
+/// a smaller exponent. Sums need no second look: small sums are exact.
 template <auto f, typename... T>
 float rounded_and_flushed(T... given) {
   constexpr std::size_t count = sizeof...(T);
@@ -60,7 +60,7 @@ float rounded_and_flushed(T... given) {
   return stays ? result : std::copysign(0.0F, result);
 }
 
-/// f of one lane's sources, flushed where `ftz` is set.
+/// f of one lane's sources, flushed if `ftz` is set.
 template <auto f, typename... T>
 auto rounded(bool ftz, T... sources) {
   if constexpr ((std::is_same_v<T, float> && ...) && sizeof...(T) <= 3)
@@ -70,8 +70,8 @@ auto rounded(bool ftz, T... sources) {
 
 #endif
 
-/// results[0] = f(sources...), rounded as the modifiers say. `Sources` are the types of the registers. .ftz is what the CPU's own flushing
-/// does: a result that rounds up to the smallest normal number stays only if 24 bits with a smaller exponent could not hold it [H200].
+/// results[0] = f(sources...), rounded by the modifiers. `Sources` are the types of the registers. .ftz is the CPU's own flushing: a result
+/// that rounds up to the smallest normal number stays only if 24 bits with a smaller exponent could not hold it [H200].
 template <auto f, typename... Sources>
 struct Arithmetic;
 
@@ -90,7 +90,7 @@ struct Arithmetic<f, Sources...> {
   }
 
   static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-    const Modifiers m = modifiers;  // a copy, which no store to a result can change
+    const Modifiers m = modifiers;  // a copy that no store to a result can change
     run(results[0], sources, m, std::index_sequence_for<A...>());
   }
 };

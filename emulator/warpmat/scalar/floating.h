@@ -9,8 +9,8 @@
 
 #include <warpmat/scalar/kernel.h>
 
-// Floating-point arithmetic of one lane in f32 and f64 (PTX ISA 9.1 section 9.7.3). The CPU's own operations round as its mode says, which
-// the kernels set; what is NVIDIA's own here is NaN, .ftz and .sat.
+// Floating-point arithmetic of one lane in f32 and f64 (PTX ISA 9.1 section 9.7.3). The CPU rounds by its mode, which the kernels set.
+// NVIDIA's own rules cover NaN, .ftz and .sat.
 
 namespace warpmat::scalar {
 
@@ -44,14 +44,14 @@ constexpr bool is_nan(T x) {
   return magnitude(x) > FloatBits<T>::infinity;
 }
 
-/// A subnormal number becomes a zero of its sign.
+/// Replaces a subnormal number by a zero of its sign.
 template <typename T>
 constexpr T flush(T x) {
   const auto bits = std::bit_cast<Bits<T>>(x);
   return std::bit_cast<T>(magnitude(x) < FloatBits<T>::smallest_normal ? bits & FloatBits<T>::sign : bits);
 }
 
-/// .sat: to [+0, 1]; NaN becomes +0.
+/// .sat: clamps to [+0, 1]; NaN becomes +0.
 template <typename T>
 constexpr T saturate_to_one(T x) {
   return x > T{0} ? (x < T{1} ? x : T{1}) : T{0};
@@ -62,7 +62,7 @@ constexpr T quiet(T nan) {
   return std::bit_cast<T>(std::bit_cast<Bits<T>>(nan) | FloatBits<T>::smallest_normal >> 1);
 }
 
-/// What an f64 operation makes of NaN sources: the first one that is a NaN, made quiet; without any, the default NaN [H200].
+/// The f64 rule for NaN: the first NaN source, made quiet; without one, the default NaN [H200].
 constexpr double propagate(double result, std::initializer_list<double> sources_by_rank) {
   double nan = std::bit_cast<double>(FloatBits<double>::nan);
   for (auto source = sources_by_rank.end(); source != sources_by_rank.begin();)
@@ -70,7 +70,7 @@ constexpr double propagate(double result, std::initializer_list<double> sources_
   return is_nan(result) ? nan : result;
 }
 
-// f32 operations give the canonical NaN whatever the sources; those of f64 keep one.
+// f32 operations return the canonical NaN whatever the sources; f64 operations keep one source.
 constexpr float with_nan(float result, std::initializer_list<float>) {
   return is_nan(result) ? std::bit_cast<float>(FloatBits<float>::nan) : result;
 }
@@ -107,7 +107,7 @@ T float_square_root(T a) {
   return with_nan(std::sqrt(a), {a});
 }
 
-/// What f32x2 instructions compute: two f32 of a 64-bit register.
+/// f32x2: two f32 in a 64-bit register.
 struct FloatPair {
   float low, high;
 };
@@ -126,18 +126,18 @@ constexpr B copy_sign(B a, B b) {
   return static_cast<B>((a & sign) | (b & ~sign));
 }
 
-/// min and max of floating-point codes of any format with an infinity. B is an unsigned integer; a NaN is above `infinity` in magnitude.
+/// min and max of floating-point codes of any format with an infinity. B is an unsigned integer; NaNs have magnitudes above `infinity`.
 template <typename B, B infinity, B smallest_normal, B canonical_nan>
 struct Order {
   using S = std::make_signed_t<B>;
   static constexpr int bits = std::numeric_limits<B>::digits;
   static constexpr B sign = B{1} << (bits - 1);
 
-  /// As a signed integer of the same order, -0 below +0; and back: rank(rank(x)) is x.
+  /// Maps codes to signed integers of the same order, -0 below +0. It is its own inverse.
   static constexpr B rank(B x) { return x ^ (static_cast<B>(static_cast<S>(x) >> (bits - 1)) & ~sign); }
 
-  /// The rank of a source, flushed and without its sign where the modifiers say so. A NaN is given the sign that makes it lose against
-  /// every number, or win with .NaN.
+  /// The rank of a source, flushed and without its sign if the modifiers say so. A NaN gets the sign that makes it lose against every
+  /// number, or win with .NaN.
   template <bool smaller>
   static constexpr S rank_of_source(B x, const Modifiers& m) {
     const B flushed_below = m.ftz ? smallest_normal : 0, kept = m.absolute ? ~sign : ~B{0}, nan_sign = smaller == m.nan ? sign : 0;
@@ -188,7 +188,6 @@ constexpr double pick_f64(double a, double b, const Modifiers& m) {
 }
 
 // ---- testp (PTX ISA 9.1 section 9.7.3.1)
-// -------------------------------------------------------------------------------------------------
 
 template <typename T>
 constexpr bool test_finite(T a) {
@@ -206,7 +205,7 @@ template <typename T>
 constexpr bool test_not_a_number(T a) {
   return is_nan(a);
 }
-/// Zeros are normal.
+/// Zeros count as normal.
 template <typename T>
 constexpr bool test_normal(T a) {
   return test_finite(a) && (magnitude(a) == 0 || magnitude(a) >= FloatBits<T>::smallest_normal);

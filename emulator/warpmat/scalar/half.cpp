@@ -25,7 +25,7 @@ constexpr float product(float a, float b) {
   return a * b;
 }
 
-/// One result word: of the lower and, where there are two halves, of the upper halves. `f(shift)` gives the code of the half at that place.
+/// One result word: the lower half and, if there are two, the upper half. `f(shift)` returns the code of the half at that bit.
 template <int halves, typename F>
 HWY_INLINE uint32_t word_of(F f) {
   if constexpr (halves == 2) return f(0) | f(16) << 16;
@@ -74,12 +74,11 @@ void pick(void* const* results, const void* const* sources, const Modifiers& mod
   }
 }
 
-/// An f16 or bf16 source that fma.oob looks for: the NaN that stands for an element outside a tensor.
+/// The NaN that stands for an element outside a tensor; fma.oob compares f16 and bf16 sources with it.
 constexpr uint16_t out_of_bounds_nan = 0x7ff7;  // of either sign, in f16 and in bf16 [H200]
 
-/// The float or double that an exact sum lies next to, rounded to odd: of the two neighbours of a sum that is none itself the one whose
-/// last bit is set, from which any shorter format is rounded correctly. `rest` is the exact sum less `nearest`, of which its sign counts;
-/// NaN where a sum is infinite or NaN.
+/// Rounds an exact sum to odd: if the sum is not representable, returns the neighbour whose last bit is set. Rounding that to any shorter
+/// format is correct. `rest` is the exact sum minus `nearest`; only its sign counts. It is NaN if the sum is infinite or NaN.
 template <typename T, typename Rest>
 HWY_INLINE T to_odd(T nearest, Rest rest) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -88,14 +87,14 @@ HWY_INLINE T to_odd(T nearest, Rest rest) {
   return std::bit_cast<T>(bits + ((rest < 0 || rest > 0) && (bits & 1) == 0 ? toward_rest : 0));
 }
 
-/// x y + z rounded to odd. T holds products and what is missing to a sum exactly (Knuth's TwoSum).
+/// x y + z rounded to odd. T holds the product and the rounding error of the sum exactly (Knuth's TwoSum).
 template <typename T>
 HWY_INLINE T multiply_add_to_odd(T x, T y, T z) {
   const T product = x * y, sum = product + z, of_z = sum - product;
   return to_odd(sum, (product - (sum - of_z)) + (z - of_z));
 }
 
-/// Products of f16 have 22 bits, of which none is below 2^-48: floats will do. Those of bf16 go down to 2^-266.
+/// Products of f16 have 22 bits, none below 2^-48, so float is wide enough. Those of bf16 go down to 2^-266.
 HWY_INLINE float multiply_add(F16, float x, float y, float z) {
   return multiply_add_to_odd(x, y, z);
 }
@@ -105,7 +104,7 @@ HWY_INLINE float multiply_add(Bf16, float x, float y, float z) {
   return to_odd(nearest, sum - nearest);
 }
 
-/// fma of `halves` values a lane. One loop for each step: the compiler makes vectors of short loops alone.
+/// fma of `halves` values a lane. One loop for each step: the compiler vectorises only short loops.
 template <typename H, int halves, bool plain>
 HWY_INLINE void multiply_add(void* result, const void* const* sources, const Modifiers& modifiers) {
   constexpr std::size_t count = 32 * halves;
@@ -119,11 +118,11 @@ HWY_INLINE void multiply_add(void* result, const void* const* sources, const Mod
     }
   for (std::size_t i = 0; i < count; ++i) sums[i] = multiply_add(H{}, s[0][i], s[1][i], s[2][i]);
   WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
-                            return half_result<H, plain>(sums[2 * shift + lane], m);  // the second half's are 32 further
+                            return half_result<H, plain>(sums[2 * shift + lane], m);  // the second half's sums follow 32 later
                           }));
 }
 
-/// Where a or b is the NaN of an element outside, the result of fma.oob is +0.
+/// If a or b is the NaN of an element outside a tensor, the result of fma.oob is +0.
 template <int halves>
 void clear_outside(void* result, const uint32_t (&a)[32], const uint32_t (&b)[32]) {
   WARPMAT_EACH_LANE store(result, lane, word_of<halves>([&](int shift) HWY_ATTR {
@@ -136,7 +135,7 @@ void clear_outside(void* result, const uint32_t (&a)[32], const uint32_t (&b)[32
 template <typename H, int halves>
 void fused(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
-  alignas(64) uint32_t a[32], b[32];  // copies: the result may be one of them
+  alignas(64) uint32_t a[32], b[32];  // copies: the result may alias them
   if (m.out_of_bounds) {
     WARPMAT_EACH_LANE a[lane] = load<uint32_t>(sources[0], lane), b[lane] = load<uint32_t>(sources[1], lane);
   }

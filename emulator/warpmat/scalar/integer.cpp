@@ -17,12 +17,12 @@ namespace {
 
 using std::int16_t, std::int32_t, std::int64_t, std::int8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
-/// CC.CF as each lane's 0 or 1: the last source of addc and its like.
+/// CC.CF as 0 or 1 in each lane: the last source of addc, subc and madc.
 HWY_INLINE uint32_t carry_in(const void* const* sources, int last, const Modifiers& m) {
   return m.carry_in ? *static_cast<const uint32_t*>(sources[last]) : 0;
 }
 
-/// results[0] = x + y + carry, results[1] the carry out; `sources_of(lane)` are x and y.
+/// results[0] = x + y + carry, results[1] is the carry out; `sources_of(lane)` returns x and y.
 template <typename T, typename Sources>
 HWY_INLINE void add_with_carry(void* const* results, uint32_t before, bool carry_out, Sources sources_of) {
   alignas(64) uint32_t out[32];
@@ -56,7 +56,7 @@ void multiply_add_carry(void* const* results, const void* const* sources, const 
   });
 }
 
-/// a - b is a + ~b + 1: CC.CF is 1 where nothing is borrowed (docs/numerics.md, "Scalar instructions").
+/// a - b is a + ~b + 1. CC.CF is 1 if there is no borrow (docs/numerics.md, "Scalar instructions").
 template <typename T>
 void subtract_borrow(void* const* results, const void* const* sources, const Modifiers& m) {
   const uint32_t before = m.carry_in ? carry_in(sources, 2, m) : ~uint32_t{0};

@@ -14,7 +14,7 @@ namespace warpmat::scalar {
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 
-/// The type of twice the width, of the same sign.
+/// The type of twice the width and the same signedness.
 template <typename T>
 struct DoubledType;
 template <>
@@ -63,7 +63,7 @@ constexpr Doubled<T> multiply_wide(T a, T b) {
   return static_cast<Doubled<T>>(static_cast<Doubled<T>>(a) * static_cast<Doubled<T>>(b));
 }
 
-/// The upper half of a 64-bit product: of 32-bit halves, which vectors have; a 128-bit product they have not.
+/// The upper half of a 64-bit product from 32-bit halves: vector units have no 128-bit product.
 constexpr std::uint64_t multiply_high_64(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
   const std::uint64_t low = a0 * b0, cross1 = a1 * b0 + (low >> 32), cross2 = a0 * b1 + (cross1 & 0xffffffff);
@@ -140,7 +140,7 @@ constexpr std::int32_t multiply_add_24_high_saturating(std::int32_t a, std::int3
   return add_saturating(multiply_24_high(a, b), c);
 }
 
-/// |a|; the smallest number stays.
+/// |a|; the smallest number is unchanged.
 template <typename T>
 constexpr T absolute(T a) {
   return a < 0 ? subtract<T>(0, a) : a;
@@ -156,8 +156,8 @@ constexpr T add_absolute_difference(T a, T b, T c) {
   return add(c, a < b ? subtract(b, a) : subtract(a, b));
 }
 
-/// a / b toward zero. By zero: all ones [H200]. The smallest number by -1: itself.
-/// Up to 32 bits through double, whose 53 bits make the truncated quotient of such numbers exact, and which vectors divide.
+/// a / b toward zero. Division by zero: all ones [H200]. The smallest number by -1: itself. Up to 32 bits it divides doubles: their 53 bits
+/// make the truncated quotient exact, and vector units divide them.
 template <typename T>
 T divide(T a, T b) {
   if constexpr (sizeof(T) == 8) {
@@ -167,13 +167,13 @@ T divide(T a, T b) {
     return static_cast<T>(a / b);
   } else {
     const double divisor = b == 0 ? 1.0 : static_cast<double>(b);
-    constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size ends at 1, so its last bits are the quotient's
+    constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size has unit precision, so its last bits are the quotient's
     const double quotient = std::trunc(static_cast<double>(a) / divisor) + unit_is_last_bit;
     return static_cast<T>(b == 0 ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(quotient));
   }
 }
 
-/// a - b * (a / b). By zero: all ones [H200].
+/// a - b * (a / b). Division by zero: all ones [H200].
 template <typename T>
 T remainder(T a, T b) {
   if constexpr (sizeof(T) == 8) {
@@ -203,7 +203,7 @@ constexpr T maximum_relu(T a, T b) {
   return maximum<T>(maximum(a, b), 0);
 }
 
-/// f on both halves of a word.
+/// f of both halves of a word.
 template <typename T, T (*f)(T, T)>
 constexpr std::uint32_t on_halves(std::uint32_t a, std::uint32_t b) {
   const auto low = static_cast<std::uint16_t>(f(static_cast<T>(a), static_cast<T>(b)));
@@ -211,7 +211,7 @@ constexpr std::uint32_t on_halves(std::uint32_t a, std::uint32_t b) {
   return std::uint32_t{high} << 16 | low;
 }
 
-/// Byte or half-word `index` of a word, extended as A's sign says.
+/// Byte or half-word `index` of a word, extended by A's signedness.
 template <typename Part>
 constexpr std::int64_t part(std::uint32_t word, int index) {
   return static_cast<Part>(word >> (index * bits_of<Part>));
@@ -224,7 +224,7 @@ constexpr std::uint32_t dot_4(std::uint32_t a, std::uint32_t b, std::uint32_t c)
   return static_cast<std::uint32_t>(sum);
 }
 
-/// `first` is the first of b's bytes: 0 of .lo, 2 of .hi.
+/// `first` is the number of b's first byte: 0 for .lo, 2 for .hi.
 template <typename A, typename B, int first>
 constexpr std::uint32_t dot_2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return static_cast<std::uint32_t>(std::int64_t{c} + part<A>(a, 0) * part<B>(b, first) + part<A>(a, 1) * part<B>(b, first + 1));

@@ -33,7 +33,8 @@ const Index& index() {
   });
 }
 
-/// "add.s32" as "add.b32": with the integer type in the last place, or behind the one that comes first ("slct.u32.f32"), untyped.
+/// Replaces an integer type by the untyped one: "add.s32" becomes "add.b32". `dot` is the start of the type: the last part, or the first of
+/// two types ("slct.u32.f32").
 std::string with_untyped(std::string_view name, std::size_t dot) {
   std::string untyped(name);
   const char c = dot + 1 < untyped.size() ? untyped[dot + 1] : '\0';

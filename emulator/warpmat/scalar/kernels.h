@@ -7,7 +7,7 @@
 
 namespace warpmat::scalar {
 
-// The kernels by subject, for the instruction set in use.
+// The kernels by subject, for the selected instruction set.
 
 std::span<const Kernel> integer_kernels();
 std::span<const Kernel> bit_kernels();

@@ -1,4 +1,4 @@
-// Loops over the lanes of a warp. Included once for each instruction set.
+// Loops over the lanes of a warp. Each kernel file includes this once for each instruction set.
 
 #if defined(WARPMAT_SCALAR_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_SCALAR_LANES_INL_H_
@@ -16,7 +16,7 @@
 
 #include <warpmat/scalar/kernel.h>
 
-/// A loop over lanes none of which reads what another one writes, although a result may be the array of a source.
+/// A loop over independent lanes: no iteration reads what another one writes, although a result may be the array of a source.
 #ifndef WARPMAT_EACH_LANE
 #if defined(__clang__)
 #define WARPMAT_EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (int lane = 0; lane < 32; ++lane)
@@ -37,7 +37,7 @@ using UnsignedOf =
 template <typename T>
 using Element = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// Lane `lane` of a source; a bool is a predicate.
+/// Lane `lane` of a source; bool means a predicate.
 template <typename T>
 HWY_INLINE T load(const void* source, int lane) {
   if constexpr (std::is_same_v<T, bool>)
@@ -51,7 +51,7 @@ HWY_INLINE void store(void* result, int lane, T value) {
   static_cast<Element<T>*>(result)[lane] = std::bit_cast<UnsignedOf<sizeof(T)>>(value);
 }
 
-/// The predicate of the lanes in which `f(lane)` holds.
+/// The predicate of the lanes for which `f(lane)` is true.
 template <typename F>
 HWY_INLINE std::uint32_t mask_of(F f) {
   std::uint32_t mask = 0;
@@ -59,7 +59,7 @@ HWY_INLINE std::uint32_t mask_of(F f) {
   return mask;
 }
 
-/// results[0] = f(sources[0], sources[1], ...) in every lane. The types of f are those of the operands; a last parameter may be the
+/// results[0] = f(sources[0], sources[1], ...) in every lane. The types of f are those of the operands. A last parameter may be the
 /// modifiers.
 template <auto f>
 struct Lanes;
@@ -84,7 +84,7 @@ struct Lanes<f> {
   }
 
   static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-    const Modifiers m = modifiers;  // a copy, which no store to a result can change
+    const Modifiers m = modifiers;  // a copy that no store to a result can change
     run(results[0], sources, m, std::index_sequence_for<T...>());
   }
 };

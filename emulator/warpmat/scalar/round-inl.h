@@ -1,4 +1,4 @@
-// Rounding of the CPU's arithmetic as modifiers say. Included once for each instruction set.
+// Rounding of the CPU's arithmetic by the modifiers. Each kernel file includes this once for each instruction set.
 
 #if defined(WARPMAT_SCALAR_ROUND_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_SCALAR_ROUND_INL_H_

@@ -11,11 +11,11 @@
 
 namespace warpmat::scalar {
 
-/// `format` as the conversion kernels need it. `stride`: bits from one packed element to the next.
+/// `format` in the form that conversion kernels use. `stride`: bits from one packed element to the next.
 SmallFloat small_float(Format format, int stride);
 
-/// Whether a magnitude with the discarded bits `rest` is rounded up. `half` is the weight of the highest of them, `odd` whether the kept
-/// part is. For stochastic rounding `random` bits are added at the top of the discarded ones, a carry rounds up.
+/// Whether a magnitude with the discarded bits `rest` rounds up. `half` is the weight of the highest discarded bit; `odd` is the last kept
+/// bit. Stochastic rounding adds `random` at the top of the discarded bits; a carry rounds up.
 template <typename B>
 constexpr bool rounds_up(Rounding rounding, bool negative, B rest, B half, bool odd, B random) {
   switch (rounding) {
@@ -29,7 +29,7 @@ constexpr bool rounds_up(Rounding rounding, bool negative, B rest, B half, bool 
   return false;
 }
 
-/// The code of x, of type float or double, in the small format. `random`, of `random_bits` bits, is for stochastic rounding.
+/// The code of x, of type float or double, in the small format. Stochastic rounding uses `random`, of `random_bits` bits.
 template <Rounding rounding, typename T>
 constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, bool relu, std::uint32_t random = 0, int random_bits = 0) {
   using B = Bits<T>;
@@ -41,7 +41,7 @@ constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, boo
 
   const S field = static_cast<S>(absolute >> fraction);
   const B significand = (absolute & (FloatBits<T>::smallest_normal - 1)) | (field != 0 ? FloatBits<T>::smallest_normal : 0);
-  const S above_min = std::max<S>(field, 1) - bias - format.min_exponent;  // the exponent; below 0 the result is subnormal
+  const S above_min = std::max<S>(field, 1) - bias - format.min_exponent;  // the exponent; a negative value makes the result subnormal
   const S shift = std::min<S>(fraction - format.fraction_bits + std::max<S>(-above_min, 0), fraction + 2);
   const B kept = significand >> shift, half = B{1} << (shift - 1), rest = significand & (2 * half - 1);
   const B drawn = static_cast<B>(random) << std::max<S>(shift - random_bits, 0);
@@ -56,8 +56,8 @@ constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, boo
   return absolute > FloatBits<T>::infinity ? format.nan : static_cast<std::uint32_t>(code);
 }
 
-/// The number of a code of less than 16 bits, exactly. Subnormal ones are the fraction of a number that begins with the smallest normal
-/// one, less that: no operand is subnormal in f32, which would be slow.
+/// The value of a code of less than 16 bits, exactly. A subnormal number is computed as the smallest normal number plus the fraction, minus
+/// that number. So no operand is subnormal in f32, which would be slow.
 constexpr float from_small(std::uint32_t code, const SmallFloat& format) {
   constexpr std::uint32_t smallest_normal = 1 << 23;
   const std::uint32_t absolute = code & (format.sign - 1), magnitude = absolute << (23 - format.fraction_bits);
@@ -70,7 +70,7 @@ constexpr float from_small(std::uint32_t code, const SmallFloat& format) {
   return std::bit_cast<float>(bits | ((code & format.sign) != 0 ? FloatBits<float>::sign : 0));
 }
 
-/// ue8m0 of |x|: the exponent, rounded down (.rz) or up (.rp). 2^-127 is the smallest, 2^127 the largest number.
+/// ue8m0 of |x|: the exponent, rounded down (.rz) or up (.rp). The range is 2^-127 to 2^127.
 constexpr std::uint32_t to_power(float x, bool up, bool finite) {
   constexpr std::uint32_t fraction = (1 << 23) - 1, largest = 254, nan = 255, half_of_normal = 1 << 22;
   const std::uint32_t absolute = magnitude(x), field = absolute >> 23;

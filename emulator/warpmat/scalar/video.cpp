@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
-/// A scalar video instruction has a third source only where it merges or combines.
+/// A scalar video instruction has a third source only if it merges or combines.
 template <VideoOperation operation>
 void scalar_video(void* const* results, const void* const* sources, const Modifiers& m) {
   alignas(64) static constexpr std::uint32_t none[32] = {};

@@ -6,13 +6,13 @@
 #include <warpmat/numeric/exact.h>
 #include <warpmat/scalar/kernel.h>
 
-// The video instructions in one lane (PTX ISA 9.1 section 9.7.18). No hardware from sm_50 on has them: ptxas makes other instructions of
-// them, and where these give something else than the PTX ISA says, the bits here are theirs, as ptxas 13.0 makes them for sm_90 [H200].
-// Sources are extended to 64 bits, so that no primary operation but vmad loses anything.
+// The video instructions in one lane (PTX ISA 9.1 section 9.7.18). Hardware from sm_50 on lacks them: ptxas emits other instructions. Where
+// these differ from the PTX ISA, the bits here are those of ptxas 13.0's code for sm_90 [H200]. Sources are extended to 64 bits, so that
+// only vmad can overflow.
 
 namespace warpmat::scalar {
 
-/// `bits` bits of a word from `first` on, extended.
+/// `bits` bits of a word from `first` on, extended to 64 bits.
 constexpr std::int64_t video_part(std::uint32_t word, int first, int bits, bool is_signed) {
   const std::uint64_t up = static_cast<std::uint64_t>(word) >> first << (64 - bits);
   return is_signed ? static_cast<std::int64_t>(up) >> (64 - bits) : static_cast<std::int64_t>(up >> (64 - bits));
@@ -40,7 +40,7 @@ constexpr std::int64_t video_minimum(std::int64_t a, std::int64_t b, const Modif
 constexpr std::int64_t video_maximum(std::int64_t a, std::int64_t b, const Modifiers&) {
   return std::max(a, b);
 }
-/// The average, away from zero where it is not whole.
+/// The average, rounded away from zero.
 constexpr std::int64_t video_average(std::int64_t a, std::int64_t b, const Modifiers&) {
   return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
 }
@@ -61,12 +61,12 @@ constexpr std::int64_t video_compare(std::int64_t a, std::int64_t b, const Modif
 
 using VideoOperation = std::int64_t (*)(std::int64_t, std::int64_t, const Modifiers&);
 
-/// .sat of a 32-bit result. An unsigned one that is too large loses its upper bits instead [H200].
+/// .sat of a 32-bit result. An unsigned overflow is truncated instead [H200].
 constexpr std::int64_t saturate_video(std::int64_t x, bool is_signed) {
   return is_signed ? clamp_to_bits(x, 32, true) : std::max<std::int64_t>(x, 0);
 }
 
-/// A scalar video instruction but vmad. c is 0 where the text has none.
+/// A scalar video instruction other than vmad. c is 0 if the text has none.
 template <VideoOperation operation>
 constexpr std::uint32_t video(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
   const Video& v = m.video;
@@ -74,7 +74,7 @@ constexpr std::uint32_t video(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                      y = video_part(b, v.first_bit[1], v.bits[1], v.is_signed[1]);
   std::int64_t result = operation(x, y, m);
   if (m.saturate) result = saturate_video(result, v.signed_result);
-  // The second operation sees 32 bits of the first one's result, as signed as the instruction's result [H200].
+  // The second operation reads 32 bits of the first one's result, with the signedness of the instruction's result [H200].
   const std::int64_t third = video_part(c, 0, 32, v.signed_result);
   if (v.second != Video::Second::none) result = video_part(static_cast<std::uint32_t>(result), 0, 32, v.signed_result);
   switch (v.second) {
@@ -85,13 +85,13 @@ constexpr std::uint32_t video(std::uint32_t a, std::uint32_t b, std::uint32_t c,
   }
   if (!v.merge) return static_cast<std::uint32_t>(result);
   const auto mask = static_cast<std::uint32_t>(((std::uint64_t{1} << v.result_bits) - 1) << v.result_first_bit);
-  // Into the upper half goes the upper half of the result, not the lower one as the PTX ISA has it [H200].
+  // The upper half receives the upper half of the result; the PTX ISA says the lower one [H200].
   const int shift = v.result_bits == 16 ? 0 : v.result_first_bit;
   return (c & ~mask) | (static_cast<std::uint32_t>(result) << shift & mask);
 }
 
-/// vmad: a · b + c, negated, shifted and clamped as the modifiers say. c, and a and b where they are whole words, are signed whatever their
-/// types [H200].
+/// vmad: a · b + c, negated, shifted and clamped by the modifiers. c is signed whatever its type; so are a and b if they are whole words
+/// [H200].
 constexpr std::uint32_t video_multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c, const Modifiers& m) {
   const Video& v = m.video;
   const std::int64_t x = video_part(a, v.first_bit[0], v.bits[0], v.is_signed[0] || v.bits[0] == 32);
@@ -101,7 +101,7 @@ constexpr std::uint32_t video_multiply_add(std::uint32_t a, std::uint32_t b, std
   if (v.negate_product) sum = 0 - sum;
   const auto third = static_cast<uint128>(video_part(c, 0, 32, true));
   sum += (v.negate_c ? 0 - third : third) + (v.plus_one ? 1 : 0);
-  // Shifted to the right, of which the lower 64 bits count.
+  // Only the lower 64 bits of the shifted sum count.
   const auto shifted = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum >> v.scale));
   return static_cast<std::uint32_t>(m.saturate ? clamp_to_bits(shifted, 32, v.signed_result) : shifted);
 }

@@ -24,7 +24,7 @@ void add_mma(const Form& form, Need& out) {
   if (form.scale_vector > 1) out.scale_factors = size(form.stored_k()) / group_elements;
 }
 
-/// A product of 16x16, 32x8 or 8x32 has few k: A and B have no more elements than those of the largest mma.
+/// A product of 16x16, 32x8 or 8x32 has a small k: A and B have no more elements than those of the largest mma.
 void add_wmma(const Form& form, Need& out) {
   out.results = size(form.shape.m) * size(form.shape.n);
   out.wmma_elements = size(std::max(form.shape.m, form.shape.n)) * size(form.shape.k);

@@ -8,7 +8,7 @@
 namespace warpmat {
 namespace {
 
-// ---- What a form and its lowering have, in words ------------------------------------------------------------------------------------
+// ---- Properties of a form and its lowering ------------------------------------------------------------------------------------
 
 using Concerns = bool (*)(const Form&, const Lowering&);
 
@@ -50,7 +50,7 @@ bool gives_f16(const Form& f) {
   return f.accumulator() == Format::f16;
 }
 
-/// Whether products reach the smallest and the largest numbers of f32.
+/// Whether products can reach the smallest and the largest numbers of f32.
 bool has_wide_multiplicands(const Form& f) {
   return row_of(f, OperandName::a).exponent_bits == row(Format::f32).exponent_bits;
 }
@@ -65,7 +65,7 @@ int lowest_product_bit(const Form& f) {
   return lowest(OperandName::a) + lowest(OperandName::b);
 }
 
-/// Whether some product of a subnormal number of A or B, as it is multiplied, is so large that its exponent decides what other terms lose.
+/// Whether the exponent of a product of a subnormal number can decide how many bits other terms lose.
 bool subnormals_align(const Form& f, const Lowering& l) {
   int largest = no_floor;
   for (const auto& [x, y] : {std::pair(OperandName::a, OperandName::b), std::pair(OperandName::b, OperandName::a)})
@@ -74,7 +74,7 @@ bool subnormals_align(const Form& f, const Lowering& l) {
   return largest - l.model->fraction_bits > lowest_product_bit(f);
 }
 
-/// The same of the subnormal numbers of fp8 formats that are normal as f16, by fp8's own exponents.
+/// The same for subnormal numbers of fp8 formats that are normal as f16, by fp8's own exponents.
 bool fp8_subnormals_align(const Form& f, const Lowering& l) {
   int largest = no_floor;
   for (const auto& [x, y] : {std::pair(OperandName::a, OperandName::b), std::pair(OperandName::b, OperandName::a)})
@@ -83,19 +83,19 @@ bool fp8_subnormals_align(const Form& f, const Lowering& l) {
   return largest - l.model->fraction_bits > lowest_product_bit(f);
 }
 
-/// Sums of products that are never negative grow from C on, and clamping on the way changes nothing.
+/// False if no product is negative: sums then only grow from C on, and clamping partial sums changes nothing.
 bool has_negative_products(const Form& f) {
   return row_of(f, OperandName::a).is_signed || row_of(f, OperandName::b).is_signed;
 }
 
-/// Whether A or B has numbers that are subnormal where they are multiplied.
+/// Whether A or B has numbers that are subnormal in the multiplier.
 bool multiplies_subnormals(const Form& f, const Lowering& l) {
   if (!split(f, l)) return true;
   return min_exponent(row_of(f, OperandName::a)) == min_exponent(row(Format::f16)) ||
          min_exponent(row_of(f, OperandName::b)) == min_exponent(row(Format::f16));
 }
 
-/// Whether a sum other than zero can round to a zero of the format that sums have in the unit.
+/// Whether a nonzero sum can round to a zero of the unit's sum format.
 bool rounds_to_zero(const Form& f, const Lowering& l) {
   if (!sums_in_unit(f, l)) return false;
   const FormatRow& sum = row(f.accumulator());
@@ -103,17 +103,17 @@ bool rounds_to_zero(const Form& f, const Lowering& l) {
   return gives_f16(f) ? lowest_product_bit(f) <= smallest - 1 : lowest_product_bit(f) < smallest;
 }
 
-/// Whether one of C and D is f16 and the other f32, and the unit adds in f32.
+/// Whether one of C and D is f16, the other f32, and the unit adds in f32.
 bool converts(const Form& f, const Lowering& l) {
   return l.semantics == Semantics::dot && f.format(OperandName::c) != f.format(OperandName::d);
 }
 
-/// The same with an f16 C: as f32 it is never subnormal, and its NaN is the canonical one.
+/// converts() with an f16 C: as f32 it is never subnormal, and its NaN is canonical.
 bool widens(const Form& f, const Lowering& l) {
   return converts(f, l) && f.format(OperandName::c) == Format::f16;
 }
 
-/// The same with an f16 D: it does not show which NaN the sum was.
+/// converts() with an f16 D: it does not show which NaN the sum was.
 bool narrows(const Form& f, const Lowering& l) {
   return converts(f, l) && f.format(OperandName::d) == Format::f16;
 }

@@ -10,9 +10,9 @@ namespace warpmat {
 struct Form;
 struct Lowering;
 
-/// A rule of the arithmetic turned into another that hardware could follow as well. The lowering table has none: published models
-/// that disagree with what was measured are written with these, and so are mutants of the table, which recorded answers must refute.
-/// What each does stands in deviation_rows(); execute/reference/deviating.h executes them.
+/// A rule of the arithmetic replaced by another one that hardware could follow. The lowering table has none. They describe published models
+/// that disagree with measurements, and mutants of the table, which recorded answers must refute. deviation_rows() describes each;
+/// execute/reference/deviating.h executes them.
 enum class Deviation : std::uint8_t {
   // operands and products
   multiplicand_subnormals_flushed,
@@ -88,8 +88,8 @@ class Deviations {
 struct DeviationRow {
   Deviation deviation;
   std::string_view name;     ///< "products_normalised"
-  std::string_view summary;  ///< what then happens, and who says so
-  /// Whether some operands of `form`, executed as `lowering` says, give other bits with this deviation.
+  std::string_view summary;  ///< its effect, and its source
+  /// Whether some operands of `form`, executed by `lowering`, give other bits with this deviation.
   bool (*concerns)(const Form& form, const Lowering& lowering);
 };
 

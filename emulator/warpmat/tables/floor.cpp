@@ -8,7 +8,7 @@ namespace {
 constexpr auto h200 = "H200";
 constexpr auto matlab = "MATLAB-tensor-core 0.5";
 
-/// How the floors of 16- and 19-bit formats are known on a hardware.
+/// The evidence for the floors of 16- and 19-bit formats on a hardware.
 struct Row {
   Hardware hardware;
   Evidence evidence;
@@ -25,7 +25,7 @@ constexpr Row rows[] = {
     {sm_121, assumed, "as sm_100"},
 };
 
-/// The exponent of the smallest bit that a product can have.
+/// The exponent of the lowest bit of any product.
 int lowest_product_bit(const Form& form) {
   int lowest = 0;
   for (const OperandName name : {OperandName::a, OperandName::b})

@@ -7,17 +7,16 @@
 
 namespace warpmat {
 
-/// The least exponent that a matrix unit aligns terms to (DotModel::floor), and how that is known. A row of the lowering table says how the
-/// rest of its arithmetic is known; floors have a label of their own, because operands that confirm the rest need not come near them:
-/// normally distributed ones, as most published outputs are of, do not.
+/// The minimum exponent to which a matrix unit aligns terms (DotModel::floor), and its evidence. Floors have a label of their own: operands
+/// that confirm the rest of a row need not come near the floor. Normally distributed operands, as in most published outputs, do not.
 struct Floor {
-  int exponent;  ///< no_floor where the unit is taken to have none
+  int exponent;  ///< no_floor if the unit has none
   Evidence evidence;
   std::string_view source;
 };
 
-/// The floor of `form` on `hardware`. Nothing where there is no such lowering, or no sum of products in a matrix unit, or where no operands
-/// can tell the floor from another: the smallest bit of a product lies above all that it cuts (f16 with f32 results; fp8 on sm_90).
+/// The floor of `form` on `hardware`. Nothing if there is no such lowering, or if it has no sum of products in a matrix unit. Nothing too
+/// if no operands can distinguish floors, because every product bit is above all that the floor cuts (f16 with f32 results; fp8 on sm_90).
 std::optional<Floor> find_floor(const Form& form, Hardware hardware);
 
 }  // namespace warpmat

@@ -9,8 +9,8 @@
 
 namespace warpmat {
 
-/// What tools say of a result's bits, from weak to strong: the evidence of the row that decides them; but of what the ISA fixes completely,
-/// data movement and integers, that it does, which is more than a paper about floating point can say.
+/// The confidence in a result's bits, from weak to strong: the evidence of the row that decides them. If the ISA fixes all bits (data
+/// movement, integers), the label is at least `specified`, which outranks a paper about floating point.
 enum class Label : std::uint8_t { assumed, published, replayed, specified, measured };
 
 /// "specified".

@@ -30,8 +30,8 @@ class Set {
 /// Which mma forms a row is for, beside the format of A.
 enum class Which : std::uint8_t { any, dense, sparse };
 
-/// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` are those of
-/// .kind. The first row that fits a form counts.
+/// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` lists their .kind.
+/// The first row that matches a form is used.
 struct Row {
   Mnemonic mnemonic;
   Set<Format> multiplicands;
@@ -39,7 +39,7 @@ struct Row {
   Which which;
   Set<Hardware> hardware;
   Lowering lowering;
-  int m = 0;  ///< rows of the product, where only those of one size take this way; 0: of any
+  int m = 0;  ///< rows of the product if the row is for one size only; 0: any
 };
 
 constexpr auto ldmatrix = Mnemonic::ldmatrix;
@@ -101,8 +101,7 @@ constexpr const DotModel* ampere = &dot_models::ampere;
 constexpr const DotModel* hopper = &dot_models::hopper;
 constexpr const DotModel* hopper_k4 = &dot_models::hopper_k4;
 
-// Machine instructions were read from what ptxas 13.0 makes of each form; {mnk} stands for the form's shape,
-// {mnh} for the same with half of k.
+// Machine instructions are those that ptxas 13.0 emits for each form. {mnk} stands for the form's shape, {mnh} for the same with half of k.
 constexpr Row rows[] = {
     // ---- data movement
     {ldmatrix, no_arithmetic, plain, any, {sm_90}, {"LDSM", S::ldmatrix, no_model, measured, h200}},
@@ -172,7 +171,7 @@ constexpr Row rows[] = {
     {mma, fp4, mxf4, dense, {sm_120}, {"OMMA.SF.{mnk}", S::grouped_dot, &dot_models::blackwell_fp4, published, mma_sim}},
     {mma, fp4, mxf4, any, rtx_blackwell, {"OMMA.SF.{sp}{mnk}", S::grouped_dot, &dot_models::blackwell_fp4, assumed, "as dense on sm_120"}},
 
-    // ---- integers: exact on every hardware, in pieces where it has no unit of the width
+    // ---- integers: exact on every hardware, in pieces if it has no unit of the width
     {mma, bytes, plain, any, {sm_90}, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, measured, h200, metadata_known}},
     {mma, nibbles, plain, any, {sm_90}, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, measured, h200, called_metadata}},
     {mma, bits, plain, any, {sm_90}, {"BMMA.{mnk}", S::bit_dot, no_model, measured, h200}},
@@ -182,8 +181,8 @@ constexpr Row rows[] = {
     {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, published, isa}},
     {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa, of_bytes}},
 
-    // ---- wmma: no unit of its own. ptxas writes loads and stores of parts of rows, and the instructions of mma for halves of the product;
-    // where n is 32, those of the transposed matrices. Which registers hold what is known of sm_90 alone.
+    // ---- wmma has no unit of its own. ptxas emits loads and stores of parts of rows, and the instructions of mma for halves of the
+    // product; if n is 32, for those of the transposed matrices. The registers' contents were measured on sm_90 only.
     {wmma_load, no_arithmetic, plain, any, {sm_90}, {"LD", S::wmma_load, no_model, measured, h200}},
     {wmma_load, no_arithmetic, plain, any, {sm_70}, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
     {wmma_load, no_arithmetic, plain, any, turing_on, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_90"}},
@@ -220,7 +219,7 @@ bool has(Hardware hardware, const Form& form) {
   return std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == hardware && !unavailable(form, t); });
 }
 
-/// Whether `r` is for `form` on `hardware`, which has the form.
+/// Whether `r` applies to `form` on `hardware`. Precondition: the hardware has the form.
 bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
   if (!multiplies(form.mnemonic)) return true;

@@ -45,12 +45,12 @@ struct Range {
   int least, largest;
 };
 
-/// Exponents as sums are aligned by, of a format's numbers that are not zero.
+/// Alignment exponents of a format's nonzero numbers.
 Range exponents(const FormatRow& f) {
   return {min_exponent(f), max_exponent(f)};
 }
 
-/// The numbers that the rules follow from.
+/// The quantities from which the rules derive their answers.
 struct Facts {
   const Form& form;
   const Lowering& lowering;
@@ -63,13 +63,13 @@ struct Facts {
   int floor() const { return model().floor(form.accumulator()); }
   bool f16_result() const { return form.accumulator() == Format::f16; }
 
-  /// Of the factors from A or B: in split products they are numbers of f16, where a subnormal fp8 may be a normal number.
+  /// Exponents of factors from A or B. In split products they are f16 numbers; a subnormal fp8 may then be a normal number.
   Range factor(OperandName name) const {
     const FormatRow& f = row_of(name);
     if (arithmetic != split || min_exponent(f) <= min_exponent(row(Format::f16))) return exponents(f);
     return {min_exponent(f) - f.fraction_bits, max_exponent(f)};
   }
-  /// Of the terms that are not C.
+  /// Exponents of the terms other than C.
   Range products() const {
     Range sum = factor(OperandName::a);
     sum.least += factor(OperandName::b).least;
@@ -79,25 +79,25 @@ struct Facts {
     if (arithmetic == grouped) sum = {0, 0};  // aligned by the scales alone
     return {sum.least + 2 * scale.least, sum.largest + 2 * scale.largest};
   }
-  /// The exponent of the smallest bit that a product has.
+  /// The exponent of the lowest bit of any product.
   int lowest_bit() const {
     int lowest = 0;
     for (const OperandName name : {OperandName::a, OperandName::b}) lowest += min_exponent(row_of(name)) - row_of(name).fraction_bits;
     if (form.scale_vector != 0) lowest += 2 * (min_exponent(row_of(OperandName::scale_a)) - row_of(OperandName::scale_a).fraction_bits);
     return lowest;
   }
-  /// The exponent of C as a term; in split products C is none, but a step's result is, which lies among the products.
+  /// The exponent of C as a term. In split products C is not a term, but a step's result is; it is within the products' range.
   Range accumulator() const {
     if (arithmetic == split) return products();
     const Range of_c = exponents(row_of(OperandName::c));
     return c_becomes_wider() ? Range{of_c.least - row_of(OperandName::c).fraction_bits, of_c.largest} : of_c;
   }
-  /// How far below E a term can lie. Only one is C.
+  /// The maximum distance of a term below E. Only one term is C.
   int most_distance() const {
     const Range p = products(), c = accumulator();
     return std::max(p.largest - std::min(p.least, c.least), c.largest - p.least);
   }
-  /// How far below E a bit of a term can lie.
+  /// The maximum distance of a term's bit below E.
   int most_distance_of_a_bit() const {
     const Range p = products(), c = accumulator();
     const int lowest_of_c =
@@ -114,7 +114,7 @@ struct Facts {
   bool nearest() const { return arithmetic != chain_f64 && (f16_result() || arithmetic == split || arithmetic == chain_f32); }
 };
 
-/// Why the region cannot be reached; empty where it can.
+/// Why the region cannot be reached; empty if it can.
 using Why = std::string_view;
 
 Why unless(bool reached, Why why) {
@@ -144,7 +144,7 @@ Why alignment_cuts(const Facts& f) {
   return unless(f.most_distance_of_a_bit() > f.model().fraction_bits, "no bit lies so far below E");
 }
 
-/// Whether a sum has bits below those of the result: a unit that keeps few, with an f32 result, has none.
+/// Whether a sum has bits below those of the result. A unit with few bits and an f32 result has none.
 Why sum_has_more_bits(const Facts& f) {
   if (f.arithmetic & chains || f.arithmetic == split) return {};
   constexpr int carries = 6;  // of up to 33 terms less than 4
@@ -210,7 +210,7 @@ bool drops_result_bits(const Facts& f) {
   return f.model().result_fraction_bits < f.d().fraction_bits;
 }
 
-/// How many values a selector or ids have.
+/// The number of values of a selector or ids.
 std::size_t choices(const Facts& f, O name) {
   if (name == O::selector) return sparse(f) ? static_cast<std::size_t>(f.form.operand(O::e).fragment.matrices()) : 0;
   return scaled(f) ? static_cast<std::size_t>(4 / f.form.scale_vector * f.form.operand(name).choices) : 0;
@@ -220,7 +220,7 @@ Why can(const Facts&) {
   return {};
 }
 
-/// The operand is of a format without what the region needs.
+/// The operand's format lacks what the region needs.
 template <bool (Facts::*has)(O) const, O name>
 Why if_format(const Facts& f) {
   return unless((f.*has)(name), "the format has none");
@@ -229,14 +229,14 @@ Why if_infinite_factor(const Facts& f) {
   return unless(f.infinite_factor(), "no factor is infinite");
 }
 
-/// The sum of split products may be infinite, which the addition of C meets as a product.
+/// The sum of split products may be infinite; the addition of C treats it as a product.
 Why if_infinite_product(const Facts& f) {
   return unless(f.infinite_factor() || (f.arithmetic == split && f.f16_result()), "no product is infinite");
 }
 
 struct Rule {
   Event event;
-  unsigned arithmetic;  ///< that has the region
+  unsigned arithmetic;  ///< kinds that have the region
   bool (*concerns)(const Facts&) = always;
   Why (*why)(const Facts&) = can;  ///< why it cannot be reached
 };

@@ -7,13 +7,13 @@
 
 namespace warpmat {
 
-// Which regions (numeric/events.h) an instruction has, and which of them operands can reach: worked out from the widths of its formats and
-// the numbers of its unit, never from what some operands did reach.
+// The regions (numeric/events.h) of an instruction, and which of them operands can reach. Derived from the widths of its formats and the
+// numbers of its unit, never from what some operands did reach.
 
-/// What is known of a region of an instruction on a hardware.
+/// A region of an instruction on a hardware.
 struct Reach {
-  bool concerns = false;    ///< the instruction has a rule with such a region
-  std::string_view reason;  ///< why no operands reach it; empty where they do
+  bool concerns = false;    ///< the instruction has a rule with this region
+  std::string_view reason;  ///< why no operands reach it; empty if some do
 
   bool reachable() const { return concerns && reason.empty(); }
 };

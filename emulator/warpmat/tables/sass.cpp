@@ -25,14 +25,14 @@ std::string rounding_suffix(Rounding rounding) {
   return "";
 }
 
-/// ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16-bit elements; the others' spelling nobody has written down.
+/// ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16-bit elements. The spelling of the others is not known.
 std::optional<std::string> move_name(const Form& form, const Lowering& lowering) {
   if (form.memory_bits != 16 || form.shape.m != 8 || form.shape.n != 8) return std::nullopt;
   const bool across = form.transposed || lowering.semantics == Semantics::movmatrix;
   return format_text("{}.16.{}{}", lowering.machine, across ? "MT88" : "M88", form.number == 1 ? "" : format_text(".{}", form.number));
 }
 
-/// What follows the machine instruction's name and shape in an mma.
+/// The text after the machine instruction's name and shape in an mma.
 std::optional<std::string> type_suffix(const Form& form, const Lowering& lowering) {
   const Format a = form.format(OperandName::a), b = form.format(OperandName::b), d = form.format(OperandName::d);
   switch (lowering.semantics) {
@@ -62,7 +62,7 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
   std::string machine = machine_name(form, lowering);
   const auto suffix = type_suffix(form, lowering);
   if (!suffix) return std::nullopt;
-  // Only of f64 does SASS write the shape with crosses: DMMA.16x8x4.
+  // SASS writes the shape with crosses for f64 only: DMMA.16x8x4.
   if (lowering.semantics == Semantics::f64_chain) machine = format_text("DMMA.{}x{}x{}", form.shape.m, form.shape.n, form.shape.k);
   return machine + *suffix;
 }

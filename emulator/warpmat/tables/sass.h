@@ -8,11 +8,11 @@
 
 namespace warpmat {
 
-/// How SASS spells the one machine instruction that `form` becomes under `lowering`, types and modifiers included: "HMMA.16816.F32.BF16",
-/// "LDSM.16.MT88.4". Nothing where there are several, and where nobody has written down how the assembler spells it.
+/// SASS's spelling of the one machine instruction that `form` becomes under `lowering`, types and modifiers included:
+/// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several, or if the assembler's spelling is not known.
 std::optional<std::string> sass_name(const Form& form, const Lowering& lowering);
 
-/// The first form of the table that `target` has and that becomes the machine instruction `name`; nullptr if there is none.
+/// The first form of the table that `target` has and that becomes the machine instruction `name`, or nullptr.
 const Form* find_sass(std::string_view name, const Target& target);
 
 }  // namespace warpmat

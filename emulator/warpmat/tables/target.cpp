@@ -12,7 +12,7 @@ namespace {
 
 using enum Target::Features;
 
-// Names: PTX ISA 9.1 section 11.1.2. First versions: release notes of that section, confirmed with ptxas 13.0 (which already takes sm_88
+// Names: PTX ISA 9.1 section 11.1.2. First versions: release notes of that section, confirmed with ptxas 13.0 (which already accepts sm_88
 // under 7.3, though the ISA introduces it in 9.0). Families: PTX ISA 9.1 section 5.1.2 and the table of .target in section 11.1.2.
 constexpr std::array table{
     Target{"sm_70", 70, 0, Hardware::sm_70, baseline, {6, 0}},

@@ -10,7 +10,7 @@
 
 namespace warpmat {
 
-/// What computes. Targets that differ only in their suffix (sm_90, sm_90a) are the same hardware.
+/// The chip generation. Targets that differ only in their suffix (sm_90, sm_90a) have the same hardware.
 enum class Hardware : std::uint8_t {
   sm_70,
   sm_75,
@@ -36,9 +36,9 @@ struct PtxVersion {
 /// The newest version whose rules the tables follow: PTX ISA 9.1.
 WARPMAT_LOCAL inline constexpr PtxVersion newest_ptx{9, 1};
 
-/// A `.target`: a hardware and which of its features the program may use.
+/// A `.target`: a hardware and the features that the program may use.
 struct Target {
-  /// Features beyond the baseline: none ("sm_100"), those of the family ("sm_100f"), or those of this very architecture ("sm_100a").
+  /// Features beyond the baseline: none ("sm_100"), those of the family ("sm_100f"), or those of this architecture ("sm_100a").
   enum class Features : std::uint8_t { baseline, family, architecture };
 
   std::string_view name;  ///< "sm_90a"
@@ -57,11 +57,10 @@ struct Target {
 /// The target of that name, or nullptr.
 [[nodiscard]] WARPMAT_API const Target* find_target(std::string_view name);
 
-/// The target of the table that is equal to `target`, whose address lasts: itself, or what it was copied from; nullptr if it was changed
-/// since.
+/// The target of the table that equals `target`; its address is permanent. nullptr if `target` is not a copy of one.
 [[nodiscard]] WARPMAT_API const Target* listed(const Target& target);
 
-/// The target of that name; an unknown one throws std::invalid_argument naming the targets that exist.
+/// The target `name`. Throws std::invalid_argument for an unknown name; the message lists the targets.
 [[nodiscard]] WARPMAT_API const Target& target(std::string_view name);
 
 /// "sm_90".
@@ -70,9 +69,9 @@ struct Target {
 /// "7.8".
 [[nodiscard]] WARPMAT_API std::string to_string(PtxVersion version);
 
-/// How the bits of a form on a hardware are known.
+/// The evidence for the bits of a form on a hardware.
 enum class Evidence : std::uint8_t {
-  assumed,    ///< nobody has said: deduced from neighbouring generations
+  assumed,    ///< deduced from neighbouring generations; no source says so
   published,  ///< literature only
   replayed,   ///< compared bit for bit with published outputs of that hardware
   measured,   ///< compared bit for bit with that hardware by this project

@@ -23,7 +23,7 @@ bool has_width(Widths widths, int n) {
   return widths == Widths::eights || n % 16 == 0 || n == 8 || n == 24;
 }
 
-/// Pairs of types of A and B, with the types that D may have.
+/// Pairs of A's and B's types, with the types that D may have.
 struct Row {
   std::vector<Format> multiplicands;
   bool mixed;  ///< A and B may have different types of the list
@@ -49,7 +49,7 @@ const std::vector<Row>& rows() {
   });
 }
 
-/// What one form has of its own.
+/// The properties of one form within a row.
 struct Choice {
   Format d, a, b;
   bool sparse;
@@ -104,10 +104,10 @@ std::vector<WgmmaForm> expand_all() {
   return out;
 }
 
-// The arithmetic of the tiles, compared with an H200 in all classes of operands. That of 16- and 19-bit types is the one of mma, the floor
-// of f16 results included: recorded answers contradict every other one. fp8 has a unit of its own: one step of all 32 products, 13 bits
-// below the largest term, and 13 fraction bits of an f32 result; nothing is left of a floor: -121 for f32 and -15 for f16, or more,
-// contradict the H200.
+// The arithmetic of the tiles, compared with an H200 in all classes of operands. That of 16- and 19-bit types is the arithmetic of mma,
+// including the floor of f16 results: recorded answers contradict every other one. fp8 has a unit of its own: one step of all 32 products,
+// 13 bits below the largest term, and 13 fraction bits of an f32 result. It has no floor: floors of -121 or more for f32 and -15 or more
+// for f16 contradict the H200.
 constexpr DotModel hopper_fp8{"hopper_fp8", 32, 13, 13};
 
 constexpr auto h200 = "H200";

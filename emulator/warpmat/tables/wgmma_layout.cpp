@@ -15,7 +15,7 @@ int bits_of(const std::vector<AxisBits>& space) {
   return bits;
 }
 
-/// The layout of one warp's rows, with further rows for the other warps.
+/// The layout of one warp's rows, extended by the rows of the other warps.
 LinearLayout for_all_warps(const LinearLayout& of_warp) {
   std::vector<AxisBits> from = of_warp.from(), to = of_warp.to();
   std::vector<std::uint64_t> columns = of_warp.columns();

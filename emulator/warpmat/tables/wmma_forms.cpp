@@ -8,19 +8,19 @@
 namespace warpmat {
 namespace {
 
-// PTX ISA 9.1 sections 9.7.14.3 and 9.7.14.4. What ptxas 13.0 assembles decides where it and the text differ: it loads and stores C and D
-// of m8n8k32 and m8n8k128 as f32 too. It reads f64 of m16n16k16 and m16n16k8 and makes nothing of their products; those are no forms here.
-// Nor is .satfinite of f16, which PTX 6.5 took away.
+// PTX ISA 9.1 sections 9.7.14.3 and 9.7.14.4. Where ptxas 13.0 and the text differ, the rows follow ptxas: it loads and stores C and D of
+// m8n8k32 and m8n8k128 as f32 too. It parses f64 of m16n16k16 and m16n16k8 but emits nothing for their products, so these are no forms
+// here. Nor is .satfinite of f16, which PTX 6.5 removed.
 
-/// Which types of C and D go with each other.
+/// Allowed pairs of C's and D's types.
 enum class Accumulators : std::uint8_t { f32, f32_and_f16, s32, f64 };
 
-enum class Layouts : std::uint8_t { any, row_col };  ///< of A and B: any, or .row and .col alone
+enum class Layouts : std::uint8_t { any, row_col };  ///< layouts of A and B: any, or only .row and .col
 
-/// Qualifiers of wmma.mma beside shape and types.
+/// Qualifiers of wmma.mma in addition to shape and types.
 enum class Variants : std::uint8_t { none, satfinite, xor_popc, and_popc, roundings };
 
-/// The products of a shape and a type of A and B. The forms that load and store their operands exist from the same version on.
+/// The products of a shape and a type of A and B. The loads and stores of their operands exist from the same version on.
 struct Row {
   Shape shape;
   Format multiplicands;
@@ -67,7 +67,7 @@ constexpr int f16_registers = 8;  ///< of A and B of f16, whatever the shape (PT
 Fragment multiplicand(const Row& r, OperandName operand) {
   const bool is_a = operand == OperandName::a;
   const int lines = is_a ? r.shape.m : r.shape.n;
-  // The unit's 16 lines are A's where A has 16 or more, and B's where the transposed matrices are multiplied.
+  // The unit's 16 lines are A's if A has 16 or more; they are B's if the transposed matrices are multiplied.
   const int tile = is_a ? std::min(lines, 16) : lines == 32 ? 16 : 8;
   const Axis line = is_a ? Axis::row : Axis::column, other = is_a ? Axis::column : Axis::row;
   const int registers = r.multiplicands == Format::f16 ? f16_registers : 0;
@@ -129,7 +129,7 @@ void add_moves(const Row& r, const Moved& moved, bool both_layouts, std::vector<
     }
 }
 
-/// The types in which C and D are loaded and stored.
+/// The types in which C and D can be loaded and stored.
 std::vector<Format> moved_accumulators(const Row& r) {
   switch (r.accumulators) {
     case Acc::f32_and_f16: return {Format::f32, Format::f16};
@@ -149,7 +149,7 @@ void add_all_moves(const Row& r, std::vector<Form>& out) {
 
 // ---- wmma.mma -----------------------------------------------------------------------------------------------------------------------
 
-/// One product: the layouts and the types of C and D.
+/// One product: its layouts and the types of C and D.
 struct Choice {
   bool a_column, b_column;
   Format d, c;

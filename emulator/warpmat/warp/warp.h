@@ -16,28 +16,29 @@ namespace warpmat {
 
 WARPMAT_LOCAL inline constexpr int lanes = 32;
 
-/// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first. Aligned so that no vector of
-/// lanes crosses a cache line.
+/// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first. The alignment keeps vectors
+/// of lanes from crossing a cache line.
 struct alignas(64) Register : std::array<std::uint32_t, lanes> {};
 
-/// What a run does wrong. The instruction that raised it has changed nothing.
+/// An error of a run. The instruction that raised it has changed nothing.
 class WARPMAT_API Trap : public std::runtime_error {
  public:
-  /// `where` names the statement, once it is known: "line 7".
+  /// `where` names the statement if it is known: "line 7".
   Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where = {});
 
-  int lane;                              ///< the lane that is to blame, 0 to 31; -1 if none is
-  std::optional<std::uint64_t> address;  ///< its shared-memory byte address, where one is wrong
+  int lane;                              ///< the lane at fault, 0 to 31; -1 if none is
+  std::optional<std::uint64_t> address;  ///< its wrong byte address in shared memory, if any
   std::string reason;                    ///< what is wrong and what would be right
-  std::size_t warp = 0;                  ///< in a batch, the warp that is to blame
+  std::size_t warp = 0;                  ///< in a batch, the warp at fault
 };
 
-/// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's memory does not begin at 0.
+/// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's shared memory does not begin at
+/// 0.
 class WARPMAT_API SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes = 0, std::uint32_t base = 0) : SharedMemory(std::vector<std::uint8_t>(bytes), base) {}
   explicit SharedMemory(std::vector<std::uint8_t> bytes, std::uint32_t base = 0) : owned_(std::move(bytes)), bytes_(owned_), base_(base) {}
-  /// Memory that lies in `bytes`, which must outlive it.
+  /// Memory that uses `bytes`, which must outlive it.
   [[nodiscard]] static SharedMemory borrowing(std::span<std::uint8_t> bytes, std::uint32_t base = 0);
 
   SharedMemory(const SharedMemory& other)
@@ -51,8 +52,8 @@ class WARPMAT_API SharedMemory {
   std::span<std::uint8_t> bytes() { return bytes_; }
   std::span<const std::uint8_t> bytes() const { return bytes_; }
 
-  /// The `size` bytes at `address`, for `lane`. Throws Trap unless `address` is a multiple of `size` and the bytes lie inside.
-  /// `what` names the access in the message: "row".
+  /// The `size` bytes at `address`, for `lane`. Throws Trap unless `address` is a multiple of `size` and the bytes are inside. `what` names
+  /// the access in the message: "row".
   std::span<std::uint8_t> at(int lane, std::uint64_t address, std::size_t size, const char* what);
   std::span<const std::uint8_t> at(int lane, std::uint64_t address, std::size_t size, const char* what) const;
 

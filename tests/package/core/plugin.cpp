@@ -1,4 +1,4 @@
-// A plug-in with a warpmat inside that nobody outside can see.
+// A plug-in that contains warpmat without exporting it.
 
 #include "../mma.h"
 

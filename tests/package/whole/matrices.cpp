@@ -1,5 +1,5 @@
 // Calls every function that takes or returns Eigen's matrices, as a host that was compiled with other flags than the library: with AVX
-// Eigen allocates in another way. Sizes differ, so that memory that is freed wrongly is met.
+// Eigen allocates in another way. Sizes differ, so that wrongly freed memory is detected.
 
 #include <warpmat/warpmat.h>
 

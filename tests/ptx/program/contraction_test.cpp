@@ -12,7 +12,7 @@ using namespace warpmat;
 
 namespace {
 
-// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which f32 keeps 1 + 2^-11: what is left shows whether a product was rounded.
+// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, f32 keeps 1 + 2^-11: the rest shows whether a product was rounded.
 constexpr float a = 1.0f + 0x1p-12f, rounded = 1.0f + 0x1p-11f;
 
 /// What `body` makes of %f1 = %f2 = 1 + 2^-12, as bits of f32, with and without contraction.
@@ -114,13 +114,13 @@ TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3; add.f32 %f9, %f6, %f5;", 0},
            Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f9, %f5, %f6;", 0},
            Case{"mul.rn.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 bra L; add.f32 %f9, %f5, %f3; L:", 0},
-           // Beside a branch or an early end, fused or not; products alone concern nobody.
+           // Beside a branch or an early end, fused or not; products without sums do not matter.
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; setp.ge.u32 %p1, %i, 40; @%p1 bra L; add.f32 %f9, %f9, %f3; L:", 1},
            Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret; add.f32 %f9, %f5, %f3;", 1},
            Case{"mul.f32 %f9, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret;", 0},
            // A product that something else uses too.
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 1},
-           // Of two that meet, the one with more uses.
+           // Of two products in one add, the one with more uses.
            Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.f32 %f9, %f7, %f8;", 1},
        }) {
     INFO(c.body);

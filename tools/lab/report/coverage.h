@@ -14,11 +14,11 @@
 
 namespace warpmat {
 
-// Which regions of an instruction's rules (numeric/events.h) the cases of each operand class reach, by the reference path: no GPU takes
-// part.
+// The regions of an instruction's rules (numeric/events.h) that the cases of each operand class reach, by the reference path, without a
+// GPU.
 
-/// The bits of what an instruction wrote: those seen as one, and those seen as zero, by 32-bit word, a word for each lane of each register
-/// of D (or of ldmatrix's r), or of shared memory.
+/// The bits written by an instruction: those seen as one, and those seen as zero, by 32-bit word. There is a word for each lane of each
+/// register of D (or of ldmatrix's r), or for shared memory.
 struct WrittenBits {
   std::vector<std::uint32_t> ones, zeros;
 
@@ -28,7 +28,7 @@ struct WrittenBits {
   std::size_t seen() const;
 };
 
-/// What the cases of a class reached in a form.
+/// The regions that the cases of a class reached in a form.
 struct CoverageRow {
   TestedForm form;
   const OperandClass* operand_class;
@@ -39,31 +39,31 @@ struct CoverageRow {
 
 struct CoveragePlan {
   std::vector<TestedForm> forms;
-  const Target* target;  ///< has all of them
-  std::size_t warps;  ///< of each form and class; four times as many where the class is directed, or bits only move; of wgmma, warpgroups
+  const Target* target;  ///< has all of the forms
+  std::size_t warps;     ///< of each form and class; four times as many if the class is directed, or bits only move; for wgmma warpgroups
   std::uint64_t seed = 1;
 };
 
-/// The form whose rules decide the bits: the form itself, or of wgmma its tile; and how `target`, which has the form, executes it.
+/// The form whose rules decide the bits: the form itself, or for wgmma its tile; and its lowering on `target`, which has the form.
 const Form& arithmetic_of(const TestedForm& form);
 const Lowering& lowering_of(const TestedForm& form, const Target& target);
 
-/// A row for each form and each class that applies to it, in their order. All cores take part.
+/// A row for each form and each class that applies to it, in order. Uses all cores.
 std::vector<CoverageRow> cover(const CoveragePlan& plan);
 
-/// The rows of each form together.
+/// The rows of each form combined.
 std::vector<CoverageRow> by_form(std::span<const CoverageRow> rows);
 
-/// A cell that operands can reach (tables/reach.h) and none reached, or that some reached although none should be able to.
+/// A cell that operands can reach (tables/reach.h) but did not, or that some reached although that should be impossible.
 struct CoverageFault {
   TestedForm form;
   std::string text;  ///< "distance 24: reachable, but no case reached it"
 };
 
-/// Of rows that by_form made. Bits of D count as a cell, too.
+/// The faults of rows from by_form. Bits of D count as cells too.
 std::vector<CoverageFault> coverage_faults(std::span<const CoverageRow> forms, const Target& target);
 
-/// Why not every bit that `form` writes can be both; empty where each can.
+/// Why some bits that `form` writes are constant; empty if none is.
 std::string_view constant_bits(const TestedForm& form, const Target& target);
 
 /// "distance 24", "E at floor".

@@ -9,11 +9,11 @@
 
 namespace warpmat {
 
-/// The forms of `target` in whose opcode the regular expression `pattern` is found: --forms. Throws std::runtime_error where that is none,
-/// or `pattern` is no regular expression.
+/// The forms of `target` whose opcode matches the regular expression `pattern`: --forms. Throws std::runtime_error if nothing matches, or
+/// `pattern` is not a regular expression.
 std::vector<const Form*> select_forms(const Target& target, const std::string& pattern);
 
-/// The same with those of wgmma behind them.
+/// The same, followed by those of wgmma.
 std::vector<TestedForm> select_tested_forms(const Target& target, const std::string& pattern);
 
 }  // namespace warpmat

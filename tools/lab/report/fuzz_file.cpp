@@ -40,7 +40,7 @@ Part part_of(const FuzzFile& fuzz, const std::string& file) {
   part.run.emplace_back("first program", std::to_string(fuzz.first));
   part.run.emplace_back("number of programs", std::to_string(fuzz.programs));
   part.cases = properties(fuzz.source);
-  part.cases.back() = kind;  // in place of the number of parts
+  part.cases.back() = kind;  // replaces the number of parts
   part.items = {"programs"};
   return part;
 }

@@ -10,9 +10,9 @@
 
 namespace warpmat {
 
-/// What `warpmat fuzz --json` writes, and `warpmat evidence` reads.
+/// The JSON of `warpmat fuzz --json`, which `warpmat evidence` reads.
 struct FuzzFile {
-  /// Counts of what was run.
+  /// Counts of a run.
   struct Counts {
     std::uint64_t programs = 0, statements = 0, outputs = 0, differing_programs = 0;
   };
@@ -20,19 +20,19 @@ struct FuzzFile {
   RunSource source;
   std::uint64_t first = 0, programs = 0;  ///< numbers of the programs of the whole run, all its parts together
   std::uint64_t warps = 0;                ///< that ran each program
-  std::string kind;                       ///< what programs are drawn: equal in runs whose programs of one number are equal
+  std::string kind;                       ///< the drawn programs: equal if programs of one number are equal
   Counts counts;
 };
 
 nlohmann::ordered_json to_json(const FuzzFile& fuzz);
 
-/// Throws nlohmann::json::exception or std::exception where `json` is none of fuzz.
+/// Throws nlohmann::json::exception or std::exception if `json` is not fuzz's.
 FuzzFile fuzz_of(const nlohmann::ordered_json& json);
 
-/// What merging has to know of the run that `file` holds.
+/// The properties of the run in `file` that merging needs.
 Part part_of(const FuzzFile& fuzz, const std::string& file);
 
-/// The run that the parts, all of one run, are together. The date is that of the last part; the seconds are the sum.
+/// The run that consists of the parts. The date is that of the last part; the seconds are the sum.
 FuzzFile merged(const std::vector<const FuzzFile*>& parts);
 
 }  // namespace warpmat

@@ -16,12 +16,12 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>
 
 std::int64_t milliseconds() {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // which handlers may call
+  clock_gettime(CLOCK_MONOTONIC, &now);  // async-signal-safe
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
 extern "C" void note_signal(int number) {
-  constexpr std::int64_t once = 1000;  // timeout(1) and batch systems send to the process and to its group: that is one wish
+  constexpr std::int64_t once = 1000;  // timeout(1) and batch systems send the signal to the process and to its group: it counts once
   int none = 0;
   if (caught.compare_exchange_strong(none, number)) {
     caught_at = milliseconds();

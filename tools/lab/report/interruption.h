@@ -5,7 +5,7 @@
 
 namespace warpmat {
 
-/// A run ended early because SIGINT or SIGTERM asked for that, after it had written down what it had.
+/// A run that SIGINT or SIGTERM ended early, after it had written its results.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted(int signal_, const std::string& what) : std::runtime_error(what), signal(signal_) {}
@@ -15,11 +15,11 @@ class Interrupted : public std::runtime_error {
   int signal;
 };
 
-/// From now on SIGINT and SIGTERM only make interruption() tell of them; another one, a second or more later, ends the process at once.
-/// What the process ignored when it began, as behind nohup, it goes on ignoring.
+/// From now on SIGINT and SIGTERM only set interruption(); another one, a second or more later, ends the process at once. Signals that the
+/// process ignored at its start, as under nohup, remain ignored.
 void catch_interruptions();
 
-/// The signal that has asked the run to end, or 0. From any thread.
+/// The signal that has asked for the end, or 0. Any thread may call this.
 int interruption();
 
 /// Throws Interrupted with `what` if a signal has asked the run to end.

@@ -30,7 +30,7 @@ void check_each_once(const std::vector<Part>& parts, const Run& run) {
   }
 }
 
-/// "seed 1 and 2": in what the runs of two parts differ.
+/// "seed 1 and 2": the difference between the runs of two parts.
 std::string differences(const Part& a, const Part& b) {
   std::string text;
   for (std::size_t i = 0; i < std::min(a.run.size(), b.run.size()); ++i)
@@ -39,7 +39,7 @@ std::string differences(const Part& a, const Part& b) {
   return text;
 }
 
-/// The first number of a part that `run` lacks; 0 where it is whole.
+/// The first number of a part that `run` lacks; 0 if it is complete.
 std::size_t missing(const std::vector<Part>& parts, const Run& run) {
   const std::size_t count = parts[run.front()].shard.count;
   std::set<std::size_t> numbers;
@@ -49,7 +49,7 @@ std::size_t missing(const std::vector<Part>& parts, const Run& run) {
   return 0;
 }
 
-/// Two runs that each lack a part are taken for one whose parts differ.
+/// If two runs each lack a part, they are probably one run whose parts differ.
 void check_all_there(const std::vector<Part>& parts, const std::vector<Run>& runs) {
   const Run* lacking = nullptr;
   for (const Run& run : runs) {

@@ -9,12 +9,12 @@
 namespace warpmat {
 namespace {
 
-/// The register word of a difference, and the matrix operand that was last written to it.
+/// The register word of a difference, and the matrix operand that wrote it last.
 struct Origin {
   const NamedRegister* reg = nullptr;
-  const Operand* operand = nullptr;  ///< nullptr where another instruction wrote the register last
+  const Operand* operand = nullptr;  ///< nullptr if another instruction wrote the register last
   int index = 0;                     ///< of the register in the operand
-  std::size_t statement = 0;         ///< that wrote it, as Program::matrix_statements counts
+  std::size_t statement = 0;         ///< the statement that wrote it, as Program::matrix_statements counts
 };
 
 const NamedRegister* register_at(const Program& program, int slot) {

@@ -6,18 +6,18 @@
 
 namespace warpmat {
 
-/// Who the two states come from, for messages: "emulator", "GPU".
+/// The origins of the two states, for messages: "emulator", "GPU".
 struct RunnerNames {
   std::string expected = "emulator", found = "GPU";
 };
 
-/// A line for each element (or whole word) that `difference` touches: lane and register or shared address, row and column where a matrix
-/// instruction put it there, and both bits and values: "lane 14, register d1, row 3, column 5: emulator 0x3f800000 (1), GPU 0x3f800001
+/// A line for each element (or whole word) that `difference` includes: lane and register or shared address, row and column if a matrix
+/// instruction wrote it, and both bits and values: "lane 14, register d1, row 3, column 5: emulator 0x3f800000 (1), GPU 0x3f800001
 /// (1.0000001)".
 std::string describe(const Program& program, const WarpStates& expected, const WarpStates& found, const Difference& difference,
                      const RunnerNames& names = {});
 
-/// The options by which `warpmat explain` shows how the register of a difference came about; empty where no matrix instruction wrote it.
+/// The options of `warpmat explain` for the register of a difference; empty if no matrix instruction wrote it.
 std::string explain_options(const Program& program, const Difference& difference);
 
 }  // namespace warpmat

@@ -10,7 +10,7 @@
 namespace warpmat {
 namespace {
 
-/// The pattern that stands for the opcodes of both and no others, where one lacks a qualifier that the other has.
+/// The pattern for exactly the opcodes of both, if one lacks a qualifier that the other has.
 std::optional<Pattern> with_option(const Pattern& a, const Pattern& b) {
   const Pattern &shorter = a.size() < b.size() ? a : b, &longer = a.size() < b.size() ? b : a;
   if (shorter.size() + 1 != longer.size()) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<Pattern> with_option(const Pattern& a, const Pattern& b) {
   return both;
 }
 
-/// The same where two different ones differ in one place.
+/// The same if two patterns differ at one place.
 std::optional<Pattern> with_choice(const Pattern& a, const Pattern& b) {
   if (a.size() != b.size()) return std::nullopt;
   const auto place = std::ranges::mismatch(a, b).in1 - a.begin();
@@ -35,7 +35,7 @@ std::optional<Pattern> with_choice(const Pattern& a, const Pattern& b) {
 
 using Merge = std::optional<Pattern> (*)(const Pattern&, const Pattern&);
 
-/// Merges two of `patterns`, the first that can be. Returns whether there were any.
+/// Merges the first two of `patterns` that can be merged. Returns whether there were any.
 bool merge_some(std::vector<Pattern>& patterns, Merge merge) {
   for (std::size_t i = 0; i < patterns.size(); ++i)
     for (std::size_t j = i + 1; j < patterns.size(); ++j)

@@ -10,7 +10,7 @@ namespace warpmat {
 
 using Qualifiers = std::vector<std::string>;
 
-/// What may stand at each place between dots, where an empty string is nothing. The pattern stands for all choices.
+/// The choices for each place between dots; an empty string means nothing. The pattern represents all combinations.
 using Pattern = std::vector<Qualifiers>;
 
 /// The parts of an opcode between its dots.
@@ -18,22 +18,22 @@ Qualifiers split_opcode(const std::string& opcode);
 
 Pattern pattern_of(const std::string& opcode);
 
-/// Few patterns that stand for the same opcodes.
+/// A small set of patterns for the same opcodes.
 std::vector<Pattern> collapse(std::vector<Pattern> patterns);
 
 /// "mma.sync.aligned.{m16n8k8,m16n8k16}.row.col[.satfinite].s32.s8.s8.s32".
 std::string pattern_text(const Pattern& pattern);
 
-/// How many opcodes a pattern stands for.
+/// The number of opcodes that a pattern represents.
 std::size_t opcodes_of(const Pattern& pattern);
 
-/// A pattern as a text, and how many opcodes it stands for.
+/// A pattern as text, with the number of its opcodes.
 struct OpcodePattern {
   std::string text;
   std::size_t opcodes;
 };
 
-/// Few patterns for `opcodes`, as texts.
+/// A small set of patterns for `opcodes`, as text.
 std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcodes);
 
 }  // namespace warpmat

@@ -15,7 +15,7 @@
 namespace warpmat {
 namespace {
 
-/// Whether some published result is another than `varied` gives; the warps of `initial` are run until the first is.
+/// Whether some published result differs from that of `varied`; runs the warps of `initial` up to the first difference.
 bool refutes(const Program& program, const WarpStates& initial, const PublishedProducts& published, const VariedLowering& varied) {
   VariantRunner runner(varied);
   const std::size_t all = published.products.size(), a_warp = (all + initial.warps - 1) / initial.warps;
@@ -30,7 +30,7 @@ bool refutes(const Program& program, const WarpStates& initial, const PublishedP
   return false;
 }
 
-/// The exponents of numbers that are not zero, and how many zeros, subnormals, and NaNs and infinities there are.
+/// The exponents of the nonzero numbers, and the counts of zeros, of subnormals, and of NaNs and infinities.
 struct Region {
   int least = 0, most = 0;
   std::size_t numbers = 0, zeros = 0, subnormals = 0, special = 0;

@@ -8,7 +8,7 @@
 
 namespace warpmat {
 
-/// Adds the option --shard I/N, which sets `shard`. Both outlive the parsing.
+/// Adds the option --shard I/N, which sets `shard`. Both must outlive the parsing.
 inline CLI::Option* add_shard_option(CLI::App& command, Shard& shard) {
   const auto parse = [&shard](const std::string& text) {
     try {

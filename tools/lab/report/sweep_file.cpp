@@ -26,7 +26,7 @@ Json counts_json(const Row& row) {
   return {{"cases", row.cases}, {"outputs", row.outputs}, {"mismatches", row.mismatches}};
 }
 
-/// Sums over the classes of each form; one of which nothing was compared has zeros.
+/// Sums over the classes of each form; zeros if nothing was compared.
 Json forms_json(const SweepFile& sweep) {
   Json all = Json::array();
   for (const std::string& form : sweep.forms) {
@@ -91,7 +91,7 @@ Part part_of(const SweepFile& sweep, const std::string& file) {
   for (const Row& row : sweep.rows) classes.insert(row.operand_class);
   if (sweep.source.complete) part.run.emplace_back("classes", fmt::format("{}", fmt::join(classes, " ")));
   part.cases = properties(sweep.source);
-  part.cases.back() = generator;  // in place of the number of parts
+  part.cases.back() = generator;  // replaces the number of parts
   part.items = sweep.forms;
   return part;
 }

@@ -10,9 +10,9 @@
 
 namespace warpmat {
 
-/// What `warpmat diff --json` writes of a sweep, and `warpmat evidence` reads.
+/// The JSON of a sweep by `warpmat diff --json`, which `warpmat evidence` reads.
 struct SweepFile {
-  /// What was compared of one form and class; of a form where no class is named.
+  /// The comparisons of one form and class; without a class those of the form.
   struct Row {
     std::string form, operand_class;
     std::uint64_t cases = 0, outputs = 0, mismatches = 0;
@@ -21,8 +21,8 @@ struct SweepFile {
   RunSource source;
   int generator = 0;                  ///< version of the cases' generator
   std::uint64_t cases_per_class = 0;  ///< of the whole sweep, all its parts together
-  std::vector<std::string> forms{};   ///< that were to be compared
-  std::vector<Row> rows{};            ///< that were compared, at least in part
+  std::vector<std::string> forms{};   ///< the planned forms
+  std::vector<Row> rows{};            ///< compared at least partly
 
   std::uint64_t outputs() const;
   std::uint64_t mismatches() const;
@@ -30,13 +30,13 @@ struct SweepFile {
 
 nlohmann::ordered_json to_json(const SweepFile& sweep);
 
-/// Throws nlohmann::json::exception or std::exception where `json` is no sweep's.
+/// Throws nlohmann::json::exception or std::exception if `json` is not a sweep's.
 SweepFile sweep_of(const nlohmann::ordered_json& json);
 
-/// What merging has to know of the sweep that `file` holds.
+/// The properties of the sweep in `file` that merging needs.
 Part part_of(const SweepFile& sweep, const std::string& file);
 
-/// The sweep that the parts, all of one sweep, are together. The date is that of the last part; the seconds are the sum.
+/// The sweep that consists of the parts. The date is that of the last part; the seconds are the sum.
 SweepFile merged(const std::vector<const SweepFile*>& parts);
 
 }  // namespace warpmat

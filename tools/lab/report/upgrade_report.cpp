@@ -20,20 +20,20 @@ namespace {
 
 using enum Replayed::Outcome;
 
-/// What the answers say of one form.
+/// The verdict of the answers on one form.
 struct FormResult {
   std::map<std::string, std::size_t> agreeing;  ///< answers that agree, by class: one for each variant of the program
   std::set<std::string> differing;              ///< classes
 };
 
-/// A row of the lowering table and what its forms' answers say.
+/// A row of the lowering table with the verdict of its forms' answers.
 struct RowResult {
   const Lowering* lowering = nullptr;
   std::size_t forms = 0;                  ///< of the hardware
   std::size_t proved = 0;                 ///< agree in every class that applies to them
   std::size_t contradicted = 0;           ///< differ in some class
   std::size_t differing_classes = 0;      ///< of all its forms
-  std::vector<std::string> not_recorded;  ///< forms without answers for some class, and nothing that differs
+  std::vector<std::string> not_recorded;  ///< forms without answers for some class, and without a difference
 };
 
 std::map<std::string, FormResult> by_form(const Recording& recording, const std::vector<Replayed>& results) {
@@ -105,7 +105,7 @@ std::string contradictions_text(const Recording& recording, const std::vector<Re
   return text.empty() ? "" : "\nWhere the card contradicts the emulator:\n\n" + text;
 }
 
-/// Of loads of wmma that contradict the emulator: where the card puts the elements instead. The ISA leaves that open.
+/// For loads of wmma that contradict the emulator: the card's layout, which the ISA leaves open.
 std::string layouts_text(const Recording& recording, const std::vector<Replayed>& results) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> forms;  // by the card's layout and the emulator's
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -133,7 +133,7 @@ std::string not_recorded_text(const std::vector<RowResult>& rows) {
   return text;
 }
 
-/// What was not compared at all, and why: each reason once.
+/// The answers that were not compared, and why: each reason once.
 std::string not_compared_text(const std::vector<Replayed>& results) {
   std::map<std::string, std::size_t> reasons;
   for (const Replayed& result : results)

@@ -1,4 +1,4 @@
-// C and D of wmma.mma where one is f16 and the other f32. Compiled once for each instruction set.
+// C and D of wmma.mma if one is f16 and the other f32. Compiled once for each instruction set.
 
 #include <warpmat/execute/fast/accumulators.h>
 #include <warpmat/numeric/kernels_target.h>

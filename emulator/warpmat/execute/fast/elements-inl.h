@@ -1,4 +1,4 @@
-// How elements of A and B in floating point are decoded; included once for each instruction set, as vectors-inl.h is.
+// Decoding of floating-point elements of A and B; included once for each instruction set, as vectors-inl.h is.
 
 #if defined(WARPMAT_FAST_ELEMENTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_ELEMENTS_INL_H_
@@ -16,7 +16,7 @@ namespace {
 
 #if HWY_TARGET != HWY_SCALAR
 
-#if HWY_TARGET == HWY_SSE4  // without the instructions; what Highway has instead knows no infinities
+#if HWY_TARGET == HWY_SSE4  // no f16 instructions; Highway's substitute has no infinities
 
 /// f16 numbers in the low halves of words.
 HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
@@ -40,7 +40,7 @@ HWY_INLINE hn::Vec<F32> f16_to_f32(Word words) {
 
 #endif
 
-#if HWY_TARGET == HWY_SSE4 || HWY_ARCH_ARM  // where there is no instruction that rounds to nearest in every mode
+#if HWY_TARGET == HWY_SSE4 || HWY_ARCH_ARM  // no instruction rounds to nearest in every mode
 
 /// To nearest, ties to even; +0 for a zero.
 HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
@@ -73,7 +73,7 @@ HWY_INLINE Word f32_to_f16(hn::Vec<F32> v) {
 
 #endif
 
-/// f16 numbers beside each other in memory.
+/// f16 numbers that are consecutive in memory.
 HWY_INLINE hn::Vec<F32> load_f16(const std::uint16_t* from) {
   const hn::Rebind<std::uint16_t, U32> d16;
 #if HWY_TARGET == HWY_SSE4
@@ -110,7 +110,7 @@ class Decoder {
   using S = hn::RebindToSigned<D>;
   using TS = hn::TFromD<S>;
 
-  /// Exponents come with `offset` added.
+  /// Adds `offset` to exponents.
   HWY_ATTR Decoder(const Elements& e, int offset)
       : e_(e),
         magnitude_(magnitude_mask(e)),
@@ -124,7 +124,7 @@ class Decoder {
     }
   }
 
-  /// The magnitudes of the elements, packed as they are. `most` becomes the largest so far.
+  /// The magnitudes of the elements, packed as in the words. Updates `most`, the maximum so far.
   HWY_INLINE Word magnitudes(Word words, Word& most) const {
     const D d;
     if (bits == 8 && e_.shift != 0) words = hn::ShiftRightSame(words, e_.shift);
@@ -133,14 +133,14 @@ class Decoder {
     return words;
   }
 
-  /// Whether all magnitudes are those of finite numbers, of wide ones not above those that the usual case takes.
+  /// Whether all magnitudes are finite and, for wide formats, in the range of the common case.
   HWY_INLINE bool usual(Word most) const {
     const D d;
     const int limit = wide ? (e_.bias + bounds::plain_exponent) << exponent_shift : e_.largest;
     return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));
   }
 
-  /// Exponents, plus the offset, as packed as the magnitudes. A wide zero's is that of the smallest subnormals.
+  /// Exponents plus the offset, packed as the magnitudes. A wide zero has the exponent of the smallest subnormals.
   HWY_INLINE Word exponents(Word magnitudes) const {
     const S d;
     const auto m = hn::BitCast(d, magnitudes);
@@ -178,7 +178,7 @@ class Decoder {
     }
   }
 
-  /// Decodes as many elements as lie beside each other in a vector of words.
+  /// Decodes a vector of words of consecutive elements.
   HWY_INLINE void store_values(const std::uint32_t* words, float* to) const {
     if constexpr (bits == 32) hn::StoreU(tf32(hn::LoadU(U32(), words)), F32(), to);
     const auto* halves = reinterpret_cast<const std::uint16_t*>(words);
@@ -195,7 +195,7 @@ class Decoder {
     }
   }
 
-  /// Replaces what a format's one NaN is read as by a NaN, in `count` values, a multiple of vector_rows.
+  /// Replaces the number decoded from a format's only NaN code by a NaN, in `count` values, a multiple of vector_rows.
   HWY_INLINE void mark_nans(float* values, int count) const {
     if (!e_.has_one_nan) return;
     HWY_ALIGN std::uint16_t f16[2 * vector_rows];
@@ -210,7 +210,7 @@ class Decoder {
  private:
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
-  /// Where the exponent begins in a container of 16 or 32 bits.
+  /// The exponent's first bit in a container of 16 or 32 bits.
   static constexpr int exponent_shift = bits == 8 ? 0 : bits - 1 - (wide ? 8 : 5);
 
   HWY_INLINE static Word magnitude_mask(const Elements& e) {
@@ -227,7 +227,7 @@ class Decoder {
     return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), hn::LoadU(hn::Rebind<std::uint16_t, U32>(), from))));
   }
 
-  /// Elements in the low bytes of 16-bit lanes; they come too small by 2^(15 − bias), and a format's one NaN as the number of its fields.
+  /// Elements in the low bytes of 16-bit lanes. The results are too small by 2^(15 − bias), and a format's only NaN becomes a number.
   HWY_INLINE hn::Vec<U16> bytes_to_f16(hn::Vec<U16> bytes) const {
     const U16 d;
     const int sign_bit = e_.shift + e_.bits - 1;

@@ -1,7 +1,6 @@
 // D = A · B + C in f64: fused multiply-adds in the order of k, all rows of a column at a time. Compiled once for each instruction set.
 //
-// Which NaN survives differs between CPU and GPU, so an element whose chain ends with a NaN is computed once more, with the reference
-// wherever a NaN takes part.
+// CPU and GPU choose different NaNs, so an element whose chain ends with a NaN is recomputed, by the reference's rule if a NaN takes part.
 
 #include <bit>
 #include <cmath>
@@ -22,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4  // without fused multiply-adds
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4  // no fused multiply-adds
 
 std::size_t f64_dot(const F64Plan&, const Form&, const Warps&) {
   return 0;
@@ -38,7 +37,7 @@ class F64Dot {
     warp_ = warp;
     read_b();
     bool maybe_nan = false;
-    constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time: AVX-512 alone has registers for the sums of two
+    constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time: only AVX-512 has registers for the sums of two
     if (plan_.rows >= most * numbers)
       for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row);
     else
@@ -50,18 +49,18 @@ class F64Dot {
 
  private:
   using U64 = hn::Repartition<std::uint64_t, U32>;
-  static constexpr int numbers = vector_rows / 2;  // of a vector
+  static constexpr int numbers = vector_rows / 2;  // in a vector
 
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
-  // Which 64-bit register holds element (row, k) of A, and elements (row, 2t) of C and D, of which the next register holds (row, 2t + 1).
-  // A register holds eight rows; lane_of is the first of the four lanes that hold `row`.
+  // The 64-bit register of element (row, k) of A, and of elements (row, 2t) of C and D; the next register holds (row, 2t + 1). A register
+  // holds eight rows; lane_of is the first of the four lanes that hold `row`.
   int a_register(int row, int k) const { return k / quad * (plan_.rows / 8) + row / 8; }
   static int c_register(int row) { return row / 8 * 2; }
   static int lane_of(int row) { return row % 8 * quad; }
 
-  /// The 64-bit numbers of a vector of lanes: those of the even lanes, and those of the odd lanes.
+  /// The 64-bit numbers of a vector of lanes: those of even lanes and those of odd lanes.
   struct Pair {
     hn::Vec<F64> even, odd;
   };
@@ -80,8 +79,8 @@ class F64Dot {
     hn::StoreU(hn::OddEven(hn::BitCast(U32(), odd), hn::BitCast(U32(), hn::ShiftRight<32>(even))), U32(), high);
   }
 
-  /// Reads a 64-bit register of the quads from `lane` on, as many quads as a vector has numbers: to[t] gets what lane t of each quad holds.
-  /// Each quad holds one row; row_at says which row the numbers of to[t] belong to.
+  /// Reads a 64-bit register of the quads from `lane` on, as many quads as a vector has numbers: to[t] receives the numbers of lane t of
+  /// each quad. Each quad holds one row; row_at maps a number of to[t] to its row.
   HWY_INLINE void read(OperandName name, int reg, int lane, hn::Vec<F64>* to) const {
     const F64 d;
     const std::uint32_t *low = words(name, 2 * reg) + lane, *high = words(name, 2 * reg + 1) + lane;
@@ -92,8 +91,8 @@ class F64Dot {
     to[3] = hn::InterleaveUpper(d, p.odd, q.odd);
   }
 
-  /// Writes a 64-bit register of the quads from `lane` on: lane t of each quad gets its number of from[2 * t], of which those from place
-  /// `row` on are meant.
+  /// Writes a 64-bit register of the quads from `lane` on: lane t of each quad receives its number of from[2 * t], beginning at place
+  /// `row`.
   HWY_INLINE void write(int reg, int lane, const double (*from)[rows], int row) const {
     const F64 d;
     std::uint32_t *low = destination(2 * reg) + lane, *high = destination(2 * reg + 1) + lane;
@@ -103,10 +102,10 @@ class F64Dot {
     split({hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}, low + vector_rows, high + vector_rows);
   }
 
-  /// The row whose result d_ holds at `place` of each column.
+  /// The row of the result that d_ holds at `place` of each column.
   static int row_at(int place) { return place / numbers * numbers + place % numbers / 2 + place % 2 * (numbers / 2); }
 
-  /// Copies B to b_. Of each vector of lanes the numbers of the even lanes come first, then those of the odd lanes.
+  /// Copies B to b_. For each vector of lanes the numbers of even lanes come first, then those of odd lanes.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.k / quad; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
@@ -116,7 +115,7 @@ class F64Dot {
       }
   }
 
-  /// Where read_b puts what lane t of column `column`'s quad holds, within one register's 32 numbers.
+  /// The index, within one register's 32 numbers, at which read_b stores the number of lane t of column `column`'s quad.
   static constexpr int b_place(int t, int column) {
     const int lane = column * quad + t;
     return lane / vector_rows * vector_rows + lane % 2 * numbers + lane % vector_rows / 2;
@@ -151,8 +150,8 @@ class F64Dot {
     return !hn::AllFalse(d, hn::IsNaN(total));
   }
 
-  /// Gives results that are NaN the NaN that the reference gives. Where the row of A, the row of C and the column of B hold no NaN, only
-  /// infinities can have generated it, and that NaN is always the same. All other NaNs are computed again, step by step (chain).
+  /// Replaces NaN results by the reference's NaN. If the row of A, the row of C and the column of B hold no NaN, infinities have generated
+  /// it, and that NaN is always the same. All other NaNs are recomputed step by step (chain).
   void correct_nans() {
     if (!generated_) generated_ = generated_nan();
     const auto generated = hn::Set(F64(), *generated_);
@@ -175,7 +174,7 @@ class F64Dot {
     return std::bit_cast<double>(fused_multiply_add(Format::f64, infinity, 0, 0, plan_.rounding, NanRule::propagate));
   }
 
-  /// Bit i is set where row (or column) i of the operand holds a NaN. The operand has 8 * `halves` rows (or columns).
+  /// Bit i is set if row (or column) i of the operand holds a NaN. The operand has 8 * `halves` rows (or columns).
   unsigned lines_with_nan(OperandName name, int halves) const {
     unsigned lines = 0;
     const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
@@ -215,7 +214,7 @@ class F64Dot {
   const F64Plan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
-  std::optional<double> generated_;  ///< generated_nan(), since a warp first needed it
+  std::optional<double> generated_;  ///< generated_nan(), cached at its first use
   HWY_ALIGN double b_[max_f64_k / quad][32];
   HWY_ALIGN double d_[columns][rows];
 };

@@ -13,9 +13,9 @@ namespace warpmat {
 
 // The fast path: the same results as the execute functions (execute/reference/execute.h), by vector instructions.
 //
-// It is a guest. The lowering table says what is computed; a plan says it again in the numbers that a kernel needs, worked out once for a
-// form on a hardware. A kernel may decline a warp: for what it is not made for, the reference answers. Kernels are compiled for several
-// instruction sets, and the best that the CPU has is chosen at each call.
+// The lowering table defines what is computed. A plan repeats it in the numbers that a kernel needs, computed once for a form on a
+// hardware. A kernel may decline a warp that it does not support; the reference then executes it. Kernels are compiled for several
+// instruction sets; each call uses the best one of the CPU.
 
 /// Whether two registers of 32 lanes share a word.
 inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
@@ -23,9 +23,9 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * lanes;
 }
 
-/// Operands of FloatPlan products as AVX-512's kernels hold them, where a caller that has one warp can give them so: in place of four
-/// registers of A, of C or of D, [pair of registers][lane of the quad][row] words. A pair has rows 0 to 7 in one register, 8 to 15 in the
-/// other. nullptr: the operand is in its registers.
+/// Operands of FloatPlan products in the order of AVX-512's kernels, for callers of one warp. They replace four registers of A, of C or of
+/// D by words [pair of registers][lane of the quad][row]. A pair has rows 0 to 7 in one register, 8 to 15 in the other. nullptr: the
+/// operand is in its registers.
 struct QuadWords {
   static constexpr std::size_t pair_words = 64, words = 2 * pair_words;
 
@@ -33,14 +33,14 @@ struct QuadWords {
   std::uint32_t* d = nullptr;
 };
 
-/// Many warps for one instruction: warp w's registers lie `strides` words behind those of warp w - 1, each operand with its own.
+/// Many warps for one instruction: warp w's registers follow those of warp w - 1 by `strides` words, separately for each operand.
 struct Warps {
-  const Arguments& first;                                 ///< the first warp's
+  const Arguments& first;                                 ///< those of the first warp
   std::array<std::size_t, operand_name_count> strides{};  ///< of the sources, by OperandName
   std::size_t destination_stride = 0;
   std::size_t shared_stride = 0;  ///< in bytes
   std::size_t count = 1;
-  bool apart = false;  ///< the destination's registers are known to share no word
+  bool apart = false;  ///< the destination's registers share no word
   QuadWords quads{};   ///< if count is 1
 
   /// The 32 lanes of word `word` of an operand in warp `warp`.
@@ -52,29 +52,30 @@ struct Warps {
   }
 };
 
-// The room that kernels have: plans of larger products are not made.
-inline constexpr int max_row_words = 8;  ///< 32-bit words of a row of the stored A, and of a column of B; of B twice as many if A is sparse
+// Capacity of the kernels; larger products have no plan.
+/// 32-bit words of a row of the stored A, and of a column of B; twice as many for B if A is sparse
+inline constexpr int max_row_words = 8;
 inline constexpr int max_groups = max_row_words * 8 / static_cast<int>(group_elements);  ///< of products of 4-bit elements, in a row
 inline constexpr int max_f64_k = 16;
 
 /// How a kernel decodes the elements of A or B: row(Format) and Fragment in other words.
 struct Elements {
   int bits = 0;   ///< of the element
-  int shift = 0;  ///< where it begins in its container
+  int shift = 0;  ///< first bit in the container
   int fraction_bits = 0;
   int exponent_bits = 0;
   int bias = 0;
   int largest = 0;                 ///< magnitude of the largest finite number
   bool has_one_nan = false;        ///< all ones
-  bool normal_subnormals = false;  ///< a subnormal counts with the exponent of its leading bit, because it became an f16
+  bool normal_subnormals = false;  ///< a subnormal has the exponent of its leading bit, because it became an f16
 };
 
-/// Where a bit field lies: the lane and the lowest bit.
+/// The place of a bit field: the lane and the lowest bit.
 struct BitPlace {
   std::uint8_t lane = 0, bit = 0;
 };
 
-/// Where a row's metadata lies, as sums of places: that of the row, of the piece of its codes and of the selector.
+/// Lanes and bits of a row's metadata. A place is the sum of three: by row, by piece of the row's codes and by selector.
 struct MetadataPlan {
   std::array<std::int32_t, 16> row_lanes;
   std::array<std::uint32_t, 16> row_bits;
@@ -84,8 +85,8 @@ struct MetadataPlan {
   bool pairs = false;  ///< one of two elements is stored, not two of four
 };
 
-/// Where the scale factors of a row of A or a column of B lie, as sums of places: that of the line and of the matrix that ids select; where
-/// groups of products have factors of their own, also that of the group.
+/// Lanes and bits of the scale factors of a row of A or a column of B. A place is the sum of two: by line and by the matrix that ids
+/// select. If groups of products have their own factors, a third is added, by group.
 struct ScalePlan {
   std::array<BitPlace, 16> lines, matrices;
   std::array<BitPlace, max_groups> groups;
@@ -102,9 +103,9 @@ struct FloatPlan {
   bool split = false;            ///< two steps from zero, with elements 0 and 1 of each four, then 2 and 3; C is added at the end
   int fraction_bits = 0;         ///< see DotModel
   int result_fraction_bits = 0;  ///< see DotModel
-  int floor = no_floor;          ///< see DotModel; that of D's format
+  int floor = no_floor;          ///< see DotModel; for D's format
   bool f16_accumulator = false;
-  std::uint32_t padding_a = 0, padding_b = 0;  ///< bits of a word that belong to no element; they must be zero
+  std::uint32_t padding_a = 0, padding_b = 0;  ///< bits of a word outside all elements; they must be zero
   bool sparse = false;
   MetadataPlan metadata;
   bool scaled = false;  ///< one ue8m0 factor for each row of A and column of B
@@ -114,7 +115,7 @@ struct FloatPlan {
 /// Semantics::grouped_dot. Elements are counted in units of their format's smallest number.
 struct GroupedPlan {
   struct Factor {
-    double value = 0;  ///< times the unit of the elements that it multiplies
+    double value = 0;  ///< times the unit of the elements it multiplies
     int exponent = 0;  ///< see Value; bounds::no_exponent for a zero
   };
 
@@ -131,13 +132,13 @@ struct GroupedPlan {
 struct M8n8k4Plan {
   bool fused = false;     ///< Semantics::m8n8k4_fma
   bool a_along_k = true;  ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
-  bool b_along_k = true;  ///< the same of columns of B
+  bool b_along_k = true;  ///< the same for columns of B
   bool f16_c = false, f16_d = false;
   std::uint32_t nan = 0;     ///< D's
   int fraction_bits = 0;     ///< see DotModel
-  int floor = no_floor;      ///< see DotModel; that of D's format
+  int floor = no_floor;      ///< see DotModel; for D's format
   int least_exponent = 0;    ///< of numbers of A and B
-  int least_c_exponent = 0;  ///< of numbers of C, which becomes of D's format before it is added
+  int least_c_exponent = 0;  ///< of numbers of C after conversion to D's format
 };
 
 /// Semantics::integer_dot and Semantics::bit_dot.
@@ -147,7 +148,7 @@ struct IntegerPlan {
   bool signed_a = false, signed_b = false;
   int a_words = 0, b_words = 0;  ///< 32-bit words of a row of the stored A and of a column of B
   bool saturate = false;
-  bool bit_xor = false;  ///< of 1-bit elements: xor, not and
+  bool bit_xor = false;  ///< for 1-bit elements: xor instead of and
   bool sparse = false;
   MetadataPlan metadata;
 };
@@ -159,16 +160,16 @@ struct F64Plan {
   Rounding rounding = Rounding::nearest_even;
 };
 
-/// wmma.mma: one or two products of mma, one after the other, each with its own registers of D.
+/// wmma.mma: one or two products of mma in sequence, each with its own registers of D.
 struct TilePlan {
   std::variant<FloatPlan, IntegerPlan, F64Plan> product;
   const Form* tile = nullptr;  ///< the form of mma that multiplies a tile
   int tiles = 1;
   bool transposed = false;       ///< A of a tile is wmma's B, and B is wmma's A
   int a_words = 0, b_words = 0;  ///< 32-bit registers of A and of B of a tile
-  int a_next = 0, b_next = 0;    ///< registers from one tile's A or B to the next tile's; 0: all tiles have the same
+  int a_next = 0, b_next = 0;    ///< registers from one tile's A or B to the next tile's; 0: all tiles share them
   int c_words = 0;               ///< registers of C and of D of a tile
-  // Where the statement's C or D is f16 and the tile's f32:
+  // For C or D of f16 with tiles of f32:
   bool widens_c = false;
   bool narrows_d = false;
 };
@@ -177,16 +178,16 @@ struct TilePlan {
 struct MovePlan {
   enum class Kind : std::uint8_t { load, store, move } kind = Kind::load;
   int matrices = 1;
-  int address_lanes = 0;    ///< lanes whose addresses count
+  int address_lanes = 0;    ///< lanes whose addresses are checked
   int row_lanes = 0;        ///< lanes that address a row
   bool transposed = false;  ///< of 8x8 matrices of 16-bit elements
   int memory_bits = 16;     ///< of an element in memory
-  /// Where the elements are bytes in registers: byte i of what is written is byte table[i] of what is read. Loads read the rows, each
-  /// unpacked to 16 bytes, and write the registers, lane after lane; stores write the rows and read the register of the row's matrix.
+  /// For elements that are bytes in registers: byte i of the output is byte table[i] of the input. Loads read the rows, each unpacked to 16
+  /// bytes, and write the registers, lane by lane. Stores write the rows and read the register of the row's matrix.
   std::vector<std::uint16_t> table;
 };
 
-/// Plans of `form` under `lowering`; nothing if the arithmetic is another.
+/// Plans of `form` under `lowering`; nothing if another kernel computes it.
 std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering);
 std::optional<GroupedPlan> grouped_plan(const Form& form, const Lowering& lowering);
 std::optional<M8n8k4Plan> m8n8k4_plan(const Form& form, const Lowering& lowering);
@@ -195,8 +196,7 @@ std::optional<F64Plan> f64_plan(const Form& form, const Lowering& lowering);
 std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering);
 std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering);
 
-// Kernels execute warps in their order and return how many: fewer than all if they decline the next one, of which they have changed
-// nothing.
+// Kernels execute warps in order and return how many. They return fewer than all if they decline the next warp, which is then unchanged.
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps);
@@ -212,10 +212,10 @@ class FastPath {
   using Plan = std::variant<FloatPlan, GroupedPlan, M8n8k4Plan, IntegerPlan, F64Plan, MovePlan, TilePlan>;
   FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
 
-  /// Executes warps as the kernels do. Declines also where destination registers overlap: the order of writing would show.
+  /// Executes warps as the kernels do. Declines also if destination registers overlap, because the order of writing would be visible.
   std::size_t execute(const Warps& warps) const;
 
-  /// Whether the kernel takes QuadWords.
+  /// Whether the kernel supports QuadWords.
   bool takes_quads() const {
     const FloatPlan* const plan = std::get_if<FloatPlan>(&plan_);
     return plan != nullptr && !plan->split;
@@ -229,8 +229,8 @@ class FastPath {
   Plan plan_;
 };
 
-/// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. It is made at the first call and kept for ever; safe
-/// from many threads, without a lock. What fails for want of memory is made by a later call.
+/// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. The first call makes it; it is never destroyed.
+/// Threads may call this at once; it takes no lock. If memory is exhausted, a later call makes it.
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering);
 
 }  // namespace warpmat

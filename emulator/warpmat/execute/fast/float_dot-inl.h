@@ -1,7 +1,7 @@
 // D = A · B + C in floating point, all sixteen rows of a column at a time; included once for each instruction set, as vectors-inl.h is.
 //
-// The steps are those of numeric/dot.h. Products are exact in a float or a double; how they are aligned and added is in
-// usual_float_dot-inl.h and general_float_dot-inl.h.
+// The steps are those of numeric/dot.h. Products are exact in a float or a double. usual_float_dot-inl.h (the common case) and
+// general_float_dot-inl.h (the fallback) align and add them.
 
 #if defined(WARPMAT_FAST_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_FLOAT_DOT_INL_H_
@@ -44,7 +44,7 @@ class FloatDot {
  private:
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
-  /// Whether a register of C shares a word with an earlier one of D: additions register by register would see the new value
+  /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
   /// (execute_split_dot).
   bool c_overlaps_d() const {
     const int registers = static_cast<int>(warps_.first.destination.size());
@@ -54,7 +54,7 @@ class FloatDot {
     return false;
   }
 
-  /// D = D + C, IEEE's addition to nearest even. From f32 to f16 the sum is rounded twice, but an f32 has bits enough for that not to show.
+  /// D = D + C, IEEE addition to nearest even. From f32 to f16 the sum is rounded twice, but f32 has enough bits for the same result.
   void add_c() {
     const U32 d;
     HWY_ALIGN float sums[columns][rows], c[columns][rows];
@@ -82,7 +82,7 @@ class FloatDot {
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
   }
 
-  /// A call of its own, so that no addition is moved to where the CPU rounds otherwise.
+  /// A function of its own, so that the compiler moves no addition to where the CPU has another rounding mode.
   static HWY_NOINLINE void add_arrays(float* sums, const float* other) {
     for (int i = 0; i < columns * rows; i += vector_rows)
       hn::Store(hn::Add(hn::Load(F32(), sums + i), hn::Load(F32(), other + i)), F32(), sums + i);
@@ -111,7 +111,7 @@ class FloatDot {
   HWY_ALIGN std::uint32_t d_[columns][rows];
 };
 
-/// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
+/// A function of its own, so that the compiler moves no operation to where the CPU has another rounding mode.
 template <int bits, bool wide, bool sparse>
 HWY_NOINLINE std::size_t float_dot_rounding_toward_zero(const FloatPlan& plan, const Form& form, const Warps& warps) {
   FloatDot<bits, wide, sparse> product(plan, form, warps);

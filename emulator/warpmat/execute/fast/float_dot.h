@@ -6,7 +6,7 @@
 
 namespace warpmat {
 
-// The kernels of fast_float_dot, by the format of A and B. Each has a source file of its own: they are what takes longest to compile.
+// The kernels of fast_float_dot, by the format of A and B. Each has a source file of its own because they take longest to compile.
 
 std::size_t fast_f16_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_sparse_f16_dot(const FloatPlan& plan, const Form& form, const Warps& warps);

@@ -1,4 +1,4 @@
-// What a warp gives a floating-point product, decoded for the kernels; included once for each instruction set, as vectors-inl.h is.
+// The operands of a floating-point product, decoded for the kernels; included once for each instruction set, as vectors-inl.h is.
 
 #if defined(WARPMAT_FAST_FLOAT_OPERANDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_FLOAT_OPERANDS_INL_H_
@@ -26,7 +26,7 @@ namespace {
 using I8 = hn::Repartition<std::int8_t, U32>;
 using U8 = hn::Repartition<std::uint8_t, U32>;
 
-/// Added to the exponents of B, so that the sum with one of A's, its sign bit flipped, is the exponent field of a float.
+/// Added to the exponents of B. The sum with an exponent of A, with its sign bit flipped, is then the exponent field of a float.
 constexpr int b_exponent_offset = -1;
 
 /// Byte `byte` of each word, four times.
@@ -43,7 +43,7 @@ constexpr std::integral_constant<int, n> constant{};
 template <int bits, bool wide, bool sparse>
 class FloatOperands {
  public:
-  static constexpr int per = 32 / bits;     ///< elements of a word
+  static constexpr int per = 32 / bits;     ///< elements in a word
   static constexpr int block = quad * per;  ///< slots of a row of A in one register, elements of a column of B
   static constexpr int max_slots = max_row_words * per;
   static constexpr int max_k = (sparse ? 2 : 1) * max_slots;
@@ -55,7 +55,7 @@ class FloatOperands {
   const FloatPlan& plan() const { return plan_; }
   int slots() const { return plan_.a_words * per; }
 
-  /// False if the kernels decline the warp: bits of padding that are not zero, metadata or ids that the ISA does not define.
+  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define.
   bool read(std::size_t warp) {
     warp_ = warp;
     if (sparse && !read_places()) return false;
@@ -69,10 +69,10 @@ class FloatOperands {
     return !plan_.scaled || read_scales();
   }
 
-  /// Whether A and B are finite, no product is too large for the usual case, and all scale factors lie in the usual case's range.
+  /// Whether A and B are finite and all products and scale factors are in the range of the common case.
   bool usual() const { return usual_; }
 
-  /// Whether numbers are zero or at least a power of two: elements of A and B, of wide formats, 2^element; those of C, of 32 bits, 2^c.
+  /// Whether all numbers are zero or at least a power of two: 2^element for elements of A and B of wide formats, 2^c for a C of 32 bits.
   bool at_least(int element, int c) const {
     auto small = hn::FirstN(F32(), 0);
     const auto check = [&](const float* from, int exponent) HWY_ATTR {
@@ -88,30 +88,30 @@ class FloatOperands {
     return hn::AllFalse(F32(), small);
   }
 
-  /// Makes NaNs of the elements that are; the usual case does without.
+  /// Replaces decoded NaN codes by quiet NaNs. Only the fallback needs it.
   void mark_nans() {
     a_is_read_ = false;
     decode_a_.mark_nans(a_[0], slots() * rows);
     decode_b_.mark_nans(b_, b_count());
   }
 
-  /// How much too small products are.
+  /// The binary logarithm, 0 to 30, of the factor by which decoded products are too small.
   int missing_exponent() const { return bits == 8 ? 30 - plan_.a.bias - plan_.b.bias : 0; }
 
   HWY_INLINE hn::Vec<F32> a(int slot, int row) const { return hn::Load(F32(), a_[slot] + row); }
   const std::uint32_t (*c() const)[rows] { return c_; }
 
-  /// What the first step adds to: C, unless that is added at the end.
+  /// The first step's addend: C, unless C is added at the end.
   const std::uint32_t (*accumulator() const)[rows] {
     HWY_ALIGN static constexpr std::uint32_t zeros[columns][rows] = {};
     return plan_.split ? zeros : c_;
   }
 
-  /// The elements of column `column` of B that slot `first` + `i` meets, for each row; `first` is a multiple of `block`. Fast if `i` is
+  /// The elements of column `column` of B that multiply slot `first` + `i`, for each row; `first` is a multiple of `block`. Fast if `i` is
   /// constant.
   HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const { return met_by(F32(), b_, first, i, column, row); }
 
-  /// The same of other numbers, `all`, that lie where b_values() has the elements of B.
+  /// The same for other numbers `all`, in the order of b_values().
   template <class D>
   HWY_INLINE hn::Vec<D> met_by(D d, const hn::TFromD<D>* all, int first, int i, int column, int row) const {
     const hn::TFromD<D>* from = all + b_index((sparse ? 2 : 1) * first, column);
@@ -123,14 +123,15 @@ class FloatOperands {
     }
   }
 
-  /// The elements: a_values()[slot * rows + row], and those of B, b_count() numbers.
+  /// The decoded elements: a_values()[slot * rows + row], and those of B, b_count() numbers.
   const float* a_values() const { return a_[0]; }
   const float* b_values() const { return b_; }
   int b_count() const { return plan_.b_words * per * columns; }
 
-  /// Writes the largest exponent of the products that one step adds, as the exponent field of a float, to fields[column][row]; it is below
-  /// those of products where all are zero. The step takes elements `begin` to `end` - 1 of each four slots of `blocks` blocks, from
-  /// `first_slot` on. Only exponents that the usual case takes are meant. Returns the smallest of the results in some of the bytes.
+  /// Writes the largest exponent of the products of one step, as the exponent field of a float, to fields[column][row]. If all products are
+  /// zero, it is below those of nonzero products. The step takes elements `begin` to `end` - 1 of each four slots of `blocks` blocks, from
+  /// `first_slot` on. Precondition: exponents are in the range of the common case. In some bytes of the result it returns the minimum over
+  /// columns.
   template <int blocks, int begin, int end>
   HWY_INLINE hn::Vec<U8> largest_exponents(int first_slot, std::uint32_t (*fields)[rows]) const {
     const I8 d;
@@ -155,7 +156,7 @@ class FloatOperands {
     return smallest;
   }
 
-  /// Calls visit(blocks, begin, end, first_slot), compile-time constants but the last, for the steps of one result.
+  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; all but the last argument are compile-time constants.
   template <class Visit>
   HWY_INLINE void for_each_step(Visit visit) const {
     const bool two = plan_.a_words > quad;
@@ -172,7 +173,7 @@ class FloatOperands {
     }
   }
 
-  // Of the scale factors: exponents, and NaN or 0.
+  // Scale factors: exponents, and NaN or 0.
   HWY_INLINE hn::Vec<I32> scale_exponent(int column, int row) const {
     return hn::Add(hn::Load(I32(), scale_a_ + row), hn::Set(I32(), scale_b_[column]));
   }
@@ -181,7 +182,7 @@ class FloatOperands {
   }
 
  private:
-  /// Whether all warps have the same A, as the tiles of a wgmma do, in registers that no result is written to.
+  /// Whether all warps have the same A, as the tiles of a wgmma do, in registers that no result overwrites.
   bool has_same_a() const {
     if (warps_.count == 1 || warps_.strides[static_cast<std::size_t>(OperandName::a)] != 0) return false;
     const std::less<const std::uint32_t*> before;
@@ -197,7 +198,7 @@ class FloatOperands {
 
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
 
-  /// Where element k of a column of B is in b_: the elements of a register's quad beside each other.
+  /// The index of element k of a column of B in b_: the elements of a register's quad are adjacent.
   static constexpr unsigned b_index(int k, int column) {
     const auto element = static_cast<unsigned>(k);
     return (element / block * columns + static_cast<unsigned>(column)) * block + element % block;
@@ -238,7 +239,7 @@ class FloatOperands {
     return decode_b_.usual(most);
   }
 
-  /// Writes the bytes of four columns, which lie one after the other, beside each other.
+  /// Interleaves the bytes of four consecutive columns.
   HWY_INLINE static void turn_columns(const std::uint8_t* from, std::uint32_t* to) {
     const hn::CappedTag<std::uint32_t, block> d;
     const hn::Repartition<std::uint8_t, decltype(d)> d8;
@@ -270,7 +271,7 @@ class FloatOperands {
     }
   }
 
-  /// The exponents of four columns' elements that `slot` meets.
+  /// The exponents of four columns' elements that multiply `slot`.
   HWY_INLINE hn::Vec<I8> b_exponents(int slot, int column, int row) const {
     const std::uint32_t* k = b_exponents_[column / 4];
     if constexpr (sparse)
@@ -298,7 +299,7 @@ class FloatOperands {
     });
   }
 
-  /// Finds the element of B that each slot meets: its number among the four from 4 · (slot / 2) on.
+  /// Finds the element of B that multiplies each slot: its index among the four from 4 · (slot / 2) on.
   bool read_places() {
     Places bytes;
     if (!HWY_NAMESPACE::read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), slots(), bytes))
@@ -313,7 +314,7 @@ class FloatOperands {
     return true;
   }
 
-  /// False for ids that are not defined, or not the same in all lanes.
+  /// False for ids that are undefined or differ between lanes.
   bool read_scales() {
     const auto matrix = [&](OperandName ids) { return selected_matrix(form_, ids, words(ids, 0), words(ids, 1)); };
     const int matrix_a = matrix(OperandName::ids_a), matrix_b = matrix(OperandName::ids_b);
@@ -344,7 +345,7 @@ class FloatOperands {
   HWY_ALIGN float b_[max_elements_of_b];
   HWY_ALIGN std::uint32_t b_exponents_[columns / 4][max_k];  // of four columns
   HWY_ALIGN std::uint32_t c_[columns][rows];
-  // Of a sparse A: places, and where the four columns' exponents at that place are.
+  // For a sparse A: places, and the index of the four columns' exponents at that place.
   HWY_ALIGN std::uint32_t places_[sparse ? max_slots : 1][rows];
   HWY_ALIGN std::uint32_t exponent_places_[sparse ? max_slots : 1][rows];
   // With scale factors.

@@ -1,8 +1,8 @@
-// Products in floating point of any numbers; included once for each instruction set, as vectors-inl.h is.
+// The fallback of floating-point products, for all numbers; included once for each instruction set, as vectors-inl.h is.
 //
-// Multiplied by 2^(fraction_bits − E), products are truncated to 32-bit integers, and as many as fit are added as such; C and these sums
-// are added in doubles, exactly. Products of bf16 and tf32 leave the range of a float: their significands are multiplied as floats, and the
-// exponents are added apart. Numbers behind all of this: bounds.h.
+// Products times 2^(fraction_bits − E) are truncated to 32-bit integers. As many as fit are added as integers; C and these sums are added
+// in doubles, exactly. Products of bf16 and tf32 leave the range of a float, so their significands are multiplied as floats and the
+// exponents are added separately. bounds.h proves the ranges.
 
 #if defined(WARPMAT_FAST_GENERAL_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_GENERAL_FLOAT_DOT_INL_H_
@@ -37,7 +37,7 @@ class GeneralFloatDot {
   }
 
  private:
-  /// Twice a vector's half: the rows of a vector of words as doubles.
+  /// Two halves: the rows of a vector of words as doubles.
   struct Doubles {
     hn::Vec<F64> lower, upper;
   };
@@ -57,7 +57,7 @@ class GeneralFloatDot {
     return hn::Combine(F32(), hn::DemoteTo(half, v.upper), hn::DemoteTo(half, v.lower));
   }
 
-  /// No f16 is the sum of wide products.
+  /// Wide products never have an f16 accumulator.
   HWY_INLINE bool f16_accumulator() const {
     if constexpr (wide) return false;
     return plan_.f16_accumulator;
@@ -82,7 +82,7 @@ class GeneralFloatDot {
       }
   }
 
-  /// A vector of results, and where the step begins that is added to them.
+  /// A vector of results, and the start of the step that is added to them.
   struct Results {
     int first_slot, column, row;
   };
@@ -91,7 +91,7 @@ class GeneralFloatDot {
     hn::Vec<I32> exponent;     ///< bounds::no_exponent for a zero
     hn::Vec<I32> significand;  ///< a normal number's unit bit is bit 30
     hn::Vec<I32> sign;         ///< 0 or -1
-    hn::Vec<F32> special;      ///< its value if that is infinite or NaN, else some number
+    hn::Vec<F32> special;      ///< its value if that is infinite or NaN, else any number
   };
 
   HWY_INLINE Accumulator decode(Word c) const {
@@ -114,7 +114,7 @@ class GeneralFloatDot {
     return out;
   }
 
-  /// Of the products, from FloatOperands::largest_exponents; no_exponent if all are zero.
+  /// The largest exponent of the products, from FloatOperands::largest_exponents; no_exponent if all are zero.
   HWY_INLINE static hn::Vec<I32> largest_exponent(const std::uint32_t* fields) {
     const I32 d;
     const auto exponent = hn::Sub(hn::BitCast(d, hn::ShiftRight<23>(hn::Load(U32(), fields))), hn::Set(d, 127));
@@ -122,7 +122,7 @@ class GeneralFloatDot {
   }
 
   /// One step of products that are floats: elements `begin` to `end` - 1 of each four slots. `products` is their largest exponent before
-  /// they are scaled.
+  /// scaling.
   template <int slots, int begin, int end>
   HWY_INLINE Word narrow_step(const Results& at, const Accumulator& c, hn::Vec<I32> products) const {
     const I32 d;
@@ -152,7 +152,7 @@ class GeneralFloatDot {
     return with_specials(round(sum, exponent), special);
   }
 
-  /// The same of elements with the range of f32.
+  /// The same for elements with the range of f32.
   template <int slots>
   HWY_INLINE Word wide_step(const Results& at, const Accumulator& c) const {
     static_assert(slots <= bounds::general_group);
@@ -187,7 +187,7 @@ class GeneralFloatDot {
     return with_specials(round(long_sum, exponent), special);
   }
 
-  /// What the unit aligns with: the largest exponent of the products, of C, and the floor.
+  /// The exponent E of the unit: the largest of the products' exponents, C's exponent and the floor.
   HWY_INLINE hn::Vec<I32> largest_of(hn::Vec<I32> products, const Accumulator& c) const {
     return hn::Max(hn::Max(products, c.exponent), hn::Set(I32(), plan_.floor));
   }
@@ -200,8 +200,8 @@ class GeneralFloatDot {
     return hn::Sub(hn::Xor(magnitude, c.sign), c.sign);
   }
 
-  /// Elements of A and B become significands of magnitude 0, or 1 to 2, or less if they are subnormal, and exponents; infinities and NaNs
-  /// stay what they are.
+  /// Splits elements of A and B into significands of magnitude 0 or 1 to 2 (less if subnormal) and exponents. Infinities and NaNs are
+  /// unchanged.
   HWY_INLINE void take_apart() {
     take_apart(o_.a_values(), o_.slots() * rows, a_significands_[0], a_exponents_[0]);
     take_apart(o_.b_values(), o_.b_count(), b_significands_, b_exponents_);
@@ -223,14 +223,14 @@ class GeneralFloatDot {
     }
   }
 
-  /// sum · 2^(exponent − fraction_bits) in f32. The unit may be no float: it is the product of two.
+  /// sum · 2^(exponent − fraction_bits) in f32. The unit may not be a float: it is the product of two.
   HWY_INLINE Word round(hn::Vec<I32> sum, hn::Vec<I32> exponent) const {
     const I32 d;
     const auto unit = hn::Max(hn::Sub(exponent, hn::Set(d, plan_.fraction_bits)), hn::Set(d, bounds::least_split_unit));
     const auto half = hn::ShiftRight<1>(unit);
     const auto truncated = hn::ConvertTo(F32(), sum);
     const auto result = hn::Mul(hn::Mul(truncated, power_of_two(half)), power_of_two(hn::Sub(unit, half)));
-    // Toward zero, the product stops at the largest number.
+    // Rounding toward zero stops the product at the largest number.
     const auto field = hn::Add(hn::ShiftRight<bounds::f32_fraction_bits>(hn::BitCast(d, hn::Abs(truncated))), unit);
     const auto bits32 = hn::BitCast(d, result);
     const auto infinity = hn::Or(hn::And(bits32, hn::Set(d, INT32_MIN)), hn::Set(d, 0x7f800000));
@@ -252,7 +252,7 @@ class GeneralFloatDot {
       const Word last = hn::IfThenElseZero(hn::Ne(hn::BitCast(d, demote(inexact)), hn::Zero(d)), hn::Set(d, 1u));
       return f32_to_f16(hn::BitCast(F32(), hn::Or(hn::BitCast(d, truncated), last)));
     }
-    // Toward zero, the conversion stops at the largest number.
+    // Rounding toward zero stops the conversion at the largest number.
     const auto limit = hn::Set(F64(), 0x1p128), huge = hn::Set(F64(), 1.0);
     const Doubles over{hn::IfThenElseZero(hn::Ge(hn::Abs(exact.lower), limit), huge),
                        hn::IfThenElseZero(hn::Ge(hn::Abs(exact.upper), limit), huge)};
@@ -263,7 +263,7 @@ class GeneralFloatDot {
     return hn::IfThenZeroElse(hn::Eq(hn::ShiftLeft<1>(kept), hn::Zero(d)), kept);
   }
 
-  /// `result`, except where `special` is infinite or NaN.
+  /// `result`, or `special` where that is infinite or NaN.
   HWY_INLINE Word with_specials(Word result, hn::Vec<F32> special) const {
     const U32 d;
     const Word all = hn::BitCast(d, special);
@@ -277,7 +277,7 @@ class GeneralFloatDot {
 
   const Operands& o_;
   const FloatPlan& plan_;
-  // Of wide formats, in the places of the operands' elements.
+  // For wide formats, in the places of the operands' elements.
   static constexpr int kept_slots = wide ? Operands::max_slots : 1, kept_elements = wide ? Operands::max_elements_of_b : 1;
   HWY_ALIGN float a_significands_[kept_slots][rows];
   HWY_ALIGN std::int32_t a_exponents_[kept_slots][rows];

@@ -2,8 +2,8 @@
 // instruction set.
 //
 // The steps are those of numeric/dot.h. Elements are small integers times a unit, so the products of a group are summed as integers. The
-// rest is done in doubles, which have bits enough for the unit's register: a group with its scale factors is less than 2^11 times the power
-// of two that it is aligned by. The CPU rounds toward zero meanwhile, so that the conversion to f32 rounds as the unit does.
+// rest uses doubles, which have enough bits for the unit's register: a group with its scale factors is less than 2^11 times the power of
+// two that aligns it. The CPU rounds toward zero, so the conversion to f32 rounds as the unit does.
 
 #include <cstring>
 #include <limits>
@@ -32,8 +32,8 @@ std::size_t grouped_dot(const GroupedPlan&, const Form&, const Warps&) {
 
 #else
 
-/// Elements are multiplied as 16-bit numbers, two of a word at a time. A word of eight is taken apart in two steps: into two words of
-/// bytes, one of the low and one of the high halves of its own, and each of these into two planes of 16-bit numbers.
+/// Elements are multiplied as 16-bit numbers, two of a word at a time. A word of eight is split in two steps: into two words of bytes, from
+/// the low and the high halves of its bytes, and each of these into two planes of 16-bit numbers.
 template <bool sparse>
 class GroupedDot {
  public:
@@ -62,7 +62,7 @@ class GroupedDot {
   static constexpr int group_words = static_cast<int>(group_elements) / 8;
   static constexpr int max_b_words = (sparse ? 2 : 1) * max_row_words;
 
-  /// Of sixteen rows or eight columns, by group.
+  /// For sixteen rows or eight columns, by group.
   struct Factors {
     HWY_ALIGN double values[max_groups][rows];
     HWY_ALIGN std::int32_t exponents[max_groups][rows];
@@ -74,7 +74,7 @@ class GroupedDot {
 
   // ---- Reading ------------------------------------------------------------------------------------------------------------------------
 
-  /// False for ids that are not defined, or not the same in all lanes.
+  /// False for ids that are undefined or differ between lanes.
   bool read_factors(const ScalePlan& plan, OperandName name, OperandName ids, int lines, Factors& to) const {
     const int matrix = selected_matrix(form_, ids, words(ids, 0), words(ids, 1));
     if (matrix < 0) return false;
@@ -110,7 +110,7 @@ class GroupedDot {
       });
   }
 
-  /// Dense: planes of each column's words. Sparse: the halves of each column's words, one column after the other.
+  /// Dense: planes of each column's words. Sparse: the halves of each column's words, column by column.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
       HWY_ALIGN std::uint32_t elements[halves][32];
@@ -137,7 +137,7 @@ class GroupedDot {
 
   // ---- Arithmetic ---------------------------------------------------------------------------------------------------------------------
 
-  /// The sums of each group's products, and the exponent that the unit aligns with. A group whose sum is zero is no term.
+  /// The sums of each group's products, and the exponent E of the unit. A group whose sum is zero is not a term.
   HWY_INLINE void add_products(int column, int row) {
     const I32 d;
     const auto of_c = exponents(hn::Load(F32(), d_[column] + row), bounds::least_f32_exponent, bounds::no_exponent);
@@ -165,17 +165,17 @@ class GroupedDot {
     return sum;
   }
 
-  /// What plane `i` of word `word` of A's rows meets.
+  /// The elements of B that plane `i` of word `word` of A's rows is multiplied by.
   HWY_INLINE Word b_plane(int word, int i, int column, int row) const {
     if constexpr (sparse) {
-      const std::uint32_t* four_words = b_ + (i / 2 * columns + column) * max_b_words + word / 2 * 4;  // for two of A
+      const std::uint32_t* four_words = b_ + (i / 2 * columns + column) * max_b_words + word / 2 * 4;  // for two words of A
       return plane(look_up_bytes(four_words, word % 2 * 8, places_.bytes[word] + row), i % 2);
     } else {
       return hn::Set(U32(), b_[(word / quad * planes + i) * 32 + column * quad + word % quad]);
     }
   }
 
-  /// Adds C and the groups. An infinity or NaN among them is the sum's.
+  /// Adds C and the groups. An infinity or NaN among them becomes the sum.
   HWY_INLINE void add_groups(int column, int row) {
     const F64 d;
     const hn::Rebind<std::int32_t, F64> d_int;
@@ -188,7 +188,7 @@ class GroupedDot {
       const auto term = hn::Mul(hn::PromoteTo(d, hn::Load(d_int, sums_[group] + row)), factor);
       sum = hn::Add(sum, hn::Trunc(hn::Mul(term, to_units)));
     }
-    // Toward zero, the conversion would stop at the largest number.
+    // Rounding toward zero would stop the conversion at the largest number.
     const auto exact = hn::Mul(sum, unit), infinity = hn::Set(d, std::numeric_limits<double>::infinity());
     const auto result = hn::IfThenElse(hn::Ge(hn::Abs(exact), hn::Set(d, 0x1p128)), hn::CopySign(infinity, exact), exact);
     hn::Store(hn::DemoteTo(d_float, result), d_float, d_[column] + row);
@@ -221,7 +221,7 @@ class GroupedDot {
   Places places_;
 };
 
-/// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
+/// A function of its own, so that the compiler moves no operation to where the CPU has another rounding mode.
 template <bool sparse>
 HWY_NOINLINE std::size_t run_grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& warps) {
   GroupedDot<sparse> product(plan, form, warps);

@@ -13,7 +13,7 @@ namespace {
 
 struct InstructionSet {
   std::string_view name;
-  std::int64_t targets;  ///< Highway's, several where they differ in extensions of one set
+  std::int64_t targets;  ///< Highway's targets; several if they differ in extensions of one set
 };
 
 std::string_view name_of(std::int64_t highway_target) {
@@ -21,7 +21,7 @@ std::string_view name_of(std::int64_t highway_target) {
   return name.starts_with("AVX3") ? "AVX-512" : name;
 }
 
-/// Highway numbers the better target lower.
+/// Highway gives better targets lower numbers.
 std::vector<InstructionSet> find_sets() {
   std::vector<InstructionSet> sets;
   std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS & ~(HWY_SCALAR | HWY_EMU128);

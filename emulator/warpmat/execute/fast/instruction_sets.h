@@ -5,16 +5,16 @@
 
 namespace warpmat {
 
-// Which kernels are called: to test and measure those of every instruction set. The choice is that of this library in this process, and
-// leaves other users of Highway alone. Do not change it while another thread executes.
+// Selects the instruction set of the kernels, to test and measure each. The choice applies to this library in this process; other users of
+// Highway are unaffected. Do not change it while another thread executes.
 
-/// The instruction sets that this CPU has and kernels exist for, best first: "AVX-512", "AVX2", "SSE4". Empty where none are.
+/// The instruction sets of this CPU for which kernels exist, best first: "AVX-512", "AVX2", "SSE4". Empty if there is none.
 std::vector<std::string_view> instruction_sets();
 
-/// From now on kernels of that instruction set are called. Throws std::invalid_argument for a name that is not one of instruction_sets().
+/// Selects kernels of that instruction set for all later calls. Throws std::invalid_argument for a name outside instruction_sets().
 void use_instruction_set(std::string_view name);
 
-/// From now on the best kernels are called, as at the start.
+/// Selects the best kernels for all later calls; this is the initial state.
 void use_best_instruction_set();
 
 }  // namespace warpmat

@@ -23,9 +23,9 @@ std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) {
 
 #else
 
-/// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16; of a sparse
-/// A's bytes two neighbours, so that one look-up among 16-bit elements of B finds what both meet. 1-bit elements are counted whole words at
-/// a time.
+/// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16. For the
+/// bytes of a sparse A a plane holds two neighbours, so that one look-up among 16-bit elements of B finds the elements for both. 1-bit
+/// elements are counted a whole word at a time.
 template <int bits, bool sparse>
 class IntegerDot {
  public:
@@ -57,7 +57,7 @@ class IntegerDot {
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
 
-  // Products of eight rows are executed as sixteen, of which the upper are a copy.
+  // Products of eight rows are executed as sixteen; the upper eight are a copy.
   int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
   const std::uint32_t* c(int i, int half) const { return words(OperandName::c, half == 0 ? i : high(i, 2)); }
 
@@ -94,8 +94,8 @@ class IntegerDot {
     }
   }
 
-  /// Dense: planes of each column's words. Sparse: the words of each column one after the other. By neighbours: a register's elements as
-  /// they lie, in 16 bits each.
+  /// Dense: planes of each column's words. Sparse: the words of each column, column by column. By neighbours: a register's elements in
+  /// order, in 16 bits each.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.b_words / quad; ++reg)
       if constexpr (by_neighbours) {
@@ -119,7 +119,7 @@ class IntegerDot {
       }
   }
 
-  /// Turns the places of bytes among eight into those of two bytes each among sixteen.
+  /// Converts byte indices below eight into pairs of byte indices below sixteen.
   HWY_INLINE void find_neighbours() {
     const hn::Repartition<std::uint8_t, U32> d;
     for (int word = 0; word < plan_.a_words; ++word)
@@ -131,14 +131,15 @@ class IntegerDot {
         }
   }
 
-  /// What plane `i` of word `t` of the quads in register `b` of A's rows meets. Fast if `t` and `i` are constant.
+  /// The elements of B that plane `i` of word `t` of the quads in register `b` of A's rows is multiplied by. Fast if `t` and `i` are
+  /// constant.
   HWY_INLINE Word b_plane(int b, int t, int i, int column, int row) const {
     [[maybe_unused]] const int word = b * quad + t;
     if constexpr (by_neighbours) {
       const std::int16_t* eight = b_elements_ + (word / 2 * columns + column) * block + word % 2 * 8;
       return look_up_bytes(reinterpret_cast<const std::uint32_t*>(eight), 0, neighbour_places_[word * planes + i] + row);
     } else if constexpr (sparse) {
-      const std::uint32_t* four_words = b_ + column * max_b_words + word / 2 * 4;  // for two of A
+      const std::uint32_t* four_words = b_ + column * max_b_words + word / 2 * 4;  // for two words of A
       return plane(look_up_bytes(four_words, word % 2 * 8, places_.bytes[word] + row), i, plan_.signed_b);
     } else {
       return hn::Set(U32(), b_[(b * planes + i) * 32 + column * quad + t]);
@@ -183,7 +184,7 @@ class IntegerDot {
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
   HWY_ALIGN std::uint32_t d_[columns][rows];
-  // Of a sparse A.
+  // For a sparse A.
   Places places_;
   HWY_ALIGN std::int16_t b_elements_[by_neighbours ? max_b_words * 4 * columns : 1];
   HWY_ALIGN std::uint32_t neighbour_places_[by_neighbours ? max_row_words * planes : 1][rows];

@@ -1,7 +1,7 @@
-// Registers from where a caller keeps them to where kernels read them, and back. Compiled once for each instruction set.
+// Copies registers from the caller's storage to the kernels' and back. Compiled once for each instruction set.
 //
-// Four lanes' pieces of up to four registers are a 4x4 matrix of words, which is transposed in vectors: as many such matrices side by side
-// as a vector of lanes has blocks of 128 bits.
+// Four lanes' pieces of up to four registers form a 4x4 matrix of words, which is transposed in vectors: as many matrices at once as a
+// vector of lanes has blocks of 128 bits.
 
 #include <cstring>
 #include <type_traits>
@@ -81,7 +81,7 @@ HWY_INLINE void store_every_fourth(D d, hn::Vec<D> pieces, std::uint32_t* to, st
   }
 }
 
-/// Transposes the 4x4 matrices of words of which row i is a block of rows[i].
+/// Transposes the 4x4 matrices of words; block b of rows[i] is row i of matrix b.
 HWY_INLINE void transpose_blocks(Word* rows) {
   const hn::Repartition<std::uint64_t, U32> d64;
   const auto even_low = hn::BitCast(d64, hn::InterleaveLower(rows[0], rows[1])),
@@ -96,7 +96,7 @@ HWY_INLINE void transpose_blocks(Word* rows) {
 
 #if HWY_TARGET <= HWY_AVX3
 
-/// As load_every_fourth: masked loads of 128 bits to each place need no shuffle.
+/// Like load_every_fourth: masked loads of 128 bits to each place need no shuffle.
 HWY_INLINE Word load_four_words(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
   const auto piece = [&](int i) HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 4 * i * lane_stride)); };
   __m512i pieces = _mm512_castsi128_si512(piece(0));
@@ -105,7 +105,7 @@ HWY_INLINE Word load_four_words(const std::uint32_t* from, std::ptrdiff_t lane_s
   return Word{_mm512_mask_broadcast_i32x4(pieces, 0xf000, piece(3))};
 }
 
-/// The two words of each of eight lanes beside each other.
+/// The two words of each of eight lanes, adjacent.
 HWY_INLINE __m512i load_pairs(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
   const auto pair = [&](int lane) HWY_ATTR { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + lane * lane_stride)); };
   __m512i pairs = _mm512_castsi128_si512(pair(0));
@@ -170,15 +170,15 @@ HWY_INLINE void repeat(std::uint32_t word, Register& to) {
   for (int lane = 0; lane < lanes; lane += vector_rows) hn::Store(hn::Set(U32(), word), U32(), to.data() + lane);
 }
 
-/// How many words may at most be copied as one block: 4 where they lie side by side in each lane. Lanes of a block do not meet each other,
-/// so that the order of its words does not show.
+/// The maximum number of words to copy as one block: 4 if they are consecutive in each lane. Lanes of a block do not overlap, so the order
+/// of its words is not visible.
 HWY_INLINE int largest_block(const LaneRegisters& operand) {
   if (operand.word_stride != 1) return 1;
   const std::ptrdiff_t lane_stride = operand.lane_stride < 0 ? -operand.lane_stride : operand.lane_stride;
   return lane_stride < 4 ? static_cast<int>(lane_stride) : 4;
 }
 
-/// Whether the `count` numbers, 2 or 4, count up by one. As one comparison, since this is asked for each operand of each call.
+/// Whether the `count` numbers, 2 or 4, are consecutive. It is one comparison because each call asks it for each operand.
 template <int count>
 HWY_INLINE bool count_up(const std::uint16_t* numbers) {
   using Numbers = std::conditional_t<count == 4, std::uint64_t, std::uint32_t>;
@@ -188,7 +188,7 @@ HWY_INLINE bool count_up(const std::uint16_t* numbers) {
   return numbers[0] <= UINT16_MAX - (count - 1) && all == static_cast<Numbers>(numbers[0] * ones + up);
 }
 
-/// How many words from `index` on are copied as one block, at most `most`: 4, 2 or 1.
+/// The number of words to copy as one block from `index` on: 4, 2 or 1, at most `most`.
 HWY_INLINE int words_of_block(const std::uint16_t* numbers, int index, int most) {
   if (most >= 4 && (numbers == nullptr || count_up<4>(numbers + index))) return 4;
   return most >= 2 && (numbers == nullptr || count_up<2>(numbers + index)) ? 2 : 1;
@@ -225,18 +225,18 @@ HWY_INLINE void gather_operand(const LaneRegisters& operand) {
 
 #if HWY_TARGET <= HWY_AVX3
 
-/// Whether the operand has four words side by side in each lane.
+/// Whether the operand has four consecutive words in each lane.
 HWY_INLINE bool fits_quads(const LaneRegisters& r) {
   return r.count == 4 && largest_block(r) == 4 && (r.numbers == nullptr || count_up<4>(r.numbers));
 }
 
-/// Word `word` of four rows, and of four more, in places 0 to 7: of vectors that hold four words of each row.
+/// Word `word` of four rows, and of four more, in places 0 to 7: from vectors that hold four words of each row.
 HWY_INLINE __m512i places_of_words(int lower, int upper) {
   const __m512i of_rows = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
   return _mm512_add_epi32(of_rows, _mm512_mask_set1_epi32(_mm512_set1_epi32(lower), 0xff00, upper));
 }
 
-/// Four words of the lanes that have the same place in their quads are rows of four words: a matrix for each place, which is transposed.
+/// Four words of the lanes at one place of their quads are rows of four words: a matrix for each place, which is transposed.
 HWY_INLINE void gather_quads(const LaneRegisters& r) {
   const std::uint32_t* from = r.word(0);
   const __m512i first = r.accumulator ? places_of_words(0, 2) : places_of_words(0, 1),
@@ -248,7 +248,7 @@ HWY_INLINE void gather_quads(const LaneRegisters& r) {
   }
 }
 
-/// The inverse, of an accumulator.
+/// The inverse, for an accumulator.
 HWY_INLINE void scatter_quads(const LaneRegisters& r) {
   std::uint32_t* to = r.word(0);
   const __m512i low = _mm512_setr_epi32(0, 16, 8, 24, 1, 17, 9, 25, 2, 18, 10, 26, 3, 19, 11, 27);

@@ -8,27 +8,27 @@
 
 namespace warpmat {
 
-/// One operand's registers of one warp where its caller keeps them, as BatchRegisters describes places, and where kernels read and write
-/// them: `staged`, the lanes of each register side by side.
+/// One operand's registers of one warp in the caller's storage, described as in BatchRegisters, and `staged`, where kernels read and write
+/// them: 32 consecutive lanes for each register.
 struct LaneRegisters {
-  // Without initial values: arrays of these are made for each call and filled as far as needed.
+  // No initial values: each call makes arrays of these and fills them as far as needed.
   std::uint32_t* words;
   std::ptrdiff_t word_stride, lane_stride;
   const std::uint16_t* numbers;
   Register* staged;
   int count;             ///< of words a lane
-  bool accumulator;      ///< of quads: the pairs are registers 0 and 2, 1 and 3; else 0 and 1, 2 and 3
-  std::uint32_t* quads;  ///< where kernels may read and write four words instead, as QuadWords; nullptr: nowhere
+  bool accumulator;      ///< for quads: the pairs are registers 0 and 2, 1 and 3; else 0 and 1, 2 and 3
+  std::uint32_t* quads;  ///< if set, kernels may read and write four words here instead, as QuadWords
 
   /// Word `index` of lane 0.
   std::uint32_t* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
 };
 
-/// Copies every operand to its staged registers, by vectors of lanes: kernels read them right after with vectors of the same size. Where an
-/// operand may lie in quads and can, it is copied there instead. `quads` of all others become nullptr, also those of `destination`.
+/// Copies every operand to its staged registers, by vectors of lanes: kernels then read them with vectors of the same size. An operand that
+/// may be in quads and can be is copied there instead. `quads` of all others become nullptr, also those of `destination`.
 void fast_gather(std::span<LaneRegisters> operands, LaneRegisters& destination);
-/// The inverse for one operand, whose lane_stride is not 0: as if register by register, lane 0 first. From `quads` if these are not
-/// nullptr.
+/// Copies one operand back, from `quads` unless these are nullptr. Overlapping words are written in the order of registers, and for each
+/// register of lanes. Precondition: lane_stride is not 0.
 void fast_scatter(const LaneRegisters& operand);
 
 // The same lane by lane, without vectors.

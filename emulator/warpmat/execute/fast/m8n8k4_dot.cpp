@@ -1,11 +1,11 @@
 // m8n8k4 of f16: four products D = A · B + C, each 8x8x4, all rows of a column at a time. Compiled once for each instruction set.
 //
-// Two quads of a warp belong to each product, lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 to product q: the first holds rows of A and
-// columns of B 0 to 3, the other 4 to 7. Vectors are as many of lanes 0 to 15 or of lanes 16 to 31 as fit, and each of their lanes stands
-// for the row of A that it holds. All quads of a vector meet the same column, each of its own product.
+// Two quads of a warp hold each product: lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 hold product q. The first quad holds rows of A and
+// columns of B 0 to 3, the other 4 to 7. A vector is a part of lanes 0 to 15 or of lanes 16 to 31; each of its lanes stands for the row of
+// A that it holds. All quads of a vector use the same column number, each of its own product.
 //
-// In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and truncated to integers their sum is exact. The
-// CPU rounds toward zero there, to nearest where the hardware uses f32 operations.
+// In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and their sum, truncated to integers, is exact.
+// The CPU rounds toward zero for it, and to nearest where the hardware uses f32 operations.
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/numeric/kernels_target.h>
@@ -37,7 +37,7 @@ constexpr int first_quads = lanes / 2;  // the lanes of the first quads of all p
 using Floats = hn::Vec<F32>;
 using Integers = hn::Vec<I32>;
 
-/// Rows r of four vectors' blocks of 4x4 become columns r.
+/// Transposes: rows r of four vectors' blocks of 4x4 become columns r.
 HWY_INLINE void transpose_quads(Floats* v) {
   const hn::Repartition<std::uint64_t, U32> d64;
   const F32 d;
@@ -49,7 +49,7 @@ HWY_INLINE void transpose_quads(Floats* v) {
   v[3] = hn::BitCast(d, hn::InterleaveUpper(d64, high_01, high_23));
 }
 
-/// Lanes 2 and 3 of each quad of `a` change places with lanes 0 and 1 of `b`.
+/// Exchanges lanes 2 and 3 of each quad of `a` with lanes 0 and 1 of `b`.
 HWY_INLINE void exchange_pairs(Word& a, Word& b) {
   const hn::Repartition<std::uint64_t, U32> d64;
   const auto a64 = hn::BitCast(d64, a), b64 = hn::BitCast(d64, b);
@@ -57,26 +57,26 @@ HWY_INLINE void exchange_pairs(Word& a, Word& b) {
   b = hn::BitCast(U32(), hn::InterleaveUpper(d64, a64, b64));
 }
 
-/// Words with 16-bit numbers in their low halves: that of a float rounded to nearest, with the sign also of zeros.
+/// Floats rounded to nearest as f16 in the low halves of words; zeros keep their sign.
 HWY_INLINE Word f32_to_signed_f16(Floats v) {
   return hn::OrAnd(f32_to_f16(v), hn::ShiftRight<16>(hn::BitCast(U32(), v)), hn::Set(U32(), 0x8000u));
 }
 
-#if HWY_TARGET == HWY_SSE4  // without fused multiply-adds
+#if HWY_TARGET == HWY_SSE4  // no fused multiply-adds
 
-/// a + b rounded to odd: what is not exact has a last bit of one, so that rounding once more rounds as the exact sum would.
+/// a + b rounded to odd: an inexact sum has a last bit of one, so rounding it again equals one rounding of the exact sum.
 HWY_INLINE hn::Vec<F64> odd_sum(hn::Vec<F64> a, hn::Vec<F64> b) {
   const I64 d;
   const auto sum = hn::Add(a, b), rest = hn::Sub(sum, b);
-  const auto error = hn::Add(hn::Sub(a, rest), hn::Sub(b, hn::Sub(sum, rest)));  // exactly; a NaN where the sum is not finite
+  const auto error = hn::Add(hn::Sub(a, rest), hn::Sub(b, hn::Sub(sum, rest)));  // exact; NaN if the sum is not finite
   const auto bits = hn::BitCast(d, sum), one = hn::Set(d, 1);
   const auto is_even = hn::Eq(hn::And(bits, one), hn::Zero(d));
   const auto is_inexact = hn::RebindMask(d, hn::Gt(hn::Abs(error), hn::Zero(F64())));
-  const auto toward_error = hn::Or(hn::BroadcastSignBit(hn::Xor(hn::BitCast(d, error), bits)), one);  // of the magnitude: 1 or -1
+  const auto toward_error = hn::Or(hn::BroadcastSignBit(hn::Xor(hn::BitCast(d, error), bits)), one);  // 1 or -1, for the magnitude
   return hn::BitCast(F64(), hn::Add(bits, hn::IfThenElseZero(hn::And(is_even, is_inexact), toward_error)));
 }
 
-/// a · b + c, rounded once, for a and b that f16 holds: their product is exact in a double.
+/// a · b + c, rounded once, for a and b in f16: their product is exact in a double.
 HWY_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
   const F64 d;
   const hn::Half<F32> half;
@@ -96,7 +96,7 @@ HWY_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
 
 #endif
 
-/// v · 2^exponent, toward zero, also where the power itself is no float: it is at most the square of one.
+/// v · 2^exponent, toward zero, also if the power itself is not a float: it is at most the square of one.
 class PowerOfTwo {
  public:
   HWY_INLINE explicit PowerOfTwo(Integers exponent)
@@ -131,8 +131,8 @@ class M8n8k4Dot {
     HWY_ALIGN std::int32_t exponents[k][lanes];  // unless fused
   };
 
-  /// Those that a vector holds. The constructor is written out, since NEON's vectors have one: of an implicit one g++ would make code for
-  /// the compiler's own instruction set, into which it cannot inline theirs.
+  /// The lines that a vector holds. The constructor is explicit because NEON's vectors have one: g++ would compile an implicit one for its
+  /// own instruction set, into which it cannot inline theirs.
   struct Line {
     Line() {}
     Floats elements[k];
@@ -164,8 +164,8 @@ class M8n8k4Dot {
     });
   }
 
-  // Registers of C and D: of 16-bit elements columns 2r and 2r + 1 lie in register r. Of 32-bit elements columns j and j + 2 share
-  // registers j and j + 2 (0 and 1, 4 and 5 are such j): the first holds rows 0 and 1 of each four, the second 2 and 3.
+  // Registers of C and D. With 16-bit elements register r holds columns 2r and 2r + 1. With 32-bit elements columns j and j + 2 share
+  // registers j and j + 2 (j is 0, 1, 4 or 5): the first holds rows 0 and 1 of each four, the second rows 2 and 3.
 
   HWY_INLINE void read_c() {
     for_each_vector(lanes, [&](int lane) HWY_ATTR {
@@ -214,7 +214,7 @@ class M8n8k4Dot {
     return line;
   }
 
-  /// As execute_m8n8k4_fma.
+  /// Computes execute_m8n8k4_fma.
   HWY_INLINE Word f32_chain(const Line& a, const Line& b, Floats c) const {
     const auto fma = [&](int i, Floats sum) HWY_ATTR { return multiply_add(a.elements[i], b.elements[i], sum); };
     if (!plan_.f16_d) return with_canonical_nan(hn::Add(c, fma(3, fma(2, fma(1, fma(0, hn::Zero(F32())))))));
@@ -228,7 +228,7 @@ class M8n8k4Dot {
   HWY_INLINE Word unit_step(const Line& a, const Line& b, Floats c) const {
     const I32 d;
     Floats products[k];
-    auto special = c;  // infinite or NaN if the sum is; numbers do not overflow where the CPU rounds toward zero
+    auto special = c;  // infinite or NaN if the sum is; finite numbers do not overflow while the CPU rounds toward zero
     auto exponent =
         hn::Max(exponents(c, plan_.least_c_exponent, bounds::no_exponent), hn::Set(d, HWY_MAX(plan_.floor, bounds::least_f32_exponent)));
     for (int i = 0; i < k; ++i) {
@@ -243,11 +243,11 @@ class M8n8k4Dot {
     for (int i = 0; i < k; ++i) sum = hn::Add(sum, truncate(hn::Mul(products[i], products_to_units)));
     auto truncated = hn::ConvertTo(F32(), sum);
     if (plan_.f16_d) {
-      // The last bit tells that there were more, so that rounding once more rounds as the exact sum would.
+      // The last bit is sticky, so rounding the result again equals one rounding of the exact sum.
       const auto inexact = hn::VecFromMask(d, hn::Ne(truncate(truncated), sum));
       truncated = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(d, truncated), inexact, hn::Set(d, 1)));
     }
-    // An f32 does not overflow: where C is near its limit, products are too small to count.
+    // f32 does not overflow: if C is near its limit, products are too small to count.
     const auto result = hn::IfThenElse(hn::IsFinite(special), PowerOfTwo(hn::Neg(to_units)).times(truncated), special);
     return plan_.f16_d ? with_canonical_nan(result, f32_to_f16(result)) : with_canonical_nan(result);
   }
@@ -276,10 +276,10 @@ class M8n8k4Dot {
   const Warps& warps_;
   std::size_t warp_ = 0;
   Lines a_, b_;
-  HWY_ALIGN std::uint32_t d_[columns][lanes];  // of each column C as floats, then D: words of f32, or of f16 in their low halves
+  HWY_ALIGN std::uint32_t d_[columns][lanes];  // each column: C as floats, then D as words of f32, or of f16 in their low halves
 };
 
-/// A call of its own, so that no operation is moved to where the CPU rounds otherwise.
+/// A function of its own, so that the compiler moves no operation to where the CPU has another rounding mode.
 template <bool fused>
 HWY_NOINLINE std::size_t run_m8n8k4_dot(const M8n8k4Plan& plan, const Warps& warps) {
   M8n8k4Dot<fused> product(plan, warps);

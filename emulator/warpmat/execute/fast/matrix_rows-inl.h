@@ -26,7 +26,7 @@ using Row = hn::Vec<D16>;
 
 HWY_INLINE void transpose(Row* m) {
   Row pairs[8], fours[8];
-  for (int i = 0; i < 4; ++i) {  // elements of rows i and i + 4 beside each other
+  for (int i = 0; i < 4; ++i) {  // interleave the elements of rows i and i + 4
     pairs[2 * i] = hn::InterleaveLower(m[i], m[i + 4]);
     pairs[2 * i + 1] = hn::InterleaveUpper(D16(), m[i], m[i + 4]);
   }

@@ -33,7 +33,7 @@ constexpr std::size_t lanes_of_row = 4;  // of an 8x8 matrix of 16-bit elements
 
 using Rows = std::array<std::uint8_t*, 32>;
 
-/// The bytes between the lowest and the highest of the registers r that are loaded or stored.
+/// The byte range that covers the registers r of a load or store.
 class RegisterRange {
  public:
   RegisterRange(const MovePlan& plan, const Warps& warps)
@@ -46,7 +46,7 @@ class RegisterRange {
     }
   }
 
-  /// Whether registers of warp `warp` may lie in the memory that it addresses. The order of reading and writing would show then.
+  /// Whether registers of warp `warp` may overlap the memory that it addresses. The order of reading and writing would then be visible.
   bool meets_memory(const Warps& warps, std::size_t warp) const {
     const std::span<const std::uint8_t> bytes = std::as_const(*warps.first.shared).bytes();
     const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data()) + warp * warps.shared_stride;
@@ -59,7 +59,7 @@ class RegisterRange {
   std::size_t stride_;
 };
 
-/// The rows that the lanes address; false where an address is wrong.
+/// Finds the rows that the lanes address; returns false if an address is wrong.
 bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& addressed) {
   const ConstRegisterList p = warps.first.source(OperandName::p);
   const std::size_t stride = warp * warps.strides[static_cast<std::size_t>(OperandName::p)];
@@ -97,7 +97,7 @@ HWY_INLINE void write_register(const Row* m, std::uint32_t* reg) {
   for (int i = 0; i < matrix_rows; ++i) hn::StoreU(hn::BitCast(D32(), m[i]), D32(), reg + i * static_cast<int>(lanes_of_row));
 }
 
-/// Copies 16 elements of `bits` bits (4 or 6), which lie side by side from `row` on, to a byte each.
+/// Unpacks 16 consecutive elements of `bits` bits (4 or 6) from `row` on to a byte each.
 void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   std::uint64_t words[2];
   std::memcpy(words, row, sizeof words);
@@ -110,9 +110,8 @@ void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   }
 }
 
-/// The bytes of `from` at eight places, the first lowest. As one number: bytes written one by one would be waited for when they are read as
-/// a vector. Each byte depends on those before it, so that compilers make no vectors of eight numbers of this, which take five times as
-/// long.
+/// The bytes of `from` at eight places, the first lowest. It returns one number because a vector load after eight byte stores stalls. Each
+/// byte depends on the previous ones, to keep compilers from vectorising this, which takes five times as long.
 HWY_INLINE std::uint64_t eight_bytes(const std::uint8_t* from, const std::uint16_t* places) {
   std::uint64_t eight = 0;
   for (int i = 8; i-- > 0;) eight = eight << 8 | from[places[i]];
@@ -165,7 +164,7 @@ bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& regist
   }
   const std::uint16_t* places = plan.table.data();
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane, places += row_bytes) {
-    const auto reg = static_cast<int>(lane * row_bytes / register_bytes);  // the rows of a matrix are one register's bytes
+    const auto reg = static_cast<int>(lane * row_bytes / register_bytes);  // one register's bytes hold the rows of a matrix
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(warps.source(OperandName::r, reg, warp));
     for (std::size_t half = 0; half < row_bytes; half += 8) {
       const std::uint64_t eight = eight_bytes(bytes, places + half);

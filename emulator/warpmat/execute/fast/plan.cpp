@@ -23,14 +23,14 @@ Elements elements(const Operand& operand, bool become_f16) {
           .normal_subnormals = become_f16 && bias(f) < bias(row(Format::f16))};
 }
 
-/// Whether the kernels have room for the operands.
+/// Whether the operands fit the kernels' capacity.
 bool fits(const Form& form, int a_words, int b_words) {
   const bool sparse = form.sparsity != Sparsity::dense;
   return (form.shape.m == 16 || form.shape.m == 8) && form.shape.n == 8 && a_words <= max_row_words &&
          b_words <= (sparse ? 2 : 1) * max_row_words;
 }
 
-/// Whether an f32 result keeps all its bits: what kernels expect that are not of execute_dot.
+/// Whether an f32 result keeps all its bits, as all kernels but those of execute_dot require.
 bool keeps_all_bits(const DotModel& model) {
   return model.result_fraction_bits == row(Format::f32).fraction_bits;
 }
@@ -40,14 +40,14 @@ BitPlace bit_place(const Fragment& fragment, const Element& element) {
   return {static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.bit)};
 }
 
-/// Index bits lie apart (layout/fragment.h), so the place of an element is the sum of the places of its coordinates.
+/// Index bits are independent (layout/fragment.h), so the place of an element is the sum of the places of its coordinates.
 MetadataPlan metadata_plan(const Form& form) {
   const Fragment& e = form.operand(OperandName::e).fragment;
   MetadataPlan plan{};
   plan.ordered = form.sparsity == Sparsity::sparse_ordered;
   plan.pairs = metadata_group(form) == 2;
   plan.selector_count = e.matrices();
-  int groups = 1;  // whose codes lie beside each other
+  int groups = 1;  // whose codes are adjacent
   while (groups < e.columns() && e.place({0, groups, 0}).lane == 0 && e.place({0, groups, 0}).bit == groups * e.element_bits) ++groups;
   plan.piece_bits = groups * e.element_bits;
   plan.piece_count = e.columns() / groups;
@@ -69,7 +69,7 @@ ScalePlan scale_plan(const Fragment& fragment, bool of_a) {
   return plan;
 }
 
-/// With `groups` groups of products, which share `vector` factors.
+/// For `groups` groups of products, which share `vector` factors.
 ScalePlan grouped_scale_plan(const Fragment& fragment, bool of_a, int groups, int vector) {
   ScalePlan plan = scale_plan(fragment, of_a);
   for (int i = 0; i < groups; ++i) {
@@ -109,10 +109,10 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   plan.split = split;
   plan.fraction_bits = lowering.model->fraction_bits;
   plan.result_fraction_bits = lowering.model->result_fraction_bits;
-  if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // known of fp8 alone
+  if (container_bits != 8 && plan.result_fraction_bits != row(Format::f32).fraction_bits) return std::nullopt;  // measured for fp8 only
   plan.floor = lowering.model->floor(form.format(OperandName::d));
   plan.f16_accumulator = form.format(OperandName::d) == Format::f16;
-  // For these the kernels have no code.
+  // The kernels do not support these.
   if ((plan.split && container_bits != 8) || (plan.wide && plan.f16_accumulator)) return std::nullopt;
   plan.padding_a = padding_bits(a.fragment);
   plan.padding_b = padding_bits(b.fragment);
@@ -218,7 +218,7 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
 
 namespace {
 
-/// Whether some of the registers share a word. Mostly they lie in their order, which is seen at once.
+/// Whether some of the registers share a word. The common case, registers in ascending order, is checked first.
 bool share_words(RegisterList registers) {
   const auto lies_behind = [](const std::uint32_t* before, const std::uint32_t* reg) {
     return reinterpret_cast<std::uintptr_t>(reg) >= reinterpret_cast<std::uintptr_t>(before) + sizeof(std::uint32_t) * lanes;
@@ -269,14 +269,14 @@ std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& loweri
 
 namespace {
 
-/// What was found for a form under one of its lowerings, and the next of them.
+/// The path found for a form under one of its lowerings, and the next entry.
 struct FoundPath {
   const Lowering* lowering;
-  std::optional<FastPath> path;  ///< none where no kernel is made for it
+  std::optional<FastPath> path;  ///< empty if the form has no kernel
   const FoundPath* next;
 };
 
-/// For each form of the table what was found so far. Only ever added to, at the head.
+/// The paths found so far for each form of the table. Entries are only added, at the head.
 using FoundPaths = std::unique_ptr<std::atomic<const FoundPath*>[]>;
 
 std::atomic<const FoundPath*>& found_paths(const Form& form) {
@@ -301,7 +301,7 @@ const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
     auto made = std::make_unique<FoundPath>(FoundPath{&lowering, std::nullopt, first});
     if (auto plan = make_plan(form, lowering)) made->path.emplace(form, std::move(*plan));
     while (found == nullptr && !head.compare_exchange_weak(first, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
-      found = find(first, lowering);  // another thread was faster
+      found = find(first, lowering);  // another thread was first
       made->next = first;
     }
     if (found == nullptr) found = made.release();

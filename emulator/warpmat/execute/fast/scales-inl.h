@@ -1,4 +1,4 @@
-// How scale factors are found; included once for each instruction set, as vectors-inl.h is.
+// Look-up of scale factors; included once for each instruction set, as vectors-inl.h is.
 
 #if defined(WARPMAT_FAST_SCALES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_SCALES_INL_H_
@@ -26,14 +26,14 @@ HWY_INLINE bool is_uniform(const std::uint32_t* words) {
   return hn::AllTrue(d, hn::Eq(different, hn::Zero(d)));
 }
 
-/// The matrix of scale factors that ids in two registers select; -1 for ids that are not defined, or not the same in all lanes.
+/// The matrix of scale factors that ids in two registers select; -1 for ids that are undefined or differ between lanes.
 HWY_INLINE int selected_matrix(const Form& form, OperandName ids_name, const std::uint32_t* bytes, const std::uint32_t* threads) {
   const ScaleIds ids{bytes[0], threads[0]};
   if (!is_uniform(bytes) || !is_uniform(threads) || undefined_ids(form, ids_name, ids)) return -1;
   return scale_matrix(form, ids_name, ids);
 }
 
-/// The code of the factor of a row or column for a group of products, in the register `words` of a matrix that ids select.
+/// The code of the factor of a row or column for a group of products; `words` is the register of a matrix that ids select.
 HWY_INLINE std::uint32_t scale_factor(const ScalePlan& plan, const std::uint32_t* words, int matrix, int line, int group) {
   const BitPlace& m = plan.matrices[static_cast<std::size_t>(matrix)];
   const BitPlace& l = plan.lines[static_cast<std::size_t>(line)];

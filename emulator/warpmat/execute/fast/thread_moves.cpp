@@ -1,4 +1,4 @@
-// ldmatrix and stmatrix on registers that lie thread by thread. Compiled once for each instruction set.
+// ldmatrix and stmatrix on thread-major registers. Compiled once for each instruction set.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ constexpr int row_lanes = 4;  // lanes that hold a row of a matrix
 
 using Addresses = hn::CappedTag<std::uint32_t, matrix_rows>;
 
-/// Where the rows that the lanes address lie in the memory; false where an address is wrong.
+/// Computes the memory positions of the rows that the lanes address; returns false if an address is wrong.
 HWY_INLINE bool find_rows(const ThreadMove& move, int count, std::uint32_t* positions) {
   HWY_ALIGN std::uint32_t words[lanes];
   const std::uint32_t* word = move.addresses;
@@ -40,8 +40,8 @@ HWY_INLINE bool find_rows(const ThreadMove& move, int count, std::uint32_t* posi
   const auto within_row = hn::Set(d, std::uint32_t{Form::row_bytes - 1});
   auto wrong = hn::Zero(d);
   for (int lane = 0; lane < count; lane += static_cast<int>(hn::MaxLanes(d))) {
-    const auto address = hn::Add(hn::Load(d, words + lane), offset);  // modulo 2^32, as the hardware adds
-    const auto position = hn::Sub(address, base);                     // of an address below the base: larger than the address
+    const auto address = hn::Add(hn::Load(d, words + lane), offset);  // modulo 2^32, as on hardware
+    const auto position = hn::Sub(address, base);                     // an address below the base gives a position larger than itself
     const auto largest = hn::Min(address, last);
     wrong = hn::Or(wrong, hn::Or(hn::Xor(hn::Max(position, largest), largest), hn::And(address, within_row)));
     hn::Store(position, d, positions + lane);
@@ -101,7 +101,7 @@ HWY_INLINE void store(const ThreadMove& move, bool transposed, const std::uint32
     transpose_words(words);
     for (int t = 0; t < 4; ++t) m[t][i] = hn::BitCast(D16(), words[t]);
   }
-  for (int matrix = 0; matrix < matrices; ++matrix) {  // lane 0's row first: of two lanes with one address the later wins
+  for (int matrix = 0; matrix < matrices; ++matrix) {  // lane 0's row first: if two lanes have one address, the later lane wins
     if (transposed) transpose(m[matrix]);
     for (int i = 0; i < matrix_rows; ++i) store_row(m[matrix][i], move.memory + positions[matrix * matrix_rows + i]);
   }
@@ -140,7 +140,7 @@ HWY_EXPORT(thread_move);
 
 namespace {
 
-/// Whether the registers of each lane lie side by side, apart from those of other lanes.
+/// Whether each lane's registers are consecutive and disjoint from those of other lanes.
 bool lie_by_threads(const BatchDestination& r, int words) {
   if (r.word_stride != 1 || std::abs(r.lane_stride) < words) return false;
   for (int i = 1; r.numbers != nullptr && i < words; ++i)
@@ -148,7 +148,7 @@ bool lie_by_threads(const BatchDestination& r, int words) {
   return true;
 }
 
-/// Whether the `words` registers of all lanes lie apart from `bytes` bytes of memory.
+/// Whether the `words` registers of all lanes are disjoint from `bytes` bytes of memory.
 bool lie_apart(const ThreadMove& move, int words, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(move.lane_0),
              last = reinterpret_cast<std::uintptr_t>(move.lane_0 + (lanes - 1) * move.lane_stride);

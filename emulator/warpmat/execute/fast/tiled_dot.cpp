@@ -1,7 +1,6 @@
-// wmma.mma: one product of mma after the other, as the hardware does it. A 16x16 product is two of 16x8, and so is a 32x8 one; an 8x32
-// product is two of 16x8 of the transposed matrices. Registers of a fragment lie as those of mma, one tile behind the other
-// (layout/fragment.h). Where one of C and D is f16 and the other f32, the products are those of f32: C is widened before, D narrowed after
-// them.
+// wmma.mma: one product of mma after the other, as on hardware. A 16x16 product is two of 16x8, and so is a 32x8 one; an 8x32 product is
+// two of 16x8 of the transposed matrices. A fragment consists of consecutive mma fragments, one for each tile (layout/fragment.h). If one
+// of C and D is f16 and the other f32, the products are those of f32: C is widened before and D narrowed after them.
 
 #include <algorithm>
 #include <array>
@@ -16,8 +15,8 @@
 namespace warpmat {
 namespace {
 
-/// Whether `mma` multiplies a tile of `wmma`: with the same types and qualifiers, 16 or 8 rows as the wider side of the product has, and
-/// the same K. C and D of a tile have the format that sums have in the unit.
+/// Whether `mma` multiplies a tile of `wmma`: the same types, qualifiers and K, and 16 or 8 rows as the product's wider side. C and D of a
+/// tile have the unit's sum format.
 bool is_tile(const Form& mma, const Form& wmma) {
   const int rows = std::min(std::max(wmma.shape.m, wmma.shape.n), 16);
   if (mma.mnemonic != Mnemonic::mma || mma.sparsity != Sparsity::dense || mma.kind != Kind::plain) return false;
@@ -34,8 +33,8 @@ class TiledDot {
  public:
   TiledDot(const TilePlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  /// Executes warps from the first on, until one is declined, and returns how many: also where a machine instruction reads what an earlier
-  /// one has written.
+  /// Executes warps in order until one is declined, and returns how many. Supports machine instructions that read what an earlier one has
+  /// written.
   std::size_t run() {
     if (plan_.tiles == 1) return run_tile(0, 0, warps_.count, {});
     const std::size_t most = are_apart() ? kept_.size() / kept_words() : 1;
@@ -48,7 +47,7 @@ class TiledDot {
   }
 
  private:
-  /// Where A or B of a tile lies among the registers of the statement.
+  /// The registers of A or B of a tile within the statement's operand.
   struct Source {
     OperandName name;
     int first, words;
@@ -59,7 +58,7 @@ class TiledDot {
 
   /// Registers of the statement's D, of one warp, in the tiles' format.
   std::size_t d_words() const { return static_cast<std::size_t>(plan_.tiles * plan_.c_words); }
-  /// Registers of one warp that are kept: D of the first tile, or C or D of all tiles where they are converted.
+  /// Registers of one warp to buffer: D of the first tile, or C or D of all tiles if they are converted.
   std::size_t kept_words() const { return plan_.widens_c || plan_.narrows_d ? d_words() : static_cast<std::size_t>(plan_.c_words); }
 
   /// Both tiles of `count` warps from `first` on, until one is declined.
@@ -72,8 +71,8 @@ class TiledDot {
     return run_in_turn(first, free);
   }
 
-  /// Results of the first tiles are kept until the second ones are done: they may lie where C was, which the reference reads for a warp
-  /// whose second tile is declined.
+  /// Buffers results of the first tiles until the second ones are done: D may overlap C, which the reference reads for a warp whose second
+  /// tile is declined.
   std::size_t run_in_turn(std::size_t first, std::size_t count) {
     const auto words = static_cast<std::size_t>(plan_.c_words);
     const std::size_t begun = run_tile(0, first, count, {kept_.data(), words});
@@ -84,7 +83,7 @@ class TiledDot {
     return done;
   }
 
-  /// D is written when both tiles are done.
+  /// Writes D when both tiles are done.
   std::size_t run_narrowed(std::size_t first, std::size_t count) {
     const std::size_t begun = run_tile(0, first, count, {kept_.data(), d_words()});
     const std::size_t done = begun == 0 ? 0 : run_tile(1, first, begun, {kept_.data() + plan_.c_words, d_words()});
@@ -104,7 +103,7 @@ class TiledDot {
     }
   }
 
-  /// Whether no warp has registers of another one: all of the first lie within the stride that leads to the second, for every operand.
+  /// Whether no two warps share registers: for every operand, all registers of the first warp are within the stride to the second.
   bool are_apart() const {
     const std::uint32_t *least = warps_.destination(0, 0), *largest = least;
     const auto extend = [&](const std::uint32_t* words) {
@@ -120,9 +119,9 @@ class TiledDot {
     return bytes <= warps_.destination_stride * sizeof(std::uint32_t);
   }
 
-  /// Whether a machine instruction may read what an earlier one has written: the second tile's from D of the first; where K takes several
-  /// steps, which may be instructions that add to D, A and B from all of D. A C that is widened is read before, and a D that is narrowed
-  /// is written last.
+  /// Whether a machine instruction may read what an earlier one has written. The second tile may read D of the first. If K takes several
+  /// steps, these may be instructions that add to D, and A and B may overlap all of D. A widened C is read before; a narrowed D is written
+  /// last.
   bool reads_written(std::size_t warp) const {
     if (plan_.narrows_d) return false;
     if (plan_.widens_c) return meets(warp, plan_.c_words, {a_of(1), b_of(1)});
@@ -149,13 +148,13 @@ class TiledDot {
     return false;
   }
 
-  /// Where a tile's D goes, instead of to the registers of the statement's D: `words` registers from warp to warp.
+  /// A buffer for a tile's D instead of the statement's registers: `words` registers from warp to warp.
   struct Kept {
     Register* first = nullptr;
     std::size_t words = 0;
   };
 
-  /// One tile of `count` warps from `first` on. Returns how many it did not decline.
+  /// One tile of `count` warps from `first` on. Returns the number of warps executed before one is declined.
   std::size_t run_tile(int tile, std::size_t first, std::size_t count, const Kept& kept) {
     Pointers<const std::uint32_t> a, b, c;
     Pointers<std::uint32_t> d;
@@ -204,7 +203,7 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
   const auto tile = std::ranges::find_if(forms(), [&](const Form& mma) { return is_tile(mma, form); });
   if (tile == forms().end()) return std::nullopt;
   if (lowering.model != nullptr && lowering.model->step_bytes < dot_models::ampere.step_bytes)
-    return std::nullopt;  // shorter steps than kernels take
+    return std::nullopt;  // shorter steps than kernels support
   TilePlan plan;
   plan.tile = &*tile;
   if (const auto product = float_plan(*tile, lowering)) {
@@ -222,7 +221,7 @@ std::optional<TilePlan> tile_plan(const Form& form, const Lowering& lowering) {
   plan.c_words = tile->operand(OperandName::c).words();
   plan.widens_c = form.format(OperandName::c) != form.accumulator();
   plan.narrows_d = form.format(OperandName::d) != form.accumulator();
-  plan.tiles = (plan.narrows_d ? 2 : 1) * form.operand(OperandName::d).words() / plan.c_words;  // f16 has two elements a register
+  plan.tiles = (plan.narrows_d ? 2 : 1) * form.operand(OperandName::d).words() / plan.c_words;  // f16 has two elements in a register
   if (plan.tiles == 1 && (plan.widens_c || plan.narrows_d)) return std::nullopt;
   const bool wide = std::max(form.shape.m, form.shape.n) > 16;  // the tiles have different rows of A; else different columns of B
   plan.a_next = wide ? plan.a_words : 0;

@@ -1,8 +1,7 @@
-// Products in floating point in the usual case: FloatOperands::usual; included once for each instruction set, as vectors-inl.h is.
+// The common case of floating-point products (FloatOperands::usual); included once for each instruction set, as vectors-inl.h is.
 //
-// Multiplied by 2^(fraction_bits − E), products are truncated to 32-bit integers; the CPU rounds toward zero meanwhile, so that the last
-// conversion rounds as the unit does. Exponents stay where floats have them, E as the exponent field of a float. Numbers behind all of
-// this: bounds.h.
+// Products times 2^(fraction_bits − E) are truncated to 32-bit integers. The CPU rounds toward zero, so the last conversion rounds as the
+// unit does. Exponents, E too, remain in the position of a float's exponent field. bounds.h proves the ranges.
 
 #if defined(WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_
@@ -26,7 +25,7 @@ class UsualFloatDot {
   using Operands = FloatOperands<bits, wide, sparse>;
   explicit UsualFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
 
-  /// Writes d[column][row]. False where a sum leaves the range of an int32, or a result that of f16.
+  /// Writes d[column][row]. Returns false if a sum leaves the range of an int32, or a result that of f16.
   bool multiply(std::uint32_t (*d)[rows]) const {
     if constexpr (wide) {
       return multiply<false, false>(d);
@@ -41,12 +40,12 @@ class UsualFloatDot {
   static constexpr int bias = bounds::f32_bias;
   static constexpr int block = Operands::block;
 
-  /// What is the same for all results.
+  /// Values common to all results.
   struct Constants {
     hn::Vec<I32> fraction_bits;
-    hn::Vec<I32> c_factor, product_factor;  ///< the factors' fields are these less E's
+    hn::Vec<I32> c_factor, product_factor;  ///< the factors' exponent fields are these minus E's
     hn::Vec<I32> least_product_factor;
-    hn::Vec<F32> floor;  ///< the power of two; of f16 results, others are far above theirs
+    hn::Vec<F32> floor;  ///< the power of two; used for f16 results only, because others are far above theirs
     Word kept;
     HWY_ATTR Constants(const FloatPlan& plan, int missing)
         : fraction_bits(field(plan.fraction_bits)),
@@ -57,16 +56,16 @@ class UsualFloatDot {
           kept(hn::Set(U32(), ~0u << (bounds::f32_fraction_bits - plan.result_fraction_bits))) {}
   };
 
-  /// What shows that the case is not the usual one.
+  /// Evidence that the warp is not in the common case.
   struct Unusual {
     hn::Vec<I32> overflow;          ///< sign bits
     hn::Vec<F32> largest_c;         ///< its power of two; infinite if C is infinite or NaN
-    hn::Vec<U8> smallest_products;  ///< of the results' largest products the smallest exponent, as a float's field
+    hn::Vec<U8> smallest_products;  ///< minimum over the results of their largest product's exponent, as a float's field
   };
 
   HWY_INLINE static hn::Vec<F32> power(int exponent) { return hn::BitCast(F32(), field(bias + exponent)); }
 
-  /// A number in the place of a float's exponent field. Numbers above 255 wrap around; a field subtracted from them wraps back.
+  /// A number in the position of a float's exponent field. Numbers above 255 wrap around; subtracting a field from them wraps back.
   HWY_INLINE static hn::Vec<I32> field(int number) {
     return hn::Set(I32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(number) << bounds::f32_fraction_bits));
   }
@@ -104,13 +103,13 @@ class UsualFloatDot {
       }
   }
 
-  /// The exponent of the scale factors of results of which `products` are the largest exponents, both in the place of a float's; 0 where
-  /// all products are zero, which are to stay below all others. Elements have 8 bits.
+  /// The exponent of the scale factors of results whose largest product exponents are `products`, both in the position of a float's; 0 if
+  /// all products are zero, so that they stay below all others. Elements have 8 bits.
   HWY_INLINE hn::Vec<I32> scale_field(hn::Vec<I32> products, int column, int row) const {
     return hn::IfThenElseZero(hn::Gt(products, field(bounds::no_product_field)), hn::ShiftLeft<23>(o_.scale_exponent(column, row)));
   }
 
-  /// `products` are the largest exponents of the products before they are scaled.
+  /// `products` are the largest exponents of the products before scaling.
   template <bool f16_accumulator, int blocks, int begin, int end>
   HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<I32> products,
                        hn::Vec<I32> scale, Unusual& unusual) const {
@@ -130,7 +129,7 @@ class UsualFloatDot {
     for (int i = 0; i < blocks * block; i += group) {
       const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
       const auto both = hn::Add(sum, total);
-      // C and the first group fit.
+      // C and the first group always fit.
       if (i != 0) unusual.overflow = hn::Or(unusual.overflow, overflow_of(sum, total, both));
       sum = both;
     }
@@ -150,7 +149,7 @@ class UsualFloatDot {
     return total;
   }
 
-  /// In the place of a float's exponent. A subnormal f16 counts with its format's smallest exponent.
+  /// In the position of a float's exponent. A subnormal f16 has its format's smallest exponent.
   template <bool f16_accumulator>
   HWY_INLINE static hn::Vec<I32> c_exponent(hn::Vec<I32> c) {
     const auto exponent = hn::And(c, field(255));
@@ -165,7 +164,7 @@ class UsualFloatDot {
       const Word result = hn::BitCast(U32(), hn::Mul(truncated, unit));
       return bits == 8 ? hn::And(result, kept) : result;
     }
-    // The last bit tells that there were more, so that rounding once more rounds as the exact sum would.
+    // The last bit is sticky, so rounding the result again equals one rounding of the exact sum.
     const auto inexact = hn::VecFromMask(I32(), hn::Ne(truncate(truncated), sum));
     const auto odd = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(I32(), truncated), inexact, hn::Set(I32(), 1)));
     const Word result = f32_to_f16(hn::Mul(odd, unit));

@@ -1,7 +1,7 @@
-// What the kernels share; included once for each instruction set, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE of a kernel's file.
+// Shared by the kernels; included once for each instruction set, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE of a kernel's file.
 //
 // A quad is four lanes: in every operand of mma they hold one row (of A, C, D) or column (of B). A register is eight quads, so two
-// registers are sixteen rows of four words. Kernels turn that around: one vector holds a word of each row.
+// registers are sixteen rows of four words. Kernels transpose that: one vector holds a word of each row.
 
 #if defined(WARPMAT_FAST_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_VECTORS_INL_H_
@@ -30,7 +30,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls execute_one(warp) for the warps in their order, until one is declined; returns how many were executed.
+/// Calls execute_one(warp) for the warps in order until it declines one; returns the number of executed warps.
 template <class ExecuteOne>
 HWY_INLINE std::size_t execute_each(const Warps& warps, ExecuteOne execute_one) {
   std::size_t warp = 0;
@@ -98,8 +98,8 @@ HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_
 #endif
 }
 
-/// The same where `turned`, if it is not nullptr, has these words in place of the registers, all rows of a lane of the quads one behind the
-/// other: one pair of QuadWords, which AVX-512 alone has.
+/// The same, but if `turned` is not nullptr, the words are read from it instead of the registers: one pair of QuadWords, with all rows of a
+/// lane of the quads consecutive. Only AVX-512 has QuadWords.
 template <class Visit>
 HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, [[maybe_unused]] const std::uint32_t* turned,
                                     Visit visit) {
@@ -115,7 +115,7 @@ HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_
 #endif
 }
 
-/// The inverse: writes the words that make(row, words) gives.
+/// The inverse: writes the words that make(row, words) returns.
 template <class Make>
 HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
   hn::Vec<U32> words[quad];
@@ -145,7 +145,7 @@ HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, [[may
 #endif
 }
 
-/// Pair `i` of QuadWords; nullptr where there are none.
+/// Pair `i` of QuadWords, or nullptr.
 template <class T>
 HWY_INLINE T* pair_of(T* quads, int i) {
   return quads == nullptr ? nullptr : quads + i * static_cast<std::ptrdiff_t>(QuadWords::pair_words);
@@ -153,9 +153,9 @@ HWY_INLINE T* pair_of(T* quads, int i) {
 
 using Word = hn::Vec<U32>;
 
-/// Which elements of B the stored elements of a sparse A are multiplied by. A slot is a stored element, or a pair of packed 4-bit elements.
-/// Byte s % 4 of bytes[s / 4][row] belongs to slot s of the row. Each four slots stand for eight elements (or pairs) of B along K; the byte
-/// is the place among these eight, 0 to 7, of the one that the slot meets.
+/// The elements of B that multiply the stored elements of a sparse A. A slot is a stored element, or a pair of packed 4-bit elements. Byte
+/// s % 4 of bytes[s / 4][row] belongs to slot s of the row. Each four slots cover eight elements (or pairs) of B along K; the byte is the
+/// index, 0 to 7, of the slot's element among these eight.
 struct Places {
   HWY_ALIGN std::uint32_t bytes[max_row_words][rows];
 };
@@ -164,7 +164,7 @@ struct Places {
 /// bits a slot, 8 slots a word.
 using Codes = std::uint32_t[2][rows];
 
-/// Collects each row's metadata from the lanes and bits where the plan says that its pieces lie.
+/// Collects each row's metadata from the lanes and bits that the plan lists.
 HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, Codes& codes) {
   const U32 d;
   const BitPlace& s = m.selectors[selector];
@@ -183,8 +183,8 @@ HWY_INLINE void read_codes(const MetadataPlan& m, const std::uint32_t* e, std::u
   }
 }
 
-/// `codes` holds a group of metadata in each 4 bits. Bit 0 of each 4 bits of the result is 1 where the ISA defines the group; the other
-/// bits mean nothing.
+/// `codes` holds a group of metadata in each 4 bits. Bit 0 of each 4 bits of the result is 1 if the ISA defines the group; the other bits
+/// are unspecified.
 HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
   const Word bit_0 = codes, bit_1 = hn::ShiftRight<1>(codes), bit_2 = hn::ShiftRight<2>(codes), bit_3 = hn::ShiftRight<3>(codes);
   const Word high_bits_differ = hn::Xor(bit_1, bit_3);
@@ -194,8 +194,8 @@ HWY_INLINE Word defined_codes(const MetadataPlan& m, Word codes) {
   return hn::Or(hn::AndNot(bit_1, bit_3), hn::AndNot(high_bits_differ, low_is_less));  // two places in ascending order
 }
 
-/// The places of the four slots that the lowest bits of `codes` describe, a byte each. They count, from 0 to 3, among the four elements (or
-/// pairs) of B that two slots stand for: read_places adds 4 for the upper two slots.
+/// The places of the four slots that the lowest bits of `codes` describe, a byte each. A place is an index, 0 to 3, among the four elements
+/// (or pairs) of B for two slots; read_places adds 4 for the upper two slots.
 HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
   const U32 d;
   if (m.pairs) {
@@ -211,7 +211,7 @@ HWY_INLINE Word places_of(const MetadataPlan& m, Word codes) {
   return hn::Or(low, high);
 }
 
-/// Reads the metadata of every row for its first `slots` slots. False where the ISA does not define the selector or some group.
+/// Reads the metadata of every row for its first `slots` slots. Returns false if the ISA does not define the selector or some group.
 HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::uint32_t selector, int slots, Places& places) {
   if (selector >= static_cast<std::uint32_t>(m.selector_count)) return false;
   const U32 d;
@@ -228,7 +228,7 @@ HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::
   return hn::AllTrue(d, hn::Eq(undefined, hn::Zero(d)));
 }
 
-/// Its sign bits are set where a + b = sum has left the range of an int32.
+/// Sign bits are set where a + b = sum has overflowed an int32.
 HWY_INLINE hn::Vec<I32> overflow_of(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32> sum) {
 #if HWY_TARGET <= HWY_AVX3
   return hn::Vec<I32>{_mm512_ternarylogic_epi32(a.raw, b.raw, sum.raw, 0x42)};
@@ -237,7 +237,7 @@ HWY_INLINE hn::Vec<I32> overflow_of(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32>
 #endif
 }
 
-/// For each row the four of the sixteen bytes at `table` that it meets in places `first` + 0 to 7.
+/// For each row, the four of the sixteen bytes at `table` selected by places `first` + 0 to 7.
 HWY_INLINE Word look_up_bytes(const std::uint32_t* table, int first, const std::uint32_t* places) {
   const hn::Repartition<std::uint8_t, U32> d;
   const auto bytes = hn::LoadDup128(d, reinterpret_cast<const std::uint8_t*>(table));
@@ -245,7 +245,7 @@ HWY_INLINE Word look_up_bytes(const std::uint32_t* table, int first, const std::
   return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
 }
 
-/// The exponents of numbers as numeric/dot.h counts them, of a format whose smallest is `least`; `of_zero` for zeros.
+/// The exponents of numbers by the rule of numeric/dot.h, for a format whose smallest exponent is `least`; `of_zero` for zeros.
 HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) {
   const I32 d;
   const auto magnitude = hn::And(hn::BitCast(d, numbers), hn::Set(d, 0x7fffffff));
@@ -253,7 +253,7 @@ HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) 
   return hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, of_zero), exponent);
 }
 
-/// `v` toward zero; it must be in the range of an int32.
+/// `v` toward zero. Precondition: it is in the range of an int32.
 HWY_INLINE hn::Vec<I32> truncate(hn::Vec<F32> v) {
 #if HWY_TARGET <= HWY_AVX3
   return hn::Vec<I32>{_mm512_cvttps_epi32(v.raw)};
@@ -271,7 +271,7 @@ HWY_INLINE hn::Vec<F64> upper_to_f64(hn::Vec<I32> v) {
   return hn::PromoteTo(F64(), hn::UpperHalf(hn::Half<I32>(), v));
 }
 
-/// 2^exponent, for exponents of a float or a double that are not subnormal.
+/// 2^exponent, for exponents of normal floats or doubles.
 HWY_INLINE hn::Vec<F32> power_of_two(hn::Vec<I32> exponent) {
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(I32(), 127))));
 }
@@ -291,7 +291,7 @@ HWY_INLINE hn::Vec<F64> upper_power_of_two(hn::Vec<I32> exponent) {
 }  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-/// Before a loop: its body as often as that, one behind the other. WARPMAT_DO_NOT_UNROLL is for builds that are not to be fast.
+/// Unrolls the loop that follows, `count` times. WARPMAT_DO_NOT_UNROLL disables it, for builds that need not be fast.
 #undef WARPMAT_UNROLL
 #ifdef WARPMAT_DO_NOT_UNROLL
 #define WARPMAT_UNROLL(count)

@@ -29,7 +29,7 @@ std::uint64_t to_f32(std::uint64_t f16_bits) {
   return encode(Format::f32, decode(Format::f16, f16_bits));
 }
 
-/// The format that sums have in the unit.
+/// The unit's sum format.
 Format sum_format(const Form& form, Deviations deviations) {
   return deviations.has(accumulated_in_f16) ? Format::f16 : form.accumulator();
 }
@@ -42,7 +42,7 @@ std::uint64_t converted(Format from, Format to, std::uint64_t bits) {
   return from == to ? bits : encode(to, decode(from, bits));
 }
 
-/// A sum as D becomes it.
+/// Converts a sum to D's format.
 std::uint64_t result_of_sum(const Form& form, Deviations deviations, std::uint64_t sum) {
   const Format from = sum_format(form, deviations), to = form.format(OperandName::d);
   const std::uint64_t nearest = converted(from, to, sum);
@@ -59,14 +59,14 @@ int step_length(const Form& form, const Lowering& lowering) {
 
 // ---- Sums in a matrix unit ----------------------------------------------------------------------------------------------------------
 
-/// Which columns of B a row of a sparse A does not meet, and what zero times those gives.
+/// The columns of B that have no stored element in a row of a sparse A, and the product of zero and their elements.
 class Unmet {
  public:
   Unmet(const Form& form, const Lowering& lowering, const Arguments& arguments) : form_(form), arguments_(arguments) {
     read_metadata(form, lowering, arguments, ExecutionOptions{}, columns_);
   }
 
-  /// Whether a product of zero and an element of column `column` that row `row` does not meet is NaN.
+  /// Whether zero times an element of column `column` is NaN, if row `row` has no stored element there.
   bool gives_nan(int row, int column) const {
     const auto first = columns_.begin() + row * form_.stored_k();
     for (int k = 0; k < form_.shape.k; ++k) {
@@ -84,7 +84,7 @@ class Unmet {
   MetadataColumns columns_;
 };
 
-/// Calls `compute(a, b, c bits)` for each result, but where unmet_multiplied makes it NaN.
+/// Calls `compute(a, b, c bits)` for each result, except where unmet_multiplied makes it NaN.
 template <typename Compute>
 void for_each_sum(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments, Values& multiplicands,
                   Compute compute) {
@@ -138,7 +138,7 @@ void split_dot(const Form& form, const Lowering& lowering, Deviations deviations
   });
 }
 
-/// The largest exponent that the scales give to a group of products that adds up to zero; no_floor where none does.
+/// The largest exponent that the scales give to a group of products whose sum is zero; no_floor if there is none.
 int exponent_of_zero_groups(std::span<const Value> a, std::span<const Value> b, std::span<const Value> scales_a,
                             std::span<const Value> scales_b) {
   int largest = no_floor;
@@ -152,7 +152,7 @@ int exponent_of_zero_groups(std::span<const Value> a, std::span<const Value> b, 
   return largest;
 }
 
-/// A group that takes part in E although it is zero is like a floor there.
+/// A zero group that takes part in E acts like a floor there.
 void grouped_dot(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
   Values multiplicands(form, lowering, arguments, ExecutionOptions{}, decode);
   const int matrix_a = selected_scales(form, arguments, OperandName::ids_a),
@@ -215,7 +215,7 @@ void f64_chain(const Form& form, Deviations deviations, const Arguments& argumen
   });
 }
 
-/// The f32 operations that the assembler makes of m8n8k4: see execute_m8n8k4_fma.
+/// The f32 operations that the assembler emits for m8n8k4: see execute_m8n8k4_fma.
 class M8n8k4Chain {
  public:
   M8n8k4Chain(const Form& form, Deviations deviations)
@@ -277,7 +277,7 @@ void m8n8k4_fma(const Form& form, Deviations deviations, const Arguments& argume
 
 // ---- Integers -----------------------------------------------------------------------------------------------------------------------
 
-/// What `bits` of `format` are as a number, or of the format with the other signedness.
+/// The integer that `bits` of `format` encode, or of the format with the other signedness if `turned`.
 std::int64_t whole(Format format, std::uint64_t bits, bool turned) {
   const FormatRow& f = row(format);
   const bool is_signed = f.is_signed != turned;

@@ -52,7 +52,7 @@ std::uint64_t DeviatingUnit::nan() const {
   return has(nan_quiet) ? quiet_nan(result_) : canonical_nan(result_);
 }
 
-/// A zero keeps its sign and an exponent here, which count where a deviation says so.
+/// A zero keeps its sign and has an exponent here; both count if a deviation says so.
 Value DeviatingUnit::product(const Value& a, const Value& b) const {
   const bool negative = a.negative != b.negative;
   const auto exponent = [](const Value& v) { return v.kind == Kind::zero ? exponent_of_zero : v.exponent; };
@@ -138,7 +138,7 @@ std::uint64_t DeviatingUnit::round(std::int64_t sum, int unit_exponent, bool all
   const Rounding rounding = nearest ? Rounding::nearest_even : Rounding::toward_zero;
   const Overflow overflow = has(overflow_to_largest) ? Overflow::saturate : Overflow::infinity;
   const int dropped = result_ == Format::f32 ? row(Format::f32).fraction_bits - model_.result_fraction_bits : 0;
-  // A sum whose lowest bits are dropped is no longer than an f32, so that it is rounded once.
+  // A sum without its lowest bits is no longer than an f32, so it is rounded only once.
   std::uint64_t bits = round_to(result_, {false, magnitude, unit_exponent}, dropped > 0 ? Rounding::toward_zero : rounding, overflow);
   if (dropped > 0 && nearest) bits += (std::uint64_t{1} << (dropped - 1)) - 1 + (bits >> dropped & 1);
   bits = bits >> dropped << dropped;

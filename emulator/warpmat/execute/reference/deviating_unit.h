@@ -9,24 +9,24 @@
 
 namespace warpmat {
 
-/// The arithmetic of numeric/dot.h with rules turned. Without deviations it gives the same bits, which a test holds: so each deviation
+/// The arithmetic of numeric/dot.h with rules changed. Without deviations it gives the same bits; a test checks that. So each deviation
 /// changes what it names and nothing else.
 class DeviatingUnit {
  public:
   /// `result` is the format of C and of results: f32 or f16.
   DeviatingUnit(const DotModel& model, Deviations deviations, Format result) : model_(model), deviations_(deviations), result_(result) {}
 
-  /// An element of A or B as it is multiplied.
+  /// An element of A or B as the unit multiplies it.
   Value multiplicand(Format format, std::uint64_t bits) const;
 
-  /// As dot_step() and dot() of numeric/dot.h.
+  /// Like dot_step() and dot() of numeric/dot.h.
   std::uint64_t step(std::span<const Value> a, std::span<const Value> b, std::uint64_t c) const;
   std::uint64_t dot(int step_length, std::span<const Value> a, std::span<const Value> b, std::uint64_t c) const;
 
-  /// sum + C in one IEEE addition, as the statements end that the assembler makes of fp8.
+  /// sum + C in one IEEE addition: the last instruction that the assembler emits for fp8.
   std::uint64_t last_addition(std::uint64_t sum, std::uint64_t c) const;
 
-  /// The bits of C as they are added.
+  /// The bits of C as the unit adds them.
   std::uint64_t accumulator(std::uint64_t c) const;
 
   std::uint64_t nan() const;
@@ -44,14 +44,14 @@ class DeviatingUnit {
   Format result_;
 };
 
-/// fused_multiply_add of numeric/ieee.h with rules turned.
+/// fused_multiply_add of numeric/ieee.h with rules changed.
 std::uint64_t deviating_fma(Deviations deviations, Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding,
                             NanRule nan_rule);
 
-/// The NaN with the highest fraction bit alone.
+/// The NaN with only the highest fraction bit set.
 std::uint64_t quiet_nan(Format format);
 
-/// `bits`, but zero of its sign where they are a subnormal number.
+/// `bits`, or zero of the same sign if they are a subnormal number.
 std::uint64_t flushed(Format format, std::uint64_t bits);
 
 }  // namespace warpmat

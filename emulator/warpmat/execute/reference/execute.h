@@ -6,22 +6,22 @@
 
 namespace warpmat {
 
-/// Executes `form` as `lowering` says: the function below that computes lowering.semantics. Throws Trap before it writes anything.
+/// Executes `form` under `lowering`, by the function below for lowering.semantics. Throws Trap before it writes anything.
 void execute(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options);
 
-// What the instructions do, one function for each Semantics. Each reads `arguments`, then writes them.
+// The instructions, one function for each Semantics. Each reads all sources in `arguments`, then writes results.
 
 // ---- moves.cpp
 
-/// The address that `lane` gives of a row in memory: p and its offset.
+/// The row address of `lane`: p plus the offset.
 std::uint64_t row_address(const Arguments& arguments, int lane);
 
-/// The lane of row s of matrix q holds the row's address: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
-/// zero-extended. Addresses of further lanes are ignored, unless lowering.particulars says that all must be valid: what the hardware does
-/// with others nobody has measured, so they trap. PTX ISA 9.1 section 9.7.14.5.15.
+/// Lane s of matrix q's lanes holds the address of row s: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
+/// zero-extended. Addresses of further lanes are ignored unless lowering.particulars requires all to be valid. An invalid one then traps,
+/// because the hardware's behaviour was not measured. PTX ISA 9.1 section 9.7.14.5.15.
 void execute_ldmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
-/// The inverse of execute_ldmatrix. Where rows overlap, the higher lane's row stays. PTX ISA 9.1 section 9.7.14.5.16.
+/// The inverse of execute_ldmatrix. If rows overlap, the highest lane's row remains. PTX ISA 9.1 section 9.7.14.5.16.
 void execute_stmatrix(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// Transposes an 8x8 matrix held in one register. PTX ISA 9.1 section 9.7.14.5.17.
@@ -29,12 +29,12 @@ void execute_movmatrix(const Form&, const Lowering&, const Arguments&, const Exe
 
 // ---- wmma_moves.cpp
 
-/// Where the statement's matrix lies in memory, checked.
+/// The storage of the statement's matrix in memory, checked.
 MatrixStorage storage_of(const Form& form, const Arguments& arguments);
 
-/// Element (row, column) of a matrix lies row * stride + column elements behind the address, of .col column * stride + row: every lane
-/// reads those that the fragment has in its registers. Traps where address or stride differ between lanes, which the ISA leaves undefined,
-/// or are no multiple of Form::memory_alignment. PTX ISA 9.1 section 9.7.14.4.3.
+/// Element (row, column) of a matrix is row * stride + column elements after the address, for .col column * stride + row. Every lane reads
+/// the elements that the fragment has in its registers. Traps if address or stride differ between lanes, which the ISA leaves undefined, or
+/// are not multiples of Form::memory_alignment. PTX ISA 9.1 section 9.7.14.4.3.
 void execute_wmma_load(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 /// The inverse of execute_wmma_load. PTX ISA 9.1 section 9.7.14.4.4.
@@ -42,12 +42,12 @@ void execute_wmma_store(const Form&, const Lowering&, const Arguments&, const Ex
 
 // ---- float.cpp
 
-/// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is
-/// walked over its stored elements: what no stored element meets does not reach the result [H200].
+/// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is processed
+/// by its stored elements: an element of B without a stored element of A does not affect the result [H200].
 void execute_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
-/// fp8 where the hardware has no unit for it: elements become f16; d1 = the stored k with k mod 4 in {0, 1} from zero, d2 = the others
-/// from d1, D = d2 + C in one IEEE addition, register by register: where a register of C is an earlier one of D, the addition sees the new
+/// fp8 on hardware without a unit for it. Elements become f16. d1 sums the stored k with k mod 4 in {0, 1} from zero, d2 the others from
+/// d1, and D = d2 + C in one IEEE addition, register by register. If a register of C is an earlier one of D, the addition reads the new
 /// value [H200].
 void execute_split_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
@@ -60,7 +60,7 @@ void execute_f64_chain(const Form&, const Lowering&, const Arguments&, const Exe
 /// m8n8k4 of f16 in the matrix unit: four products, one step each.
 void execute_m8n8k4_dot(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
-/// m8n8k4 of f16 on the ordinary f32 cores, as the assembler writes it from sm_80 on.
+/// m8n8k4 of f16 on the ordinary f32 cores, as the assembler emits it from sm_80 on.
 void execute_m8n8k4_fma(const Form&, const Lowering&, const Arguments&, const ExecutionOptions&);
 
 // ---- integer.cpp

@@ -16,7 +16,7 @@ namespace {
 
 using FloatMultiplicands = Multiplicands<Value, capacity::float_k, SmallValue>;
 
-/// Elements of A and B with bits that reading drops.
+/// Counts elements of A and B with bits that reading ignores.
 void count_dropped_bits(Events& counts, const Form& form, const Arguments& arguments) {
   for (const OperandName name : {OperandName::a, OperandName::b}) {
     const auto dropped = (std::uint32_t{1} << row(form.format(name)).ignored_low_bits) - 1;
@@ -33,7 +33,7 @@ std::uint64_t to_f32(Format format, std::uint64_t bits) {
 
 namespace {
 
-/// Elements of K, from `first` on.
+/// Elements along K, from `first` on.
 struct Depth {
   std::size_t first, count;
 
@@ -48,7 +48,7 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
                   const Depth& depth) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   const Format accumulator = form.accumulator();
-  // Elements in containers count with their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
+  // Elements in containers count as their container: a step takes 32 of them whether they have 8, 6 or 4 bits.
   const int step = lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
   if (form.scale_vector == 0) {
     for_each_result(form, arguments, of, [&](const Element& e, std::uint64_t c) {
@@ -71,15 +71,15 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
   });
 }
 
-/// Machine instructions one behind the other along K. Those of wmma in tf32, a step of the unit each, add to the registers of D, the first
-/// ones to C; that is why ptxas does not take _ there. Between them A and B are read again [H200].
+/// Machine instructions in sequence along K. Those of wmma in tf32, one step of the unit each, add to the registers of D, the first ones to
+/// C; so ptxas does not accept _ there. Between them A and B are read again [H200].
 std::size_t instructions_along_k(const Form& form, const Lowering& lowering) {
   const bool adds_to_d = form.mnemonic == Mnemonic::wmma_mma && !lowering.particulars.discardable;
   const int bytes = form.shape.k * form.operand(OperandName::a).fragment.element_bits / 8;
   return adds_to_d ? static_cast<std::size_t>(bytes / lowering.model->step_bytes) : 1;
 }
 
-/// The registers of C, which wmma converts before it multiplies where C is f16 and D is f32 [H200].
+/// The registers of C. wmma converts them first if C is f16 and D is f32 [H200].
 class ConvertedAccumulator {
  public:
   explicit ConvertedAccumulator(ConstRegisterList c) : words_(c.size()) {
@@ -113,15 +113,15 @@ void execute_dot(const Form& form, const Lowering& lowering, const Arguments& ar
 
 namespace {
 
-/// C beside the sum of the products, of which only an infinity matters to it.
+/// Counts the operands of the addition of C. The sum of the products matters only if it is infinite.
 void count_addition(Events& counts, Format format, std::uint64_t sum, std::uint64_t c) {
   const Value value = decode(format, sum), one = {Value::Kind::finite, false, 0, 0, 1};
   const Value product = value.kind == Value::Kind::infinity ? value : Value::special(Value::Kind::zero);
   count_operands(counts, {&product, 1}, {&one, 1}, decode(format, c));
 }
 
-/// D = product + C, one register after the other: the assembler writes an addition for each, so a register of C that is also an earlier
-/// register of D already holds the result [H200].
+/// D = product + C, register by register: the assembler emits an addition for each. So a register of C that is also an earlier register of
+/// D already holds the result [H200].
 template <typename Product>
 void add_to_c(const Form& form, const Arguments& arguments, Product product) {
   const Fragment& fragment = form.operand(OperandName::d).fragment;
@@ -153,7 +153,7 @@ void add_to_c(const Form& form, const Arguments& arguments, Product product) {
 
 void execute_split_dot(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options, [](Format format, std::uint64_t bits) {
-    return decode(Format::f16, encode(Format::f16, decode(format, bits)));  // a subnormal of e4m3 is a normal f16, and aligned as one
+    return decode(Format::f16, encode(Format::f16, decode(format, bits)));  // a subnormal of e4m3 is a normal f16, and is aligned as one
   });
   const Format accumulator = form.format(OperandName::d);
   std::array<Value, capacity::float_k> half_a, half_b;
@@ -215,7 +215,7 @@ void execute_f64_chain(const Form& form, const Lowering& lowering, const Argumen
 
 namespace {
 
-/// The four products of m8n8k4, k of them for one element.
+/// The four products of m8n8k4, with all k of them for one element.
 struct Quad {
   std::array<std::uint64_t, 4> a, b;
 };
@@ -256,7 +256,7 @@ void execute_m8n8k4_fma(const Form& form, const Lowering&, const Arguments& argu
                               NanRule::canonical, arguments.events);
   };
   const auto sum = [&](std::uint64_t a, std::uint64_t b) { return add(Format::f32, a, b, Rounding::nearest_even, arguments.events); };
-  const std::uint64_t negative_zero = 0x80000000;  // x * y alone: -0 is what addition leaves unchanged
+  const std::uint64_t negative_zero = 0x80000000;  // x * y alone: adding -0 changes nothing
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c_bits) {
     const Quad quad = read_quad(form, arguments, e);
     if (arguments.events != nullptr) count_operands(*arguments.events, decode_f16(quad.a), decode_f16(quad.b), decode(accumulator, c_bits));

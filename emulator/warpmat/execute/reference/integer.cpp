@@ -21,7 +21,7 @@ std::uint32_t clamp_to_s32(std::int64_t sum) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()));
 }
 
-/// Whoever sees the steps: a sum of `count` products, of which `product` gives each.
+/// Reports a sum of `count` products to the observer; `product` returns each.
 template <typename Product>
 void observe(const Events* events, std::size_t count, Product product, std::int64_t c, std::int64_t sum) {
   Observer* const observer = observer_of(events);
@@ -31,7 +31,7 @@ void observe(const Events* events, std::size_t count, Product product, std::int6
   observer->integers(std::span(products).first(count), c, sum);
 }
 
-/// A sum of products as it grows, C first.
+/// Counts the partial sums of products, C first.
 void count_sums(Events& counts, std::int64_t c, std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
   std::int64_t sum = c, least = c, largest = c;
   for (std::size_t k = 0; k < a.size(); ++k) {

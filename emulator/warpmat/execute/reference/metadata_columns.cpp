@@ -23,7 +23,7 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
                            form.format(OperandName::a) != Format::tf32;
   const Fragment& fragment = form.operand(OperandName::e).fragment;
   const auto selector = static_cast<int>(arguments.source(OperandName::selector).front()[0]);
-  if (selector < 0 || selector >= fragment.matrices())  // an illegal instruction on an H200, so there is nothing else to do [H200]
+  if (selector < 0 || selector >= fragment.matrices())  // an H200 raises an illegal instruction, so this always traps [H200]
     throw OperandTrap(OperandTrap::Kind::undefined, OperandName::selector, 0, std::nullopt,
                       format_text("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 

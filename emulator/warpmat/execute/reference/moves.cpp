@@ -13,13 +13,13 @@ std::uint64_t row_address(const Arguments& arguments, int lane) {
   const ConstRegisterList base = arguments.source(OperandName::p);
   const auto at = static_cast<std::size_t>(lane);
   const auto offset = static_cast<std::uint64_t>(arguments.offset);
-  // A 32-bit address and its offset add modulo 2^32, as the hardware adds them.
+  // A 32-bit address and its offset are added modulo 2^32, as on hardware.
   return base.size() == 2 ? (base[0][at] | std::uint64_t{base[1][at]} << 32) + offset : static_cast<std::uint32_t>(base[0][at] + offset);
 }
 
 namespace {
 
-/// The rows that the first `count` lanes address: all checked before the first one is used.
+/// The rows that the first `count` lanes address. Checks all addresses before it returns.
 std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int count) {
   std::array<std::uint8_t*, lanes> rows{};
   for (int lane = 0; lane < count; ++lane) {
@@ -58,8 +58,7 @@ std::uint64_t row_bits(const std::uint8_t* row, int first, int count) {
 
 namespace {
 
-/// A copy of the registers that an instruction reads or will write: its registers may lie in the memory, and a source may be the
-/// destination.
+/// A copy of the registers that an instruction reads or writes: its registers may overlap the memory, and a source may be the destination.
 class Copies {
  public:
   explicit Copies(std::size_t count) : count_(count) {

@@ -8,7 +8,7 @@
 namespace warpmat {
 namespace {
 
-/// For the byte of `word` that holds bit number `wrong`.
+/// Traps for the byte of `word` that holds bit number `wrong`.
 [[noreturn]] void trap(const Operand& operand, int lane, int reg, std::uint32_t word, int wrong) {
   const Fragment& fragment = operand.fragment;
   const int bit = wrong / fragment.element_bits * fragment.element_bits;

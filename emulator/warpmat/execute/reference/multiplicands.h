@@ -11,16 +11,16 @@
 
 namespace warpmat {
 
-/// Throws Trap that names the lane where a container of operand a or b holds padding other than zero. PTX ISA 9.1 pads the 6-bit types with
-/// zeros (section 5.2.3) and does not say what other padding does, nor of e2m1 (section 9.7.14.5.14); nobody has measured it.
+/// Throws Trap naming the lane if a container of operand a or b holds nonzero padding. PTX ISA 9.1 pads the 6-bit types with zeros (section
+/// 5.2.3). It does not define other padding, nor padding of e2m1 (section 9.7.14.5.14). Neither was measured.
 void check_padding(const Operand& operand, ConstRegisterList registers);
 
-/// A and B of one mma, decoded: what the execute functions of mma have in common. T is the decoded element; `max_k` bounds the form's K
-/// (tables/capacity.h). Elements are kept as `Kept`, which holds every T that the form has: two matrices of them lie on the stack.
+/// A and B of one mma, decoded; all execute functions of mma use it. T is the decoded element; `max_k` bounds the form's K
+/// (tables/capacity.h). Elements are stored as `Kept`, which holds every T of the form: two matrices of them are on the stack.
 template <typename T, std::size_t max_k, typename Kept = T>
 class Multiplicands {
  public:
-  /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` gives a T. Throws Trap for metadata and
+  /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` returns a T. Throws Trap for metadata and
   /// padding that the ISA leaves undefined.
   template <typename Decode>
   Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
@@ -47,7 +47,7 @@ class Multiplicands {
     return std::span(row_).first(stored_k_);
   }
 
-  /// The elements of column j of B that row i of A meets, in the order of a(i). Valid until the next call.
+  /// The elements of column j of B that multiply row i of A, in the order of a(i). Valid until the next call.
   std::span<const T> b(int i, int j) {
     const std::size_t first = static_cast<std::size_t>(j) * k_, codes = static_cast<std::size_t>(i) * stored_k_;
     for (std::size_t s = 0; s < stored_k_; ++s) met_[s] = static_cast<T>(b_[first + (stored_k_ == k_ ? s : columns_[codes + s])]);
@@ -62,13 +62,13 @@ class Multiplicands {
   MetadataColumns columns_;
 };
 
-/// C as the unit takes it, and D as the unit's sum becomes it: of wmma one may be f16 where the other is f32. C is converted exactly, D is
-/// rounded to nearest even, and a NaN becomes the canonical one [H200].
+/// Converts C for the unit, and the unit's sum to D: in wmma one may be f16 and the other f32. C is converted exactly. D is rounded to
+/// nearest even, and a NaN becomes the canonical one [H200].
 std::uint64_t widened_accumulator(const Form& form, std::uint64_t c);
 std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
 
-/// Rows and columns of D that one machine instruction computes: all of them, but of wmma.mma the halves of a product that is larger than
-/// 16x8. The second half reads what the first has written, where registers of D are also registers of A, B or C [H200].
+/// Rows and columns of D that one machine instruction computes: all of them, except for wmma.mma the halves of a product larger than 16x8.
+/// The second half reads what the first has written if registers of D are also registers of A, B or C [H200].
 struct Part {
   int first_row = 0, end_row, first_column = 0, end_column;
 
@@ -77,7 +77,7 @@ struct Part {
   }
 };
 
-/// The parts that D is written in, one after the other. An f16 D of an f32 C is written last, from the sums of both halves [H200].
+/// The number of parts in which D is written in sequence. An f16 D with an f32 C is written last, from the sums of both halves [H200].
 inline int parts(const Form& form) {
   if (form.mnemonic != Mnemonic::wmma_mma || form.shape.m * form.shape.n <= 16 * 8) return 1;
   const bool narrowed = form.format(OperandName::d) == Format::f16 && form.format(OperandName::c) == Format::f32;
@@ -91,13 +91,13 @@ inline Part part(const Form& form, int number) {
   return {.end_row = m, .first_column = number * n / 2, .end_column = (number + 1) * n / 2};
 }
 
-/// The number of an element of D among all results, as Observer counts them.
+/// The number of an element of D among all results, as in Observer.
 inline std::size_t result_number(const Form& form, const Element& e) {
   return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column);
 }
 
-/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes what it returns to D: after all of C is
-/// read, register by register, lane 0 first.
+/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes its results to D after all of C is read,
+/// register by register, lane 0 first.
 template <typename Compute>
 void for_each_result(const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;

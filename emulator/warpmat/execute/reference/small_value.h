@@ -7,7 +7,7 @@
 
 namespace warpmat {
 
-/// A Value of a format of at most 32 bits in 8 bytes: a third of a Value, where many lie on the stack.
+/// A Value of a format of at most 32 bits in 8 bytes: a third of a Value's size, for large arrays on the stack.
 class SmallValue {
  public:
   SmallValue() = default;

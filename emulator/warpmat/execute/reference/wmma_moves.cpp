@@ -11,7 +11,7 @@
 namespace warpmat {
 namespace {
 
-/// The number of one register, which must be the same in all lanes.
+/// The value of one register, which must be the same in all lanes.
 std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const char* what) {
   const auto* const other = std::find_if(lanes_of, lanes_of + lanes, [&](std::uint32_t value) { return value != lanes_of[0]; });
   if (other == lanes_of + lanes) return lanes_of[0];
@@ -38,7 +38,7 @@ namespace {
 std::span<std::uint8_t> accessed(const Arguments& arguments, int lane, std::uint64_t address, std::size_t size, const char* what) {
   try {
     return arguments.shared->at(lane, address, size, what);
-  } catch (const Trap& trap) {  // the matrix is aligned, and so is each of its elements
+  } catch (const Trap& trap) {  // the matrix is aligned, so each of its elements is
     throw OperandTrap(OperandTrap::Kind::out_of_range, OperandName::p, lane, address, trap.reason);
   }
 }
@@ -68,7 +68,7 @@ std::size_t word_of(const Fragment& fragment, const Place& place, int bit) {
 
 void execute_wmma_load(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  std::array<Register, capacity::move_words> loaded{};  // what is read may lie where the registers do
+  std::array<Register, capacity::move_words> loaded{};  // the source may overlap the registers
   for_each_element(form, arguments, "load", [&](const Place& place, std::span<const std::uint8_t> bytes, int shift) {
     for (int bit = 0; bit < fragment.element_bits; bit += 8) {
       const int count = std::min(fragment.element_bits, 8);
@@ -84,7 +84,7 @@ void execute_wmma_store(const Form& form, const Lowering&, const Arguments& argu
   const ConstRegisterList registers = arguments.source(OperandName::r);
   std::array<Register, capacity::move_words> stored{};
   for (std::size_t i = 0; i < registers.size(); ++i) std::copy_n(registers[i], lanes, stored[i].begin());
-  for_each_element(form, arguments, "store", [](const Place&, std::span<const std::uint8_t>, int) {});  // every address is checked first
+  for_each_element(form, arguments, "store", [](const Place&, std::span<const std::uint8_t>, int) {});  // checks every address first
   for_each_element(form, arguments, "store", [&](const Place& place, std::span<std::uint8_t> bytes, int) {
     for (int bit = 0; bit < fragment.element_bits; bit += 8) {
       const std::uint32_t word = stored[word_of(fragment, place, bit)][static_cast<std::size_t>(place.lane)];

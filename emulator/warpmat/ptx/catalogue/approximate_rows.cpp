@@ -12,7 +12,7 @@ namespace {
 constexpr Requirement any = since(1, {1, 4}), sm20 = since(20, {2, 1}), sm20_rsqrt = since(20, {4, 0});
 constexpr Requirement sm75 = since(75, {7, 0}), sm90 = since(90, {7, 8});
 
-// What was compared with an H200, without a difference: every .ftz spelling and every type of a row.
+// Comparisons with an H200, all without a difference: every .ftz spelling and every type of a row.
 constexpr RowEvidence all_operands{Label::measured, "H200: all 2^32 operands", {}, std::uint64_t{1} << 32};
 constexpr RowEvidence all_pairs{Label::measured, "H200: random pairs and those close to the limits", {}, 1'342'177'280};
 constexpr RowEvidence upper_words{

@@ -1,5 +1,5 @@
-// Rows of what is asynchronous or belongs to clusters of blocks: mbarrier, bulk copies, tensor maps, barrier.cluster, addresses of other
-// blocks. Operands are read by ptx/program/async_statements.cpp.
+// Rows of asynchronous instructions and of clusters: mbarrier, bulk copies, tensor maps, barrier.cluster, addresses of other blocks.
+// ptx/program/async_statements.cpp reads their operands.
 
 #include <fmt/core.h>
 
@@ -25,7 +25,7 @@ void add_mbarrier_rows(std::vector<Row>& rows) {
   add(fmt::format("init{}.b64", own_shared), sm_80);
   add(fmt::format("inval{}.b64", own_shared), sm_80);
   for (const char* arrive : {"arrive", "arrive_drop"}) {
-    for (const char* ordering : {"", ".release.cta"}) {  // a scope and .release go together, here as below
+    for (const char* ordering : {"", ".release.cta"}) {  // a scope and .release go together, here and below
       add(fmt::format("{}{}{}.b64", arrive, ordering, own_shared), sm_80);
       add(fmt::format("{}.noComplete{}{}.b64", arrive, ordering, own_shared), sm_80);
     }

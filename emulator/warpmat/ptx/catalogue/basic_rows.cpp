@@ -1,4 +1,4 @@
-// Moves and logic on predicates: what other statements are made of. Compiled once for each instruction set.
+// Moves, and logic on predicates. Compiled once for each instruction set.
 
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/ptx/catalogue/rows.h>
@@ -38,7 +38,7 @@ void unary_logic(void* const* results, const void* const* sources) {
   *static_cast<LaneMask*>(results[0]) = f(*static_cast<const LaneMask*>(sources[0]));
 }
 
-/// n parts, the first one in the low bits.
+/// Splits or assembles n parts, the first one in the low bits.
 template <typename Whole, typename Part, int n>
 void pack(void* const* results, const void* const* sources) {
   for (int lane = 0; lane < lanes; ++lane) {
@@ -107,7 +107,7 @@ std::uint32_t zero_or_one(bool p) {
   return p ? 1 : 0;
 }
 
-/// Cache policies are opaque numbers that nothing here depends on.
+/// Cache policies are opaque numbers without effect here.
 void make_policy(void* const* results, const void* const*) {
   for (int lane = 0; lane < lanes; ++lane) static_cast<std::uint64_t*>(results[0])[lane] = 0;
 }
@@ -152,7 +152,7 @@ void add_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", each_lane<select<std::uint64_t>>, catalogue::Semantics::select});
 }
 
-/// What the program's maker puts around statements. No statement can spell these names: they begin with %.
+/// Rows that only the resolver uses. No statement can spell these names: they begin with %.
 void add_hidden_rows(std::vector<catalogue::Row>& rows) {
   using std::int16_t, std::int32_t, std::int8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
   rows.push_back({"%low.b64", "d:b32 = a:b64", each_lane<low>});

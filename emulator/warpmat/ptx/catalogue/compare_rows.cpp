@@ -13,7 +13,7 @@ constexpr Requirement sm53 = since(53, {4, 2}), sm53_to_integer = since(53, {6, 
 constexpr const char* of_floats = "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)";
 constexpr const char* combinations = "(.and|.or|.xor)";
 
-/// A comparison and the source types that it takes.
+/// A comparison and its source types.
 struct Comparison {
   const char *opcode, *types;
 };
@@ -23,7 +23,7 @@ constexpr Comparison comparisons[]{{"(.eq|.ne)", "(.b16|.b32|.b64)"},
                                    {"(.eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs)", "(.u16|.u32|.u64)"},
                                    {of_floats, ".f64"}};
 
-/// set and setp exist with and without a combination with a predicate.
+/// Adds set or setp with and without a combination with a predicate.
 void add_pair(std::vector<KernelRow>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types,
               const std::string& results, const std::string& sources, const std::string& kernel, const Requirement& requirement) {
   rows.push_back({mnemonic + comparison + types, results + " = " + sources, kernel, requirement});

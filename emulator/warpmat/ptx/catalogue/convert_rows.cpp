@@ -27,7 +27,7 @@ std::string rounded() {
 std::vector<KernelRow> with_integers() {
   return {
       {"cvt" + integers() + integers(), "d:T+ = a:U+", "cvt.T.U"},
-      // Only where a source can lie outside the result's range.
+      // Only if a source can be outside the result's range.
       {"cvt.sat.u8(.s8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
       {"cvt.sat.s8(.u8|.u16|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},
       {"cvt.sat.u16(.s8|.s16|.u32|.s32|.u64|.s64)", "d:T+ = a:U+", "cvt.sat.T.U"},

@@ -47,7 +47,7 @@ void combine_by(Modifiers& m) {
 
 constexpr int not_equal = is_less | is_greater;
 
-// What each qualifier means wherever it stands; those that choose a kernel or only a type are not here.
+// The meaning of each qualifier, at any place. Qualifiers that select a kernel or only a type are not here.
 constexpr std::array qualifiers{
     Qualifier{".rn", round<Rounding::nearest_even>},
     Qualifier{".rz", round<Rounding::toward_zero>},
@@ -92,7 +92,7 @@ constexpr std::array qualifiers{
     Qualifier{".nan", compare<is_unordered>},
 };
 
-/// What set writes where the comparison holds, by the type of its result: in one element.
+/// The value of one element of set's result if the comparison is true, by the result's type.
 std::uint32_t true_value(std::string_view type) {
   if (type == "f32") return 0x3f800000;
   if (type.starts_with("f16")) return 0x3c00;
@@ -100,7 +100,7 @@ std::uint32_t true_value(std::string_view type) {
   return type == "u16" || type == "s16" ? 0xffff : 0xffffffff;
 }
 
-/// A packed type as its elements' format and how far apart they lie: "e2m1x4" holds 4 bits each, "e2m3x2" 8 of which 6 are used.
+/// A packed type as its elements' format and their spacing: "e2m1x4" uses 4 bits each, "e2m3x2" 8 bits of which 6 are used.
 struct SmallType {
   const FormatRow* format;
   int stride;
@@ -113,13 +113,13 @@ SmallType small_type(const ValueType& type) {
   return {format, packed ? type.bits / (type.name[x + 1] - '0') : type.bits};
 }
 
-/// The format of up to 19 bits that a conversion goes to, or, where it is a packed one that goes to f16x2, comes from.
+/// The format of up to 19 bits of a conversion: the destination's, or the source's for packed formats converted to f16x2.
 scalar::SmallFloat conversion_format(const Match& match) {
   const bool unpacks = match.pattern->row.kernel == "cvt.f16x2.pair";
   for (const ValueType* type : std::span(match.types).subspan(unpacks ? 1 : 0)) {
     const SmallType small = small_type(*type);
     if (small.format == nullptr || is_integer(*small.format) || small.format->bits - small.format->ignored_low_bits > 19) continue;
-    if (small.format->format == Format::ue8m0) continue;  // has kernels of its own
+    if (small.format->format == Format::ue8m0) continue;  // has its own kernels
     return scalar::small_float(small.format->format, small.stride);
   }
   return {};

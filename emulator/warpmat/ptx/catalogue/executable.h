@@ -5,13 +5,13 @@
 
 namespace warpmat::catalogue {
 
-/// What a statement of a row with a kernel executes: function(results, sources, modifiers).
+/// The executable form of a statement with a kernel: function(results, sources, modifiers).
 struct Executable {
-  scalar::Function function = nullptr;  ///< for the instruction set in use (numeric/kernels_target.h)
+  scalar::Function function = nullptr;  ///< for the selected instruction set (numeric/kernels_target.h)
   scalar::Modifiers modifiers;
 };
 
-/// The kernel of `match`'s row and what the opcode's qualifiers say to it. The row must have a kernel.
+/// The kernel of `match`'s row with the modifiers from the opcode's qualifiers. Precondition: the row has a kernel.
 Executable executable(const Match& match);
 
 }  // namespace warpmat::catalogue

@@ -15,7 +15,7 @@ constexpr Requirement since(int baseline, PtxVersion ptx) {
 
 inline constexpr Requirement any_target = since(1, {1, 0});
 
-/// A row that one kernel of scalar/kernel.h executes.
+/// A row executed by one kernel of scalar/kernel.h.
 struct KernelRow {
   std::string opcode, operands, kernel;
   Requirement requirement = any_target;

@@ -1,7 +1,8 @@
-// Lane functions to warp functions (row.h): each_lane<f> calls `R f(S...)` in all 32 lanes. Included once for each instruction set.
+// Converts lane functions to warp functions (row.h): each_lane<f> calls `R f(S...)` in all 32 lanes. Included once for each instruction
+// set.
 //
-// The types of f decide how lanes lie in registers: bool is a predicate; what has up to 32 bits is the low bits of a word; what has 64 bits
-// is one of 64. Integers and floating-point numbers of every width are allowed. A function with two results returns Two<R, Q>.
+// The types of f define the registers: bool is a predicate; types of up to 32 bits are the low bits of a word; types of 64 bits use 64-bit
+// elements. Integers and floating-point numbers of every width are allowed. A function with two results returns Two<R, Q>.
 
 #if defined(WARPMAT_PTX_CATALOGUE_LANE_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_PTX_CATALOGUE_LANE_LOOP_INL_H_
@@ -21,7 +22,7 @@
 #include <warpmat/warp/lane_mask.h>
 #include <warpmat/warp/warp.h>
 
-/// Before a loop over lanes: no lane reads what another one writes, although a result may be the array of a source.
+/// Precedes a loop over independent lanes: no lane reads what another one writes, although a result may be the array of a source.
 #ifndef WARPMAT_INDEPENDENT_LANES
 #ifdef __clang__
 #define WARPMAT_INDEPENDENT_LANES _Pragma("clang loop vectorize(assume_safety)")
@@ -33,7 +34,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {
 
-/// The bits of a value of size N as an unsigned number, and the array element that holds it.
+/// An unsigned type for the bits of a value of size N, and the array element that stores it.
 template <std::size_t N>
 struct LaneWord;
 template <>
@@ -68,7 +69,7 @@ HWY_INLINE T read_lane(const void* source, int lane) {
   }
 }
 
-/// Writes lanes of one result; a predicate is gathered in `mask` and written at the end.
+/// Writes lanes of one result. A predicate is collected in `mask` and written at the end.
 template <typename T>
 HWY_INLINE void write_lane(void* result, LaneMask& mask, int lane, T value) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -2,7 +2,7 @@
 
 namespace warpmat {
 
-/// What a lane function with two results returns: a value and its carry, the two halves of a comparison.
+/// The return type of a lane function with two results: a value and its carry, the two halves of a comparison.
 template <typename First, typename Second>
 struct Two {
   First first;

@@ -1,4 +1,4 @@
-// Video instructions: PTX ISA 9.1 section 9.7.18. Which part of a register an operand is stands behind its name: video_selectors.h.
+// Video instructions: PTX ISA 9.1 section 9.7.18. A selector after an operand's name selects a part of its register: video_selectors.h.
 
 #include <string>
 
@@ -14,9 +14,9 @@ constexpr Requirement sm20 = since(20, {2, 0}), sm30 = since(30, {3, 0});
 
 void add_video_rows(std::vector<Row>& rows) {
   const std::string type = "(.u32|.s32)", comparison = "(.eq|.ne|.lt|.le|.gt|.ge)";
-  // c is there where a second operation or a selector of d needs it. Left out, because what ptxas 13.0 makes of them for sm_90 is not what
-  // the PTX ISA says and nowhere described: .min and .max as second operations (of vset they are as the ISA says), vshl.sat, vmad.sat with
-  // a shift, and .sat with a selector of d.
+  // c is present if a second operation or a selector of d needs it. Some spellings are left out, because ptxas 13.0's code for sm_90
+  // differs from the PTX ISA in undocumented ways: .min and .max as second operations (correct for vset), vshl.sat, vmad.sat with a shift,
+  // and .sat with a selector of d.
   const std::string scalar_operands = "d:b32 = a:b32, b:b32[, c:b32]", simd_operands = "d:b32 = a:b32, b:b32, c:b32";
   std::vector<KernelRow> table;
   for (const std::string mnemonic : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"}) {

@@ -8,7 +8,7 @@ namespace {
 
 using scalar::Video;
 
-/// Elements of a SIMD instruction: 2, 4, or 0 of a scalar one.
+/// The number of elements of a SIMD instruction: 2 or 4; 0 for a scalar one.
 int simd_count(const Match& match) {
   const char last = match.pattern->mnemonic.back();
   return last == '2' || last == '4' ? last - '0' : 0;
@@ -28,7 +28,7 @@ bool part(std::string_view selector, std::uint8_t& first_bit, std::uint8_t& bits
   return true;
 }
 
-/// The places that "h10" or "b7654" names, the last one first.
+/// The elements that "h10" or "b7654" names, from the last to the first.
 bool places(std::string_view selector, int count, std::size_t least, int end, std::array<std::uint8_t, 4>& found, std::size_t& length) {
   if (selector.empty() || selector[0] != (count == 2 ? 'h' : 'b')) return false;
   selector.remove_prefix(1);
@@ -42,7 +42,7 @@ bool places(std::string_view selector, int count, std::size_t least, int end, st
   return true;
 }
 
-/// A clamped result that is merged is refused: what ptxas 13.0 makes of it depends on the sources' types in ways that nobody has described.
+/// A clamped result that is merged is refused: ptxas 13.0's code depends on the sources' types in undocumented ways.
 bool set_scalar_selector(Video& video, const Match& match, int operand, std::string_view selector) {
   if (operand > 0)
     return part(selector, video.first_bit[static_cast<std::size_t>(operand - 1)], video.bits[static_cast<std::size_t>(operand - 1)]);
@@ -61,7 +61,7 @@ bool set_simd_selector(Video& video, int count, int operand, std::string_view se
   if (!places(selector, count, 1, count, found, length)) return false;
   video.mask = 0;
   for (std::size_t i = 0; i < length; ++i) {
-    if (i > 0 && found[i] <= found[i - 1]) return false;  // the highest comes first, none twice
+    if (i > 0 && found[i] <= found[i - 1]) return false;  // descending order, without repetition
     video.mask = static_cast<std::uint8_t>(video.mask | 1 << found[i]);
   }
   return true;
@@ -80,7 +80,7 @@ Video video_modifiers(const Match& match) {
   Video video;
   const int count = simd_count(match);
   const auto is_signed = [&](std::size_t i) { return match.types.at(i)->is_signed_integer(); };
-  // vset has no type of d: c is as signed as a [H200].
+  // vset has no type of d: c has the signedness of a [H200].
   const std::size_t first_source = is_compare(match) ? 0 : 1;
   video.is_signed = {is_signed(first_source), is_signed(first_source + 1)};
   video.signed_result = is_signed(0);

@@ -7,18 +7,19 @@
 
 namespace warpmat::catalogue {
 
-/// Whether `match` is a video instruction: its operands d, a and b may have a selector behind the register, "%r2.h1", and those of vmad a
-/// minus before it.
+/// Whether `match` is a video instruction. Its operands d, a and b may have a selector after the register, "%r2.h1"; those of vmad may have
+/// a minus before it.
 bool is_video(const Match& match);
 
-/// What a video instruction's qualifiers alone say: types, the second operation, every selector as when it is left out.
+/// The modifiers from a video instruction's qualifiers: types, the second operation, and default selectors.
 scalar::Video video_modifiers(const Match& match);
 
-/// Takes the selector of d (operand 0), a (1) or b (2), without its dot: "b0", "h1", "h10", "b3210". False where the instruction has no
-/// such selector there.
+/// Sets the selector of d (operand 0), a (1) or b (2), given without its dot: "b0", "h1", "h10", "b3210". Returns false if the instruction
+/// has no such selector there.
 bool set_selector(scalar::Video& video, const Match& match, int operand, std::string_view selector);
 
-/// vmad's minus before a, b or c (1, 2, 3). False where it may not stand: a result of two unsigned numbers becomes signed by it.
+/// Sets vmad's minus before a, b or c (1, 2, 3). Returns false where it is not allowed: it would make the result of two unsigned numbers
+/// signed.
 bool negate_operand(scalar::Video& video, const Match& match, int operand);
 
 }  // namespace warpmat::catalogue

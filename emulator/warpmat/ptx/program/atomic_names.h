@@ -8,7 +8,7 @@
 
 namespace warpmat::code {
 
-/// The qualifiers of atom, red and of copies that reduce (PTX ISA 9.1 section 9.7.13.5), and what they ask for.
+/// The qualifiers of atom, red and reducing copies (PTX ISA 9.1 section 9.7.13.5) with their operations.
 inline constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> atomic_names{{{".add", AtomicOperation::add},
                                                                                             {".min", AtomicOperation::min},
                                                                                             {".max", AtomicOperation::max},

@@ -9,11 +9,11 @@
 
 namespace warpmat::code {
 
-/// Makes drafts of a module's functions, and adds what is wrong to the errors, or throws StatementError.
+/// Makes drafts of a module's functions. Appends errors to the list, or throws StatementError.
 using Resolve = std::function<void(ProgramDraft&, std::vector<Diagnostic>&)>;
 
-/// The program that `resolve` makes of `module` for `target`: all registers, constants, variables and labels of its functions get their
-/// places. Throws SyntaxError with all that is wrong.
+/// The program that `resolve` makes from `module` for `target`. Assigns places to all registers, constants, variables and labels of its
+/// functions. Throws SyntaxError listing all errors.
 Program make_program(std::shared_ptr<const syntax::Module> module, const Target& target, const Resolve& resolve);
 
 }  // namespace warpmat::code

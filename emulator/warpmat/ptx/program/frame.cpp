@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t classes = 4;
 
-/// From the first operation to the last one between which a register must keep its value; first > last where nothing names it.
+/// The first and the last operation between which a register must keep its value; first > last if it is unused.
 struct Interval {
   int first = 1, last = 0;
   void include(int at) {
@@ -31,7 +31,7 @@ std::vector<Interval> find_intervals(const DraftFunction& function, const std::v
       if (liveness.live_in(static_cast<int>(b), value)) at(value).include(blocks[b].first - (b == 0 ? 1 : 0));
       if (liveness.live_out(static_cast<int>(b), value)) at(value).include(blocks[b].last - 1);
     }
-  // What the caller writes is there from the start.
+  // Registers that the caller writes are live from the start.
   for (const std::vector<Value>* registers : {&function.parameter_registers, &function.return_registers})
     for (const Value value : *registers)
       if (!is_constant(value)) at(value).include(-1);
@@ -49,7 +49,7 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
     if (!has_place[i] && intervals[i].first <= intervals[i].last) order.push_back(static_cast<Value>(i));
   std::ranges::stable_sort(order, {}, [&](Value value) { return intervals[static_cast<std::size_t>(value)].first; });
 
-  // Numbers within each class first: a place is free again behind the last operation that needs it.
+  // Registers by class: a place becomes free after the last operation that needs it.
   std::array<std::vector<int>, classes> free;
   std::array<int, classes> used{};
   std::vector<int> number(function.registers.size());
@@ -68,7 +68,7 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
       number[static_cast<std::size_t>(value)] = free[c].back();
       free[c].pop_back();
     }
-    // Zeros that nobody has written are needed from the start: their place is never given to others before.
+    // Registers that are read without a write must be zero from the start: no other register uses their place before.
     ends[static_cast<std::size_t>(std::max(interval.last, 0))].push_back(value);
   }
 

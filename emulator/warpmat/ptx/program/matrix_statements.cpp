@@ -10,7 +10,7 @@ using Kind = syntax::Operand::Kind;
 
 namespace {
 
-/// Where wmma.load or wmma.store find a matrix whose address is a register's, or that of a variable of `variable`.
+/// The state space of the matrix of wmma.load or wmma.store: by a register's address, or by a variable in space `variable`.
 Space matrix_space(const Form& form, std::optional<Space> variable) {
   switch (form.space) {
     case AddressSpace::shared: return Space::shared;
@@ -22,7 +22,7 @@ Space matrix_space(const Form& form, std::optional<Space> variable) {
 
 }  // namespace
 
-/// ldmatrix, stmatrix, movmatrix, mma and wmma: their operands are those of the form (tables/form.h), in its order.
+/// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (tables/form.h), in its order.
 void FunctionResolver::matrix() {
   const Form* form = find_form(statement_->opcode);
   if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));

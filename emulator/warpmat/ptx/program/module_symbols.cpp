@@ -15,7 +15,7 @@ namespace warpmat::code {
 namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
-constexpr std::uint64_t most_shared_bytes = 1 << 24;  // far more than any GPU has: what a launch may use is checked there
+constexpr std::uint64_t most_shared_bytes = 1 << 24;  // more than any GPU has: the launch checks the actual limit
 
 const catalogue::ValueType& type_of(const syntax::Variable& variable) {
   const catalogue::ValueType* type = catalogue::find_value_type(variable.type);
@@ -67,7 +67,7 @@ ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
       names_[variable.name] = {.kind = Named::Kind::shared, .index = static_cast<int>(shared_.size())};
       shared_.push_back({&variable, false});
     } else {
-      // A definition takes the place of a declaration.
+      // A definition replaces a declaration.
       const auto [place, added] =
           names_.try_emplace(variable.name, Named{.kind = Named::Kind::module, .index = static_cast<int>(variables_.size())});
       if (added) {

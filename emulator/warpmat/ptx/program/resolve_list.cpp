@@ -12,7 +12,7 @@
 namespace warpmat::code {
 namespace {
 
-/// Takes a statement's predicates and 64-bit registers from their words and puts them back.
+/// Loads a statement's predicates and 64-bit registers from their words, and stores them back.
 class KeptInWords {
  public:
   KeptInWords(ProgramDraft& draft, const std::map<Value, Words>& words) : draft_(draft), words_(words) {}
@@ -74,7 +74,7 @@ Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat
     const std::map<Value, Words> words = resolver.declare(list);
     resolver.resolve(errors);
     DraftFunction& function = draft.functions.front();
-    function.operations.pop_back();  // the exit: a list's lanes go on with another statement
+    function.operations.pop_back();  // the exit: a list's lanes continue with another statement
     KeptInWords(draft, words).wrap_statements(function);
   });
 }

@@ -10,14 +10,14 @@ using catalogue::Semantics;
 using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
-/// An immediate that is one of two numbers: whether it is the second.
+/// Reads an immediate that is one of two numbers; returns whether it is the second.
 bool FunctionResolver::flag(const syntax::Operand& operand, const char* what, std::string_view clear, std::string_view set) const {
   const std::string given = fmt::format("{}{}", operand.negative ? "-" : "", operand.text);
   if (operand.kind == Kind::number && (given == clear || given == set)) return given == set;
   fail(operand, fmt::format("{} is {} or {}; it is '{}'", what, clear, set, given));
 }
 
-/// The numbers from operand `first` on: imm-scale-a, imm-scale-b, imm-trans-a of a descriptor, imm-trans-b.
+/// The immediates from operand `first` on: imm-scale-a, imm-scale-b, imm-trans-a of a descriptor, imm-trans-b.
 WgmmaImmediates FunctionResolver::wgmma_immediates(const WgmmaForm& form, bool a_in_registers, std::size_t first) {
   WgmmaImmediates immediates;
   const std::size_t transposes = form.transposes() ? (a_in_registers ? 1 : 2) : 0;
@@ -72,7 +72,7 @@ void FunctionResolver::wgmma_wait() {
   add(std::move(operation));
 }
 
-/// setmaxnreg: targets and immediate as ptxas 13.0 takes them.
+/// setmaxnreg: targets and immediate by ptxas 13.0's rules.
 void FunctionResolver::max_registers(const catalogue::Match& match) {
   constexpr Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}},
       blackwell{.families = {100, 110, 120}, .ptx = {8, 6}};
@@ -89,7 +89,7 @@ void FunctionResolver::max_registers(const catalogue::Match& match) {
   add(std::move(operation));
 }
 
-/// Accumulators are written where they are waited for, and registers of A may be read until there: nothing else may have their places.
+/// The wait writes accumulators, and registers of A may be read until then: no other register may use their places.
 void FunctionResolver::keep_accumulators() {
   std::vector<Value> kept;
   for (const DraftOperation& operation : function_.operations) {
@@ -99,7 +99,7 @@ void FunctionResolver::keep_accumulators() {
     const int a = product.a_in_registers ? product.instruction.form().a_registers() : 0;
     kept.insert(kept.end(), operation.sources.begin(), operation.sources.begin() + a);
   }
-  std::erase_if(kept, is_constant);  // a register of A may be given as a number
+  std::erase_if(kept, is_constant);  // a register of A may be an immediate
   std::ranges::sort(kept);
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   for (DraftOperation& operation : function_.operations)

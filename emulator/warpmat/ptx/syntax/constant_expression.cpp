@@ -23,10 +23,10 @@ struct Constant {
 
 struct Operator {
   std::string_view name;
-  int precedence;  ///< the higher, the more strongly it binds
+  int precedence;  ///< higher binds more strongly
 };
 
-/// The binary operators, a longer one before what it begins with (PTX ISA 9.1 section 4.5.5, table 5).
+/// The binary operators, longer ones before their prefixes (PTX ISA 9.1 section 4.5.5, table 5).
 constexpr Operator operators[]{{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4}, {"&", 5}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7},
                                {"<<", 8}, {">>", 8}, {"<", 7}, {">", 7}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
@@ -72,7 +72,7 @@ Constant apply(std::string_view name, Constant a, Constant b, const Token& token
   }
   if (b.bits == 0) fail(token, "a constant is divided by zero");
   if (is_unsigned) return {name == "/" ? a.bits / b.bits : a.bits % b.bits, true};
-  if (signed_b == -1) return {name == "/" ? ~a.bits + 1 : 0, false};  // also of the most negative number, whose quotient wraps
+  if (signed_b == -1) return {name == "/" ? ~a.bits + 1 : 0, false};  // also for the most negative number, whose quotient wraps
   return {static_cast<std::uint64_t>(name == "/" ? signed_a / signed_b : signed_a % signed_b), false};
 }
 
@@ -110,7 +110,7 @@ Constant read_unary(TokenReader& tokens, int depth) {
   }
 }
 
-/// Operators that bind at least as strongly as `precedence`, from left to right.
+/// Reads operators of at least `precedence`, from left to right.
 Constant read_binary(TokenReader& tokens, int precedence, int depth) {
   Constant left = read_unary(tokens, depth);
   while (true) {

@@ -14,8 +14,8 @@
 
 namespace warpmat::syntax {
 
-// The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11). It knows no instruction: an opcode is a text, operands
-// are what stands between commas. Names and numbers point into Module::text.
+// The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11). It knows no instructions: an opcode is a text,
+// operands are the items between commas. Names and numbers point into Module::text.
 
 /// An operand of a statement.
 struct Operand {
@@ -23,7 +23,7 @@ struct Operand {
     name,     ///< %r1, %tid.x, variable+4, LABEL, _
     number,   ///< 12, -1, 0f3F800000
     vector,   ///< {a, b}
-    address,  ///< [a+4]; items: the base, and what follows a comma (coordinates)
+    address,  ///< [a+4]; items: the base, and items after a comma (coordinates)
     pair,     ///< p|q
     list,     ///< (a, b) of a call
   };
@@ -33,8 +33,8 @@ struct Operand {
   std::string_view text{};               ///< of a name, with its .x; of a number, without its sign
   bool inverted = false;                 ///< !p
   bool negative = false;                 ///< -1, or -%r1 of vmad
-  std::int64_t offset = 0;               ///< of a name outside of brackets, or of an address
-  std::optional<std::uint64_t> value{};  ///< of a number that is a constant expression, (128 >> 4) << 16; the text is its spelling
+  std::int64_t offset = 0;               ///< of a name outside brackets, or of an address
+  std::optional<std::uint64_t> value{};  ///< of a constant expression, (128 >> 4) << 16, whose text is its spelling
   std::vector<Operand> items{};
 };
 
@@ -44,7 +44,7 @@ struct Guard {
   bool inverted{};
 };
 
-/// Where a statement comes from, as the last .loc before it says.
+/// The source line of a statement, from the last .loc before it.
 struct SourceLine {
   int file = 0, line = 0, column = 0;
 };
@@ -69,12 +69,12 @@ std::string_view name(Space space);
 
 /// One value of an initialiser: a number, or the address of a variable or function.
 struct Initialiser {
-  std::string_view number{};  ///< its spelling, empty for an address
+  std::string_view number{};  ///< its spelling; empty for an address
   bool negative = false;
   std::string_view symbol{};
   bool generic = false;  ///< generic(symbol)
   std::int64_t offset = 0;
-  std::uint64_t byte_mask = 0;  ///< 0xFF00(symbol): the bytes of the address that this element holds; 0 for all
+  std::uint64_t byte_mask = 0;  ///< 0xFF00(symbol): the bytes of the address in this element; 0 for all
 };
 
 /// A declared variable, register or parameter.
@@ -84,7 +84,7 @@ struct Variable {
   std::string_view type{};              ///< "b32"
   std::string_view name{};              ///< empty for the unnamed parameters of a prototype
   int vector = 1;                       ///< .v2, .v4
-  std::int64_t alignment = 0;           ///< bytes, 0 where .align is not written
+  std::int64_t alignment = 0;           ///< bytes; 0 without .align
   std::int64_t registers = 0;           ///< of %r<82>: 82, names %r0 to %r81
   std::vector<std::int64_t> extents{};  ///< of arrays; -1 for []
   std::vector<Initialiser> values{};
@@ -137,7 +137,7 @@ struct Function {
 struct Module {
   std::shared_ptr<const std::string> text{};
   PtxVersion version = newest_ptx;
-  std::string_view target{};  ///< the first name of .target; empty where there is none
+  std::string_view target{};  ///< the first name of .target; empty if there is none
   int address_size = 64;
   std::vector<Variable> variables{};
   std::vector<Function> functions{};
@@ -145,13 +145,13 @@ struct Module {
   std::vector<SourceLine> source_lines{};                  ///< of .loc
   std::map<std::string_view, std::string_view> aliases{};  ///< of .alias: the other name of a function
 
-  /// The definition of that name, else its declaration, else nullptr. Follows aliases.
+  /// The definition of that function, else its declaration, else nullptr. Follows aliases.
   const Function* find_function(std::string_view name) const;
-  /// What stands for that function in registers and variables; it is not in any space of memory.
+  /// The value that represents the function in registers and variables; it is outside all spaces of memory.
   std::uint64_t function_address(const Function& function) const;
 };
 
-/// Parses a module. Throws SyntaxError with every place that is not PTX.
+/// Parses a module. Throws SyntaxError listing every place that is not PTX.
 Module parse_module(std::string text);
 
 }  // namespace warpmat::syntax

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int deepest_nesting = 8;
 
-/// Whether the token that stands here touches the one before it, as .x in %tid.x does.
+/// Whether the token at `here` directly follows the previous one, as .x in %tid.x does.
 bool touches(const Token& before, const Token& here) {
   return before.text.data() + before.text.size() == here.text.data();
 }
@@ -49,7 +49,7 @@ Operand read_named(TokenReader& tokens) {
   return operand;
 }
 
-/// Operands separated by commas up to `close`, which is taken.
+/// Operands separated by commas up to `close`, which is consumed.
 std::vector<Operand> read_items(TokenReader& tokens, char close, int depth) {
   std::vector<Operand> items;
   if (tokens.take_if(close)) return items;

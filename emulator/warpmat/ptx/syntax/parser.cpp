@@ -34,7 +34,7 @@ class Parser {
   }
 
  private:
-  /// Does one thing; an error in it is noted, and what follows the next semicolon or brace is read again.
+  /// Calls `action`. Records an error in it, and continues after the next semicolon or brace.
   template <typename Action>
   void guarded(Action action) {
     const std::size_t began = tokens_.position();
@@ -74,7 +74,7 @@ class Parser {
     module_.version = {static_cast<int>(*major), static_cast<int>(*minor)};
   }
 
-  /// .target sm_90a, debug: the first name counts.
+  /// .target sm_90a, debug: only the first name is used.
   void parse_target() {
     tokens_.take();
     do {
@@ -97,7 +97,7 @@ class Parser {
     tokens_.expect(';', "the function");
   }
 
-  /// A variable or a function, with its linkage in front.
+  /// A variable or a function, preceded by its linkage.
   void parse_declaration() {
     bool external = false;
     while (is_linkage(tokens_.here().text)) external |= tokens_.take().text == ".extern";
@@ -128,7 +128,7 @@ class Parser {
     module_.functions.push_back(std::move(function));
   }
 
-  /// .maxntid 128, 1, 1 and the like; numbers may be missing.
+  /// .maxntid 128, 1, 1 and similar; numbers may be missing.
   void parse_directives(Function& function) {
     while (tokens_.here().kind == Token::Kind::qualifier && !begins_declaration(tokens_.here().text)) {
       if (parse_debug()) continue;
@@ -246,7 +246,7 @@ class Parser {
     return statement;
   }
 
-  /// .loc, .file, .section and .pragma, which decide nothing that a program computes; false where something else stands.
+  /// .loc, .file, .section and .pragma, which do not affect the computation. Returns false for anything else.
   bool parse_debug() {
     const Token& token = tokens_.here();
     if (token.text == ".loc") return parse_loc(), true;
@@ -265,7 +265,7 @@ class Parser {
     while (!tokens_.at_end() && tokens_.here().location.line == line) tokens_.take();
   }
 
-  /// .loc FILE LINE COLUMN, and in the same line perhaps where that was inlined.
+  /// .loc FILE LINE COLUMN, optionally followed by the place of inlining on the same line.
   void parse_loc() {
     const int line = tokens_.take().location.line;
     std::array<std::int64_t, 3> numbers;

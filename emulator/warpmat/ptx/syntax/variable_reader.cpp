@@ -19,7 +19,7 @@ void skip_parentheses(TokenReader& tokens) {
   }
 }
 
-/// .align 8, .v4, .ptr .global .align 16, .attribute(...), and the type, in any order; they stand before the name.
+/// .align 8, .v4, .ptr .global .align 16, .attribute(...), and the type, in any order before the name.
 void read_attributes(TokenReader& tokens, Variable& variable) {
   while (tokens.here().kind == Token::Kind::qualifier) {
     const std::string_view text = tokens.take().text;
@@ -91,7 +91,7 @@ void read_values(TokenReader& tokens, std::vector<Initialiser>& values, int dept
     const Token& number = tokens.take();
     if (number.kind != Token::Kind::number) fail(number, fmt::format("expected a number, found {}", spell(number)));
     value.number = number.text;
-    if (tokens.take_if('(')) {  // a mask in front of an address
+    if (tokens.take_if('(')) {  // a mask before an address
       value.byte_mask = parse_integer(number.text).value_or(0);
       value.number = {};
       read_symbol(tokens, value);

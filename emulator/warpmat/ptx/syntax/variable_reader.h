@@ -5,13 +5,13 @@
 
 namespace warpmat::syntax {
 
-/// The space that a directive (".shared") names.
+/// The space of a directive (".shared").
 std::optional<Space> find_space(std::string_view directive);
 
 /// Reads the declaration that begins with a space's directive, up to its semicolon: one variable for each name. Throws StatementError.
 std::vector<Variable> read_variables(TokenReader& tokens);
 
-/// Reads (param, param, ...) of a function or prototype, an underscore being a parameter without a name. Throws StatementError.
+/// Reads (param, param, ...) of a function or prototype; an underscore is a parameter without a name. Throws StatementError.
 std::vector<Variable> read_parameters(TokenReader& tokens);
 
 }  // namespace warpmat::syntax
