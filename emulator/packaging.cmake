@@ -1,5 +1,6 @@
 # What `cmake --install` writes: libraries, public headers, the CMake package, pkg-config files.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)  # of packages, see packages/CMakeLists.txt
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpmat)
 
 set(installed warpmat_core)

@@ -11,11 +11,11 @@
 namespace warpmat {
 namespace {
 
-/// The subcommands that tools/command/commands.h and tools/lab/commands.h declare.
+/// The subcommands that tools/command/commands.h and tools/lab/commands.h declare, and those of tools/command_line.
 std::vector<std::string> declared_subcommands() {
   const std::string header = read_text(source_path("tools/command/commands.h")) + read_text(source_path("tools/lab/commands.h"));
   const std::string start = "void add_";
-  std::vector<std::string> names;
+  std::vector<std::string> names{"completion", "man"};
   for (std::size_t at = 0; (at = header.find(start, at)) != std::string::npos;) {
     at += start.size();
     names.push_back(header.substr(at, header.find('(', at) - at));

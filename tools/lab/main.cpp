@@ -7,13 +7,23 @@
 #include "commands.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "tools/command_line/command_line.h"
+#include "tools/command_line/completion.h"
+#include "tools/command_line/man_page.h"
 #include "tools/lab/report/interruption.h"
 
 namespace {
 
+void add_completion(CLI::App& app) {
+  warpmat::add_completion(app, "warpmat-lab");
+}
+void add_man(CLI::App& app) {
+  warpmat::add_man(app, "warpmat-lab");
+}
+
 constexpr warpmat::AddSubcommand commands[] = {
-    warpmat::add_diff,    warpmat::add_fuzz,        warpmat::add_record,   warpmat::add_replay,  warpmat::add_exhaust,
-    warpmat::add_mutants, warpmat::add_distinguish, warpmat::add_evidence, warpmat::add_support, warpmat::add_coverage,
+    warpmat::add_diff,    warpmat::add_fuzz,     warpmat::add_record,      warpmat::add_replay,
+    warpmat::add_exhaust, warpmat::add_mutants,  warpmat::add_distinguish, warpmat::add_evidence,
+    warpmat::add_support, warpmat::add_coverage, add_completion,           add_man,
 };
 
 }  // namespace

@@ -1,0 +1,10 @@
+# Before a .deb is written: takes from programs and libraries the paths by which those of the archive find {fmt} and Highway. The distribution's
+# lie where the dynamic linker looks.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  file(GLOB_RECURSE files LIST_DIRECTORIES FALSE ${CPACK_TEMPORARY_DIRECTORY}/*)
+  foreach(file ${files})
+    if(NOT IS_SYMLINK ${file} AND (file MATCHES "/bin/[^/]+$" OR file MATCHES "\\.so[.0-9]*$"))
+      file(RPATH_REMOVE FILE ${file})
+    endif()
+  endforeach()
+endif()

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace warpmat {
+
+/// The man page of the executable `name`, in troff's man macros: what --help of `app` and of each subcommand says.
+std::string man_page(const CLI::App& app, const std::string& name);
+
+/// Adds the subcommand `man`, which prints that page.
+void add_man(CLI::App& app, const std::string& name);
+
+}  // namespace warpmat
