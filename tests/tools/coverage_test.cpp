@@ -25,22 +25,26 @@ std::string all_text(const std::vector<CoverageFault>& faults) {
   return text;
 }
 
-/// The opcodes for which the page's lines "`mma.sp.sync….{s8,u8}[.satfinite]`  " of a part stand: how many.
+/// How many opcodes a pattern stands for: "a[.{b,c}].{d,e}" for 6.
+std::size_t choices(const std::string& pattern) {
+  if (const std::size_t open = pattern.find('['); open != std::string::npos) {
+    const std::size_t close = pattern.find(']', open);
+    const std::string before = pattern.substr(0, open), after = pattern.substr(close + 1);
+    return choices(before + after) + choices(before + pattern.substr(open + 1, close - open - 1) + after);
+  }
+  const std::size_t open = pattern.find('{');
+  if (open == std::string::npos) return 1;
+  const std::size_t close = pattern.find('}', open);
+  const std::string alternatives = pattern.substr(open, close - open);
+  return (1 + static_cast<std::size_t>(std::count(alternatives.begin(), alternatives.end(), ','))) * choices(pattern.substr(close + 1));
+}
+
+/// How many opcodes the lines "`PATTERN`  " of a part of the page stand for.
 std::size_t opcodes_of(const std::string& part) {
   std::size_t all = 0;
   std::istringstream in(part);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("`") || !line.ends_with("`  ")) continue;
-    std::size_t choices = 1;
-    for (std::size_t i = 0, open = 0; i < line.size(); ++i) {
-      if (line[i] == '{' || line[i] == '[') open = i;
-      if (line[i] == '}')
-        choices *=
-            1 + static_cast<std::size_t>(std::count(line.begin() + static_cast<long>(open), line.begin() + static_cast<long>(i), ','));
-      if (line[i] == ']') choices *= 2;
-    }
-    all += choices;
-  }
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("`") && line.ends_with("`  ")) all += choices(line);
   return all;
 }
 
