@@ -135,7 +135,7 @@ class Mutator {
 /// The number of inputs that a fuzz test tries: `inputs`, a fifth of that under sanitizers, or WARPMAT_FUZZ_INPUTS.
 inline int fuzz_inputs(int inputs) {
   const char* const wanted = std::getenv("WARPMAT_FUZZ_INPUTS");
-  return wanted != nullptr ? std::atoi(wanted) : WARPMAT_SANITIZED ? usual / 5 : usual;
+  return wanted != nullptr ? std::atoi(wanted) : WARPMAT_SANITIZED ? inputs / 5 : inputs;
 }
 
 }  // namespace warpmat

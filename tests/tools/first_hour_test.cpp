@@ -15,6 +15,7 @@
 #include "paths.h"
 #include "tools/report/cards.h"
 #include "tools/report/npy.h"
+#include "tools/report/offers.h"
 
 // Seven jobs of a new user, each as it should go and with the slip that people make: the tool must name it at once.
 
