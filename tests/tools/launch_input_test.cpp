@@ -134,8 +134,7 @@ TEST_CASE("launch: names as in C++, arguments by kind, the block that was not gi
                  "k.ptx has no entry 'file'; it has: 'fill(float*, unsigned int, float)' (_Z4fillPfjf), 'other()' (_Z5otherv)"));
   CHECK(contains(folder.launch({}).err, "2 entries: choose one with --kernel: 'fill(float*, unsigned int, float)'"));
   std::string shuffled = fill_ptx;
-  shuffled.replace(shuffled.find("  mov.u32 %r1"), 0,
-                   "  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [_ZZ4fillPfjfE4tile];\n");
+  shuffled.replace(shuffled.find("  mov.u32 %r1"), 0, "  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [_ZZ4fillPfjfE4tile];\n");
   write_text(folder.directory.path("k.ptx"), shuffled);
   CHECK(contains(with({"--param", "u32:1", "--param", "f32:1"}),
                  "--block was not given (\"block\" in launch.json), so each block has one thread"));
