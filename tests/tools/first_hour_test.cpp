@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -312,15 +313,15 @@ TEST_CASE("warpmat new writes a project, and not over another", "[tools][first-h
   CHECK(contains(again.err, "is there and not empty"));
 }
 
-/// The targets of links to files, "[text](target)".
-std::vector<std::string> links_of(const std::string& markdown) {
-  std::vector<std::string> links;
-  for (std::size_t at = 0; (at = markdown.find("](", at)) != std::string::npos; at += 2)
-    links.push_back(markdown.substr(at + 2, markdown.find(')', at) - at - 2));
-  return links;
+/// The files that a page names, "`tile.h`".
+std::vector<std::string> files_named_in(const std::string& markdown) {
+  const std::regex name("`([.a-z_/]+[a-z0-9_]+\\.[a-z]+|CMakeLists\\.txt)`");
+  std::vector<std::string> files;
+  for (std::sregex_iterator found(markdown.begin(), markdown.end(), name), end; found != end; ++found) files.push_back((*found)[1]);
+  return files;
 }
 
-TEST_CASE("warpmat new: its README links files that are there, its next commands install what was only built", "[tools][first-hour]") {
+TEST_CASE("warpmat new: its README names files that are there, its next commands install what was only built", "[tools][first-hour]") {
   const TemporaryDirectory directory;
   for (const bool cuda : {false, true}) {
     const std::string project = directory.path(cuda ? "a project" : "plain");
@@ -332,11 +333,11 @@ TEST_CASE("warpmat new: its README links files that are there, its next commands
     CHECK(contains(outcome.out, " --component development --prefix "));
     CHECK(contains(outcome.out, "\n  cmake -S " + quoted + " -B " + build + " -DCMAKE_PREFIX_PATH="));
     CHECK(contains(outcome.out, "\n  cmake --build " + build + " && ctest --test-dir " + build));
-    const std::vector<std::string> links = links_of(read_text(project + "/README.md"));
-    CHECK(links.size() >= 3);
-    for (const std::string& link : links) {
-      CAPTURE(link);
-      CHECK(std::filesystem::exists(project + "/" + link));
+    const std::vector<std::string> files = files_named_in(read_text(project + "/README.md"));
+    CHECK(files.size() >= 4);
+    for (const std::string& file : files) {
+      CAPTURE(file);
+      CHECK(std::filesystem::exists(project + "/" + file));
     }
     CHECK(std::filesystem::exists(project + "/.github/workflows/test.yml"));
   }
