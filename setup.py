@@ -63,4 +63,18 @@ class CMakeBuild(build_ext):
             shutil.copy(file, target)
 
 
+def check_wheel() -> None:
+    """A wheel needs the package wheel, or a setuptools that has its command; without both pip ends in 30 lines of its own."""
+    if "bdist_wheel" not in sys.argv:
+        return
+    for module in ("wheel", "setuptools.command.bdist_wheel"):
+        try:
+            __import__(module)
+            return
+        except ImportError:
+            pass
+    sys.exit(f"{sys.executable} lacks the package wheel: pip install wheel; or use the distribution's Python, /usr/bin/python3, with python3-wheel")
+
+
+check_wheel()
 setup(version=version(), install_requires=[numpy_requirement()], ext_modules=[Extension("warpmat._core", [])], cmdclass={"build_ext": CMakeBuild})

@@ -322,7 +322,9 @@ Recording decode_recording(std::string_view bytes) {
 
 Recording read_recording(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  if (!file || std::filesystem::is_directory(path))
+    throw std::runtime_error(
+        fmt::format("cannot read {}: {}", path.string(), file ? "it is a directory" : "there is no such file, or it may not be read"));
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   try {
     return decode_recording(bytes);

@@ -3,6 +3,7 @@
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/tensor_map.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/readable_name.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,6 +19,7 @@
 #include "python/binding/bound_instruction.h"
 #include "python/binding/module.h"
 #include "tools/report/evidence_line.h"
+#include "tools/report/ptx_file.h"
 
 namespace warpmat::python {
 
@@ -178,7 +180,8 @@ std::string gpu_hardware() {
 /// name, bytes, type and whether it is an address, of each parameter.
 py::list parameters_of(const Kernel& kernel) {
   py::list out;
-  for (const code::Parameter& p : kernel.program().parameters) out.append(py::make_tuple(p.name, p.bytes, p.type, p.pointer));
+  for (const code::Parameter& p : kernel.program().parameters)
+    out.append(py::make_tuple(readable_name(p.name), p.bytes, p.type, p.pointer));
   return out;
 }
 
@@ -201,6 +204,7 @@ void bind_kernel(py::module_& module) {
            }),
            py::call_guard<py::gil_scoped_release>(), py::arg("module"), py::arg("entry"), py::arg("target"), py::arg("contract"))
       .def_property_readonly("name", [](const Kernel& kernel) { return kernel.program().entry; })
+      .def_property_readonly("readable_name", [](const Kernel& kernel) { return readable_name(kernel.program().entry); })
       .def_property_readonly("target", [](const Kernel& kernel) { return kernel.program().target->name; })
       .def_property_readonly("hardware", [](const Kernel& kernel) { return warpmat::name(kernel.program().target->hardware); })
       .def_property_readonly("parameters", &parameters_of)
@@ -216,6 +220,10 @@ void bind_kernel(py::module_& module) {
           py::arg("grid"), py::arg("block"), py::arg("cluster"), py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"),
           py::arg("options"));
   module.def("gpu_hardware", &gpu_hardware);
+  module.def("demangled_name", &demangled_name, py::arg("name"));
+  module.def(
+      "read_ptx", [](const std::string& path, const std::string& target) { return read_ptx(path, target).text; },
+      py::call_guard<py::gil_scoped_release>(), py::arg("path"), py::arg("target"));
   module.def("launch_on_gpu", &launch_on_gpu, py::arg("ptx"), py::arg("entry"), py::arg("grid"), py::arg("block"), py::arg("cluster"),
              py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"));
 }

@@ -51,7 +51,7 @@ def members(name: str, thing: type) -> List[str]:
             continue
         if isinstance(value, property) and value.__doc__:
             lines += [f"**`{name}.{member}`** {inspect.cleandoc(value.__doc__)}", ""]
-        elif callable(value) or isinstance(value, staticmethod):
+        elif callable(value) or isinstance(value, (staticmethod, classmethod)):
             lines += [f"**`{name}.{member}{signature(getattr(thing, member))}`** {inspect.cleandoc(value.__doc__ or '')}", ""]
     return lines
 

@@ -82,6 +82,46 @@ def test_arguments_that_do_not_fit(arguments, error, text):
         SCALE.launch("scale", 1, 32, *arguments)
 
 
+MANGLED = """.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry _Z4fillPfi(.param .u64 _Z4fillPfi_param_0, .param .u32 _Z4fillPfi_param_1)
+{
+  .reg .b64 %d<2>; .reg .b32 %r<2>;
+  ld.param.u64 %d0, [_Z4fillPfi_param_0]; ld.param.u32 %r0, [_Z4fillPfi_param_1];
+  st.global.u32 [%d0], %r0;
+  ret;
+}
+.visible .entry _Z5otherPf(.param .align 64 .b8 _Z5otherPf_param_0[128]) { ret; }
+"""
+
+
+def test_names_as_in_cuda():
+    module = warpmat.Module(MANGLED)
+    x = np.zeros(1, np.int32)
+    module.launch("fill", 1, 1, x, 7)
+    assert x[0] == 7 and module.kernel("fill(float*, int)").name == "fill"
+    assert [p.name for p in module.kernel("fill").parameters] == ["fill_param_0", "fill_param_1"]
+    with pytest.raises(ValueError, match=r"kernels fill\(float\*, int\), other\(float\*\): name one"):
+        module.kernel()
+    with pytest.raises(ValueError, match=r"other_param_0 is a struct of 128 bytes, as CUtensorMap is: pass warpmat.TensorMap"):
+        module.launch("other", 1, 1, x)
+
+
+def test_a_modules_file(tmp_path):
+    path = tmp_path / "fill.ptx"
+    path.write_text(MANGLED)
+    assert warpmat.Module.from_file(path).entries == warpmat.Module.from_file(str(path)).entries == ["_Z4fillPfi", "_Z5otherPf"]
+    for name in ("gemm.ptx", path, "kernel.cu"):
+        with pytest.raises(ValueError, match="is a file's name, and Module takes the text of PTX: warpmat.Module.from_file"):
+            warpmat.Module(name)
+    (tmp_path / "a.o").write_bytes(b"\x7fELF" + bytes(100))
+    with pytest.raises(RuntimeError, match="is an executable without CUDA code"):
+        warpmat.Module.from_file(tmp_path / "a.o")
+    with pytest.raises(RuntimeError, match="cannot read .*none.ptx: there is no such file"):
+        warpmat.Module.from_file(tmp_path / "none.ptx")
+
+
 def test_sizes_targets_and_names_that_are_wrong():
     x = np.zeros(32, np.float32)
     for grid, text in ((0, "no size"), ((1, 1, 1, 1), "no size"), ((1 << 32), "no size")):

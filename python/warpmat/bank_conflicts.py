@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -41,12 +41,12 @@ class BankAccess:
 
     access: str
     bytes: int
-    addresses: npt.NDArray[np.uint64]
+    addresses: npt.NDArray[np.uint64] = field(repr=False)
     lanes: Lanes
-    phases: List[BankPhase]
+    phases: List[BankPhase] = field(repr=False)
     label: str
-    text: str
-    svg: str
+    text: str = field(repr=False)
+    svg: str = field(repr=False)
 
     @property
     def wavefronts(self) -> int:
@@ -79,7 +79,7 @@ class BankLine:
     wavefronts: int
     least: int
     label: str
-    worst: BankAccess
+    worst: BankAccess = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class BankReport:
 
     shared: List[BankLine]
     global_memory: List[GlobalLine]
-    text: str
+    text: str = field(repr=False)
 
     @property
     def wavefronts(self) -> int:

@@ -86,20 +86,29 @@ class Module:
     """
 
     def __init__(self, ptx: str) -> None:
+        if isinstance(ptx, Path) or (isinstance(ptx, str) and _is_file_name(ptx)):
+            raise ValueError(f"{str(ptx)!r} is a file's name, and Module takes the text of PTX: warpmat.Module.from_file({str(ptx)!r}) reads it")
         self.text = ptx
         self._module = _core.Module(ptx)
         self._kernels: Dict[Tuple[str, str, bool], "Kernel"] = {}
+
+    @classmethod
+    def from_file(cls, path: Union[str, Path], *, target: str = "") -> Module:
+        """The module in a .ptx file; or in a .cu file, which nvcc compiles, where it is found, for `target` ("sm_80"; sm_90a where it is
+        left out). Other files are a RuntimeError that says what makes PTX of them."""
+        return cls(_core.read_ptx(str(path), target))
 
     @property
     def entries(self) -> List[str]:
         return self._module.entries
 
     def kernel(self, name: Optional[str] = None, *, target: str = "", contract: bool = True) -> "Kernel":
-        """The kernel of that name, or the only one, for a target: the GPU whose bits you want ("sm_90a"), default the module's .target. contract: whether
+        """The kernel of that name, in PTX or in C++ ("gemm" of _Z4gemmPf), or the only one, for a target: the GPU whose bits you want ("sm_90a"), default the module's .target. contract: whether
         unrounded mul and add become fma, as ptxas makes them."""
         if name is None:
             if len(self.entries) != 1:
-                raise ValueError(f"the module has the kernels {', '.join(self.entries) or '(none)'}: name one")
+                names = ", ".join(map(_core.demangled_name, self.entries))
+                raise ValueError(f"the module has the kernels {names or '(none)'}: name one")
             name = self.entries[0]
         key = (name, target, contract)
         if key not in self._kernels:
@@ -111,14 +120,19 @@ class Module:
         return self.kernel(name, target=target).launch(grid, block, *args, **options)
 
 
+def _is_file_name(text: str) -> bool:
+    """Whether a text is one line that ends as files do, and no PTX."""
+    return "\n" not in text and text.lower().endswith((".ptx", ".cu", ".cubin", ".fatbin", ".o", ".json"))
+
+
 class Kernel:
-    """A kernel of a module on a target. parameters: what it takes. instructions: what it executes, each opcode once, with its label.
+    """A kernel of a module on a target. name: in C++ without parameter types, where nvcc mangled it. parameters: what it takes. instructions: what it executes, each opcode once, with its label.
     hardware: what computes, "sm_90" of sm_90a. evidence: the line about how their bits are known."""
 
     def __init__(self, module: Module, name: str, target: str, contract: bool) -> None:
         self.module = module
         self._kernel = _core.Kernel(module._module, name, target, contract)
-        self.name = self._kernel.name
+        self.name = self._kernel.readable_name
         self.target = self._kernel.target
         self.hardware = self._kernel.hardware
         self.parameters = [Parameter(*parameter) for parameter in self._kernel.parameters]
@@ -183,7 +197,7 @@ class Kernel:
         """The same on this machine's first GPU, by the driver alone; returns what the kernel printed. Raises NoGpu where there is none."""
         arguments = _Arguments(self, args)
         printed = _core.launch_on_gpu(
-            self.module.text, self.name, _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters
+            self.module.text, self._kernel.name, _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters
         )
         return printed.decode(errors="replace")
 
@@ -233,6 +247,10 @@ class _Arguments:
         elif isinstance(value, np.generic) or isinstance(value, (int, float, bytes, bytearray)) or value is None:
             self.parameters.append((_number(value, parameter), [], []))
         else:
+            if parameter.bytes == 128:
+                raise ValueError(
+                    f"parameter {parameter.name} is a struct of 128 bytes, as CUtensorMap is: pass warpmat.TensorMap(array, type, dims, ...)"
+                )
             if parameter.bytes != 8:
                 raise ValueError(f"parameter {parameter.name} is {parameter.type} of {parameter.bytes} bytes; an array's address has 8")
             self.parameters.append((bytes(8), [(0, self._buffer(value, parameter), 0)], []))
@@ -280,7 +298,8 @@ def _number(value: Any, parameter: Parameter) -> bytes:
         raise ValueError(f"parameter {parameter.name} is b16, f16 or bf16 for all PTX says: pass np.float16(x) or warpmat.encode's codes")
     code = _codes.get(parameter.type)
     if code is None or struct.calcsize(code) != parameter.bytes:
-        raise ValueError(f"parameter {parameter.name} is a struct of {parameter.bytes} bytes: pass bytes or a NumPy scalar")
+        also = " or, where it is a CUtensorMap, a warpmat.TensorMap of an array" if parameter.bytes >= 128 else ""
+        raise ValueError(f"parameter {parameter.name} is a struct of {parameter.bytes} bytes: pass bytes, a NumPy scalar{also}")
     if isinstance(value, float) and not parameter.type.startswith("b"):
         raise ValueError(f"parameter {parameter.name} is {parameter.type}; {value} is no whole number")
     if isinstance(value, float):

@@ -132,4 +132,4 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     for reason, count in _reasons.items():
-        terminalreporter.write_line(f"warpmat: {count} launches ran on the CPU alone: {reason}")
+        terminalreporter.write_line(f"warpmat: {count} {'launch' if count == 1 else 'launches'} ran on the CPU alone: {reason}")

@@ -38,7 +38,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
     const char* message;
   };
   static constexpr Case cases[] = {
-      {"", "mov.u32 a, 1;", {1, 1}, "no target yet: begin the program with .target sm_90a, or name one"},
+      {"", "mov.u32 a, 1;", {1, 1}, "no target yet: begin the program with .target sm_90a, or name one: --target sm_90a"},
       {"", ".target sm_91", {1, 9}, "unknown target 'sm_91': for example sm_80, sm_90a, sm_120a"},
       {"", ".target 90", {1, 9}, "unknown target '90': for example sm_80, sm_90a, sm_120a"},
       {"", ".target sm_80 mov.u32 a", {1, 24}, "expected ';' after the statement, found the end of the text"},

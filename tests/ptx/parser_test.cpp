@@ -49,7 +49,7 @@ TEST_CASE("parser: .version, .target and .address_size") {
   CHECK(parse(".target sm_86", "sm_90a").target->name == "sm_90a");  // the caller's target goes first
   CHECK(parse("", "sm_75").version == newest_ptx);
   CHECK(parse(".address_size 32", "sm_75").statements.empty());
-  CHECK(errors("", "") == std::vector<std::string>{"1:1 no target: begin the program with .target sm_90a, or name one"});
+  CHECK(errors("", "") == std::vector<std::string>{"1:1 no target: begin the program with .target sm_90a, or name one: --target sm_90a"});
   CHECK_THROWS_AS(parse("", "sm_91"), std::invalid_argument);
 }
 

@@ -57,7 +57,7 @@ const std::vector<Folder> folders = {
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
-    {"tools/command_line", {"emulator"}},
+    {"tools/command_line", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/report", "tools/command_line"}},
     {"tools/lab/report", {"emulator", "gpu", "tools/report"}},
     {"tools/lab", {"emulator", "gpu", "tools/report", "tools/lab/report", "tools/command_line"}},

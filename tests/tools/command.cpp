@@ -54,8 +54,8 @@ std::vector<std::string> TemporaryDirectory::files() const {
   return names;
 }
 
-Outcome run_command(const std::vector<std::string>& arguments) {
-  return run_program(command_path(), arguments);
+Outcome run_command(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+  return run_program(command_path(), arguments, environment);
 }
 Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
   return run_program(pretend_path(), arguments, environment);

@@ -29,8 +29,8 @@ struct Outcome {
   std::string out, err;
 };
 
-/// Runs the command warpmat with `arguments` and waits for it.
-Outcome run_command(const std::vector<std::string>& arguments);
+/// Runs the command warpmat with `arguments`, and with variables of the environment, "NAME=value", and waits for it.
+Outcome run_command(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
 
 /// Runs another program so.
 Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,

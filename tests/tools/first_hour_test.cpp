@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -309,6 +311,74 @@ TEST_CASE("warpmat new writes a project, and not over another", "[tools][first-h
   const Outcome again = run_command({"new", project});
   CHECK(again.status == 1);
   CHECK(contains(again.err, "is there and not empty"));
+}
+
+/// The files that a page names, "`tile.h`".
+std::vector<std::string> files_named_in(const std::string& markdown) {
+  const std::regex name("`([.a-z_/]+[a-z0-9_]+\\.[a-z]+|CMakeLists\\.txt)`");
+  std::vector<std::string> files;
+  for (std::sregex_iterator found(markdown.begin(), markdown.end(), name), end; found != end; ++found) files.push_back((*found)[1]);
+  return files;
+}
+
+TEST_CASE("warpmat new: its README names files that are there, its next commands install what was only built", "[tools][first-hour]") {
+  const TemporaryDirectory directory;
+  for (const bool cuda : {false, true}) {
+    const std::string project = directory.path(cuda ? "a project" : "plain");
+    const Outcome outcome =
+        run_command(cuda ? std::vector<std::string>{"new", "--cuda", project} : std::vector<std::string>{"new", project});
+    REQUIRE(outcome.status == 0);
+    const std::string quoted = cuda ? "'" + project + "'" : project, build = cuda ? "'" + project + "/build'" : project + "/build";
+    CHECK(contains(outcome.out, " --target warpmat && cmake --install "));
+    CHECK(contains(outcome.out, " --component development --prefix "));
+    CHECK(contains(outcome.out, "\n  cmake -S " + quoted + " -B " + build + " -DCMAKE_PREFIX_PATH="));
+    CHECK(contains(outcome.out, "\n  cmake --build " + build + " && ctest --test-dir " + build));
+    const std::vector<std::string> files = files_named_in(read_text(project + "/README.md"));
+    CHECK(files.size() >= 4);
+    for (const std::string& file : files) {
+      CAPTURE(file);
+      CHECK(std::filesystem::exists(project + "/" + file));
+    }
+    CHECK(std::filesystem::exists(project + "/.github/workflows/test.yml"));
+  }
+  const std::string cmake = read_text(directory.path("a project") + "/CMakeLists.txt");
+  CHECK(contains(cmake, "-ptx -lineinfo -arch=sm_90a"));
+}
+
+TEST_CASE("slips of the pen and cards' names", "[tools][first-hour]") {
+  CHECK(contains(run_command({"luanch", "x"}).err, "there is no subcommand 'luanch'; the nearest is 'launch'; see 'warpmat --help'"));
+  CHECK(contains(run_command({"zebra"}).err, "there is no subcommand 'zebra'; see 'warpmat --help'"));
+  CHECK(target_of_card("H100") == "sm_90a");
+  CHECK(target_of_card("NVIDIA GeForce RTX 4090") == "sm_89");
+  CHECK(target_of_card("rtx4070ti") == "sm_89");
+  CHECK(target_of_card("3080") == "sm_86");
+  CHECK(target_of_card("a100") == "sm_80");
+  CHECK(target_of_card("B200") == "sm_100a");
+  for (const char* none : {"", "sm_90", "rtx", "rtx 40", "40", "h", "x100"}) {
+    CAPTURE(none);
+    CHECK(target_of_card(none) == (std::string(none) == "rtx 40" ? "sm_89" : ""));
+  }
+  CHECK(run_command({"list", "m16n8k32", "--target", "h100"}).out == run_command({"list", "m16n8k32", "--target", "sm_90a"}).out);
+  CHECK(contains(run_command({"list", "--target", "h101"}).err, "h101"));
+}
+
+TEST_CASE("explain says what operands may be, and run --versus how to ask it", "[tools][first-hour]") {
+  const std::string opcode = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+  CHECK(contains(run_command({"explain", opcode, "--target", "sm_80", "--row", "0", "--column", "0"}).err,
+                 "needs --a FILE.npy: a matrix, [cases][16][16], or registers, "));
+  CHECK(contains(run_command({"explain", opcode, "--target", "sm_80", "--row", "0", "--column", "0"}).err, "; or zeros, iota, random:1"));
+  const Job job(opcode + " {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};\n");
+  const Outcome outcome =
+      job.run("sm_90a", {"--in", "mma.0.a=random:1", "--in", "mma.0.b=random:2", "--in", "mma.0.c=random:3", "--versus", "sm_70"});
+  CHECK(outcome.status != 0);  // which has no such form
+  const Outcome versus =
+      job.run("sm_90a", {"--in", "mma.0.a=random:1", "--in", "mma.0.b=random:2", "--in", "mma.0.c=random:3", "--versus", "sm_80"});
+  CAPTURE(versus.out, versus.err);
+  REQUIRE(versus.status == 0);
+  REQUIRE(contains(versus.out, " differ in "));
+  CHECK(contains(versus.err, "explain: warpmat explain " + job.directory.path("p.ptx")));
+  CHECK(contains(versus.err, " --statement mma.0 --row "));
+  CHECK(contains(versus.err, " --against sm_80\n"));
 }
 
 }  // namespace

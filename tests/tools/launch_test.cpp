@@ -98,8 +98,10 @@ TEST_CASE("launch says in one sentence what is wrong, and writes nothing then", 
       {{"--block", "2000"}, {"--block"}, "a block has at most 1024 threads"},
       {{"--shared-bytes", "300000"}, {}, "300000 bytes of dynamic and 256 of static shared memory: a block has at most"},
       {{"--shared-bytes", "-4"}, {}, "--shared-bytes"},
-      {{}, {"--param u32"}, "'scale' has 4 parameters, 3 arguments are given"},
-      {{"--param", "u32:2"}, {}, "'scale' has 4 parameters, 5 arguments are given"},
+      {{},
+       {"--param u32"},
+       "'scale' has 4 parameters: out (u64), in (u64), factor (f32), count (u32); 3 arguments are given; 'warpmat launch "},
+      {{"--param", "u32:2"}, {}, "'scale' has 4 parameters: out (u64), in (u64), factor (f32), count (u32); 5 arguments are given"},
       {{"--param", "u64:2"}, {"--param u32"}, "parameter 3 of 'scale' (.u32 count) has 4 bytes, its argument has 8"},
       {{"--param", "u32:two"}, {"--param u32"}, "'two' is no u32"},
       {{"--param", "u32:-1"}, {"--param u32"}, "'-1' is no u32"},
@@ -117,7 +119,7 @@ TEST_CASE("launch says in one sentence what is wrong, and writes nothing then", 
       {{"--out", "result=r.npy"},
        {},
        "'result=r.npy': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer (there are out, in)"},
-      {{"--out", "out=r.txt"}, {"--out"}, "'out=r.txt': an output is NAME=FILE.npy"},
+      {{"--out", "out=r.txt"}, {"--out"}, "'r.txt': an output is FILE.npy[:TYPE[:SHAPE]]"},
       {{"--out", "out=" + folder.out + ":float8"}, {"--out"}, "'float8' is no dtype"},
       {{"--out", "out=" + folder.out + ":float32:3"}, {"--out"}, "buffer out has 8 bytes"},
       {{"--target", "sm_99"}, {}, "sm_99"},
@@ -162,7 +164,7 @@ TEST_CASE("Triton's json beside a .ptx names the kernel, its threads and its sha
   write_text(folder.directory.path("scale.json"), R"({"name": "scale", "num_warps": 2, "num_ctas": 2})");
   CHECK(folder.launch({}, {"--block"}).err.find("clusters of blocks need sm_90 or later; the target is sm_80") != std::string::npos);
   write_text(folder.directory.path("scale.json"), "{");
-  CHECK(folder.launch({}, {"--block"}).err.find("is no JSON object") != std::string::npos);
+  CHECK(folder.launch({}, {"--block"}).err.find("scale.json:1:2: no JSON: syntax error") != std::string::npos);
 }
 
 TEST_CASE("A launch description has tensor maps and clusters", "[tools][launch]") {

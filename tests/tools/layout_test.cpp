@@ -239,5 +239,31 @@ TEST_CASE("layout refuses what is out of range, with the range", "[tools]") {
   }
 }
 
+TEST_CASE("layout answers for SASS names, and for a part of an opcode where all completions lie alike", "[tools][layout]") {
+  const std::string opcode = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+  const auto layout = [](const std::string& spelling, const std::string& operand) {
+    return run_command({"layout", spelling, "--operand", operand, "--row", "9", "--column", "2"});
+  };
+  const std::string whole = layout(opcode, "a").out;
+  REQUIRE(whole == "row 9, column 2: lane 5, register 1, bits 0 to 15\n");
+  for (const char* spelling :
+       {"HMMA.16816.F32", "hmma.16816.f32", "HMMA.16816", "mma.m16n8k16.f16", "m16n8k16.f16.f32", "mma.f16.m16n8k16"}) {
+    CAPTURE(spelling);
+    const Outcome outcome = layout(spelling, "A");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out == whole);
+    CHECK((outcome.err.empty() || outcome.err.find("and operand a lies alike in all of them\n") != std::string::npos));
+  }
+  CHECK(layout("mma.m16n8k32.e4m3", "a").out == "row 9, column 2: lane 4, register 1, bits 16 to 23\n");
+  CHECK(layout("wgmma.m64n64k16.bf16", "d").out.find("row 9, column 2: warp 0, lane 5, ") != std::string::npos);
+  CHECK(layout("mma.m16n8k16", "a").err.find("' may be ") != std::string::npos);
+  CHECK(layout("mma.m16n8k16", "a").err.find("operand a lies in ") != std::string::npos);
+  CHECK(layout("mma.m16n8k33", "a").err.find("no such form of mma; the nearest is ") != std::string::npos);
+  CHECK(layout("HMMA.99", "a").err.find("'HMMA.99' is in no opcode of ldmatrix, stmatrix, movmatrix, mma, wmma and wgmma") !=
+        std::string::npos);
+  CHECK(layout("HMMA.16816.F32", "z").err.find("has no matrix operand z; --operand can be ") != std::string::npos);
+  CHECK(layout("tile.ptx", "a").err.find("is a file, and this command takes one instruction") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpmat

@@ -170,5 +170,31 @@ TEST_CASE("list --scalar has the scalar and machine instructions with a label on
   CHECK(text.out.find("measured sm_90") != std::string::npos);
 }
 
+TEST_CASE("list takes filters: parts of names in PTX or SASS, regular expressions", "[tools]") {
+  const auto opcodes = [](const std::vector<std::string>& filters) {
+    std::vector<std::string> names;
+    for (const Json& entry : list_json(filters)) names.push_back(entry.at("opcode"));
+    return names;
+  };
+  std::size_t with_shape = 0;
+  for (const Form& form : forms()) with_shape += form.opcode.find("m16n8k32") != std::string::npos;
+  for (const WgmmaForm& form : wgmma_forms()) with_shape += form.opcode.find("m16n8k32") != std::string::npos;
+  CHECK(opcodes({"m16n8k32"}).size() == with_shape);
+  for (const std::string& opcode : opcodes({"m16n8k32", "E4M3.E5M2"})) {
+    CAPTURE(opcode);
+    CHECK(opcode.find("m16n8k32") != std::string::npos);
+    CHECK(opcode.find("e4m3.e5m2") != std::string::npos);
+  }
+  CHECK(opcodes({"^HMMA\\.16816\\.F32$", "--target", "sm_80"}) ==
+        std::vector<std::string>{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"});
+  CHECK(lines(run_command({"list", "--scalar", "add.rn.f32"}).out).size() >= 2);  // a row for all roundings
+  CHECK(lines(run_command({"list", "--scalar", "add.rn.f33"}).out).empty());
+  const Outcome scalar = run_command({"list", "add.rn.f32"});
+  CHECK(scalar.status == 1);
+  CHECK(scalar.err.find("'add.rn.f32' is in no matrix instruction; 'warpmat list --scalar' has it") != std::string::npos);
+  CHECK(run_command({"list", "m16n8k33"}).err.find("'m16n8k33' is in no opcode and no machine instruction's name") != std::string::npos);
+  CHECK(run_command({"list", "("}).err.find("'(' is not a regular expression") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpmat

@@ -13,6 +13,7 @@
 #include "tools/report/bank_program.h"
 #include "tools/report/bank_report.h"
 #include "tools/report/check_list.h"
+#include "tools/report/ptx_file.h"
 
 namespace warpmat {
 namespace {
@@ -33,7 +34,7 @@ BankReport counted(const Options& options) {
   ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
   LaunchOptions launch_options;
   launch_options.observer = &report;
-  launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, launch_options);
+  launch(ready, launch_options);
   return report;
 }
 

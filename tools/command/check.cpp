@@ -26,10 +26,10 @@ struct Options {
   LabelOptions labels;
 };
 
-void print_errors(const std::vector<Diagnostic>& errors, const Options& options) {
+void print_errors(const std::vector<Diagnostic>& errors, const std::string& name, bool all) {
   constexpr std::size_t most = 20;
-  const std::size_t shown = options.all_errors ? errors.size() : std::min(most, errors.size());
-  for (std::size_t i = 0; i < shown; ++i) fmt::print(stderr, "{}\n", errors[i].format(options.file));
+  const std::size_t shown = all ? errors.size() : std::min(most, errors.size());
+  for (std::size_t i = 0; i < shown; ++i) fmt::print(stderr, "{}\n", errors[i].format(name));
   if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
 }
 
@@ -61,11 +61,11 @@ std::size_t check_module(const std::string& text, const Options& options) {
 }
 
 void check(const Options& options) {
-  const std::string text = read_ptx(options.file);
+  const auto [text, name] = read_ptx(options.file, options.target);
   try {
     if (has_functions(text)) {
       const std::size_t entries = check_module(text, options);
-      fmt::print("{}: {} {}, no errors for {}\n", options.file, entries, entries == 1 ? "entry" : "entries",
+      fmt::print("{}: {} {}, no errors for {}\n", name, entries, entries == 1 ? "entry" : "entries",
                  options.target.empty() ? "the module's target" : options.target);
       return;
     }
@@ -73,10 +73,9 @@ void check(const Options& options) {
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
     report_labels(options, program.target->name, labelled(program));
     const std::size_t statements = program.statements.size();
-    fmt::print("{}: {} {}, no errors for {}\n", options.file, statements, statements == 1 ? "statement" : "statements",
-               program.target->name);
+    fmt::print("{}: {} {}, no errors for {}\n", name, statements, statements == 1 ? "statement" : "statements", program.target->name);
   } catch (const SyntaxError& e) {
-    print_errors(e.errors, options);
+    print_errors(e.errors, name, options.all_errors);
     throw CLI::RuntimeError(1);
   }
 }

@@ -14,6 +14,9 @@ struct EmbeddedFile {
 /// The files of a new project: examples/unit_test and the README's example.
 std::span<const EmbeddedFile> new_files();
 
+/// The files of a new project with a CUDA kernel: examples/cuda_test.
+std::span<const EmbeddedFile> new_cuda_files();
+
 /// The files of the page: tools/site.
 std::span<const EmbeddedFile> site_files();
 

@@ -73,6 +73,13 @@ std::string wanted_options(const Form& form, bool with_result) {
   return fmt::format("{}", fmt::join(wanted, ", "));
 }
 
+/// "a matrix, [cases][16][8], or " where a file may also hold the operand's matrix.
+std::string matrix_choice(const FileRole& file) {
+  if (file.operand == nullptr || file.operand->kind != OperandKind::fragment || file.operand->fragment.matrices() > 1) return "";
+  const MatrixSize size = matrix_size(*file.operand);
+  return fmt::format("a matrix, [cases][{}][{}], or ", size.rows, size.columns);
+}
+
 }  // namespace
 
 void add_operand_options(CLI::App& command, OperandOptions& options) {
@@ -98,8 +105,11 @@ std::vector<FileRole> checked_roles(const Form& form, const OperandOptions& opti
   for (const FileRole& file : roles) {
     const bool given = !options.file(file).empty();
     if (!given && !from_sparse_a(file))
-      throw std::runtime_error(fmt::format("{} needs --{} FILE.npy: {}, {}{}", form.opcode, file.option, file.content, layout_text(file),
-                                           file.written ? "" : "; or zeros"));
+      throw std::runtime_error(fmt::format("{} needs --{} FILE.npy: {}{}, {}{}", form.opcode, file.option, matrix_choice(file),
+                                           file.content, layout_text(file),
+                                           file.written  ? ""
+                                           : with_result ? "; or zeros"
+                                                         : "; or zeros, iota, random:1"));
     if (given && from_sparse_a(file))
       throw std::runtime_error(fmt::format("--{} comes from --{}: give one of them", file.option, sparse_a_option));
   }

@@ -23,6 +23,7 @@
 #include "tools/report/explanation_pair.h"
 #include "tools/report/explanation_text.h"
 #include "tools/report/output_file.h"
+#include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 
 namespace warpmat {
@@ -160,6 +161,7 @@ std::vector<ExplanationPair> explained(const Computer& computer, const Form& for
 /// Explains an instruction on operands from options. For wgmma these are those of a tile.
 std::vector<ExplanationPair> explained_instruction(const Options& options) {
   const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
+  refuse_file(options.operands.opcode);
   if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
   if (!options.statement.empty() || !options.in.empty() || !options.layouts.empty())
     throw std::invalid_argument("--statement, --in and --layout are of a .ptx file");

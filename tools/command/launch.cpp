@@ -2,9 +2,12 @@
 #include <fmt/ranges.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/readable_name.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +20,9 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/execution_flags.h"
 #include "tools/report/label_flags.h"
+#include "tools/report/launch_skeleton.h"
 #include "tools/report/output_file.h"
+#include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 
 namespace warpmat {
@@ -29,7 +34,7 @@ struct Options {
   std::vector<std::string> outs;
   LaunchOptions launch;
   LabelOptions labels;
-  std::string report;
+  std::string report, init;
 };
 
 /// Whether the list of checks asks for the count of bank conflicts, which is a report and no check that traps.
@@ -43,7 +48,28 @@ std::string without_banks(const std::string& checks) {
   return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
 }
 
+/// The C++ name of an entry without types where that says which one it is, else the whole name.
+std::string shortest_name(const Module& module, const std::string& entry) try {
+  return entry_name(module, readable_name(entry), "") == entry ? readable_name(entry) : entry;
+} catch (const std::exception&) {  // several have it
+  return entry;
+}
+
+/// Writes a launch.json for the kernel of --init FILE.ptx: what the options say is left out.
+void write_skeleton(const Options& options) {
+  if (options.flags.file.ends_with(".json")) throw std::runtime_error("--init writes a launch.json for the kernel of a .ptx or .cu file");
+  if (std::filesystem::exists(options.init)) throw std::runtime_error(fmt::format("--init {}: the file is there already", options.init));
+  const ModuleFile file = read_module(options.flags.file, options.flags.target);
+  const std::string entry = entry_name(file.module, options.flags.kernel, options.flags.file), name = shortest_name(file.module, entry);
+  const Kernel kernel = read_kernel(file, entry, {.target = options.flags.target});
+  const std::filesystem::path folder = std::filesystem::absolute(options.init).parent_path();
+  const std::filesystem::path ptx = std::filesystem::relative(std::filesystem::absolute(options.flags.file), folder);
+  write_file(options.init, {launch_skeleton(ptx, name, kernel.program())});
+  fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
+}
+
 void run_launch(const Options& options, const CLI::App& command) {
+  if (!options.init.empty()) return write_skeleton(options);
   LaunchDescription description = description_of(options.flags);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
   for (const LaunchBuffer& buffer : description.buffers)
@@ -59,8 +85,7 @@ void run_launch(const Options& options, const CLI::App& command) {
   if (counts_banks(options.checks)) launch_options.observer = &report;
   OpcodeCounts counts(launch_options.observer);
   if (!options.report.empty()) launch_options.observer = &counts;
-  const LaunchResult result =
-      launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, launch_options);
+  const LaunchResult result = launch(ready, launch_options);
   fmt::print("{}", result.printed);
   for (const std::string& warning : result.warnings) fmt::print(stderr, "warpmat: warning: {}\n", warning);
   write_outputs(ready.description, ready.prepared);
@@ -77,6 +102,8 @@ void add_launch(CLI::App& app) {
   add_launch_flags(*command, options->flags);
   command->add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
       ->allow_extra_args(false);
+  command->add_option("--init", options->init, "Write a launch.json for the kernel, with its parameters to be filled in, and do not run it")
+      ->type_name("FILE.json");
   command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
   command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
   command
@@ -89,12 +116,15 @@ void add_launch(CLI::App& app) {
   add_report_option(*command, options->report);
   command->footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
+      "A .cu file is compiled by nvcc for --target, sm_90a where there is none; NVCC_APPEND_FLAGS adds nvcc's options, CUDACXX names "
+      "another nvcc.\n"
       "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx "
       "file\n"
       "fills in the kernel's name, its threads and its shared memory.\n"
       "\n"
       "Examples:\n"
       "  warpmat launch launch.json --jobs 0\n"
+      "  warpmat launch gemm.cu --kernel gemm --init launch.json\n"
       "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"
       "                 --param s32:1000 --param f32:2.5 --param x --param y --out y=y.npy:float32");
   command->callback([options, command] { run_launch(*options, *command); });

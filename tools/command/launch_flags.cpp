@@ -1,5 +1,6 @@
 #include "launch_flags.h"
 
+#include <fmt/format.h>
 #include <warpmat/ptx/program/code.h>
 
 #include <filesystem>
@@ -11,9 +12,9 @@
 namespace warpmat {
 
 void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
-  command.add_option("FILE", flags.file, "launch.json, or a .ptx file with the options below")->required();
-  command.add_option("--kernel", flags.kernel, "The entry's name; may be left out where there is one");
-  command.add_option("--grid", flags.grid, "Blocks: X, X,Y or X,Y,Z");
+  command.add_option("FILE", flags.file, "launch.json, or a .ptx or .cu file with the options below")->required();
+  command.add_option("--kernel", flags.kernel, "The kernel's name, as in C++ or in PTX; may be left out where there is one");
+  command.add_option("--grid", flags.grid, "Blocks: X, X,Y or X,Y,Z; x may stand for the comma");
   command.add_option("--block", flags.block, "Threads of a block: X, X,Y or X,Y,Z");
   command.add_option("--cluster", flags.cluster, "Blocks of a cluster: X, X,Y or X,Y,Z");
   command.add_option("--shared-bytes", flags.shared_bytes, "Dynamic shared memory");
@@ -32,7 +33,7 @@ LaunchDescription described_by(const LaunchFlags& flags) {
   description.ptx = flags.file;
   description.kernel = flags.kernel;
   if (!flags.grid.empty()) description.config.grid = parse_dim3(flags.grid, "grid");
-  if (!flags.block.empty()) description.config.block = parse_dim3(flags.block, "block");
+  if (!flags.block.empty()) description.config.block = *(description.block = parse_dim3(flags.block, "block"));
   if (!flags.cluster.empty()) description.config.cluster = parse_dim3(flags.cluster, "cluster");
   description.config.shared_bytes = flags.shared_bytes;
   const std::filesystem::path beside = std::filesystem::path(flags.file).replace_extension(".json");
@@ -50,6 +51,13 @@ void add_scratch(LaunchDescription& description, std::size_t parameters) {
     description.parameters.push_back({std::vector<std::uint8_t>(8), {}});
 }
 
+/// The block that an entry is compiled for, or one thread.
+Dim3 compiled_block(const code::Limits& limits) {
+  const std::int64_t* const required = limits.required_threads;
+  if (required[0] <= 0) return {};
+  return {static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]), static_cast<std::uint32_t>(required[2])};
+}
+
 }  // namespace
 
 LaunchDescription description_of(const LaunchFlags& flags) {
@@ -62,12 +70,24 @@ LaunchDescription description_of(const LaunchFlags& flags) {
 }
 
 ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description) {
-  const Module module = read_module(description.ptx);
-  const std::string entry = description.kernel.empty() ? only_entry(module, description.ptx) : description.kernel;
-  Kernel kernel = read_kernel(description.ptx, module, entry, {.target = flags.target, .contract = flags.contract});
+  const ModuleFile file = read_module(description.ptx, flags.target);
+  const std::string entry = entry_name(file.module, description.kernel, description.ptx);
+  Kernel kernel = read_kernel(file, entry, {.target = flags.target, .contract = flags.contract});
   add_scratch(description, kernel.program().parameters.size());
+  check_arguments(description, kernel.program());
+  if (!description.block) description.config.block = compiled_block(kernel.program().limits);
   PreparedLaunch prepared = prepare(description);
   return {std::move(kernel), std::move(description), std::move(prepared)};
+}
+
+LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
+  try {
+    return launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, options);
+  } catch (const KernelTrap& trap) {
+    if (ready.description.block || ready.description.config.block.count() != 1) throw;
+    throw std::runtime_error(
+        fmt::format("{}; --block was not given (\"block\" in launch.json), so each block has one thread", trap.what()));
+  }
 }
 
 }  // namespace warpmat

@@ -35,4 +35,7 @@ struct ReadyLaunch {
 /// Parses the kernel of `description` and fills its memory. Throws std::runtime_error.
 ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description);
 
+/// Runs it. The message of a trap also says that the block was not given, where that is so.
+LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options);
+
 }  // namespace warpmat

@@ -5,6 +5,7 @@
 #include <warpmat/warp/warp.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -20,8 +21,10 @@
 #include "layout_wgmma.h"
 #include "tools/report/layout_grid.h"
 #include "tools/report/layout_notation.h"
+#include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
+#include "tools/report/split.h"
 #include "tools/report/table.h"
 
 namespace warpmat {
@@ -29,10 +32,86 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Form& known_form(const std::string& opcode) {
-  if (const Form* form = find_form(opcode)) return *form;
+[[noreturn]] void refuse_opcode(const std::string& opcode) {
   refuse_file(opcode);
+  const std::string mnemonic = opcode.substr(0, opcode.find('.'));
+  if (mnemonic != "wgmma" && !is_matrix_mnemonic(mnemonic))
+    throw std::invalid_argument(fmt::format(
+        "'{}' is in no opcode of ldmatrix, stmatrix, movmatrix, mma, wmma and wgmma, and no name of a machine instruction such as "
+        "HMMA.16816.F32; 'warpmat list' shows all",
+        opcode));
   throw std::invalid_argument(opcode.starts_with("wgmma") ? explain_unknown_wgmma(opcode) : explain_unknown_opcode(opcode));
+}
+
+const Operand* operand_of(const Form& form, OperandName name) {
+  const Operand* const operand = form.find_operand(name);
+  return operand != nullptr && has_layout(form, *operand) ? operand : nullptr;
+}
+
+/// Whether an operand's elements lie at the same places in both forms, in registers or in rows of memory.
+bool lies_alike(const Form& a, const Form& b, OperandName name) {
+  const Operand &of_a = *operand_of(a, name), &of_b = *operand_of(b, name);
+  if (is_address(of_a) || is_address(of_b))
+    return is_address(of_a) == is_address(of_b) && a.number == b.number && a.shape == b.shape && a.memory_bits == b.memory_bits;
+  return of_a.fragment == of_b.fragment;
+}
+
+bool lies_alike(const WgmmaForm& a, const WgmmaForm& b, OperandName name) {
+  return a.shape == b.shape && a.tile->operand(name).fragment == b.tile->operand(name).fragment;
+}
+
+/// One of each class of `all` that lies alike.
+template <typename AnyForm>
+std::vector<const AnyForm*> unlike(const std::vector<const AnyForm*>& all, OperandName name) {
+  std::vector<const AnyForm*> classes;
+  for (const AnyForm* form : all)
+    if (std::ranges::none_of(classes, [&](const AnyForm* other) { return lies_alike(*form, *other, name); })) classes.push_back(form);
+  return classes;
+}
+
+/// The formats that a spelling names: "e4m3" of mma.m16n8k32.e4m3.
+std::vector<Format> formats_of(const std::string& spelling) {
+  std::vector<Format> formats;
+  for (const std::string& part : split(spelling, '.'))
+    if (const FormatRow* format = find_format(part)) formats.push_back(format->format);
+  return formats;
+}
+
+/// Keeps the forms whose operand has one of `formats`, where there are any.
+template <typename AnyForm, typename OperandOf>
+void keep_formats(std::vector<const AnyForm*>& all, const std::vector<Format>& formats, OperandOf operand_of_form) {
+  std::vector<const AnyForm*> kept;
+  for (const AnyForm* form : all)
+    if (const auto format = operand_of_form(*form).format; format && std::ranges::count(formats, *format) != 0) kept.push_back(form);
+  if (!kept.empty()) all = std::move(kept);
+}
+
+/// The opcode whose layout answers for `spelling`: its own; or where several forms may be meant and the operand lies alike in all of them,
+/// the first one's, which is said on standard error. Throws std::invalid_argument.
+std::string answering_opcode(const std::string& spelling, const std::string& operand) {
+  MeantForms meant = forms_meant(spelling);
+  if (meant.size() == 0) refuse_opcode(spelling);
+  if (meant.size() == 1) return meant.opcode();
+  const std::string opcode = meant.opcode();
+  const auto name = find_operand_name(operand);
+  if (!name) return opcode;  // which is refused with the operands that there are
+  std::erase_if(meant.warp, [&](const Form* form) { return operand_of(*form, *name) == nullptr; });
+  std::erase_if(meant.warpgroup, [&](const WgmmaForm* form) { return form->tile->find_operand(*name) == nullptr; });
+  if (meant.size() == 0) return opcode;
+  keep_formats(meant.warp, formats_of(spelling), [&](const Form& form) { return form.operand(*name); });
+  keep_formats(meant.warpgroup, formats_of(spelling), [&](const WgmmaForm& form) { return form.tile->operand(*name); });
+  std::vector<std::string> different;
+  for (const Form* form : unlike(meant.warp, *name)) different.push_back(form->opcode);
+  for (const WgmmaForm* form : unlike(meant.warpgroup, *name)) different.push_back(form->opcode);
+  constexpr std::size_t most = 4;
+  const std::size_t ways = different.size();
+  if (ways > most) different.resize(most);
+  if (ways > 1)
+    throw std::invalid_argument(fmt::format("'{}' may be {} forms, and operand {} lies in {} ways; write more of one: {}{}", spelling,
+                                            meant.size(), operand, ways, fmt::join(different, ", "), ways > most ? ", ..." : ""));
+  if (meant.size() > 1)
+    fmt::print(stderr, "warpmat: '{}' may be {} forms, and operand {} lies alike in all of them\n", spelling, meant.size(), operand);
+  return meant.opcode();
 }
 
 /// A fragment, or the addresses of rows in memory.
@@ -309,11 +388,13 @@ std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
   return in_memory ? wgmma_memory(form, options) : wgmma_registers(form, options);
 }
 
-std::string layout(const LayoutOptions& options) {
+std::string layout(LayoutOptions options) {
+  std::ranges::transform(options.operand, options.operand.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  options.opcode = answering_opcode(options.opcode, options.operand);
   if (const WgmmaForm* form = find_wgmma(options.opcode)) return layout_of(*form, options);
   if (options.tile.given || options.warp || options.by_address)
     throw std::invalid_argument(fmt::format("{} has no matrix descriptor and no warpgroup: these options are for wgmma", options.opcode));
-  const Form& form = known_form(options.opcode);
+  const Form& form = *find_form(options.opcode);
   const Operand& operand = operand_with_layout(form, options.operand);
   const Extent extent = extent_of(form, operand);
   if (options.row) {
@@ -349,6 +430,8 @@ of A and C, row by row of B: n + N * k. Several matrices count on.
 
 Examples:
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a
+  warpmat layout mma.m16n8k32.e4m3 --operand a
+  warpmat layout HMMA.16816.F32 --operand a
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --row 9 --column 2
   warpmat layout mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 --operand e
   warpmat layout ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --operand r --lane 5 --register 3
@@ -391,7 +474,11 @@ void add_tile_options(CLI::App& command, TileOptions& tile) {
 void add_layout(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("layout", "Print which lane and register hold which element of an operand, both ways");
   const auto options = std::make_shared<LayoutOptions>();
-  command->add_option("OPCODE", options->opcode, "The instruction with its qualifiers; 'warpmat list' shows all")->required();
+  command
+      ->add_option(
+          "OPCODE", options->opcode,
+          "The instruction: PTX with all qualifiers or some (mma.m16n8k32.e4m3), or SASS (HMMA.16816.F32); 'warpmat list' shows all")
+      ->required();
   command->add_option("--operand", options->operand, "The operand, as PTX names it: d, a, b, c, e, scale-a, scale-b, r or p")
       ->required()
       ->type_name("NAME");

@@ -7,6 +7,9 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@
 
 #include "commands.h"
 #include "tools/report/compared_results.h"
+#include "tools/report/meant_forms.h"
 #include "tools/report/offers.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/table.h"
@@ -27,6 +31,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string target;
+  std::vector<std::string> filters;
   bool json = false;
   bool scalar = false, approximate = false;
 };
@@ -68,16 +73,52 @@ Json floor_json(const std::optional<Floor>& floor) {
 
 constexpr const char* wgmma_target = "sm_90a";
 
-std::string list_text(const Target* only) {
+/// What is listed: names in which each filter, a regular expression, matches somewhere, whatever the case.
+class Filter {
+ public:
+  explicit Filter(const std::vector<std::string>& filters) {
+    for (const std::string& filter : filters) try {
+        expressions_.emplace_back(filter, std::regex::ECMAScript | std::regex::icase);
+      } catch (const std::regex_error& e) {
+        throw std::runtime_error(fmt::format("'{}' is not a regular expression: {}", filter, e.what()));
+      }
+  }
+
+  bool takes(const std::string& opcode, const std::set<std::string>& machine_names = {}) const {
+    return std::ranges::all_of(expressions_, [&](const std::regex& expression) {
+      const auto matches = [&](const std::string& name) { return std::regex_search(name, expression); };
+      return matches(opcode) || std::ranges::any_of(machine_names, matches);
+    });
+  }
+
+ private:
+  std::vector<std::regex> expressions_;
+};
+
+std::vector<const Form*> listed_forms(const Target* only, const Filter& filter) {
+  std::vector<const Form*> listed;
+  for (const Form& form : forms())
+    if ((only == nullptr || !unavailable(form, *only)) && filter.takes(form.opcode, machine_names(form, only))) listed.push_back(&form);
+  return listed;
+}
+
+std::vector<const WgmmaForm*> listed_wgmma(const Target* only, const Filter& filter) {
+  std::vector<const WgmmaForm*> listed;
+  for (const WgmmaForm& form : wgmma_forms())
+    if ((only == nullptr || !unavailable(form, *only)) && filter.takes(form.opcode)) listed.push_back(&form);
+  return listed;
+}
+
+std::string list_text(const Target* only, const Filter& filter) {
   std::vector<std::string> header{"opcode", "needs", "PTX", "operands: registers, format"};
   if (only == nullptr)
     header.emplace_back("evidence");
   else
     header.insert(header.end(), {"machine", "evidence", "source"});
   Table table(header);
-  for (const Form& form : forms()) {
+  for (const Form* listed : listed_forms(only, filter)) {
+    const Form& form = *listed;
     const std::vector<Offer> found = offers(form, only);
-    if (only != nullptr && found.empty()) continue;
     std::vector<std::string> row{form.opcode, target_text(form.requirement), to_string(form.requirement.ptx), operands_text(form)};
     if (only == nullptr) {
       row.push_back(evidence_text(found));
@@ -87,8 +128,8 @@ std::string list_text(const Target* only) {
     }
     table.add(std::move(row));
   }
-  for (const WgmmaForm& form : wgmma_forms()) {
-    if (only != nullptr && unavailable(form, *only)) continue;
+  for (const WgmmaForm* listed : listed_wgmma(only, filter)) {
+    const WgmmaForm& form = *listed;
     const Lowering& l = lowering_of(form);
     std::vector<std::string> row{form.opcode, wgmma_target, to_string(form.ptx), operands_text(form)};
     if (only == nullptr)
@@ -160,14 +201,10 @@ Json wgmma_json(const WgmmaForm& form) {
                {{{"hardware", name(Hardware::sm_90)}, {"machine", l.machine}, {"evidence", name(label_of(l))}, {"source", l.source}}})}};
 }
 
-std::string list_json(const Target* only) {
+std::string list_json(const Target* only, const Filter& filter) {
   Json all = Json::array();
-  for (const Form& form : forms()) {
-    const std::vector<Offer> found = offers(form, only);
-    if (only == nullptr || !found.empty()) all.push_back(form_json(form, found));
-  }
-  for (const WgmmaForm& form : wgmma_forms())
-    if (only == nullptr || !unavailable(form, *only)) all.push_back(wgmma_json(form));
+  for (const Form* form : listed_forms(only, filter)) all.push_back(form_json(*form, offers(*form, only)));
+  for (const WgmmaForm* form : listed_wgmma(only, filter)) all.push_back(wgmma_json(*form));
   return all.dump(2) + '\n';
 }
 
@@ -232,24 +269,50 @@ std::string rows_json(const std::vector<const catalogue::Pattern*>& rows, const 
   return all.dump(2) + '\n';
 }
 
+/// Whether `row` is the one that a filter spells in full: "add.rn.f32", where the row's own name is a pattern of spellings.
+bool spells(const std::vector<std::string>& filters, const catalogue::Pattern& row) {
+  return std::ranges::any_of(filters, [&](const std::string& filter) {
+    const auto match = catalogue::find_row(filter);
+    return match && match->pattern == &row;
+  });
+}
+
 /// The rows of the catalogue that a statement can spell.
-std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone) {
+std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone, const std::vector<std::string>& filters) {
   std::vector<const catalogue::Pattern*> rows;
+  const Filter filter(filters);
   for (const catalogue::Pattern& row : catalogue::patterns()) {
     const bool approximate = row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos;
-    if (!row.mnemonic.starts_with('%') && (approximate || !approximate_alone)) rows.push_back(&row);
+    if (!row.mnemonic.starts_with('%') && (approximate || !approximate_alone) && (filter.takes(row.row.opcode) || spells(filters, row)))
+      rows.push_back(&row);
   }
   return rows;
 }
 
+[[noreturn]] void refuse_filters(const Options& options, bool in_other_table) {
+  const std::string wanted = fmt::format("{}", fmt::join(options.filters, "' and '"));
+  const bool scalar = options.scalar || options.approximate;
+  if (in_other_table)
+    throw std::runtime_error(fmt::format("'{}' is in no {}; 'warpmat list{}' has it", wanted,
+                                         scalar ? "scalar instruction" : "matrix instruction", scalar ? "" : " --scalar"));
+  throw std::runtime_error(
+      fmt::format("'{}' is in no opcode and no machine instruction's name{}: a filter is a part of one, such as "
+                  "m16n8k32 or 'mma.*e4m3'",
+                  wanted, options.target.empty() ? "" : " of " + options.target));
+}
+
 void list(const Options& options) {
   const Target* const only = options.target.empty() ? nullptr : &target(options.target);
+  const Filter filter(options.filters);
+  const auto forms_listed = [&] { return !listed_forms(only, filter).empty() || !listed_wgmma(only, filter).empty(); };
   if (options.scalar || options.approximate) {
-    const auto rows = listed_rows(options.approximate);
+    const auto rows = listed_rows(options.approximate, options.filters);
+    if (rows.empty()) refuse_filters(options, forms_listed());
     fmt::print("{}", options.json ? rows_json(rows, only) : rows_text(rows, only));
     return;
   }
-  fmt::print("{}", options.json ? list_json(only) : list_text(only));
+  if (!options.filters.empty() && !forms_listed()) refuse_filters(options, !listed_rows(false, options.filters).empty());
+  fmt::print("{}", options.json ? list_json(only, filter) : list_text(only, filter));
 }
 
 std::string footer() {
@@ -258,7 +321,8 @@ std::string footer() {
   return text + R"(
 Examples:
   warpmat list
-  warpmat list --target sm_80
+  warpmat list m16n8k32 e4m3
+  warpmat list HMMA.16816 --target sm_80
   warpmat list --scalar --target sm_90
   warpmat list --json | jq -r '.[].opcode')";
 }
@@ -268,6 +332,8 @@ Examples:
 void add_list(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("list", "List every form: what it needs, its operands, and how its bits are known");
   const auto options = std::make_shared<Options>();
+  command->add_option("FILTER", options->filters,
+                      "Only instructions with this in their name, in PTX or SASS: a regular expression; of several all match");
   command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
       ->type_name("T");
   command->add_flag("--json", options->json, "Print JSON instead of a table");

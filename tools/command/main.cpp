@@ -36,7 +36,8 @@ constexpr warpmat::AddSubcommand commands[] = {
 /// The laboratory's subcommands as a group of their own in the help.
 void add_laboratory(CLI::App& app) {
   for (const warpmat::LabCommand& command : warpmat::lab_commands)
-    app.add_subcommand(command.name, command.summary)->group("Subcommands of warpmat-lab, which compares with GPUs");
+    app.add_subcommand(command.name, command.summary)
+        ->group("For maintainers, by warpmat-lab: what compares warpmat with GPUs and keeps its tables");
 }
 
 /// Whether warpmat-lab is to run the command line: one of its subcommands, or the completion of such a one's arguments.

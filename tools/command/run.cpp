@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <warpmat/ptx/run.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,9 +60,16 @@ void run_versus(const Options& options, const Session& session) {
   run(other.warp, options.execution);
   const std::vector<std::string> texts = options.print.empty() ? results_of(session.program) : options.print;
   const auto places = session.places(texts), other_places = other.places(texts);
-  for (std::size_t i = 0; i < places.size(); ++i)
+  for (std::size_t i = 0; i < places.size(); ++i) {
     fmt::print("{}", versus_text({session.warp, places[i], session.program.target->name},
                                  {other.warp, other_places[i], other.program.target->name}));
+    const auto held = places[i].read(session.warp), other_held = other_places[i].read(other.warp);
+    const auto first = static_cast<std::size_t>(std::ranges::mismatch(held, other_held).in1 - held.begin());
+    if (first == held.size()) continue;
+    if (const std::string element = explain_options(session.program, places[i], first); !element.empty())
+      fmt::print(stderr, "explain: warpmat explain {}{} --against {}\n", session_text(session_options(options), options.target), element,
+                 options.versus);
+  }
   print_evidence(options.labels, other.program.target->name, labelled(other.program));
 }
 

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 #include <warpmat/version.h>
+
+#include "tools/command_line/card_names.h"
+#include "tools/report/nearest.h"
 
 namespace warpmat {
 namespace {
@@ -13,6 +18,16 @@ namespace {
 std::string chosen(const CLI::App& app) {
   const auto subcommands = app.get_subcommands();
   return subcommands.empty() ? app.get_name() : app.get_name() + " " + subcommands.front()->get_name();
+}
+
+/// Of an argument in the place of a subcommand that is none: what may have been meant.
+std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(subcommand->get_name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest(word, views);
+  return fmt::format("there is no subcommand '{}'{}; see 'warpmat --help'", word,
+                     near.empty() ? "" : fmt::format("; the nearest is '{}'", near));
 }
 
 }  // namespace
@@ -34,12 +49,14 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
   app.footer("Help of a subcommand: warpmat SUBCOMMAND --help");
   for (const AddSubcommand add : subcommands) add(app);
   if (add_to_help != nullptr) add_to_help(app);
+  accept_card_names(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& e) {  // a subcommand that has already said what is wrong
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') return fail(unknown_subcommand(app, argv[1]), e.get_exit_code());
     return fail(fmt::format("{}; see '{} --help'", e.what(), chosen(app)), e.get_exit_code());
   }
   if (std::fflush(stdout) != 0) return fail("cannot write to standard output", 1);

@@ -45,10 +45,6 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
 
 }  // namespace
 
-bool is_statement_list(const std::string& file) {
-  return !has_functions(read_ptx(file));
-}
-
 void count_program(Warp& warp, const ExecutionOptions& options, BankReport& report) {
   const Program& program = warp.program();
   for (const Statement& statement : program.statements) {

@@ -9,9 +9,6 @@
 
 namespace warpmat {
 
-/// Whether the file has statements alone, as `warpmat run` takes them: no entry. Throws std::runtime_error where it cannot be read.
-bool is_statement_list(const std::string& file);
-
 /// Executes the program of `warp`, from first to last, and counts its accesses to shared memory.
 void count_program(Warp& warp, const ExecutionOptions& options, BankReport& report);
 

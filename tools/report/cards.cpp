@@ -7,11 +7,13 @@
 #include <warpmat/tables/wgmma.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tools/report/offers.h"
+#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -38,6 +40,29 @@ constexpr Cards cards[] = {
     {sm_75, "T4, RTX 20"},
     {sm_70, "V100"},
 };
+
+/// "rtx4090" of "NVIDIA GeForce RTX 4090": small letters and digits, without the maker's and the series' names.
+std::string plain_name(std::string_view card) {
+  std::string plain;
+  for (const char c : card)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view word : {"nvidia", "geforce", "tesla", "quadro"})
+    if (plain.starts_with(word)) plain.erase(0, word.size());
+  return plain;
+}
+
+/// Whether `card` is what a row calls `name`: the same, or of a series such as "RTX 40" the number of a card, "4090" or "rtx4070ti".
+bool names_card(std::string_view name, std::string_view card) {
+  constexpr std::string_view series = "rtx";
+  constexpr std::size_t series_digits = 2, card_digits = 4;
+  if (plain_name(name) == card) return true;
+  std::string digits = plain_name(name);
+  if (!digits.starts_with(series) || digits.size() != series.size() + series_digits) return false;
+  digits.erase(0, series.size());
+  if (card.starts_with(series)) card.remove_prefix(series.size());
+  const std::string_view number = card.substr(0, std::min(card.find_first_not_of("0123456789"), card.size()));
+  return number.size() == card_digits && number.starts_with(digits);
+}
 
 /// What people call the forms that are known alike: "data movement", "fp8", "sparse f16".
 std::string kind_of(const Form& form) {
@@ -93,6 +118,19 @@ std::string known_text(Hardware hardware) {
 
 std::string_view card_names(Hardware hardware) {
   return std::ranges::find(cards, hardware, &Cards::hardware)->names;
+}
+
+std::string_view target_of_card(std::string_view card) {
+  const std::string plain = plain_name(card);
+  for (const Cards& row : cards)
+    for (const std::string& name : split(row.names, ','))
+      if (!plain.empty() && names_card(name, plain)) {
+        std::string_view best;
+        for (const Target& target : targets())
+          if (target.hardware == row.hardware && (best.empty() || target.features == Target::Features::architecture)) best = target.name;
+        return best;
+      }
+  return {};
 }
 
 std::string card_table() {

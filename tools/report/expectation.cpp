@@ -83,13 +83,16 @@ std::string Expectation::compare(const Warp& warp) const {
 }
 
 std::string Expectation::explain_options(const Program& program, const Warp& warp) const {
-  if (place_.kind() != WarpPlace::Kind::operand || !place_.operand().written || place_.operand().fragment.matrices() > 1) return "";
   const std::vector<std::uint64_t> held = place_.read(warp);
-  const std::size_t columns = place_.shape().back();
   for (std::size_t i = 0; i < held.size(); ++i)
-    if (!close(held[i], wanted_[i]))
-      return fmt::format("--statement {} --row {} --column {}", statement_name(program, place_.statement()), i / columns, i % columns);
+    if (!close(held[i], wanted_[i])) return warpmat::explain_options(program, place_, i);
   return "";
+}
+
+std::string explain_options(const Program& program, const WarpPlace& place, std::size_t index) {
+  if (place.kind() != WarpPlace::Kind::operand || !place.operand().written || place.operand().fragment.matrices() > 1) return "";
+  const std::size_t columns = place.shape().back();
+  return fmt::format("--statement {} --row {} --column {}", statement_name(program, place.statement()), index / columns, index % columns);
 }
 
 std::string Expectation::lines(const Warp& warp, const std::vector<std::uint64_t>& held, const std::vector<std::uint64_t>& wanted) const {

@@ -17,8 +17,7 @@ class Expectation {
   /// it.
   std::string compare(const Warp& warp) const;
 
-  /// What 'warpmat explain' must be told to show the first wrong element: "--statement mma.0 --row 3 --column 5". Empty where nothing is
-  /// wrong, and where the place is no result of a matrix instruction with one matrix.
+  /// explain_options() of the first wrong element; empty where nothing is wrong.
   std::string explain_options(const Program& program, const Warp& warp) const;
 
  private:
@@ -30,6 +29,10 @@ class Expectation {
   double tolerance_ = 0;
   bool in_ulps_ = false;
 };
+
+/// What 'warpmat explain' must be told to show element `index` of `place`: "--statement mma.0 --row 3 --column 5". Empty where the place is
+/// no result of a matrix instruction with one matrix.
+std::string explain_options(const Program& program, const WarpPlace& place, std::size_t index);
 
 /// How many numbers of the type lie between two, both bit patterns of it; of plain bits and integers their difference. NaNs are equal to
 /// each other, and further than everything else from numbers.

@@ -15,14 +15,28 @@ namespace {
 /// Of what stands below an element of class warpmat alone: notebooks have styles of their own.
 constexpr std::string_view style = R"(
 .warpmat { font: 15px/1.4 system-ui, sans-serif; color: #111; background: #fff; }
-.warpmat main { display: flex; gap: 2em; align-items: flex-start; flex-wrap: wrap; }
-.warpmat section { max-width: 100%; overflow-x: auto; }
+.warpmat h1 { font-size: 1.2rem; overflow-wrap: anywhere; }
+.warpmat main { display: grid; grid-auto-columns: minmax(0, 1fr); grid-auto-flow: column; gap: 2em; align-items: start; }
+.warpmat section { min-width: 0; overflow-x: auto; }
 .warpmat table { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; }
 .warpmat th, .warpmat td { text-align: right; padding: 0 .6em; border-bottom: 1px solid #ddd; white-space: nowrap; }
 .warpmat pre { font: 12px/1.3 ui-monospace, monospace; }
 .warpmat .parted { border-left: .3em solid #d55e00; padding-left: .6em; }
 .warpmat .kept { color: #0072b2; font-weight: bold; }
 .warpmat .cut { color: #d55e00; text-decoration: line-through; }
+@media (max-width: 60rem) {
+  .warpmat main { grid-auto-flow: row; }
+}
+)";
+
+/// Of the page that explain writes; a notebook chooses its own ground.
+constexpr std::string_view dark_style = R"(
+@media (prefers-color-scheme: dark) {
+  body, .warpmat { color: #ececec; background: #16181c; }
+  .warpmat th, .warpmat td { border-color: #454850; }
+  .warpmat .kept { color: #8cc4ff; }
+  .warpmat .cut { color: #ff9d5c; }
+}
 )";
 
 std::string paragraph(const std::string& text) {
@@ -85,8 +99,11 @@ std::string explanation_part_html(const Explanation& explanation, const Explanat
 }
 
 std::string explanation_html(const Explanation& explanation, const Explanation* other) {
-  return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>{}</title></head><body>\n{}</body></html>\n",
-                     escaped(what(explanation)), explanation_part_html(explanation, other));
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\"/><meta name=\"color-scheme\" content=\"light dark\"/><title>{}</title></head><body>\n{}<style>{}</style>\n"
+      "</body></html>\n",
+      escaped(what(explanation)), explanation_part_html(explanation, other), dark_style);
 }
 
 }  // namespace warpmat

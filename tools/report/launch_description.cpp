@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/program/parameter_text.h>
+#include <warpmat/ptx/readable_name.h>
 
 #include <algorithm>
 #include <bit>
@@ -45,6 +48,19 @@ std::vector<std::uint8_t> little_endian(std::uint64_t bits, std::size_t bytes) {
   std::vector<std::uint8_t> out(bytes);
   for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(bits >> (8 * i));
   return out;
+}
+
+/// 32 of s32, u32 and b32; nothing of another type.
+std::optional<int> integer_width(std::string_view type) {
+  if (type.size() < 2 || std::string_view("sub").find(type[0]) == std::string_view::npos) return std::nullopt;
+  const auto bits = whole<int>(type.substr(1));
+  return bits && (*bits == 8 || *bits == 16 || *bits == 32 || *bits == 64) ? bits : std::nullopt;
+}
+
+/// The row of f16, bf16, f32 and the other formats of whole bytes; null of another type.
+const FormatRow* floating_format(std::string_view type) {
+  const FormatRow* const format = find_format(type);
+  return format == nullptr || is_integer(*format) || format->bits < 8 || format->bits % 8 != 0 ? nullptr : format;
 }
 
 /// The bits of a number of a type with a letter and a width: s8 to s64, u8 to u64, b8 to b64.
@@ -133,15 +149,13 @@ KernelParameter kernel_parameter(const LaunchDescription& description, const Lau
 }  // namespace
 
 std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value) {
-  const auto bits = type.size() < 2 ? std::nullopt : whole<int>(type.substr(1));
-  const bool known = bits && (*bits == 8 || *bits == 16 || *bits == 32 || *bits == 64);
-  if (known && std::string_view("sub").find(type[0]) != std::string_view::npos) {
+  if (const auto bits = integer_width(type)) {
     const auto number = integer_bits(type[0], *bits, value);
     if (!number) fail(fmt::format("'{}' is no {}", value, type));
     return little_endian(*number, static_cast<std::size_t>(*bits / 8));
   }
-  const FormatRow* format = find_format(type);
-  if (format == nullptr || is_integer(*format) || format->bits < 8 || format->bits % 8 != 0)
+  const FormatRow* format = floating_format(type);
+  if (format == nullptr)
     fail(fmt::format("'{}' is no type of a parameter: there are s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32, f64", type));
   const auto number = real(value);
   if (!number) fail(fmt::format("'{}' is no {}", value, type));
@@ -152,7 +166,7 @@ std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string&
 LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers) {
   if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
     const std::string type = text.substr(0, colon), value = text.substr(colon + 1);
-    if (type != "bytes") return {number_bytes(type, value), {}};
+    if (type != "bytes") return {number_bytes(type, value), {}, {}, text};
     LaunchParameter parameter;
     for (std::size_t i = 0; i < value.size(); i += 2) {
       const auto byte = whole<std::uint64_t>("0x" + value.substr(i, 2));
@@ -181,38 +195,98 @@ LaunchBuffer parse_buffer(const std::string& text) {
   return buffer;
 }
 
+DType output_type(std::string_view text) {
+  if (const auto type = find_dtype(text)) return *type;
+  constexpr std::pair<std::string_view, std::string_view> by_letter[] = {{"u", "uint"}, {"b", "uint"}, {"s", "int"}, {"f", "float"}};
+  for (const auto& [letter, word] : by_letter)
+    if (text.starts_with(letter))
+      if (const auto type = find_dtype(fmt::format("{}{}", word, text.substr(1)))) return *type;
+  fail(fmt::format(
+      "'{}' is no dtype: there are uint8 to uint64, int8 to int64, float16, float32, float64, and as PTX has them u8, s32, f16, "
+      "...; of bf16 write uint16",
+      text));
+}
+
+void set_output(const std::string& text, LaunchBuffer& buffer) {
+  constexpr std::string_view extension = ".npy";
+  const std::size_t end = text.find(extension);
+  const std::size_t after = end == std::string::npos ? text.size() : end + extension.size();
+  if (end == std::string::npos || (after < text.size() && text[after] != ':'))
+    fail(fmt::format("'{}': an output is FILE.npy[:TYPE[:SHAPE]]", text));
+  buffer.out = text.substr(0, after);
+  const std::vector<std::string> parts = split(std::string_view(text).substr(after), ':');  // the first is empty
+  if (parts.size() > 3) fail(fmt::format("'{}': an output is FILE.npy[:TYPE[:SHAPE]]", text));
+  if (parts.size() > 1) buffer.out_type = output_type(parts[1]);
+  if (parts.size() > 2) {
+    const auto shape = parse_sizes(parts[2]);
+    if (!shape) fail(fmt::format("'{}': a shape is whole numbers, such as 128x64 or 128,64", text));
+    buffer.out_shape.assign(shape->begin(), shape->end());
+  }
+}
+
 void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers) {
   const std::size_t equals = text.find('=');
   const auto found = std::ranges::find(buffers, text.substr(0, equals), &LaunchBuffer::name);
   if (equals == std::string::npos || found == buffers.end())
     fail(fmt::format("'{}': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer ({})", text, names_of(buffers)));
-  const std::vector<std::string> parts = split(std::string_view(text).substr(equals + 1), ':');
-  found->out = parts[0];
-  if (parts.size() > 3 || !parts[0].ends_with(".npy")) fail(fmt::format("'{}': an output is NAME=FILE.npy[:TYPE[:SHAPE]]", text));
-  if (parts.size() > 1) {
-    const auto type = find_dtype(parts[1]);
-    if (!type)
-      fail(fmt::format("'{}': '{}' is no dtype: there are uint8 to uint64, int8 to int64, float16, float32, float64", text, parts[1]));
-    found->out_type = *type;
-  }
-  if (parts.size() > 2)
-    for (const std::string& extent : split(parts[2], 'x')) {
-      const auto size = whole<std::size_t>(extent);
-      if (!size) fail(fmt::format("'{}': a shape is numbers with x between them, such as 128x64", text));
-      found->out_shape.push_back(*size);
-    }
+  set_output(text.substr(equals + 1), *found);
   check_output_place(found->out);
 }
 
-Dim3 parse_dim3(const std::string& text, std::string_view what) {
-  const std::vector<std::string> parts = split(text, ',');
-  std::array<std::uint32_t, 3> sizes{1, 1, 1};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto size = whole<std::uint32_t>(parts[i]);
-    if (parts.size() > 3 || !size || *size == 0) fail(fmt::format("--{} {}: it would be X, X,Y or X,Y,Z, each at least 1", what, text));
-    sizes[i] = *size;
+std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  std::string commas(text);
+  std::ranges::replace(commas, 'x', ',');
+  std::erase(commas, ' ');
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& part : split(commas, ',')) {
+    const auto size = whole<std::uint64_t>(part);
+    if (!size) return std::nullopt;
+    sizes.push_back(*size);
   }
-  return {sizes[0], sizes[1], sizes[2]};
+  return sizes;
+}
+
+std::optional<Dim3> dim3_of(const std::vector<std::uint64_t>& sizes) {
+  const auto right = [](std::uint64_t size) { return size > 0 && size <= UINT32_MAX; };
+  if (sizes.empty() || sizes.size() > 3 || !std::ranges::all_of(sizes, right)) return std::nullopt;
+  const auto at = [&](std::size_t i) { return i < sizes.size() ? static_cast<std::uint32_t>(sizes[i]) : 1; };
+  return Dim3{at(0), at(1), at(2)};
+}
+
+Dim3 parse_dim3(const std::string& text, std::string_view what) {
+  const auto size = dim3_of(parse_sizes(text).value_or(std::vector<std::uint64_t>{}));
+  if (!size) fail(fmt::format("--{} {}: it would be X, X,Y or X,Y,Z, each at least 1", what, text));
+  return *size;
+}
+
+bool is_parameter_type(std::string_view type) {
+  return integer_width(type) || floating_format(type) != nullptr;
+}
+
+void check_arguments(const LaunchDescription& description, const code::Program& program) {
+  const std::size_t given = description.parameters.size(), wanted = program.parameters.size();
+  if (given != wanted)
+    fail(fmt::format("'{}' has {} {}{}; {} {} given; 'warpmat launch {} --init launch.json' writes a description to begin with",
+                     readable_name(program.entry), wanted, wanted == 1 ? "parameter" : "parameters", code::parameter_text(program), given,
+                     given == 1 ? "argument is" : "arguments are", description.ptx.string()));
+  for (std::size_t i = 0; i < given; ++i) {
+    const std::string& number = description.parameters[i].number;
+    const code::Parameter& parameter = program.parameters[i];
+    const std::string type = number.substr(0, number.find(':'));
+    const bool floating_given = floating_format(type) != nullptr, floating_wanted = parameter.type.starts_with('f');
+    const bool integer_wanted = parameter.type.starts_with('u') || parameter.type.starts_with('s');
+    const bool address_given = !description.parameters[i].pointers.empty() && description.parameters[i].bytes.size() == 8;
+    const bool wrong = number.empty() ? address_given && floating_wanted
+                                      : (floating_given && integer_wanted) || (!floating_given && floating_wanted && type[0] != 'b');
+    if (wrong)
+      fail(fmt::format("parameter {} of '{}' ({}) is .{}, and '{}' is {}: write {}:{}, or its bits as b{}:BITS", i,
+                       readable_name(program.entry), readable_name(parameter.name), parameter.type, number.empty() ? "a buffer" : number,
+                       number.empty()   ? "an address"
+                       : floating_given ? "a floating-point number"
+                                        : "a whole number",
+                       parameter.type, floating_wanted ? "NUMBER" : "WHOLE", 8 * parameter.bytes));
+  }
 }
 
 std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
@@ -254,20 +328,21 @@ PreparedLaunch prepare(const LaunchDescription& description) {
   return prepared;
 }
 
-std::string only_entry(const Module& module, const std::filesystem::path& path) {
+std::string entry_name(const Module& module, const std::string& wanted, const std::filesystem::path& path) {
   const std::vector<std::string> entries = module.entries();
-  if (entries.size() == 1) return entries.front();
-  std::string names;
-  for (const std::string& entry : entries) names += (names.empty() ? "" : ", ") + entry;
-  throw std::runtime_error(entries.empty()
-                               ? fmt::format("{} has no .entry", path.string())
-                               : fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), names));
+  const std::vector<std::string_view> names(entries.begin(), entries.end());
+  if (entries.empty()) fail(fmt::format("{} has no .entry", path.string()));
+  if (wanted.empty() && entries.size() > 1)
+    fail(fmt::format("{} has {} entries: choose one with --kernel: {}", path.string(), entries.size(), quoted_names(names)));
+  const std::string_view found = wanted.empty() ? names.front() : find_name(names, wanted);
+  if (found.empty()) fail(fmt::format("{} has no entry '{}'; it has: {}", path.string(), wanted, quoted_names(names)));
+  return std::string(found);
 }
 
 KernelLaunch kernel_launch(const LaunchDescription& description) {
   KernelLaunch launch{
-      .ptx = read_ptx(description.ptx), .entry = description.kernel, .config = description.config, .buffers = {}, .parameters = {}};
-  if (launch.entry.empty()) launch.entry = only_entry(Module(launch.ptx), description.ptx);
+      .ptx = read_ptx(description.ptx, "").text, .entry = "", .config = description.config, .buffers = {}, .parameters = {}};
+  launch.entry = entry_name(Module(launch.ptx), description.kernel, description.ptx);
   for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer)});
   for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
   return launch;

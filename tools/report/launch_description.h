@@ -49,12 +49,14 @@ struct LaunchParameter {
   std::vector<std::uint8_t> bytes;
   std::vector<LaunchPointer> pointers;
   std::vector<LaunchMap> maps{};
+  std::string number{};  ///< "f32:0.5" of a number, as it was given; else empty
 };
 
 struct LaunchDescription {
   std::filesystem::path ptx;
   std::string kernel;  ///< empty: the only entry
   LaunchConfig config;
+  std::optional<Dim3> block;  ///< what was given; else config.block is one thread, or what the entry is compiled for
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
 };
@@ -72,8 +74,23 @@ LaunchBuffer parse_buffer(const std::string& text);
 /// One --out NAME=FILE.npy[:TYPE[:SHAPE]], for one of `buffers`. Throws std::runtime_error.
 void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers);
 
-/// X, X,Y or X,Y,Z. Throws std::runtime_error.
+/// "16,8", "16x8" or "[16, 8]": whole numbers. Nothing where the text is another.
+std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
+
+/// Up to three sizes, each at least 1. Nothing where they are others.
+std::optional<Dim3> dim3_of(const std::vector<std::uint64_t>& sizes);
+
+/// X, X,Y or X,Y,Z, or the same with x. Throws std::runtime_error.
 Dim3 parse_dim3(const std::string& text, std::string_view what);
+
+/// FILE.npy[:TYPE[:SHAPE]]: where `buffer` goes. Throws std::runtime_error.
+void set_output(const std::string& text, LaunchBuffer& buffer);
+
+/// The dtype that an output has: "float32", or as PTX calls it "f32". Throws std::runtime_error.
+DType output_type(std::string_view text);
+
+/// Whether numbers may have this type: s32, u64, f16, f32, ...
+bool is_parameter_type(std::string_view type);
 
 /// What Triton writes beside a .ptx: the kernel's name, 32 * num_warps threads, dynamic shared memory. Values that `description` has stay.
 void fill_from_triton(const std::filesystem::path& json, LaunchDescription& description);
@@ -97,8 +114,11 @@ PreparedLaunch prepare(const LaunchDescription& description);
 /// The same for any runner: the text of the module, the buffers' contents and where their addresses belong. Throws std::runtime_error.
 KernelLaunch kernel_launch(const LaunchDescription& description);
 
-/// The module's entry where it has one alone. Throws std::runtime_error that names them.
-std::string only_entry(const Module& module, const std::filesystem::path& path);
+/// The full name of the entry `wanted`, or of the module's only one where that is empty. Throws std::runtime_error that names them.
+std::string entry_name(const Module& module, const std::string& wanted, const std::filesystem::path& path);
+
+/// Throws std::runtime_error where the arguments are too few or too many, or a number is of another kind than its parameter: f32 for .u32.
+void check_arguments(const LaunchDescription& description, const code::Program& program);
 
 /// Writes the buffers that have an `out`, each whole or not at all. Throws std::runtime_error.
 void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared);

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
+#include "tools/report/json_file.h"
 #include "tools/report/launch_description.h"
 #include "tools/report/tensor_map_names.h"
 
@@ -17,21 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A place in a file, for messages.
-struct Where {
-  std::string text;
-
-  Where operator/(std::string_view name) const { return {fmt::format("{}: {}", text, name)}; }
-  [[noreturn]] void fail(std::string_view message) const { throw std::runtime_error(fmt::format("{}: {}", text, message)); }
-};
-
-Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", path.string()));
-  Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) throw std::runtime_error(fmt::format("{} is no JSON object", path.string()));
-  return json;
-}
+using Where = JsonPlace;
 
 std::uint64_t number(const Json& json, const char* key, std::uint64_t otherwise, const Where& where) {
   if (!json.contains(key)) return otherwise;
@@ -45,33 +31,74 @@ std::string text(const Json& json, const char* key, const Where& where) {
   return json.at(key).get<std::string>();
 }
 
-Dim3 dim3(const Json& json, const char* key, const Where& where) {
-  // null stands for what is not there.
-  const Json sizes = json.contains(key) && !json[key].is_null() ? json[key] : Json::array({1u, 1u, 1u});
-  const bool right = sizes.is_array() && sizes.size() == 3 && std::ranges::all_of(sizes, [](const Json& size) {
-                       return size.is_number_unsigned() && size.get<std::uint64_t>() > 0 && size.get<std::uint64_t>() <= UINT32_MAX;
-                     });
-  if (!right) where.fail(fmt::format("\"{}\" must be three numbers from 1 on", key));
-  return {sizes[0], sizes[1], sizes[2]};
+/// The objects or numbers of a list; none where there is no such key.
+const Json& list(const Json& json, const char* key, const Where& where) {
+  static const Json none = Json::array();
+  if (!json.contains(key)) return none;
+  if (!json.at(key).is_array()) (where / key).fail("a list belongs here: [...]");
+  return json.at(key);
+}
+
+/// 128, [16, 8], "16,8" or "16x8". Nothing where there is no such key, or null.
+std::optional<Dim3> dim3(const Json& json, const char* key, const Where& where) {
+  if (!json.contains(key) || json.at(key).is_null()) return std::nullopt;
+  const Json& given = json.at(key);
+  std::vector<std::uint64_t> sizes;
+  if (given.is_string()) {
+    sizes = parse_sizes(given.get<std::string>()).value_or(sizes);
+  } else {
+    for (const Json& size : given.is_array() ? given : Json::array({given}))
+      sizes.push_back(size.is_number_unsigned() ? size.get<std::uint64_t>() : 0);
+  }
+  const auto size = dim3_of(sizes);
+  if (!size) (where / key).fail("a number from 1 on, or up to three of them as [X, Y, Z] or \"X,Y,Z\", belongs here");
+  return size;
+}
+
+/// Where a buffer goes: "c.npy", "c.npy:float32:128x64" as --out has it, or {"file": "c.npy", "type": "float32", "shape": [128, 64]}.
+void read_out(const Json& json, const std::filesystem::path& folder, LaunchBuffer& buffer, const Where& where) {
+  if (json.is_string()) {
+    if (!json.get<std::string>().empty()) set_output(json.get<std::string>(), buffer);
+  } else {
+    where.check_keys(json, {"file", "type", "shape"});
+    buffer.out = text(json, "file", where);
+    if (buffer.out.empty()) where.fail("an output needs a \"file\"");
+    if (const std::string type = text(json, "type", where); !type.empty()) buffer.out_type = output_type(type);
+    if (json.contains("shape")) {
+      const Json& shape = json.at("shape");
+      std::vector<std::uint64_t> sizes;
+      if (shape.is_string()) sizes = parse_sizes(shape.get<std::string>()).value_or(sizes);
+      for (const Json& size : shape.is_array() ? shape : shape.is_number() ? Json::array({shape}) : Json::array()) {
+        if (!size.is_number_unsigned()) (where / "shape").fail("a shape is whole numbers: [128, 64] or \"128x64\"");
+        sizes.push_back(size.get<std::uint64_t>());
+      }
+      if (sizes.empty()) (where / "shape").fail("a shape is whole numbers: [128, 64] or \"128x64\"");
+      buffer.out_shape.assign(sizes.begin(), sizes.end());
+    }
+  }
+  if (!buffer.out.empty()) buffer.out = folder / buffer.out;
 }
 
 LaunchBuffer buffer_of(const Json& json, const std::filesystem::path& folder, const Where& where) {
+  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "out"});
   LaunchBuffer buffer;
   buffer.name = text(json, "name", where);
   if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
   if (json.contains("file") + json.contains("bytes") + json.contains("random") != 1)
     where.fail("a buffer has either \"file\", \"bytes\" or \"random\"");
+  if (json.contains("fill") && !json.contains("bytes")) where.fail("\"fill\" is the value of \"bytes\": say how many");
   if (json.contains("file"))
     buffer.source = (folder / text(json, "file", where)).string();
   else if (json.contains("random"))
     buffer.source = "random:" + text(json, "random", where);
   else
     buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
-  if (const std::string out = text(json, "out", where); !out.empty()) buffer.out = folder / out;
+  if (json.contains("out")) read_out(json.at("out"), folder, buffer, where / "out");
   return buffer;
 }
 
 LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
+  where.check_keys(json, {"at", "buffer", "offset"});
   LaunchPointer pointer{number(json, "at", 0, where), text(json, "buffer", where), 0};
   if (json.contains("offset")) {
     if (!json.at("offset").is_number_integer()) where.fail("\"offset\" must be a whole number of bytes");
@@ -110,7 +137,7 @@ Mode mode_of(const Json& json, const char* key, const std::array<std::string_vie
 
 /// "im2col": {"lower_corner": [...], "upper_corner": [...], "channels": N, "pixels": N}.
 void read_im2col(const Json& json, TensorMap& map, const Where& where) {
-  if (!json.is_object()) where.fail("\"im2col\" is an object with lower_corner, upper_corner, channels and pixels");
+  where.check_keys(json, {"lower_corner", "upper_corner", "channels", "pixels"});
   map.mode = TensorMap::Mode::im2col;
   const std::size_t corners = map.rank < 2 ? 0 : map.rank - 2;
   if (read_numbers(json, "lower_corner", map.lower_corner, where) != corners ||
@@ -122,7 +149,8 @@ void read_im2col(const Json& json, TensorMap& map, const Where& where) {
 
 /// The arguments of cuTensorMapEncodeTiled, or of cuTensorMapEncodeIm2col.
 LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
-  if (!json.is_object()) where.fail("a tensor map is an object with buffer, type, dims, strides and box");
+  where.check_keys(json, {"buffer", "offset", "type", "dims", "strides", "box", "element_strides", "interleave", "swizzle", "l2_promotion",
+                          "oob_fill", "im2col"});
   LaunchMap map;
   map.buffer = text(json, "buffer", where);
   if (std::ranges::find(buffers, map.buffer, &LaunchBuffer::name) == buffers.end())
@@ -136,7 +164,7 @@ LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, con
   const bool tile = !json.contains("im2col");
   const bool right =
       read_numbers(json, "strides", m.strides, where) + 1 == m.rank && read_numbers(json, "box", m.box, where) == (tile ? m.rank : 0);
-  if (!tile) read_im2col(json.at("im2col"), m, where);
+  if (!tile) read_im2col(json.at("im2col"), m, where / "im2col");
   const std::size_t element_strides = read_numbers(json, "element_strides", m.element_strides, where);
   if (!right || (element_strides != 0 && element_strides != m.rank))
     where.fail(
@@ -150,64 +178,93 @@ LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, con
   return map;
 }
 
+/// {"bytes": "0a0b...", "pointers": [...], "tensormaps": [...]}: a struct.
+LaunchParameter struct_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+  where.check_keys(json, {"bytes", "pointers", "tensormaps"});
+  LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
+  std::size_t index = 0;
+  for (const Json& pointer : list(json, "pointers", where))
+    parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), (where / "pointers")[index++]));
+  index = 0;
+  for (const Json& item : list(json, "tensormaps", where)) {
+    const Where place = (where / "tensormaps")[index++];
+    place.check_keys(item, {"at", "map"});
+    LaunchMap map = map_of(item.value("map", Json::object()), buffers, place / "map");
+    map.at = number(item, "at", 0, place);
+    if (parameter.bytes.size() < TensorMap::bytes || map.at > parameter.bytes.size() - TensorMap::bytes)
+      place.fail(fmt::format("a tensor map at byte {} leaves the {} bytes of the parameter", map.at, parameter.bytes.size()));
+    parameter.maps.push_back(map);
+  }
+  return parameter;
+}
+
 LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   if (!json.is_object() || json.empty()) where.fail("a parameter is an object such as {\"s32\": 128} or {\"buffer\": \"A\"}");
-  if (json.contains("tensormap")) return {std::vector<std::uint8_t>(TensorMap::bytes), {}, {map_of(json.at("tensormap"), buffers, where)}};
+  if (json.contains("tensormap")) {
+    where.check_keys(json, {"tensormap"});
+    return {std::vector<std::uint8_t>(TensorMap::bytes), {}, {map_of(json.at("tensormap"), buffers, where / "tensormap")}};
+  }
   if (json.contains("tensormap_pointer")) {
-    LaunchMap map = map_of(json.at("tensormap_pointer"), buffers, where);
+    where.check_keys(json, {"tensormap_pointer"});
+    LaunchMap map = map_of(json.at("tensormap_pointer"), buffers, where / "tensormap_pointer");
     map.by_pointer = true;
     return {std::vector<std::uint8_t>(8), {}, {map}};
   }
   if (json.contains("buffer")) return {std::vector<std::uint8_t>(8), {pointer_of(json, buffers, 8, where)}};
-  if (json.contains("bytes")) {
-    LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
-    for (const Json& pointer : json.value("pointers", Json::array()))
-      parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), where));
-    for (const Json& item : json.value("tensormaps", Json::array())) {
-      LaunchMap map = map_of(item.value("map", Json()), buffers, where);
-      map.at = number(item, "at", 0, where);
-      if (parameter.bytes.size() < TensorMap::bytes || map.at > parameter.bytes.size() - TensorMap::bytes)
-        where.fail(fmt::format("a tensor map at byte {} leaves the {} bytes of the parameter", map.at, parameter.bytes.size()));
-      parameter.maps.push_back(map);
-    }
-    return parameter;
+  if (json.contains("bytes")) return struct_of(json, buffers, where);
+  const std::string& type = json.begin().key();
+  const Json& value = json.begin().value();
+  if (!is_parameter_type(type))
+    where.check_keys(json, {"buffer", "offset", "bytes", "pointers", "tensormaps", "tensormap", "tensormap_pointer",
+                            "s8",     "s16",    "s32",   "s64",      "u8",         "u16",       "u32",
+                            "u64",    "b8",     "b16",   "b32",      "b64",        "f16",       "bf16",
+                            "f32",    "f64"});
+  if (json.size() != 1 || !value.is_number()) where.fail("a number is {\"TYPE\": VALUE}, such as {\"f32\": 0.5}");
+  try {
+    return {number_bytes(type, value.dump()), {}, {}, type + ":" + value.dump()};
+  } catch (const std::runtime_error& e) {
+    where.fail(e.what());
   }
-  if (json.size() != 1 || !json.begin().value().is_number()) where.fail("a number is {\"TYPE\": VALUE}, such as {\"f32\": 0.5}");
-  return {number_bytes(json.begin().key(), json.begin().value().dump()), {}};
 }
 
 }  // namespace
 
 LaunchDescription read_launch(const std::filesystem::path& path) {
-  const Json json = read_json(path);
-  const Where where{path.string()};
+  const JsonFile file(path);
+  const Json& json = file.json();
+  const Where where{&file, ""};
+  where.check_keys(json, {"ptx", "kernel", "grid", "block", "cluster", "dynamic_shared", "buffers", "params"});
   const std::filesystem::path folder = path.parent_path();
   LaunchDescription launch;
   const std::string ptx = text(json, "ptx", where);
   if (ptx.empty()) where.fail("\"ptx\" must name the file of the kernel");
   launch.ptx = folder / ptx;
   launch.kernel = text(json, "kernel", where);
-  launch.config.grid = dim3(json, "grid", where);
-  launch.config.block = dim3(json, "block", where);
-  launch.config.cluster = dim3(json, "cluster", where);
+  launch.config.grid = dim3(json, "grid", where).value_or(Dim3{});
+  launch.block = dim3(json, "block", where);
+  launch.config.block = launch.block.value_or(Dim3{});
+  launch.config.cluster = dim3(json, "cluster", where).value_or(Dim3{});
   const std::uint64_t shared = number(json, "dynamic_shared", 0, where);
   if (shared > UINT32_MAX) where.fail("\"dynamic_shared\" is beyond every GPU's shared memory");
   launch.config.shared_bytes = static_cast<std::uint32_t>(shared);
   std::size_t index = 0;
-  for (const Json& buffer : json.value("buffers", Json::array()))
-    launch.buffers.push_back(buffer_of(buffer, folder, where / fmt::format("buffers[{}]", index++)));
+  for (const Json& buffer : list(json, "buffers", where)) launch.buffers.push_back(buffer_of(buffer, folder, (where / "buffers")[index++]));
   index = 0;
-  for (const Json& parameter : json.value("params", Json::array()))
-    launch.parameters.push_back(parameter_of(parameter, launch.buffers, where / fmt::format("params[{}]", index++)));
+  for (const Json& parameter : list(json, "params", where))
+    launch.parameters.push_back(parameter_of(parameter, launch.buffers, (where / "params")[index++]));
   return launch;
 }
 
 void fill_from_triton(const std::filesystem::path& path, LaunchDescription& description) {
-  const Json json = read_json(path);
-  const Where where{path.string()};
+  const JsonFile file(path);
+  const Json& json = file.json();
+  const Where where{&file, ""};
   if (!json.contains("num_warps")) return;  // another program's file
   if (description.kernel.empty()) description.kernel = text(json, "name", where);
-  if (description.config.block == Dim3{}) description.config.block.x = static_cast<std::uint32_t>(32 * number(json, "num_warps", 1, where));
+  if (!description.block) {
+    description.block = Dim3{.x = static_cast<std::uint32_t>(32 * number(json, "num_warps", 1, where))};
+    description.config.block = *description.block;
+  }
   if (description.config.shared_bytes == 0) description.config.shared_bytes = static_cast<std::uint32_t>(number(json, "shared", 0, where));
   if (description.config.cluster == Dim3{}) description.config.cluster.x = static_cast<std::uint32_t>(number(json, "num_ctas", 1, where));
 }

@@ -141,13 +141,12 @@ std::string svg_matrix(const LayoutGrid& grid, std::size_t matrix, GridColour co
 std::string grid_svg(const LayoutGrid& grid, GridColour colour) {
   const int matrix_height = grid.rows * cell_height + 2 * heading + gap;
   const int width = std::max(2 * margin + grid.columns * cell_width, 900);
-  const int top = margin + 3 * heading - 6, height = top + matrix_height * static_cast<int>(grid.cells.size());
+  const int top = margin + 2 * heading - 6, height = top + matrix_height * static_cast<int>(grid.cells.size());
   std::string out = svg_begin(width, height, grid.title);
   out += svg_text(margin, 20, 14, "start", grid.title);
   out += svg_text(
       margin, 38, 11, "start",
       fmt::format("{}; {}", svg_legend(grid), grid.remark.empty() ? "numbers above and at the left: column and row" : grid.remark));
-  out += svg_text(margin, 54, 11, "start", fmt::format("Known: {}.", grid.known));
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
     out += svg_matrix(grid, matrix, colour, top + heading + static_cast<int>(matrix) * matrix_height);
   return out + "</svg>\n";

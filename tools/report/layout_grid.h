@@ -45,7 +45,7 @@ std::string cell_text(const LayoutGrid& grid, const GridCell& cell);
 
 std::string grid_csv(const LayoutGrid& grid);
 std::string grid_markdown(const LayoutGrid& grid);
-/// A picture with a title, the evidence, numbered rows and columns, and in each cell its place as text, so that no colour need be told from
+/// A picture with a title, numbered rows and columns, and in each cell its place as text, so that no colour need be told from
 /// another.
 std::string grid_svg(const LayoutGrid& grid, GridColour colour);
 /// A document of LaTeX (class standalone, package xcolor) with the same table.

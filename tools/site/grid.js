@@ -85,7 +85,9 @@ class Grid {
       line.append(make("th", rowName(row), {scope: "row"}));
       for (let column = this.from.column; column < lastColumn; ++column) line.append(Grid.drawCell(row, column, cell(row, column)));
     }
-    this.table.replaceChildren(make("caption", caption), head.parentElement, body);
+    const title = make("caption");
+    title.append(make("span", caption));
+    this.table.replaceChildren(title, head.parentElement, body);
   }
 
   static drawCell(row, column, {text, colour, label, used = false}) {

@@ -16,6 +16,8 @@ const layoutView = {
     onChange("swizzle", value => state.swizzle = value);
     onChange("colour", value => state.colour = value);
     byId("filter").addEventListener("input", () => layoutView.fillOpcodes());
+    onChange("family", value => layoutView.enter(value, ""));
+    onChange("types", value => layoutView.enter(byId("family").value, value));
     layoutView.elements = new Grid("elements", {rows: 64, columns: 64}, {
       onPoint: (row, column) => layoutView.tell(row === undefined ? null : {row, column, matrix: state.matrix}),
       onChoose: (row, column) => layoutView.choose({row, column, matrix: state.matrix}),
@@ -45,29 +47,72 @@ const layoutView = {
     return operand.name + (tables.layouts[operand.layout].kind === "memory" ? " in shared memory" : "");
   },
 
+  /// "mma", "mma.sp", "wgmma", "wmma.load": what instructions are listed under.
+  familyOf(opcode) {
+    const parts = opcode.split("."), first = parts[0] === "wmma" ? `wmma.${parts[1]}` : parts[0];
+    return parts.some(part => part === "sp" || part.startsWith("sp::")) ? `${first}.sp` : first;
+  },
+
+  /// "f16, f16 to f32": the types that an opcode ends with, those of multiplicands and of the result; of other instructions the last part.
+  typesOf(opcode) {
+    const types = opcode.split(".").filter(part => /^([usb]\d+|[a-z]*f\d+|e\dm\d|ue\dm\d)$/.test(part));
+    const unique = [...new Set(types)];
+    return unique.length ? unique.join(" ") : opcode.split(".").at(-1);
+  },
+
+  /// Chooses the first instruction of a family that the target has, of these types if any are named.
+  enter(family, types) {
+    const found = tables.forms.filter(form => layoutView.familyOf(form[0]) === family && (!types || layoutView.typesOf(form[0]) === types));
+    const first = found.find(layoutView.hasForm) || found[0];
+    byId("filter").value = "";
+    layoutView.types = types;
+    state.opcode = first[0];
+  },
+
+  /// Both selects, for the chosen instruction.
+  fillFamilies() {
+    const family = layoutView.familyOf(state.opcode), counts = new Map(), types = new Map();
+    for (const [opcode] of tables.forms) {
+      const of = layoutView.familyOf(opcode);
+      counts.set(of, (counts.get(of) || 0) + 1);
+      if (of === family) types.set(layoutView.typesOf(opcode), (types.get(layoutView.typesOf(opcode)) || 0) + 1);
+    }
+    fillSelect(byId("family"), [...counts].map(([name, count]) => [name, `${name} (${count})`]), family);
+    if (layoutView.types !== layoutView.typesOf(state.opcode)) layoutView.types = "";
+    fillSelect(byId("types"), [["", "all types"], ...[...types].map(([name, count]) => [name, `${name} (${count})`])], layoutView.types);
+  },
+
   hasForm(form) {
     return state.target === "" || tables.needs[form[1]].targets.includes(state.target);
   },
 
-  /// Lists the instructions that the target has and whose names have all words; the chosen one always.
+  /// Lists the instructions that the target has: those of the family and types, or where words are to be found all whose names have them. The
+  /// chosen one always.
   fillOpcodes() {
-    const wanted = `${state.target} ${byId("filter").value}`, listed = byId("opcode");
+    layoutView.fillFamilies();
+    const family = byId("family").value, types = byId("types").value, listed = byId("opcode");
+    const wanted = [state.target, byId("filter").value, family, types].join("\n");
     if (layoutView.listed === wanted && [...listed.options].some(option => option.value === state.opcode)) {
       listed.value = state.opcode;
       return;
     }
     layoutView.listed = wanted;
-    const words = byId("filter").value.toLowerCase().split(/\s+/);
-    const found = tables.forms.filter(form => form[0] === state.opcode || (layoutView.hasForm(form) && words.every(word => form[0].includes(word))));
+    const words = byId("filter").value.toLowerCase().split(/\s+/).filter(word => word !== "");
+    const listsForm = ([opcode]) => words.length ? words.every(word => opcode.includes(word))
+      : layoutView.familyOf(opcode) === family && (!types || layoutView.typesOf(opcode) === types);
+    const found = tables.forms.filter(form => form[0] === state.opcode || (layoutView.hasForm(form) && listsForm(form)));
     fillSelect(listed, found.map(form => [form[0], form[0]]), state.opcode);
     byId("found").textContent = `${found.length} of ${tables.forms.length} instructions`;
   },
 
   /// Brings the state into the range of what the form has, and all controls in line with it.
   settle() {
+    const asked = {...state};
     if (!tables.targets.some(target => target.name === state.target)) state.target = "";
     byId("target").value = state.target;
     const form = layoutView.form();
+    if (!form.operands.some(o => layoutView.operandName(o) === state.operand))
+      state.operand = form.operands.map(o => layoutView.operandName(o)).find(name => name.startsWith(`${state.operand} `)) || state.operand;
     layoutView.fillOpcodes();
     state.operand = fillSelect(byId("operand"), form.operands.map(o => [layoutView.operandName(o), `${layoutView.operandName(o)} (${o.format})`]), state.operand);
     const operand = form.operands.find(o => layoutView.operandName(o) === state.operand), layout = tables.layouts[operand.layout];
@@ -83,7 +128,23 @@ const layoutView = {
     state.colour = fillSelect(byId("colour"), [["lane", "lane"], ["register", "register"]], state.colour);
     state.row = clamped(state.row, 0, layout.rows - 1);
     state.column = clamped(state.column, 0, layout.columns - 1);
+    layoutView.tellReplaced(asked);
     return {form, operand, layout};
+  },
+
+  /// Says what an address asked for that is not there, and what is shown in its place.
+  tellReplaced(asked) {
+    const words = {target: "target", opcode: "instruction", operand: "operand", matrix: "matrix", row: "row", column: "column"};
+    const same = key => asked[key] === state[key] || (key === "operand" && String(state[key]).startsWith(`${asked[key]} `));
+    const wrong = Object.keys(words).filter(key => !same(key));
+    if (state.given) {
+      byId("replaced").hidden = wrong.length === 0;
+      byId("replaced").textContent = wrong.map(key =>
+        `There is no ${words[key]} ${asked[key]} here; ${state[key] === "" ? "all are" : `${state[key]} is`} shown.`).join(" ");
+    } else {
+      byId("replaced").hidden = true;
+    }
+    state.given = false;
   },
 
   // ---- Both grids ------------------------------------------------------------------------------------------------------------------
@@ -173,7 +234,9 @@ const layoutView = {
     const {layout} = layoutView.now, bit = layout.element_bits === layout.register_bits ? "" : " and lowest bit";
     if (layout.kind === "memory") return "0x: the address of its first byte; cells of a colour lie in the same four banks.";
     if (layout.kind === "rows") return "T: the lane that holds the row's address, with the lowest bit in the row.";
-    return `${layout.warps > 1 ? "w: warp, " : ""}T: lane, r: register${bit}.`;
+    const second = layout.element_bits + layout.payload_shift;
+    const example = bit ? `; r0.${second} is ${layoutView.bits(second, layout.payload_bits)} of register 0` : "";
+    return `${layout.warps > 1 ? "w: warp, " : ""}T: lane, r: register${bit}${example}.`;
   },
 
   // ---- In words --------------------------------------------------------------------------------------------------------------------
@@ -183,7 +246,7 @@ const layoutView = {
     if (layout.kind === "memory") return `0x${place.address.toString(16)}${layout.element_bits < 8 ? `.${place.bit}` : ""}`;
     if (layout.kind === "rows") return `T${place.lane} .${place.bit}`;
     const bit = layout.element_bits === layout.register_bits ? "" : `.${place.bit}`;
-    return `${layout.warps > 1 ? `w${place.warp} ` : ""}T${place.lane} r${place.reg}${bit}`;
+    return `${layout.warps > 1 ? `w${place.warp} ` : ""}T${place.lane}\nr${place.reg}${bit}`;
   },
 
   shortElements(elements) {

@@ -12,6 +12,7 @@ const defaults = {
 
 const state = {
   ...defaults,
+  given: false,  // by an address that no view has shown yet: what it says wrongly is then told
 
   /// Takes what the page's address says; what it does not say, or says wrongly, is the default.
   read() {
@@ -22,6 +23,7 @@ const state = {
       else state[key] = text === null ? defaults[key] : text;
     }
     if (state.view !== "banks") state.view = "layout";
+    state.given = true;
   },
 
   /// Writes it a moment later, without a new entry in the browser's history; browsers refuse hundreds of changes in a row.

@@ -8,7 +8,9 @@
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
+#include <warpmat/ptx/readable_name.h>
 
 namespace warpmat {
 namespace {
@@ -18,8 +20,8 @@ constexpr std::uint32_t most_shared_bytes = 227 << 10;
 constexpr int deepest_recursion = 64;
 
 std::string describe(const KernelTrap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
-  std::string text =
-      fmt::format("kernel '{}', block ({}, {}, {}), warp {}", site.kernel, site.block.x, site.block.y, site.block.z, site.warp);
+  std::string text = fmt::format("kernel '{}', block ({}, {}, {}), warp {}", readable_name(site.kernel), site.block.x, site.block.y,
+                                 site.block.z, site.warp);
   if (site.lane >= 0) text += fmt::format(", lane {}", site.lane);
   text += fmt::format(", line {}", site.line);
   if (!site.statement.empty()) text += fmt::format(" ({})", site.statement);
@@ -39,12 +41,13 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
   std::int64_t most = 1;
   for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{most_threads} + 1);  // more cannot be exceeded
   if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
-    throw std::invalid_argument(
-        fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}", program.entry, most, block.count()));
+    throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
+                                            readable_name(program.entry), most, block.count()));
   const std::int64_t* required = limits.required_threads;
   if (required[0] > 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
-    throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of {}x{}x{} threads (.reqntid), not {}x{}x{}", program.entry,
-                                            required[0], required[1], required[2], block.x, block.y, block.z));
+    throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of {}x{}x{} threads (.reqntid), not {}x{}x{}",
+                                            readable_name(program.entry), required[0], required[1], required[2], block.x, block.y,
+                                            block.z));
   if (std::uint64_t{program.dynamic_offset} + config.shared_bytes > most_shared_bytes)
     throw std::invalid_argument(fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}",
                                             config.shared_bytes, program.shared_bytes, most_shared_bytes));
@@ -60,7 +63,7 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
                       static_cast<std::uint32_t>(required[2])};
     if (cluster.count() != 1 && cluster != wanted)
       throw std::invalid_argument(fmt::format("'{}' is compiled for clusters of {}x{}x{} blocks (.reqnctapercluster), not {}x{}x{}",
-                                              program.entry, wanted.x, wanted.y, wanted.z, cluster.x, cluster.y, cluster.z));
+                                              readable_name(program.entry), wanted.x, wanted.y, wanted.z, cluster.x, cluster.y, cluster.z));
     cluster = wanted;
   }
   const std::uint64_t count = cluster.count();
@@ -85,15 +88,17 @@ bool reads_shared_asynchronously(const code::Program& program) {
 
 std::vector<std::uint8_t> place_arguments(const code::Program& program, const std::vector<Argument>& arguments) {
   if (arguments.size() != program.parameters.size())
-    throw std::invalid_argument(
-        fmt::format("'{}' has {} parameters, {} arguments are given", program.entry, program.parameters.size(), arguments.size()));
+    throw std::invalid_argument(fmt::format("'{}' has {} parameters{}; {} {} given", readable_name(program.entry),
+                                            program.parameters.size(), code::parameter_text(program), arguments.size(),
+                                            arguments.size() == 1 ? "argument is" : "arguments are"));
   std::vector<std::uint8_t> bytes(program.parameter_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const code::Parameter& parameter = program.parameters[i];
     const std::vector<std::uint8_t>& given = arguments[i].bytes();
     if (given.size() != parameter.bytes)
-      throw std::invalid_argument(fmt::format("parameter {} of '{}' (.{} {}) has {} bytes, its argument has {}", i, program.entry,
-                                              parameter.type, parameter.name, parameter.bytes, given.size()));
+      throw std::invalid_argument(fmt::format("parameter {} of '{}' (.{} {}) has {} bytes, its argument has {}", i,
+                                              readable_name(program.entry), parameter.type, readable_name(parameter.name), parameter.bytes,
+                                              given.size()));
     std::ranges::copy(given, bytes.begin() + parameter.offset);
   }
   return bytes;
@@ -105,7 +110,7 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   std::vector<std::uint64_t>& addresses = place->second;
   if (!added) return addresses;
   for (const code::Variable& variable : program.module_variables)
-    addresses.push_back(memory.allocate(variable.bytes, std::string(variable.name)));
+    addresses.push_back(memory.allocate(variable.bytes, readable_name(variable.name)));
   std::vector<std::uint8_t> contents = program.module_bytes;
   for (const code::Relocation& relocation : program.module_relocations) {
     const std::uint64_t address = (addresses[static_cast<std::size_t>(relocation.variable)] + relocation.addend) >> relocation.shift;
@@ -170,8 +175,11 @@ Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions
 
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
   const std::vector<code::Variable>& variables = kernel.program().module_variables;
-  const auto found = std::ranges::find(variables, name, &code::Variable::name);
-  if (found == variables.end()) throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
+  std::vector<std::string_view> names;
+  for (const code::Variable& variable : variables) names.push_back(variable.name);
+  const std::string_view full = find_name(names, name);
+  if (full.empty()) throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
+  const auto found = std::ranges::find(variables, full, &code::Variable::name);
   return place_module(kernel.program(), memory)[static_cast<std::size_t>(found - variables.begin())];
 }
 

@@ -61,6 +61,7 @@ struct KernelOptions {
 /// An entry, ready to run on a target. Cheap to copy, immutable, usable from many threads.
 class WARPMAT_API Kernel {
  public:
+  /// `entry`: the name in PTX, or its C++ name with or without parameter types, where one entry alone has it: "gemm" of _Z4gemmPf.
   /// Throws SyntaxError with every statement that cannot be executed, std::invalid_argument for an unknown entry or target.
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
   explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
@@ -153,8 +154,9 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
   std::string reason;
 };
 
-/// Where the .global or .const variable `name` of the kernel's module lies in `memory`, as cuModuleGetGlobal has it: memory.bytes() reads
-/// and sets it. It gets its initial contents now if nothing of the module was placed in `memory` before. Throws std::invalid_argument.
+/// Where the .global or .const variable `name`, in PTX or in C++, of the kernel's module lies in `memory`, as cuModuleGetGlobal has it:
+/// memory.bytes() reads and sets it. It gets its initial contents now if nothing of the module was placed in `memory` before. Throws
+/// std::invalid_argument.
 [[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
 
 /// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared

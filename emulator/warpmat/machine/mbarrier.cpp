@@ -11,6 +11,10 @@ namespace {
 constexpr int expected_at = 20, bytes_at = 40, phase_at = 63;
 constexpr std::int64_t most_bytes = (std::int64_t{1} << 20) - 1;  // PTX ISA 9.1 section 9.7.13.15.2: the tx-count's range
 
+/// "1 arrival", "3 arrivals".
+std::string arrivals(std::uint64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "arrival" : "arrivals");
+}
 }  // namespace
 
 MbarrierWord MbarrierWord::begin(std::uint64_t count) {
@@ -46,14 +50,15 @@ void MbarrierWord::complete_phase() {
 
 std::optional<std::string> MbarrierWord::arrive(std::uint64_t count) {
   if (count == 0 || count > missing())
-    return fmt::format("{} arrivals at an mbarrier whose phase misses {} of {}", count, missing(), expected());
+    return fmt::format("{} at an mbarrier whose phase misses {} of {}", arrivals(count), missing(), expected());
   set(missing() - count, expected(), bytes(), phase());
   complete_phase();
   return std::nullopt;
 }
 
 std::optional<std::string> MbarrierWord::arrive_and_drop(std::uint64_t count) {
-  if (count > expected()) return fmt::format("{} arrivals leave an mbarrier that expects {}", count, expected());
+  if (count > expected())
+    return fmt::format("{} {} an mbarrier that expects {}", arrivals(count), count == 1 ? "leaves" : "leave", expected());
   set(missing(), expected() - count, bytes(), phase());
   if (auto problem = arrive(count)) return problem;
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/readable_name.h>
 
 namespace warpmat::machine {
 
@@ -23,7 +24,7 @@ WarpState::Step WarpState::call(const Operation& operation) {
   const code::Function& callee = program_.functions[static_cast<std::size_t>(call.function)];
   const std::uint32_t frame = s.frame + caller.frame_bytes, local = s.local + caller.local_bytes;
   if (frame + callee.frame_bytes > launch_.frame_bytes || local + callee.local_bytes > launch_.local_bytes)
-    trap(first_lane(s.lanes), std::nullopt, fmt::format("'{}' calls itself too deeply", callee.name));
+    trap(first_lane(s.lanes), std::nullopt, fmt::format("'{}' calls itself too deeply", readable_name(callee.name)));
   for (int lane = 0; lane < lanes; ++lane) {
     if ((s.lanes & lane_bit(lane)) == 0) continue;
     std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);

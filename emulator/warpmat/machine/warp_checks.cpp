@@ -7,6 +7,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/readable_name.h>
 
 namespace warpmat::machine {
 
@@ -31,8 +32,8 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
   const std::uint64_t last = program_.shared_base + launch_.shared_bytes;
   const std::uint64_t bytes = nearest->bytes != 0 ? nearest->bytes : last - nearest->address;  // .extern arrays go to the end
   const std::uint64_t into = address - nearest->address;
-  if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, nearest->name, bytes);
-  return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, nearest->name, bytes);
+  if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, readable_name(nearest->name), bytes);
+  return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
 }
 
 void WarpState::check_shared(const Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,

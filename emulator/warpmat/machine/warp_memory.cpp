@@ -139,7 +139,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     return buffer->data.get() + (address - buffer->address);
   }
   trap(lane, address,
-       fmt::format("{} of {} bytes from {} memory outside of any buffer: {}", what, bytes, code::name(space),
+       fmt::format("{} of {} bytes {} {} memory outside of any buffer: {}", what, bytes, writes ? "to" : "from", code::name(space),
                    launch_.memory.describe(address)),
        KernelTrap::Kind::out_of_range);
 }

@@ -37,7 +37,8 @@ class Parser {
       }
     }
     refuse_labels_of_names();
-    if (program_.target == nullptr && errors_.empty()) report({1, 1}, "no target: begin the program with .target sm_90a, or name one");
+    if (program_.target == nullptr && errors_.empty())
+      report({1, 1}, "no target: begin the program with .target sm_90a, or name one: --target sm_90a");
     if (!errors_.empty()) throw SyntaxError(std::move(errors_));
     place_slots(program_);
     if (!body_.empty()) resolve();
@@ -134,7 +135,7 @@ class Parser {
              fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version)));
       opcode += tokens_.take().text;
     }
-    if (program_.target == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one");
+    if (program_.target == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
 
     if (is_matrix_mnemonic(mnemonic.text))
       parse_matrix_statement(mnemonic, opcode);

@@ -90,9 +90,24 @@ std::string dotted(const Parts& parts) {
   return text;
 }
 
-/// Another shape is another instruction, so it counts double.
+/// Another shape is another instruction, so it counts double; a sparse product is one with other operands besides, and counts thrice.
 double weight_of(std::string_view part) {
+  if (part == "sp" || part.starts_with("sp::")) return 3;
   return part.size() > 1 && part[0] == 'm' && part[1] >= '0' && part[1] <= '9' ? 2 : 1;
+}
+
+/// The cost of a slip of the pen; nothing costs less.
+constexpr double slip = 0.5;
+
+/// Whether one word is the other with a letter left out, at any place, or with two neighbours exchanged: "share" for "shared".
+bool is_slip(std::string_view a, std::string_view b) {
+  constexpr std::size_t least_letters = 4;
+  if (a.size() > b.size()) std::swap(a, b);
+  if (a.size() < least_letters || b.size() > a.size() + 1) return false;
+  const std::size_t same = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
+  if (same + 2 > a.size()) return false;
+  return a[same] == b[same + 1] && a[same + 1] == b[same] && a.substr(same + 2) == b.substr(same + 2);
 }
 
 /// What it costs to write `b` for `a`: twice the weight where they have nothing in common; less for types of one width, and least where
@@ -105,6 +120,7 @@ double replacement(const OpcodePart& a, const OpcodePart& b) {
       doublings += std::min(std::abs(std::log2((a.numbers[i] + 1e-3) / (b.numbers[i] + 1e-3))), most_doublings);
     return std::max(a.weight, b.weight) * (1 + one_doubling * doublings);
   }
+  if (!a.is_type && !b.is_type && is_slip(a.text, b.text)) return slip;
   return a.is_type && b.is_type && a.numbers == b.numbers ? one_width : a.weight + b.weight;
 }
 
@@ -170,8 +186,8 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
   for (const KnownOpcode& candidate : known) {
     if (known_mnemonic ? candidate.mnemonic != wanted.mnemonic : first_part(candidate.mnemonic) != first_part(wanted.mnemonic)) continue;
     Parts m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
-    // Each qualifier that is left out, added or replaced costs 1 at least: what cannot be nearer is not looked at.
-    if (nearest != nullptr && static_cast<double>(std::max(e.size(), m.size())) >= least) continue;
+    // Each qualifier that is left out, added or replaced costs a slip at least: what cannot be nearer is not looked at.
+    if (nearest != nullptr && slip * static_cast<double>(std::max(e.size(), m.size())) >= least) continue;
     const double far = distance(e, m);
     if (nearest != nullptr && far >= least) continue;
     nearest = &candidate;

@@ -5,12 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
 #include <warpmat/version.h>
+
+#include "tools/report/input_file.h"
 
 namespace warpmat {
 namespace {
@@ -95,10 +96,9 @@ std::string cards_text(const RunSource& source) {
 }
 
 Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path)) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  const std::string text = read_file(path);
   try {
-    return Json::parse(file);
+    return Json::parse(text);
   } catch (const Json::exception&) {
     throw std::runtime_error(
         fmt::format("{} is no JSON; 'warpmat diff --json' and 'warpmat fuzz --json' write what is wanted", path.string()));

@@ -10,6 +10,7 @@
 
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/scalar/by_instruction_set.h>
+#include <warpmat/tables/wgmma.h>
 
 namespace warpmat::catalogue {
 namespace {
@@ -237,6 +238,7 @@ std::string spelling_like(const Pattern& pattern, std::span<const std::string_vi
 std::string explain_unknown_row(std::string_view opcode) {
   for (const Refusal& refusal : refusals)
     if (opcode.starts_with(refusal.begin)) return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
+  if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto rows = index().by_mnemonic.find(parts.front());
   if (rows == index().by_mnemonic.end())

@@ -12,19 +12,19 @@
 #include <warpmat/ptx/program/contraction.h>
 #include <warpmat/ptx/program/emit.h>
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/readable_name.h>
 
 namespace warpmat::code {
 namespace {
 
 const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
   std::vector<std::string_view> names;
-  for (const syntax::Function& function : module.functions) {
-    if (!function.entry || !function.defined) continue;
-    if (function.name == name) return function;
-    names.push_back(function.name);
-  }
+  for (const syntax::Function& function : module.functions)
+    if (function.entry && function.defined) names.push_back(function.name);
   if (names.empty()) throw std::invalid_argument("the module has no .entry");
-  throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, joined(names, ", ")));
+  const std::string_view found = find_name(names, name);
+  if (found.empty()) throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, quoted_names(names)));
+  return *std::ranges::find_if(module.functions, [&](const syntax::Function& f) { return f.entry && f.defined && f.name == found; });
 }
 
 /// The numbers of the targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.

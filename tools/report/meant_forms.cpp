@@ -1,0 +1,86 @@
+#include "tools/report/meant_forms.h"
+
+#include <warpmat/tables/sass.h>
+#include <warpmat/tables/target.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "tools/report/split.h"
+
+namespace warpmat {
+namespace {
+
+/// The forms by the names of the machine instructions that they become on some target.
+const std::multimap<std::string, const Form*>& by_machine_name() {
+  static const std::multimap<std::string, const Form*> names = [] {
+    std::set<std::pair<std::string, const Form*>> all;
+    for (const Form& form : forms())
+      for (const std::string& name : machine_names(form, nullptr)) all.emplace(name, &form);
+    return std::multimap<std::string, const Form*>(all.begin(), all.end());
+  }();
+  return names;
+}
+
+/// Of the machine instruction `name`; if there is none, of those that have more parts.
+std::vector<const Form*> of_machine(const std::string& name) {
+  std::vector<const Form*> exact, longer;
+  for (const auto& [machine, form] : by_machine_name()) {
+    if (machine == name) exact.push_back(form);
+    if (machine.starts_with(name + ".")) longer.push_back(form);
+  }
+  std::vector<const Form*> found = exact.empty() ? longer : exact;
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+/// The parts of an opcode, each as often as it stands there; shared::cta is shared, and ordered metadata is a qualifier beside sp.
+std::multiset<std::string> parts_of(std::string_view opcode) {
+  std::multiset<std::string> parts;
+  for (std::string& part : split(opcode, '.')) {
+    if (part == "shared::cta") part = "shared";
+    if (part.starts_with("sp::")) parts.insert("sp");
+    parts.insert(std::move(part));
+  }
+  return parts;
+}
+
+bool has_all(const std::multiset<std::string>& parts, const std::multiset<std::string>& wanted) {
+  return std::ranges::includes(parts, wanted);
+}
+
+}  // namespace
+
+std::set<std::string> machine_names(const Form& form, const Target* only) {
+  std::set<std::string> names;
+  for (const Target& target : targets()) {
+    if ((only != nullptr && only != &target) || unavailable(form, target)) continue;
+    if (const Lowering* lowering = find_lowering(form, target.hardware))
+      if (const auto name = sass_name(form, *lowering)) names.insert(*name);
+  }
+  return names;
+}
+
+MeantForms forms_meant(std::string_view spelling) {
+  if (const Form* form = find_form(spelling)) return {{form}, {}};
+  if (const WgmmaForm* form = find_wgmma(spelling)) return {{}, {form}};
+  std::string upper(spelling);
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (std::vector<const Form*> found = of_machine(upper); !found.empty()) return {std::move(found), {}};
+  const std::multiset<std::string> wanted = parts_of(spelling);
+  MeantForms meant;
+  const auto fits = [&](const std::string& opcode) {
+    const std::multiset<std::string> parts = parts_of(opcode);
+    return has_all(parts, wanted) && (parts.contains("sp") == wanted.contains("sp"));
+  };
+  for (const Form& form : forms())
+    if (fits(form.opcode)) meant.warp.push_back(&form);
+  for (const WgmmaForm& form : wgmma_forms())
+    if (fits(form.opcode)) meant.warpgroup.push_back(&form);
+  return meant;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <warpmat/tables/form.h>
+#include <warpmat/tables/wgmma.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpmat {
+
+/// The forms that a spelling may mean, in the tables' order.
+struct MeantForms {
+  std::vector<const Form*> warp;            ///< of one warp
+  std::vector<const WgmmaForm*> warpgroup;  ///< wgmma
+
+  std::size_t size() const { return warp.size() + warpgroup.size(); }
+  std::string opcode() const { return warp.empty() ? warpgroup.front()->opcode : warp.front()->opcode; }  ///< of the first
+};
+
+/// How SASS names the machine instructions that `form` becomes, on `only` or on all targets that have it.
+std::set<std::string> machine_names(const Form& form, const Target* only);
+
+/// An opcode of PTX means one form. The name of a machine instruction (HMMA.16816.F32, any GPU's, also without its last parts) means those
+/// that become it. Some qualifiers in any order (mma.m16n8k32.e4m3) mean all forms that have them, dense ones where .sp is not among them.
+MeantForms forms_meant(std::string_view spelling);
+
+}  // namespace warpmat
