@@ -113,6 +113,7 @@ typedef struct warpmat_argument {
 #define WARPMAT_CHECK_RACES 16u    /* also: two warps access a byte of shared memory, one of them writes, and nothing orders them */
 #define WARPMAT_SKIP_UNWRITTEN 32u /* not: shared memory that nobody has written decides something */
 #define WARPMAT_SKIP_COPIES 64u    /* not: what cp.async brings is read before it is waited for */
+#define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 
 typedef struct warpmat_launch_config {
   size_t size;

@@ -10,6 +10,7 @@
 #include <warpmat/tables/form.h>
 #include <warpmat/warp/lane_mask.h>
 
+#include "gpu/cases/absent_lanes.h"
 #include "gpu/cases/kernel_choices.h"
 #include "gpu/cases/random.h"
 #include "gpu/cases/scalar_operands.h"
@@ -93,6 +94,7 @@ class Generator {
     --left_;
     if (shape_ == Shape::contractions) return contraction();
     if (shape_ == Shape::any && depth < 3 && left_ > 1 && random_.one_in(7)) return random_.one_in(2) ? branch(depth) : loop(depth);
+    if (shape_ == Shape::any && random_.one_in(10)) return statements({absence(depth)});
     switch (random_.below(depth == 0 ? 14 : 10)) {
       case 0: return contraction();
       case 1: return contraction();
@@ -104,7 +106,7 @@ class Generator {
       case 10: return statements({shuffle()});
       case 11: return statements(barrier());
       case 12:
-      case 13: return statements(matrix());
+      case 13: return statements(parted_ ? scalar() : matrix());
       default: return statements(scalar());
     }
   }
@@ -404,6 +406,17 @@ class Generator {
                        any(pool_named('p')), any(pool_named('f')), lane, segments << 8 | (mode[0] == 'u' ? 0u : 31u));
   }
 
+  /// Lanes leave, or are read where they take no part.
+  std::string absence(int depth) {
+    if (loops_around_ > 0 || random_.one_in(depth > 0 ? 2 : 4)) {
+      const std::string lane = random_.one_in(2) ? any(pool_named('r')) : fmt::format("{}", random_.below(32));
+      return absent_shuffle(random_, depth, any(pool_named('f')), any(pool_named('p')), any(pool_named('f')), lane);
+    }
+    const EarlyExit made = early_exit(random_, any(pool_named('r')), threads_of_block() / lanes, static_cast<std::uint32_t>(threads()));
+    parted_ |= made.parts_warps || depth > 0;  // a branch may have parted them
+    return made.text;
+  }
+
   Lines barrier() {
     const std::string p = any(pool_named('p'));
     const std::uint64_t kind = random_.below(4);
@@ -535,7 +548,7 @@ class Generator {
           "ld.shared.b64 %v0, [%os+{0}];\nld.local.b64 %v1, [%ol+{0}];\nld.global.b64 %v2, [%og+{0}];\nxor.b64 %v0, %v0, %v2;\n"
           "mul.lo.u64 %v1, %v1, 0x9e3779b97f4a7c15;\nxor.b64 %v0, %v0, %v1;\nst.global.b64 [%og+{0}], %v0;\n",
           at);
-    text += "ret;\n}\n";
+    text += fmt::format("{}:\nret;\n}}\n", exit_label);
   }
 
   template <typename Use>
@@ -552,6 +565,7 @@ class Generator {
   Shape shape_;
   int loops_around_ = 0;  ///< the unit that is being made
   int labels_ = 0;
+  bool parted_ = false;  ///< some lanes of a warp may have left
   KernelProgram program_;
 };
 

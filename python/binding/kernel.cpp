@@ -107,14 +107,15 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.checks.uninitialised = options["check_uninitialised"].cast<bool>();
   out.checks.copies = options["check_copies"].cast<bool>();
   out.checks.races = options["check_races"].cast<bool>();
+  out.checks.lanes = options["check_lanes"].cast<bool>();
   out.checks.fences = options["check_fences"].cast<bool>();
   out.stop = &stop;
   out.observer = banks;
   return out;
 }
 
-/// Launches on the emulator: the printed text, the number of operations, warnings, and where options ask for banks what bank_report has.
-/// The buffers' arrays get what the kernel wrote, also where it trapped.
+/// Launches on the emulator: the printed text, the number of operations, warnings, where options ask for banks what bank_report has, the
+/// weakest label of what ran and the line about it. The buffers' arrays get what the kernel wrote, also where it trapped.
 py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
                         const py::dict& options) {
   DeviceMemory memory;
@@ -141,7 +142,11 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
     copy_back();
     const py::object counted = banks ? py::object(bank_report(*banks)) : py::object(py::none());
-    return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted);
+    const std::vector<Labelled> ran = labelled(kernel, result);
+    const auto weakest = std::ranges::min_element(ran, {}, &Labelled::label);
+    const py::object label = ran.empty() ? py::object(py::none()) : py::cast(name(weakest->label));
+    return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted, label,
+                          evidence_line(kernel.program().target->name, ran));
   } catch (const KernelTrap&) {
     copy_back();
     throw;

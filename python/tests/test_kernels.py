@@ -55,6 +55,39 @@ def test_a_kernel_changes_the_arrays_that_it_is_given():
     assert SCALE.kernel().hardware == "sm_90" and SCALE.kernel(target="sm_90a").target == "sm_90a"
 
 
+def test_a_shuffle_that_reads_absent_lanes_weakens_the_label_and_is_reported_where_that_is_asked():
+    text = """
+.version 9.0
+.target sm_80
+.address_size 64
+.entry next_one(.param .u64 x, .param .u32 count) {
+  .reg .b32 %r<5>; .reg .b64 %d<4>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [x];
+  ld.param.u32 %r1, [count];
+  mov.u32 %r2, %tid.x;
+  setp.ge.u32 %p1, %r2, %r1;
+  @%p1 bra $end;
+  add.u32 %r3, %r2, 100;
+  shfl.sync.down.b32 %r3, %r3, 1, 31, -1;
+  mul.wide.u32 %d2, %r2, 4;
+  add.s64 %d1, %d1, %d2;
+  st.global.u32 [%d1], %r3;
+$end:
+  ret;
+}
+"""
+    module = warpmat.Module(text)
+    x = np.full(32, 7, np.uint32)
+    result = module.launch("next_one", 1, 32, x, 3)
+    assert list(x[:4]) == [101, 102, 0, 7]
+    assert result.label == "assumed" and "lanes that take no part, line 13 (shfl.sync.down.b32)" in result.evidence
+    assert module.kernel("next_one").label == "specified" == module.launch("next_one", 1, 32, x, 32).label
+    assert module.launch("next_one", 1, 32, x, 3, target="sm_90").label == "specified"
+    with pytest.raises(warpmat.KernelTrap, match="reads lane 3, which has exited") as trap:
+        module.launch("next_one", 1, 32, x, 3, check_lanes=True)
+    assert trap.value.lane == 2 and trap.value.kind == "undefined"
+
+
 def test_what_a_kernel_does_wrong_is_an_exception_with_fields():
     x = np.full(64, 1.5, np.float32)
     with pytest.raises(warpmat.KernelTrap, match="0 bytes beyond the end of buffer 'x' of 256 bytes") as trap:

@@ -157,6 +157,7 @@ class Kernel:
         check_uninitialised: bool = True,
         check_copies: bool = True,
         check_races: bool = False,
+        check_lanes: bool = False,
         check_fences: bool = True,
         banks: bool = False,
         undefined: str = "trap",
@@ -181,17 +182,18 @@ class Kernel:
             check_uninitialised=check_uninitialised,
             check_copies=check_copies,
             check_races=check_races,
+            check_lanes=check_lanes,
             check_fences=check_fences,
             banks=banks,
             undefined=undefined,
             path=path,
         )
-        printed, operations, warnings, counted = self._kernel.launch(
+        printed, operations, warnings, counted, label, evidence = self._kernel.launch(
             _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters, options
         )
         text = printed.decode(errors="replace")
         found = None if counted is None else report(counted)
-        return LaunchResult(text, operations, self.target, self.label, self.evidence, warnings, found)
+        return LaunchResult(text, operations, self.target, label, evidence, warnings, found)
 
     def launch_on_gpu(self, grid: Size, block: Size, *args: Any, shared: int = 0, cluster: Size = 1) -> str:
         """The same on this machine's first GPU, by the driver alone; returns what the kernel printed. Raises NoGpu where there is none."""

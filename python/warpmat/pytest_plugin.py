@@ -58,6 +58,8 @@ class OnWarpmat:
         here = {key: value for key, value in options.items() if key in ("shared", "cluster")}
         before = _copies(args)
         result = kernel.launch(grid, block, *args, **options)
+        if result.label is not None:
+            self._check(result.label, "a shuffle that reads lanes which take no part")
         reason = _why_not_compared(kernel.hardware)
         if reason is not None:
             _reasons[reason] = _reasons.get(reason, 0) + 1

@@ -132,6 +132,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
       {"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", WARPMAT_UNWRITTEN, 0, false},
       {"  st.shared.u32 [tile+16], t;\n  st.shared.u32 [tile+16], t;\n", WARPMAT_UNORDERED, 0, true, WARPMAT_CHECK_RACES},
       {"  setp.lt.u32 q, t, 32;\n  @q bar.sync 1, 64;\n  @!q bar.sync 2, 64;\n", WARPMAT_DEADLOCK, -1, false},
+      {"  setp.lt.u32 q, t, 16;\n  @!q exit;\n  shfl.sync.idx.b32 v, t, 20, 31, -1;\n", WARPMAT_UNDEFINED, 0, false, WARPMAT_CHECK_LANES},
       {"  trap;\n", WARPMAT_STOPPED, 0, false},
       {"L:\n  bra L;\n", WARPMAT_LIMIT, -1, false, 0, 1000},
       {"  setp.lt.u32 q, t, 16;\n  @q bar.sync 1, 60;\n", WARPMAT_MISUSE, 0, false},

@@ -247,7 +247,8 @@ const Bug bugs[] = {
         bra $end;
         $low:
         shfl.sync.down.b32 %d, %i, 1, 31, -1; // BUG
-        $end: )",
+        $end:
+        barrier.sync 0;)",
      "lanes 0xffff0000, which must take part"},
     {"a mask without the lane that executes", 32, R"(
         bar.warp.sync 0xff; // BUG)",

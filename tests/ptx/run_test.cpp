@@ -252,17 +252,36 @@ TEST_CASE("run: lanes exchange what they hold, and a carry goes from one stateme
   }
 }
 
-TEST_CASE("run: lanes that an exchange waits for and that do not come are a trap, which changes nothing") {
-  const Program program = parse(".reg .b32 a, b; .reg .pred p; mov.u32 a, 5; @p shfl.sync.idx.b32 b, a, 0, 31, -1; mov.u32 a, 6;", "sm_90");
+TEST_CASE("run: lanes whose guard does not hold are not waited for by an exchange that names them; a shuffle reads 0 there") {
+  const Program program = parse(
+      ".reg .b32 a, b, c, d; .reg .pred p; mov.u32 a, 5; @p shfl.sync.idx.b32 b, a, 0, 31, -1; @p shfl.sync.idx.b32 c, a, 4, 31, -1;\n"
+      "@p vote.sync.ballot.b32 d, 1, -1; mov.u32 a, 6;",
+      "sm_90");
   Warp warp(program);
   warp.reg("p").fill(1);
   warp.reg("p")[4] = 0;
+  warp.reg("c").fill(9);
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    INFO(lane);
+    CHECK(warp.reg("a")[lane] == 6);
+    CHECK(warp.reg("b")[lane] == (lane == 4 ? 0 : 5));
+    CHECK(warp.reg("c")[lane] == (lane == 4 ? 9 : 0));
+    CHECK(warp.reg("d")[lane] == (lane == 4 ? 0 : 0xffffffef));
+  }
+}
+
+TEST_CASE("run: lanes that an exchange waits for and that name others are a trap, which changes nothing") {
+  const Program program = parse(".reg .b32 a, b, m; mov.u32 a, 5; shfl.sync.idx.b32 b, a, 0, 31, m; mov.u32 a, 6;", "sm_90");
+  Warp warp(program);
+  warp.reg("m").fill(0xffffffff);
+  warp.reg("m")[4] = 0x10;
   CHECK(trap_message(warp).starts_with("line 1: lane 0: shfl.sync.idx.b32 is executed by lanes 0xffffffef only; lanes 0x00000010"));
   CHECK(warp.reg("a")[0] == 5);
   CHECK(warp.reg("b")[0] == 0);
-  warp.reg("p")[4] = 1;
+  warp.reg("m")[4] = 0xffffffff;
   CHECK(trap_message(warp) == "no trap");
-  CHECK(warp.reg("b")[7] == 5);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) CHECK(warp.reg("b")[lane] == 5);
 }
 
 TEST_CASE("run: a copy of a warp goes its own way") {

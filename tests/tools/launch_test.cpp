@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "command.h"
+#include "contains.h"
 #include "tools/report/npy.h"
 
 namespace warpmat {
@@ -126,7 +127,7 @@ TEST_CASE("launch says in one sentence what is wrong, and writes nothing then", 
       {{"--target", "sm_75"}, {}, "sm_75"},
       {{"--jobs", "-1"}, {}, "--jobs"},
       {{"--schedule", "x"}, {}, "--schedule"},
-      {{"--check", "race"}, {}, "'race' is no check: there are uninitialised, copies, races and fences, all and none"},
+      {{"--check", "race"}, {}, "'race' is no check: there are uninitialised, copies, races, lanes and fences, all and none"},
       {{"--undefined", "maybe"}, {}, "--undefined"},
   };
   for (const Wrong& wrong : all) {
@@ -153,6 +154,32 @@ TEST_CASE("launch reports what a kernel does wrong; --check chooses what is look
   const Outcome race = folder.launch({"--block", "64", "--check", "races"}, {"--block"});
   CHECK(race.status == 1);
   CHECK(race.err.find("race at 0 bytes into 'tile'") != std::string::npos);
+}
+
+// Lanes 0 and 1 are left; lane 1 reads lane 2, which has returned.
+TEST_CASE("launch says of a shuffle that reads absent lanes how its bits are known; --check lanes reports it", "[tools][launch][lanes]") {
+  const Folder folder;
+  std::string text = scale_ptx;
+  const std::size_t first = text.find("  mul.f32");
+  text.replace(first, text.find("  st.global") - first, "  shfl.sync.down.b32 %f3, %f2, 1, 31, -1;\n");
+  write_text(folder.ptx, text);
+  const std::string place = "lanes that take no part, line 20 (shfl.sync.down.b32)";
+  CHECK(contains(folder.launch({"--target", "sm_80"}).err, "sm_80: assumed at the weakest: "));
+  CHECK(contains(folder.launch({"--target", "sm_80"}).err, place + " (PTX leaves undefined what they give; 0 as for sm_90)"));
+  CHECK(contains(folder.launch({"--target", "sm_90"}).err, "sm_90: specified at the weakest: "));
+  CHECK(folder.launch({"--target", "sm_90", "--require", "specified"}).status == 0);
+  CHECK(
+      contains(folder.launch({"--target", "sm_80", "--require", "specified"}).err, "--require specified: sm_80: assumed at the weakest: "));
+  for (const char* checks : {"lanes", "all"}) {
+    const Outcome reported = folder.launch({"--check", checks});
+    CHECK(reported.status == 1);
+    CHECK(contains(reported.err,
+                   "warp 0, lane 1, line 20 (shfl.sync.down.b32): reads lane 2, which has exited: what that gives is undefined"));
+  }
+  CHECK(folder
+            .launch({"--param", "u32:32", "--buffer", "out=zeros:128", "--buffer", "in=zeros:128", "--check", "lanes"},
+                    {"--param u32", "--buffer", "--out"})
+            .status == 0);
 }
 
 TEST_CASE("Triton's json beside a .ptx names the kernel, its threads and its shared memory", "[tools][launch]") {

@@ -87,11 +87,13 @@ void run_launch(const Options& options, const CLI::App& command) {
   if (!options.report.empty()) launch_options.observer = &counts;
   const LaunchResult result = launch(ready, launch_options);
   fmt::print("{}", result.printed);
+  const auto ran = labelled(ready.kernel, result);
+  require_labels(options.labels, target, ran);
   for (const std::string& warning : result.warnings) fmt::print(stderr, "warpmat: warning: {}\n", warning);
   write_outputs(ready.description, ready.prepared);
   write_report(options.report, command, target, instructions, counts.counts());
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
-  print_evidence(options.labels, target, instructions);
+  print_evidence(options.labels, target, ran);
 }
 
 }  // namespace
@@ -107,9 +109,10 @@ void add_launch(CLI::App& app) {
   command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
   command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
   command
-      ->add_option("--check", options->checks,
-                   "uninitialised, copies, races, fences, separated by commas; or all, or none. And banks: bank conflicts by line, to "
-                   "standard error")
+      ->add_option(
+          "--check", options->checks,
+          "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. And banks: bank conflicts by line, to "
+          "standard error")
       ->capture_default_str();
   add_execution_flags(*command, options->launch.execution);
   add_label_flags(*command, options->labels);

@@ -16,15 +16,19 @@ inline Checks parse_checks(const std::string& text) {
   constexpr struct {
     const char* name;
     bool Checks::*check;
-  } names[] = {
-      {"uninitialised", &Checks::uninitialised}, {"copies", &Checks::copies}, {"races", &Checks::races}, {"fences", &Checks::fences}};
-  Checks checks{.uninitialised = false, .copies = false, .races = false, .fences = false};
+  } names[] = {{"uninitialised", &Checks::uninitialised},
+               {"copies", &Checks::copies},
+               {"races", &Checks::races},
+               {"lanes", &Checks::lanes},
+               {"fences", &Checks::fences}};
+  Checks checks{.uninitialised = false, .copies = false, .races = false, .lanes = false, .fences = false};
   for (const std::string& item : split(text, ',')) {
     bool known = item == "none";
     for (const auto& [name, check] : names)
       if (item == name || item == "all") checks.*check = known = true;
     if (!known)
-      throw std::runtime_error(fmt::format("'{}' is no check: there are uninitialised, copies, races and fences, all and none", item));
+      throw std::runtime_error(
+          fmt::format("'{}' is no check: there are uninitialised, copies, races, lanes and fences, all and none", item));
   }
   return checks;
 }

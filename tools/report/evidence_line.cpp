@@ -141,6 +141,15 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
   return all.take();
 }
 
+std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result) {
+  std::vector<Labelled> all = labelled(kernel);
+  const bool compared = kernel.program().target->hardware == Hardware::sm_90;
+  for (const std::string& statement : result.absent_lanes)
+    all.push_back({fmt::format("lanes that take no part, {}", statement), compared ? Label::measured : Label::assumed,
+                   compared ? "H100: they give 0" : "PTX leaves undefined what they give; 0 as for sm_90", "", ""});
+  return all;
+}
+
 std::string evidence_line(std::string_view target, const std::vector<Labelled>& all) {
   if (const Labelled* least = weakest(all)) return line_of(target, all, *least);
   return fmt::format("{}: nothing ran", target);

@@ -36,6 +36,9 @@ Labelled labelled(const WgmmaForm& form);
 std::vector<Labelled> labelled(const Program& program);
 std::vector<Labelled> labelled(const Kernel& kernel);
 
+/// The same, and what only the run shows: shuffles that read lanes which take no part.
+std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result);
+
 /// One line about the bits of what ran: the hardware, the weakest label of `all`, its reason, how many results stand behind it, and how
 /// many of `all` have each other label. "sm_80: replayed at the weakest: ...; mma.sync... (as A100, arXiv 2512.07004); beside it 3
 /// specified".

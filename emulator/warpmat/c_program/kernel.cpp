@@ -131,8 +131,8 @@ Dim3 dimensions(const std::uint32_t* of) {
   return {std::max(of[0], 1u), std::max(of[1], 1u), std::max(of[2], 1u)};
 }
 
-constexpr unsigned launch_flags =
-    WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES;
+constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_CHECK_LANES |
+                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES;
 
 LaunchOptions options_of(const warpmat_launch_config& config) {
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
@@ -143,8 +143,10 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
           .execution = {asked(WARPMAT_REFERENCE_PATH) ? Path::reference : Path::fast,
                         asked(WARPMAT_UNDEFINED_AS_HARDWARE) ? Undefined::hardware : Undefined::trap},
           .most_operations = config.most_operations,
-          .checks = {
-              .uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN), .copies = !asked(WARPMAT_SKIP_COPIES), .races = asked(WARPMAT_CHECK_RACES)}};
+          .checks = {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
+                     .copies = !asked(WARPMAT_SKIP_COPIES),
+                     .races = asked(WARPMAT_CHECK_RACES),
+                     .lanes = asked(WARPMAT_CHECK_LANES)}};
 }
 
 }  // namespace

@@ -95,13 +95,12 @@ Block::Status Block::run() {
       ++finished_;
       make_progress();
       check_all_barriers();
-      cluster_.check_barrier();
     }
     next_warp_ = (next_warp_ + 1) % warps_.size();
     slice_ = 0;
     idle_ = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle_ + 1;
     if (idle_ > 2 * warps_.size() && finished_ < warps_.size() && alone) report_deadlock({});
-    if (!alone && next_warp_ == 0 && finished_ < warps_.size()) return stuck || idle_ >= warps_.size() ? Status::waits : Status::yielded;
+    if (!alone && next_warp_ == 0 && finished_ < warps_.size()) return all_wait() ? Status::waits : Status::yielded;
   }
   end();
   return Status::finished;

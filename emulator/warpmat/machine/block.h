@@ -103,7 +103,7 @@ class Block {
   std::set<std::uint32_t> mbarriers_;
   std::vector<std::unique_ptr<WarpState>> warps_;
   std::vector<std::size_t> order_;
-  std::array<BarrierState, 16> barriers_{};
+  std::array<BarrierState, block_barriers> barriers_{};
   std::vector<WarpgroupIssues> warpgroups_;
   std::string printed_;
   std::size_t next_warp_ = 0;

@@ -66,11 +66,11 @@ Cluster::Status Cluster::run(bool has_turn) {
 }
 
 void Cluster::check_barrier() {
-  std::uint32_t expected = 0;
+  const auto has_arrived = [](const auto& warp) { return warp->has_arrived_at_cluster(); };
+  if (!arrived_) return;
   for (const auto& block : blocks_)
-    for (const auto& warp : block->warps()) expected += static_cast<std::uint32_t>(std::popcount(warp->live()));
-  if (arrived_ == 0 || arrived_ < expected) return;
-  arrived_ = 0;
+    if (!std::ranges::all_of(block->warps(), has_arrived)) return;
+  arrived_ = false;
   ++barrier_phases_;
   make_progress();
   for (const auto& block : blocks_) {

@@ -49,8 +49,8 @@ class Cluster {
 
   /// How many phases of the cluster's barrier are over.
   std::uint32_t barrier_phases() const { return barrier_phases_; }
-  /// `threads` more have arrived at the cluster's barrier.
-  void arrive(std::uint32_t threads) { arrived_ += threads; }
+  /// Lanes have arrived at the cluster's barrier.
+  void arrive() { arrived_ = true; }
   /// Lets the warps that wait at the cluster's barrier go if every thread that has not exited has arrived.
   void check_barrier();
   /// The address of a byte as other blocks name it: the low 24 bits are the block's own, the rest is its rank + 1, 0 for the block itself.
@@ -64,7 +64,8 @@ class Cluster {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t next_ = 0, ended_ = 0;
   std::uint64_t progress_ = 0, progress_before_ = 0;
-  std::uint32_t arrived_ = 0, barrier_phases_ = 0;
+  bool arrived_ = false;  ///< some lanes at the barrier, in the phase that is not over
+  std::uint32_t barrier_phases_ = 0;
 };
 
 /// The number of the cluster's barrier in phase `phase` for a RaceDetector: warps leave one phase while others arrive in the next.

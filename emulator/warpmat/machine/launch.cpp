@@ -194,7 +194,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
-  machine::Warnings warnings;
+  machine::Warnings warnings, absent_lanes;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -206,9 +206,11 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .reads_shared_asynchronously = reads_shared_asynchronously(program),
-                                   .warnings = warnings};
+                                   .warnings = warnings,
+                                   .absent_lanes = absent_lanes};
   LaunchResult result = machine::run_grid(state);
   result.warnings = warnings.texts();
+  result.absent_lanes = absent_lanes.texts();
   return result;
 }
 

@@ -103,6 +103,7 @@ struct Checks {
   bool uninitialised = true;  ///< shared memory that nobody has written decides something
   bool copies = true;         ///< what cp.async brings is read before it is waited for, or by other warps before a barrier
   bool races = false;         ///< two warps access a byte of shared memory, one of them writes, and nothing orders them
+  bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult has it
   bool fences = true;  ///< with `copies`: a bulk copy reads what no fence.proxy.async shows it. If false, LaunchResult::warnings says so
 };
 
@@ -121,6 +122,9 @@ struct LaunchResult {
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
   /// What a GPU may answer otherwise, for each statement that did it the first time, in the order of the statements: KernelTrap's text.
   std::vector<std::string> warnings = {};
+  /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
+  /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
+  std::vector<std::string> absent_lanes = {};
 };
 
 /// What a kernel did wrong: it ends there.
@@ -128,7 +132,7 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
  public:
   enum class Kind : std::uint8_t {
     misuse,        ///< lanes, operands or barriers are not as PTX wants them
-    undefined,     ///< the ISA does not define what a matrix instruction's operand holds
+    undefined,     ///< the ISA does not define what a matrix instruction's operand holds, or what a shuffle reads: Checks::lanes
     misaligned,    ///< an address is no multiple of what is accessed
     out_of_range,  ///< an access outside of its memory
     unwritten,     ///< shared memory that nobody has written decides something: Checks::uninitialised

@@ -23,6 +23,7 @@ struct LaunchState {
   bool explicit_cluster = false;             ///< the launch has clusters
   bool reads_shared_asynchronously = false;  ///< the program has bulk copies from shared memory, or wgmma
   Warnings& warnings;
+  Warnings& absent_lanes;  ///< shuffles that read lanes which take no part
 };
 
 }  // namespace warpmat::machine

@@ -33,7 +33,8 @@ class OneWarp : public ListMachine {
                 .memory = memory_,
                 .constants = constants_.begin(),
                 .parameters = {},
-                .warnings = warnings_},
+                .warnings = warnings_,
+                .absent_lanes = absent_lanes_},
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
@@ -52,7 +53,7 @@ class OneWarp : public ListMachine {
   code::Program program_;
   machine::ConstantCopy constants_;
   DeviceMemory memory_;
-  machine::Warnings warnings_;
+  machine::Warnings warnings_, absent_lanes_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;
 };

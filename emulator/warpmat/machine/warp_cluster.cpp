@@ -24,7 +24,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     arrived_at_cluster_ |= mask;
     publish_copies();
     if (block_.races() != nullptr) block_.races()->arrive(index_, cluster_barrier_of(block_.cluster().barrier_phases()));
-    block_.cluster().arrive(static_cast<std::uint32_t>(std::popcount(mask)));
+    block_.cluster().arrive();
     advance_gathered(operation, mask, false);
     block_.cluster().check_barrier();
     return Step::next;

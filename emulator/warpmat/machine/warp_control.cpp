@@ -43,14 +43,19 @@ bool WarpState::choose_strand() {
   return false;
 }
 
+/// As choose_strand(); where no strand can go on because others must meet lanes that wait at a join, those go on alone.
+bool WarpState::find_strand() {
+  return choose_strand() || (release_joined_lanes(missed_lanes()) && choose_strand());
+}
+
 WarpState::Status WarpState::run(int& budget) {
-  if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
+  if (!find_strand()) return finished() ? Status::finished : Status::blocked;
   for (; budget > 0; --budget) {
     compute_in_a_row(budget);
     switch (step()) {
       case Step::next: break;
       case Step::leave_strand:
-        if (!choose_strand()) return finished() ? Status::finished : Status::blocked;
+        if (!find_strand()) return finished() ? Status::finished : Status::blocked;
         strand_slice_ = 0;
         break;
       case Step::yield:
@@ -62,7 +67,7 @@ WarpState::Status WarpState::run(int& budget) {
     }
     if (++strand_slice_ < strand_slice) continue;
     strand_slice_ = 0;
-    if (spins_ > most_spins || operations_ - waiting_since_ > longest_wait) release_joined_lanes();
+    if (spins_ > most_spins || operations_ - waiting_since_ > longest_wait) release_joined_lanes(all_lanes);
     ++current_;
     choose_strand();
   }
@@ -71,7 +76,10 @@ WarpState::Status WarpState::run(int& budget) {
 
 void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
   registers_ = registers;
-  strand().state = Strand::State::ready;  // a trap may have left it waiting
+  current_ = 0;
+  strands_.resize(1);  // a trap may have left it in parts, or waiting
+  strand().lanes = existing_;
+  strand().state = Strand::State::ready;
   strand().pc = first;
   while (strand().pc < last) {
     strand_slice_ = 0;

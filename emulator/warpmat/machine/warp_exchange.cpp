@@ -17,12 +17,12 @@ using code::WarpOperation;
 
 WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = program_.exchanges[operation.detail];
-  const auto perform = [&](LaneMask group) {
+  const auto perform = [&](LaneMask group, LaneMask together) {
     if (taint_.any() && exchange.operation >= WarpOperation::vote_all) taint_exchanged(operation, group);
-    perform_exchange(operation, group, exchange);
+    perform_exchange(operation, group, together, exchange);
   };
   if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, false, perform);
-  perform(mask);
+  perform(mask, mask);
   advance_gathered(operation, mask, false);
   return Step::next;
 }
@@ -41,13 +41,14 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
 }
 
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
-/// one turn; otherwise each goes on as a strand of its own and waits for its lanes.
+/// one turn; otherwise each goes on as a strand of its own and waits for its lanes. Nobody waits for named lanes that have exited, or that
+/// are here but whose guard does not hold: an H100 does not either.
 template <typename Perform>
 WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
-  const LaneMask named = source_word(operation, source, first_lane(mask)) & live_;
+  const LaneMask may_come = live_ & ~(strand().lanes & ~mask);
   if (naming_alike(operation, source, mask) == mask) {
-    if (!gather(operation, named, mask, any_place)) return Step::leave_strand;
-    perform(mask);
+    if (!gather(operation, source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_strand;
+    perform(mask, mask);
     advance_gathered(operation, mask, any_place);
     return Step::next;
   }
@@ -55,13 +56,13 @@ WarpState::Step WarpState::meet_named(const Operation& operation, int source, La
   bool whole = true;
   for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
     groups.push_back(naming_alike(operation, source, rest));
-    whole &= (source_word(operation, source, first_lane(rest)) & live_) == groups.back();
+    whole &= (source_word(operation, source, first_lane(rest)) & may_come) == groups.back();
   }
   if (!whole) {
     split_strand(groups);
     return Step::next;
   }
-  for (const LaneMask group : groups) perform(group);
+  for (const LaneMask group : groups) perform(group, mask);
   ++strand().pc;
   return Step::next;
 }
@@ -112,13 +113,13 @@ std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::u
 
 }  // namespace
 
-void WarpState::perform_exchange(const Operation& operation, LaneMask mask, const WarpExchange& exchange) {
+void WarpState::perform_exchange(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
   using enum WarpOperation;
   switch (exchange.operation) {
     case shuffle_up:
     case shuffle_down:
     case shuffle_butterfly:
-    case shuffle_index: return shuffle(operation, mask, exchange);
+    case shuffle_index: return shuffle(operation, mask, together, exchange);
     default: break;
   }
   const auto for_lanes = [&](auto visit) {
@@ -168,13 +169,13 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, cons
   write_all(result);
 }
 
-/// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. A lane that does not take part is read as it is: the ISA
-/// leaves that undefined.
-void WarpState::shuffle(const Operation& operation, LaneMask mask, const WarpExchange& exchange) {
+/// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
+/// H100 has 0, or the lane's value where it is one of `together`, which execute the statement in one turn (tests/vectors/absent_lanes).
+void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
   std::array<std::uint32_t, lanes> values;
   std::copy_n(at<std::uint32_t>(source_slot(operation, 0)), lanes, values.begin());
   std::array<int, lanes> from;
-  LaneMask in_range = 0;
+  LaneMask in_range = 0, of_absent = 0, of_nothing = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int b = static_cast<int>(source_word(operation, 1, lane) & 31);
     const std::uint32_t c = source_word(operation, 2, lane);
@@ -202,22 +203,45 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, const WarpExc
     }
     from[static_cast<std::size_t>(lane)] = good ? j : lane;
     if (good) in_range |= lane_bit(lane);
+    if (good && (mask & lane_bit(j)) == 0) of_absent |= lane_bit(lane);
+    if (good && (together & lane_bit(j)) == 0) of_nothing |= lane_bit(lane);
   }
-  if (taint_.any()) taint_shuffled(operation, mask, from);
+  of_absent &= mask;
+  if (taint_.any()) taint_shuffled(operation, mask, of_nothing, from);
+  if (of_absent != 0) note_absent(operation, exchange, first_lane(of_absent), from);
   for (int lane = 0; lane < lanes; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
-    write_word(operation, 0, lane, values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
+    const bool nothing = (of_nothing & lane_bit(lane)) != 0;
+    write_word(operation, 0, lane, nothing ? 0 : values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
     if (exchange.second_result) write_word(operation, 1, lane, in_range >> lane & 1);
   }
 }
 
+/// `lane` reads a lane that takes no part: Checks::lanes reports it, else LaunchResult::absent_lanes has it.
+void WarpState::note_absent(const Operation& operation, const WarpExchange& exchange, int lane, const std::array<int, lanes>& from) {
+  const int source = from[static_cast<std::size_t>(lane)];
+  const LaneMask bit = lane_bit(source);
+  if (launch_.options.checks.lanes) {
+    const LaneMask named = exchange.has_mask ? source_word(operation, operation.sources - 1, lane) : all_lanes;
+    trap(lane, std::nullopt,
+         fmt::format("reads lane {}, which {}: what that gives is undefined", source,
+                     (existing_ & bit) == 0 ? "does not exist"
+                     : (live_ & bit) == 0   ? "has exited"
+                     : (named & bit) == 0   ? fmt::format("its mask {:#010x} does not name", named)
+                                            : "does not execute the statement"),
+         KernelTrap::Kind::undefined);
+  }
+  if (launch_.absent_lanes.wants(operation.statement, block_.cluster().number()))
+    launch_.absent_lanes.add(operation.statement, block_.cluster().number(), statement_name(operation.statement));
+}
+
 WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {
-  return meet_named(operation, 0, mask, true, [](LaneMask) {});
+  return meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 
 /// The lowest lane of the mask is elected.
 WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
-  return meet_named(operation, 0, mask, false, [&](LaneMask group) {
+  return meet_named(operation, 0, mask, false, [&](LaneMask group, LaneMask) {
     const int leader = first_lane(group);
     for (int lane = 0; lane < lanes; ++lane) {
       if ((group & lane_bit(lane)) == 0) continue;
@@ -233,12 +257,29 @@ void WarpState::arrive(BarrierState& state, std::uint32_t id) {
   if (block_.races() != nullptr) block_.races()->arrive(index_, static_cast<int>(id));
 }
 
+/// Where all lanes that are left wait at a barrier of the block, the warp has arrived there.
+bool WarpState::arrive_if_whole(std::uint32_t id) {
+  const LaneMask waiting = waiting_at(static_cast<int>(id));
+  if (waiting == 0 || (live_ & ~waiting) != 0) return false;
+  BarrierState& state = block_.barrier(static_cast<int>(id));
+  arrive(state, id);
+  state.arrived_warps |= std::uint64_t{1} << index_;
+  return true;
+}
+
+/// Lanes that exit hold up no barrier at which all others of their warp wait.
+void WarpState::arrive_without_exited() {
+  for (std::uint32_t id = 0; id < block_barriers; ++id)
+    if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
+  block_.cluster().check_barrier();
+}
+
 WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   const code::Barrier& what = program_.barriers[operation.detail];
   if (what.aligned && !gather(operation, live_, mask, false)) return Step::leave_strand;
   const int lane = first_lane(mask);
   const std::uint32_t id = source_word(operation, 0, lane);
-  if (id >= 16) trap(lane, std::nullopt, fmt::format("barrier {}: there are 16, from 0 on", id));
+  if (id >= block_barriers) trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
   const std::uint32_t threads = what.has_count ? source_word(operation, 1, lane) : 0;
   if (threads % lanes != 0)
     trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, lanes));
@@ -271,10 +312,7 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
     s.state = Strand::State::at_barrier;
     s.barrier = static_cast<std::int32_t>(id);
   }
-  if ((live_ & ~waiting_at(static_cast<int>(id))) == 0) {
-    arrive(state, id);
-    state.arrived_warps |= std::uint64_t{1} << index_;
-  }
+  arrive_if_whole(id);
   block_.check_barrier(static_cast<int>(id));
   return Step::leave_strand;
 }

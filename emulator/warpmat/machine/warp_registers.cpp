@@ -13,10 +13,9 @@ using code::Operation;
 WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMask mask) {
   if (!gather(operation, live_, mask, false)) return Step::leave_strand;
   const std::string& opcode = program_.statements[operation.statement]->opcode;
-  const bool whole = static_cast<std::size_t>(index_ / WgmmaForm::warps * WgmmaForm::warps + WgmmaForm::warps) <= block_.warps().size();
-  if (mask != all_lanes || !whole)
-    trap(first_lane(mask), std::nullopt,
-         fmt::format("{} needs all 128 threads of the warpgroup; some have exited or do not exist", opcode));
+  const auto first = static_cast<std::size_t>(index_ / WgmmaForm::warps * WgmmaForm::warps);
+  if (first + WgmmaForm::warps > block_.warps().size())
+    trap(first_lane(mask), std::nullopt, fmt::format("{} needs all four warps of the warpgroup; some do not exist", opcode));
   const std::int64_t count = operation.detail / 2;
   const bool raises = operation.detail % 2 != 0;
   if (max_registers_ != 0) {  // else ptxas ignores the statement

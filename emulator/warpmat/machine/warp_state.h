@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
+
+inline constexpr std::uint32_t block_barriers = 16;  ///< of each block, from number 0 on
 
 class Block;
 struct BarrierState;
@@ -115,6 +118,8 @@ class WarpState {
   std::string describe_waiting() const;
   /// Throws KernelTrap if lanes wait for others of the warp that never come.
   void check_gathering() const;
+  /// Whether all its lanes but those that have exited are at the cluster's barrier.
+  bool has_arrived_at_cluster() const { return (live_ & ~arrived_at_cluster_) == 0; }
   /// The cluster's barrier lets all go.
   void leave_cluster_barrier();
   /// The arrivals behind this warp's copies that are due at an mbarrier take place; false where there are none.
@@ -129,6 +134,7 @@ class WarpState {
 
   // Control: warp_control.cpp, warp_strands.cpp, warp_calls.cpp, warp_waiting.cpp
   bool choose_strand();
+  bool find_strand();
   Step step();
   void compute_in_a_row(int& budget);
   Step execute(const code::Operation& operation, LaneMask mask);
@@ -147,7 +153,8 @@ class WarpState {
   Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
   void split_strand(const std::vector<LaneMask>& groups);
   void wake_gathering();
-  bool release_joined_lanes();
+  bool release_joined_lanes(LaneMask lanes_of_joins);
+  LaneMask missed_lanes() const;
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask);
@@ -181,6 +188,9 @@ class WarpState {
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
   void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
+  void forget_polls();
+  bool lanes_wait_at_joins() const;
+  std::uint64_t hash_of_state() const;
   void observe(const code::Operation& operation, LaneMask mask);
 
   // Checks on shared memory: warp_checks.cpp
@@ -208,7 +218,7 @@ class WarpState {
   void taint_loaded(const code::Operation& operation, code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes);
   void store_tainted(code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes, LaneMask mask);
   void taint_exchanged(const code::Operation& operation, LaneMask mask);
-  void taint_shuffled(const code::Operation& operation, LaneMask mask, const std::array<int, lanes>& from);
+  void taint_shuffled(const code::Operation& operation, LaneMask mask, LaneMask of_nothing, const std::array<int, lanes>& from);
   void check_matrix(const code::Operation& operation, const Form& form, const Register* addresses);
   void taint_product(const code::Operation& operation, const Form& form);
   void taint_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
@@ -258,12 +268,15 @@ class WarpState {
 
   // Exchange between lanes: warp_exchange.cpp
   Step exchange(const code::Operation& operation, LaneMask mask);
-  void perform_exchange(const code::Operation& operation, LaneMask mask, const code::WarpExchange& exchange);
-  void shuffle(const code::Operation& operation, LaneMask mask, const code::WarpExchange& exchange);
+  void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
+  void shuffle(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
+  void note_absent(const code::Operation& operation, const code::WarpExchange& exchange, int lane, const std::array<int, lanes>& from);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
   Step barrier(const code::Operation& operation, LaneMask mask);
   void arrive(BarrierState& state, std::uint32_t id);
+  bool arrive_if_whole(std::uint32_t id);
+  void arrive_without_exited();
 
   // Matrix instructions: warp_matrix.cpp
   Step matrix(const code::Operation& operation, LaneMask mask);
@@ -280,7 +293,8 @@ class WarpState {
   Step wgmma_commit(const code::Operation& operation, LaneMask mask);
   void wait_for_products(std::uint32_t groups);
   void perform_product(const PendingProduct& product);
-  std::uint64_t uniform_descriptor(const code::Operation& operation, int source, const char* what) const;
+  void must_be_warpgroup(const code::Operation& operation, LaneMask mask) const;
+  std::uint64_t uniform_descriptor(const code::Operation& operation, LaneMask mask, int source, const char* what) const;
   void agree_with_warpgroup(PendingProduct& product);
   std::vector<std::uint32_t> read_a(const PendingProduct& product) const;
   std::vector<std::uint32_t> read_b(const PendingProduct& product) const;
@@ -345,6 +359,8 @@ class WarpState {
   std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last came to or left a join
   std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
   std::uint64_t polls_ = 0;          ///< accesses in a row that may wait for other warps of the block and found nothing new
+  std::set<std::uint64_t> states_;   ///< the warp's, as hashes, at some of these accesses
+  bool repeats_ = false;             ///< one of them came back
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< what such an access found last: a hash
   std::vector<std::uint8_t> register_storage_;

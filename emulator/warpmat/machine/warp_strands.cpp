@@ -100,11 +100,12 @@ void WarpState::complete_join(std::int32_t index) {
   strands_.push_back(std::move(join.after));
 }
 
-/// Lanes that wait at a join for others that do not come, because these wait for them in a loop, go on alone.
-bool WarpState::release_joined_lanes() {
+/// Lanes that wait at a join, some of `lanes_of_joins` among them, for others that do not come, because these wait for them in a loop or at
+/// a statement that names them, go on alone.
+bool WarpState::release_joined_lanes(LaneMask lanes_of_joins) {
   bool released = false;
   for (Join& join : joins_) {
-    if (join.pc < 0 || join.arrived == 0) continue;
+    if (join.pc < 0 || (join.arrived & lanes_of_joins) == 0) continue;
     Strand go_on = join.after;
     go_on.lanes = join.arrived;
     go_on.join = join.parent;
@@ -133,6 +134,7 @@ WarpState::Step WarpState::exit_lanes(LaneMask mask) {
   }
   for (const std::int32_t join : chain) complete_join(join);
   wake_gathering();
+  arrive_without_exited();
   return gone ? Step::leave_strand : Step::next;
 }
 

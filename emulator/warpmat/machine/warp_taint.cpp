@@ -119,11 +119,11 @@ void WarpState::taint_exchanged(const Operation& operation, LaneMask mask) {
 }
 
 /// shfl: lane i has what lane from[i] had.
-void WarpState::taint_shuffled(const Operation& operation, LaneMask mask, const std::array<int, lanes>& from) {
+void WarpState::taint_shuffled(const Operation& operation, LaneMask mask, LaneMask of_nothing, const std::array<int, lanes>& from) {
   const LaneMask value = taint_of(source_slot(operation, 0));
   LaneMask tainted = taint_of(source_slot(operation, 1)) | taint_of(source_slot(operation, 2));
   for (int lane = 0; lane < lanes; ++lane)
-    if ((value >> from[static_cast<std::size_t>(lane)] & 1) != 0) tainted |= lane_bit(lane);
+    if ((value >> from[static_cast<std::size_t>(lane)] & 1) != 0 && (of_nothing & lane_bit(lane)) == 0) tainted |= lane_bit(lane);
   taint_results(operation, mask, tainted);
 }
 

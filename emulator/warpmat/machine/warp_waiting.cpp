@@ -2,6 +2,7 @@
 // new.
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -15,7 +16,15 @@ using code::Operation;
 
 namespace {
 
-constexpr std::uint64_t most_polls = 200'000;  // accesses that find nothing new, until the warp is said to wait
+constexpr std::uint64_t most_polls = 200'000;     // accesses that find nothing new, until the warp is said to wait
+constexpr std::uint64_t polls_of_a_strand = 256;  // at least as many as a strand makes in its slice
+
+std::uint64_t add_to_hash(std::uint64_t hash, std::uint64_t value) {
+  constexpr std::uint64_t fnv_prime = 0x100000001b3;
+  return (hash ^ value) * fnv_prime;
+}
+
+constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
 
 }  // namespace
 
@@ -55,6 +64,18 @@ void WarpState::advance_gathered(const Operation& operation, LaneMask mask, bool
   ++strand().pc;
 }
 
+/// Lanes that strands wait for because they name them. Of .aligned statements all lanes must come without that.
+LaneMask WarpState::missed_lanes() const {
+  const auto names_lanes = [&](const Strand& s) {
+    const Semantics semantics = program_.operations[static_cast<std::size_t>(s.pc)].semantics;
+    return semantics == Semantics::exchange || semantics == Semantics::elect || semantics == Semantics::warp_barrier;
+  };
+  LaneMask missed = 0;
+  for (const Strand& s : strands_)
+    if (s.state == Strand::State::gathering && names_lanes(s)) missed |= s.needed & ~s.executing;
+  return missed & live_;
+}
+
 void WarpState::wake_gathering() {
   for (Strand& s : strands_)
     if (s.state == Strand::State::gathering) s.state = Strand::State::ready;
@@ -80,10 +101,9 @@ void WarpState::check_gathering() const {
 void WarpState::poll(const Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask) {
   ++spins_;
   strand().polls_at = strand().pc;
-  constexpr std::uint64_t fnv_prime = 0x100000001b3;
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = empty_hash;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
-    for (std::uint32_t i = 0; i < bytes; ++i) hash = (hash ^ addresses.host[static_cast<std::size_t>(first_lane(rest))][i]) * fnv_prime;
+    for (std::uint32_t i = 0; i < bytes; ++i) hash = add_to_hash(hash, addresses.host[static_cast<std::size_t>(first_lane(rest))][i]);
   note_poll(mask, hash, is_ordered(operation));
 }
 
@@ -92,8 +112,42 @@ void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool ordered) {
   const auto [last, is_new] = found_.try_emplace({strand().pc, mask}, found);
   if (!is_new && last->second != found) block_.make_progress();
   last->second = found;
-  polls_ = seen_progress_ == block_.progress() && !ordered ? polls_ + 1 : 0;
+  if (seen_progress_ != block_.progress() || ordered) forget_polls();
+  if (!ordered && ++polls_ % (polls_of_a_strand * strands_.size()) == 0 && !lanes_wait_at_joins())
+    repeats_ |= !states_.insert(hash_of_state()).second;
   seen_progress_ = block_.progress();
+}
+
+void WarpState::forget_polls() {
+  polls_ = 0;
+  repeats_ = false;
+  states_.clear();
+}
+
+/// They may be released from there.
+bool WarpState::lanes_wait_at_joins() const {
+  return std::ranges::any_of(joins_, [](const Join& join) { return join.pc >= 0 && join.arrived != 0; });
+}
+
+/// Of everything that decides what the warp does next while shared and global memory stay as they are: registers, local memory, and where
+/// its strands are.
+std::uint64_t WarpState::hash_of_state() const {
+  std::uint64_t hash = empty_hash;
+  const auto add = [&](const std::uint8_t* bytes, std::size_t count) {
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= count; at += sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, bytes + at, sizeof word);
+      hash = add_to_hash(hash, word);
+    }
+  };
+  add(registers_, launch_.frame_bytes);
+  add(local_.data(), local_.size());
+  for (const Strand& s : strands_) {
+    hash = add_to_hash(hash, static_cast<std::uint64_t>(s.state));
+    hash = add_to_hash(hash, static_cast<std::uint64_t>(s.pc));
+    hash = add_to_hash(hash, std::uint64_t{s.frame} << 32 | s.lanes);
+  }
+  return hash;
 }
 
 /// A test of an mbarrier, which lanes repeat until it succeeds.
@@ -101,12 +155,14 @@ void WarpState::note_wait(const Operation&, LaneMask mask, bool failed) {
   ++spins_;
   strand().polls_at = strand().pc;
   if (failed) return note_poll(mask, 0, false);
-  polls_ = 0;
+  forget_polls();
   waits_for_.reset();
 }
 
+/// Its state has come back while memory has not changed: it goes round for ever. Where the state does not come back, as in a loop that
+/// counts, many polls say so.
 bool WarpState::polls() const {
-  return polls_ > most_polls && seen_progress_ == block_.progress();
+  return (repeats_ || polls_ > most_polls) && seen_progress_ == block_.progress();
 }
 
 bool WarpState::waits() const {

@@ -22,18 +22,31 @@ using code::WarpgroupProduct;
 namespace {
 
 constexpr int warps = WgmmaForm::warps;
-constexpr int first_meeting = 16;  // where the first warpgroup meets, among barriers: those of the ISA are 0 to 15
+constexpr int first_meeting = block_barriers;  // where the first warpgroup meets: behind the block's barriers
 
 }  // namespace
 
-/// The value of a source that must be the same in all lanes.
-std::uint64_t WarpState::uniform_descriptor(const Operation& operation, int source, const char* what) const {
+/// Traps where a warp of the warpgroup does not exist or has exited: an H100 faults there. It takes warps of which some lanes are left.
+void WarpState::must_be_warpgroup(const Operation& operation, LaneMask mask) const {
+  const auto& all = block_.warps();
+  const auto first = static_cast<std::size_t>(index_ / warps * warps);
+  bool whole = first + warps <= all.size();
+  for (std::size_t warp = first; whole && warp < first + warps; ++warp) whole = !all[warp]->finished();
+  if (!whole)
+    trap(first_lane(mask), std::nullopt,
+         fmt::format("{} needs all four warps of the warpgroup; some have exited or do not exist",
+                     program_.statements[operation.statement]->opcode));
+}
+
+/// The value of a source that must be the same in all lanes of `mask`.
+std::uint64_t WarpState::uniform_descriptor(const Operation& operation, LaneMask mask, int source, const char* what) const {
   const auto* const values = at<std::uint64_t>(source_slot(operation, source));
-  for (int lane = 1; lane < lanes; ++lane)
-    if (values[lane] != values[0])
+  const int first = first_lane(mask);
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
+    if (const int lane = first_lane(rest); values[lane] != values[first])
       trap(lane, std::nullopt,
-           fmt::format("{} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, values[lane], values[0]));
-  return values[0];
+           fmt::format("{} is {:#x}, and {:#x} in lane {}; all lanes must give the same", what, values[lane], values[first], first));
+  return values[first];
 }
 
 /// Traps unless this statement is the one that the other warps of the warpgroup execute as their statement of the same number.
@@ -96,11 +109,11 @@ bool WarpState::is_done(const PendingProduct& product, std::uint32_t groups) con
 WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   const WarpgroupProduct& product = program_.products[operation.detail];
   if (!gather(operation, live_, mask, false)) return Step::leave_strand;
-  const bool whole = static_cast<std::size_t>(index_ / warps * warps + warps) <= block_.warps().size();
-  if (mask != all_lanes || !whole)
+  must_be_warpgroup(operation, mask);
+  if (mask != all_lanes && (product.a_in_registers || product.instruction.form().sparse()))
     trap(first_lane(mask), std::nullopt,
-         fmt::format("{} needs all 128 threads of the warpgroup; some have exited or do not exist",
-                     program_.statements[operation.statement]->opcode));
+         fmt::format("{} takes an operand from registers of all lanes; lanes {:#010x} have exited",
+                     program_.statements[operation.statement]->opcode, ~mask));
   check_fence(operation, product);
   PendingProduct pending{.product = &product,
                          .statement = operation.statement,
@@ -117,7 +130,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .accumulates = true};
   for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
   for_each_place(slots(operation), operation.results, strand().frame, [&](std::size_t place) { pending.places.push_back(place); });
-  pending.b_descriptor = uniform_descriptor(operation, product.b_source(), "the descriptor of operand b");
+  pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
   if (product.a_in_registers) {
     for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
       const auto* const words = at<std::uint32_t>(source_slot(operation, i));
@@ -126,12 +139,12 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
     for_each_place(slots(operation) + operation.results, product.instruction.form().a_registers(), strand().frame,
                    [&](std::size_t place) { pending.reads.push_back(place); });
   } else {
-    pending.a_descriptor = uniform_descriptor(operation, 0, "the descriptor of operand a");
+    pending.a_descriptor = uniform_descriptor(operation, mask, 0, "the descriptor of operand a");
   }
   if (product.instruction.form().sparse())
     std::copy_n(at<std::uint32_t>(source_slot(operation, product.metadata_source())), lanes, pending.metadata.begin());
-  const LaneMask scale = *at<LaneMask>(source_slot(operation, product.scale_source()));
-  if (scale != 0 && scale != all_lanes) trap(first_lane(~scale), std::nullopt, "scale-d is not the same in all lanes");
+  const LaneMask scale = *at<LaneMask>(source_slot(operation, product.scale_source())) & mask;
+  if (scale != 0 && scale != mask) trap(first_lane(mask & ~scale), std::nullopt, "scale-d is not the same in all lanes");
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
   if (!product.a_in_registers) pending.a = read_a(pending);
@@ -150,10 +163,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
 WarpState::Step WarpState::meet_warpgroup(const Operation& operation, LaneMask mask) {
   if (!gather(operation, live_, mask, false)) return Step::leave_strand;
   const int first = index_ / warps * warps;
-  if (mask != all_lanes || static_cast<std::size_t>(first + warps) > block_.warps().size())
-    trap(first_lane(mask), std::nullopt,
-         fmt::format("{} needs all 128 threads of the warpgroup; some have exited or do not exist",
-                     program_.statements[operation.statement]->opcode));
+  must_be_warpgroup(operation, mask);
   const int meeting = first_meeting + index_ / warps;
   const std::int32_t pc = strand().pc;
   const std::uint32_t frame = strand().frame;

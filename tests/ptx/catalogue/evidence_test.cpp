@@ -69,6 +69,8 @@ TEST_CASE("what the ISA fixes is specified, what it leaves open is named, the re
            Case{"add.f32x2", sm_100, Label::specified, "NaN payloads, and .ftz beside the smallest normal number"},
            Case{"ld.global.f32", sm_90, Label::specified},
            Case{"shfl.sync.idx.b32", sm_90, Label::specified},
+           Case{"shfl.sync.idx.b32", sm_80, Label::specified, "what lanes give that take no part"},
+           Case{"vote.sync.ballot.b32", sm_80, Label::specified},
            Case{"redux.sync.min.f32", sm_100, Label::specified, "NaN payloads"},
            Case{"elect.sync", sm_90, Label::assumed},
            Case{"atom.global.add.u32", sm_90, Label::specified, "the order in which lanes and blocks come"},

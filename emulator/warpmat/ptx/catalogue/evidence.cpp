@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
@@ -39,6 +40,7 @@ struct OpenRule {
   bool (*applies)(const Pattern& row);
   bool everything;  ///< of every result; else of those alone that `what` names
   std::string_view what;
+  std::optional<Hardware> compared{};  ///< where it was measured
 };
 
 constexpr std::array open_rules{
@@ -48,6 +50,7 @@ constexpr std::array open_rules{
              "which of the random bits are added where, nobody has looked"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; }, true,
              "which lanes these are, the hardware decides"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "shfl"); }, false, "what lanes give that take no part", Hardware::sm_90},
     OpenRule{[](const Pattern& row) { return is_one_of(row, "createpolicy"); }, false, "the bits of a policy"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, "div", "rem") && !is_floating(row, 0); }, false, "a divisor of zero"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, "bfe", "bfi"); }, false, "positions and lengths above 255"},
@@ -65,8 +68,9 @@ constexpr std::array open_rules{
     OpenRule{computes_floats, false, "NaN payloads"},
 };
 
-RowEvidence as_specified(const Pattern& pattern) {
-  const auto* const rule = std::ranges::find_if(open_rules, [&](const OpenRule& r) { return r.applies(pattern); });
+RowEvidence as_specified(const Pattern& pattern, Hardware hardware) {
+  const auto* const rule =
+      std::ranges::find_if(open_rules, [&](const OpenRule& r) { return r.applies(pattern) && r.compared != hardware; });
   if (rule == open_rules.end()) return {Label::specified, "PTX ISA 9.1"};
   if (rule->everything) return {Label::assumed, rule->what};
   return {Label::specified, "PTX ISA 9.1", rule->what};
@@ -76,7 +80,7 @@ RowEvidence as_specified(const Pattern& pattern) {
 
 RowEvidence evidence_of(const Pattern& pattern, Hardware hardware) {
   if (const auto approximate = approximate_evidence(pattern.row, hardware)) return *approximate;
-  if (pattern.row.kernel.empty() || hardware != Hardware::sm_90) return as_specified(pattern);
+  if (pattern.row.kernel.empty() || hardware != Hardware::sm_90) return as_specified(pattern, hardware);
   const auto results = static_cast<std::uint64_t>(std::ranges::count_if(pattern.operands, &OperandPattern::result));
   return {Label::measured, "H200: every spelling, five classes of operands", {}, swept * results};
 }

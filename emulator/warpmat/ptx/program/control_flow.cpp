@@ -117,6 +117,20 @@ std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks) {
   return dominator;
 }
 
+int block_at(const std::vector<Block>& blocks, int first) {
+  return static_cast<int>(std::ranges::lower_bound(blocks, first, {}, &Block::first) - blocks.begin());
+}
+
+bool only_exits(const DraftFunction& function, const std::vector<Block>& blocks, int block) {
+  for (std::size_t branches = 0; branches <= blocks.size(); ++branches) {  // more of them are a loop
+    const Block& here = blocks[static_cast<std::size_t>(block)];
+    const Operation& first = function.operations[static_cast<std::size_t>(here.first)].operation;
+    if (first.guarded || first.semantics != Semantics::branch) return !first.guarded && first.semantics == Semantics::exit;
+    block = here.next.front();
+  }
+  return false;
+}
+
 Liveness::Liveness(const DraftFunction& function, const std::vector<Block>& blocks) : index_(function.registers.size(), -1) {
   // Registers that a block reads before it writes them; all others live within one block.
   std::vector<std::vector<Value>> reads(blocks.size()), writes(blocks.size());

@@ -20,6 +20,12 @@ std::vector<Block> find_blocks(const DraftFunction& function);
 /// that never end (traps, endless loops) do not count.
 std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks);
 
+/// The block that begins at operation `first`.
+int block_at(const std::vector<Block>& blocks, int first);
+
+/// Whether the lanes that come to `block` exit there and do nothing else.
+bool only_exits(const DraftFunction& function, const std::vector<Block>& blocks, int block);
+
 /// Registers that are needed at the end of each block.
 class Liveness {
  public:

@@ -113,14 +113,20 @@ class Emitter {
     pair(draft.results, function.return_registers, call.register_returns);
   }
 
-  /// Where the lanes that a branch separates meet again: at the block that all their paths go through.
+  /// Where the lanes that a branch separates meet again: at the block that all their paths go through. Lanes that exit there wait for no
+  /// others: these may need them to be gone (`if (i >= n) return;` before a barrier).
   void add_meetings(std::size_t index, std::int32_t first) {
+    const DraftFunction& function = draft_.functions[index];
     const std::vector<Block>& blocks = blocks_[index];
     const std::vector<int> dominators = immediate_post_dominators(blocks);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       Operation& last = program_.operations[static_cast<std::size_t>(first + blocks[b].last - 1)];
+      if (last.semantics == Semantics::branch && last.guarded && only_exits(function, blocks, block_at(blocks, last.target - first))) {
+        last.semantics = Semantics::exit;  // as ptxas has it: the lanes are gone before the others go on
+        continue;
+      }
       const bool divides = (last.semantics == Semantics::branch && last.guarded) || last.semantics == Semantics::branch_table;
-      if (!divides || dominators[b] < 0) continue;
+      if (!divides || dominators[b] < 0 || only_exits(function, blocks, dominators[b])) continue;
       last.meets_at = first + blocks[static_cast<std::size_t>(dominators[b])].first;
       program_.operations[static_cast<std::size_t>(last.meets_at)].joins = true;
     }

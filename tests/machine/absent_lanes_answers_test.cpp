@@ -1,0 +1,100 @@
+// What an H100 did where lanes are absent (tests/vectors/absent_lanes), against the emulator.
+
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "catch.h"
+#include "compressed_table.h"
+#include "machine/kernel.h"
+#include "paths.h"
+
+namespace warpmat {
+namespace {
+
+constexpr std::size_t words_of_thread = 16, most_in = 384;
+constexpr std::uint32_t untouched = 0xcccccccc;
+
+/// Kernels, or cases of one, that the H100 executes although PTX asks otherwise: one statement for all lanes that it names, all lanes of
+/// the warp, all warps of the warpgroup. They end with a report here.
+const std::set<std::string> refused{"two_sites",    "vote_two_sites",   "barrier_two_sites", "arrive_part",
+                                    "arrive_twice", "setmaxnreg.warp0", "setmaxnreg.warp3"};
+
+Module read_kernels() {
+  std::string text;
+  for (const std::string& line : read_compressed_lines(source_path("tests/vectors/absent_lanes/kernels.ptx.gz"))) text += line + '\n';
+  return Module(text);
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+std::vector<std::uint32_t> numbers_of(const std::string& text) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& word : split_words(text)) numbers.push_back(static_cast<std::uint32_t>(std::stoul(word, nullptr, 16)));
+  return numbers;
+}
+
+/// "" where all words are those of `expected`, in which "-" is one that nobody wrote and "?" any; else what the first other one is.
+std::string difference(const std::vector<std::uint32_t>& found, const std::string& expected) {
+  const std::vector<std::string> words = split_words(expected);
+  if (words.size() != found.size()) return fmt::format("{} words of {}", found.size(), words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = found[i] == untouched ? "-" : fmt::format("{:x}", found[i]);
+    if (words[i] != "?" && words[i] != word)
+      return fmt::format("thread {} word {}: {} instead of {}", i / words_of_thread, i % words_of_thread, word, words[i]);
+  }
+  return "";
+}
+
+struct Answer {
+  std::vector<std::uint32_t> words;
+  std::string trap;
+};
+
+Answer run(const Kernel& kernel, const LaunchConfig& config, std::vector<std::uint32_t> in) {
+  DeviceMemory memory;
+  in.resize(most_in);
+  const std::size_t count = words_of_thread * config.grid.count() * config.block.count();
+  const std::uint64_t from = memory.allocate(in, "in"), out = memory.allocate(std::vector<std::uint32_t>(count, untouched), "out");
+  try {
+    launch(kernel, config, memory, {from, out}, {.most_operations = 20'000'000});
+  } catch (const KernelTrap& trap) {
+    return {{}, trap.what()};
+  }
+  return {memory.read<std::uint32_t>(out, count), {}};
+}
+
+TEST_CASE("absent lanes: where an H100 goes on, every word is the same; where it hangs or faults, there is a report", "[machine][lanes]") {
+  const Module module = read_kernels();
+  std::map<std::string, Kernel> kernels;
+  std::map<std::string, int> seen;
+  for (const auto& row : read_table(source_path("tests/vectors/absent_lanes/sm_90.tsv.gz"))) {
+    if (row.front().starts_with('#')) continue;
+    const std::string &entry = row[0], &outcome = row[6], name = entry + "." + row[1];
+    const Kernel& kernel = kernels.try_emplace(entry, module, entry, KernelOptions{.target = "sm_90a"}).first->second;
+    const auto number = [&](std::size_t column) { return static_cast<std::uint32_t>(std::stoul(row[column])); };
+    const Answer answer = run(kernel, {.grid = {number(2)}, .block = {number(3)}, .cluster = {number(4)}}, numbers_of(row[5]));
+    INFO(name << ": " << outcome << "; here: " << (answer.trap.empty() ? "ok" : answer.trap));
+    ++seen[outcome.substr(0, outcome.find(':'))];
+    if (outcome == "ok" && !refused.contains(entry) && !refused.contains(name))
+      CHECK(difference(answer.words, row[7]) == "");
+    else
+      CHECK_FALSE(answer.trap.empty());
+    CHECK(answer.trap.find("operations") == std::string::npos);  // no limit was met
+  }
+  CHECK(seen["ok"] > 300);
+  CHECK(seen["hang"] > 50);
+  CHECK(seen["fault"] > 5);
+  CHECK(seen["not executed"] > 30);
+}
+
+}  // namespace
+}  // namespace warpmat
