@@ -167,3 +167,16 @@ TEST_CASE("a lane that arrives at the cluster's barrier and exits stands for nob
     for (std::size_t i = 0; i < 128; ++i) CHECK(words[i] == (i >= 32 && i < 64 ? 9 : 0));
   }
 }
+
+TEST_CASE("what a warp did before it exited comes before the barriers of the others", "[machine][lanes]") {
+  const std::string store = ".shared .align 16 .b32 words[64]; mov.u32 %r1, words; shl.b32 %r2, %i, 2; add.u32 %r2, %r2, %r1; ";
+  const std::string rest = "setp.ge.u32 %p1, %i, 32; @%p1 exit; bar.sync 0; ld.shared.u32 %d, [%r2+128];";
+  const LaunchOptions options{.checks = {.races = true}};
+  const auto stored = words_of(word_kernel(store + "st.shared.u32 [%r2], %i; " + rest), {1}, {64}, options);
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(stored[i] == (i < 32 ? i + 32 : 0));
+  const std::string copy = "st.global.u32 [%out], %i; cp.async.ca.shared.global [%r2], [%out], 4; cp.async.wait_all; ";
+  const auto copied = words_of(word_kernel(store + copy + rest), {1}, {64}, options);
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(copied[i] == (i < 32 ? i + 32 : i));
+  const std::string counted = "st.shared.u32 [%r2], %i; setp.ge.u32 %p1, %i, 32; @%p1 exit; bar.sync 0, 32; ld.shared.u32 %d, [%r2+128];";
+  CHECK_THAT(message_of([&] { words_of(word_kernel(store + counted), {1}, {64}, options); }), ContainsSubstring("race at"));
+}

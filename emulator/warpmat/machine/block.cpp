@@ -133,6 +133,7 @@ void Block::check_barrier(int id) {
   state = {};
   make_progress();
   if (launch_.options.observer != nullptr) launch_.options.observer->barrier_completes(launch_.program, index_, id, done.arrived_warps);
+  if (done.expected == 0) count_exited(id);
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     if (shadow_ && (done.participants >> i & 1) != 0) shadow_->publish(static_cast<int>(i));
     if ((done.arrived_warps >> i & 1) == 0) continue;
@@ -141,6 +142,15 @@ void Block::check_barrier(int id) {
     warps_[i]->release(id, done.count, done.contributed);
   }
   if (races_) races_->complete(id);
+}
+
+/// A barrier of all threads comes after what warps that have exited did: their exit counts as their arrival.
+void Block::count_exited(int id) {
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    if (!warps_[i]->finished()) continue;
+    if (shadow_) shadow_->publish(static_cast<int>(i));
+    if (races_) races_->arrive(static_cast<int>(i), id);
+  }
 }
 
 void Block::check_all_barriers() {

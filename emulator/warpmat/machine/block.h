@@ -86,6 +86,7 @@ class Block {
  private:
   bool all_wait() const;
   void check_all_barriers();
+  void count_exited(int id);
   void begin_slice();
   void begin_checks();
   void check_warpgroups() const;

@@ -231,7 +231,7 @@ void WarpState::note_absent(const Operation& operation, const WarpExchange& exch
                                             : "does not execute the statement"),
          KernelTrap::Kind::undefined);
   }
-  if (launch_.absent_lanes.wants(operation.statement, block_.cluster().number()))
+  if (absent_noted_.insert(operation.statement).second)
     launch_.absent_lanes.add(operation.statement, block_.cluster().number(), statement_name(operation.statement));
 }
 

@@ -355,13 +355,14 @@ class WarpState {
   std::vector<Strand> strands_;
   std::vector<Join> joins_;
   std::size_t current_ = 0;
-  int strand_slice_ = 0;             ///< operations until another strand has its turn
-  std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last came to or left a join
-  std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
-  std::uint64_t polls_ = 0;          ///< accesses in a row that may wait for other warps of the block and found nothing new
-  std::set<std::uint64_t> states_;   ///< the warp's, as hashes, at some of these accesses
-  bool repeats_ = false;             ///< one of them came back
-  std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
+  int strand_slice_ = 0;                  ///< operations until another strand has its turn
+  std::uint64_t waiting_since_ = 0;       ///< operations_ when lanes last came to or left a join
+  std::uint64_t spins_ = 0;               ///< ordered accesses and atomics since then
+  std::uint64_t polls_ = 0;               ///< accesses in a row that may wait for other warps of the block and found nothing new
+  std::set<std::uint64_t> states_;        ///< the warp's, as hashes, at some of these accesses
+  std::set<std::uint32_t> absent_noted_;  ///< statements of LaunchResult::absent_lanes, of this warp
+  bool repeats_ = false;                  ///< one of them came back
+  std::uint64_t seen_progress_ = 0;       ///< Block::progress() at the last of them
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< what such an access found last: a hash
   std::vector<std::uint8_t> register_storage_;
   std::uint8_t* registers_;          ///< aligned; those of a list lie with its owner
