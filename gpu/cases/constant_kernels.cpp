@@ -131,8 +131,8 @@ std::vector<ConstantCase> constant_cases(const std::vector<ScalarCase>& cases) {
 }
 
 std::uint64_t constant_operand(const ConstantCase& shown, std::size_t source, std::uint64_t tuple, unsigned lane) {
-  constexpr std::array classes{ScalarClass::special, ScalarClass::random, ScalarClass::special, ScalarClass::ordinary,
-                               ScalarClass::special, ScalarClass::extreme};
+  constexpr std::array classes{ScalarClass::special,  ScalarClass::random,  ScalarClass::special,
+                               ScalarClass::ordinary, ScalarClass::special, ScalarClass::extreme};
   const ScalarOperand& operand = shown.shown->sources[source];
   const std::uint64_t key = combine(combine(tuple, source), lane);
   const ScalarClass operand_class = classes[key % classes.size()];

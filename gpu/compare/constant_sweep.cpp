@@ -28,8 +28,7 @@ class Worker {
 
   void run(std::size_t first, std::size_t count) {
     try {
-      std::string text =
-          fmt::format(".version {}\n.target {}\n.address_size 64\n", to_string(sweep_.version), sweep_.target->name);
+      std::string text = fmt::format(".version {}\n.target {}\n.address_size 64\n", to_string(sweep_.version), sweep_.target->name);
       for (std::size_t i = 0; i < count; ++i) text += constant_entry(sweep_.cases[first + i], entry_name(i), sweep_.first, sweep_.tuples);
       found_->load(text);
       expected_->load(text);
@@ -60,8 +59,12 @@ class Worker {
       if (expected[i] == found[i]) continue;
       ++finding.mismatches;
       if (finding.examples.size() >= sweep_.most_examples) continue;
-      ConstantDifference& difference = finding.examples.emplace_back(ConstantDifference{
-          sweep_.first + i / lane_count / results, static_cast<unsigned>(i % lane_count), i / lane_count % results, {}, expected[i], found[i]});
+      ConstantDifference& difference = finding.examples.emplace_back(ConstantDifference{sweep_.first + i / lane_count / results,
+                                                                                        static_cast<unsigned>(i % lane_count),
+                                                                                        i / lane_count % results,
+                                                                                        {},
+                                                                                        expected[i],
+                                                                                        found[i]});
       for (std::size_t s = 0; s < shown.shown->sources.size(); ++s)
         difference.sources.push_back(constant_operand(shown, s, difference.tuple, shown.is_variable(s) ? difference.lane : 0));
     }
