@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -113,6 +115,12 @@ std::string ConstantCase::title() const {
     if (is_variable(i)) varies += fmt::format("{}{}", varies.empty() ? "" : ", ", static_cast<char>('a' + static_cast<int>(i)));
   return varies.empty() ? fmt::format("{}, all constant", shown->title())
                         : fmt::format("{}, {} {}", shown->title(), varies, varies.size() == 1 ? "varies" : "vary");
+}
+
+std::vector<ScalarCase> first_spellings(std::vector<ScalarCase> cases) {
+  std::set<const catalogue::Pattern*> seen;
+  std::erase_if(cases, [&](const ScalarCase& c) { return !seen.insert(catalogue::find_row(c.opcode)->pattern).second; });
+  return cases;
 }
 
 std::vector<ConstantCase> constant_cases(const std::vector<ScalarCase>& cases) {

@@ -20,6 +20,9 @@ struct ConstantCase {
   std::string title() const;  ///< "div.full.f32, a varies"
 };
 
+/// The first case of each row of the catalogue.
+std::vector<ScalarCase> first_spellings(std::vector<ScalarCase> cases);
+
 /// For each of `cases` all operands constant, each alone variable, and each alone constant.
 std::vector<ConstantCase> constant_cases(const std::vector<ScalarCase>& cases);
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/cases/random.h"
+
 namespace warpmat {
 namespace {
 
@@ -55,6 +57,7 @@ class Worker {
     ConstantFinding& finding = findings_[number];
     finding.title = shown.title();
     finding.outputs = words;
+    finding.digest = constant_digest(found);
     for (std::size_t i = 0; i < words; ++i) {
       if (expected[i] == found[i]) continue;
       ++finding.mismatches;
@@ -76,6 +79,12 @@ class Worker {
 };
 
 }  // namespace
+
+std::uint64_t constant_digest(std::span<const std::uint64_t> results) {
+  std::uint64_t digest = 0;
+  for (const std::uint64_t word : results) digest = combine(digest, word);
+  return digest;
+}
 
 std::vector<ConstantFinding> run_constant_sweep(const ConstantSweep& sweep, const OpenConstantRunner& expected,
                                                 const OpenConstantRunner& found) {

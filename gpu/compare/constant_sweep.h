@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ struct ConstantFinding {
   std::string title;
   std::uint64_t outputs = 0, mismatches = 0;
   std::vector<ConstantDifference> examples;  ///< the first ones
+  std::uint64_t digest = 0;                  ///< of what `found` answered
   std::string error;                         ///< why it did not run, where it did not
 };
+
+/// Of results: for recordings.
+std::uint64_t constant_digest(std::span<const std::uint64_t> results);
 
 struct ConstantSweep {
   std::vector<ConstantCase> cases;

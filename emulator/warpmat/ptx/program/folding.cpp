@@ -242,7 +242,8 @@ class Folding {
       return divide(draft, *match, *sources[1], out);
     const auto rule = simplified(*match, sources);
     if (!rule) return false;
-    note(draft, Folded::Kind::simplified, rule->bits, true);
+    const bool copied = match->pattern->mnemonic == "mul";  // which differs in NaNs alone
+    note(draft, Folded::Kind::simplified, rule->bits, !copied);
     const Value result = draft.results[0];
     switch (rule->kind) {
       case Simplified::Kind::constant: out.push_back(move(result, constant(evaluator_.class_of(result), rule->bits), draft)); return true;
