@@ -114,6 +114,22 @@ TEST_CASE("what ptxas knows to be constant", "[folding]") {
                 "mov.b32 %d, %f9;") == known);
 }
 
+// In ptxas's code the functions remain; that called once returns an immediate, that called twice computes.
+TEST_CASE("a function that is called at one place knows its constant arguments", "[folding]") {
+  const std::string by_memory =
+      ".func (.param .b32 r) root(.param .b32 p) { .reg .f32 %a<3>; ld.param.f32 %a1, [p]; rsqrt.approx.f32 %a2, %a1; "
+      "st.param.f32 [r], %a2; ret; }\n";
+  const std::string by_register = ".func (.reg .f32 r) root(.reg .f32 p) { rsqrt.approx.f32 r, p; ret; }\n";
+  const std::string call = "{ .param .b32 q; .param .b32 s; st.param.f32 [q], %f1; call.uni (s), root, (q); ld.param.f32 %f2, [s]; }\n";
+  const auto result = [](const std::string& function, const std::string& body) {
+    return words_of(word_kernel("mov.f32 %f1, 0f43000000; " + body + " mov.b32 %d, %f2;", "sm_90", function), {1}, {32})[5];
+  };
+  CHECK(result(by_memory, call) == 0x3db504f3);
+  CHECK(result(by_memory, call + call) == 0x3db504f2);
+  CHECK(result(by_memory, "mov.b32 %f1, %n; cvt.rn.f32.u32 %f1, %n; add.f32 %f1, %f1, 0f42C00000; " + call) == 0x3db504f2);
+  CHECK(result(by_register, "call.uni (%f2), root, (%f1);") == 0x3db504f3);
+}
+
 TEST_CASE("NaNs that ptxas computes keep other bits than the machine's", "[folding]") {
   struct Case {
     const char* opcode;

@@ -77,13 +77,45 @@ class Evaluator {
   alignas(register_alignment) std::array<std::array<std::uint64_t, lanes>, most_operands> lanes_{};
 };
 
+/// A place in the function's local memory, where parameters of calls lie, as a key of Known behind those of registers.
+class LocalPlace {
+ public:
+  static constexpr Value first = Value{1} << 28;
+
+  LocalPlace(std::int64_t offset, std::uint8_t bytes) : offset_(offset), bytes_(bytes) {}
+  static bool is_key(Value key) { return key >= first; }
+  explicit LocalPlace(Value key) : offset_((key - first) / 16), bytes_(static_cast<std::uint8_t>((key - first) % 16)) {}
+
+  /// Offsets that are larger are not followed.
+  bool has_key() const { return offset_ >= 0 && offset_ < (std::int64_t{1} << 24) && bytes_ <= 8; }
+  Value key() const { return first + static_cast<Value>(offset_ * 16 + bytes_); }
+  std::int64_t offset() const { return offset_; }
+  bool lies_in(std::int64_t begin, std::int64_t end) const { return offset_ >= begin && offset_ + bytes_ <= end; }
+  bool overlaps(std::int64_t begin, std::int64_t end) const { return offset_ < end && offset_ + bytes_ > begin; }
+  LocalPlace moved(std::int64_t by) const { return {offset_ + by, bytes_}; }
+
+ private:
+  std::int64_t offset_;
+  std::uint8_t bytes_;
+};
+
+/// What the only call of each function hands over; nothing of functions that are called at more than one place.
+using Handed = std::vector<Known>;
+
 class Folding {
  public:
-  Folding(DraftFunction& function, ProgramDraft& draft)
-      : function_(function), draft_(draft), evaluator_(function, draft), blocks_(find_blocks(function)), entry_(blocks_.size()) {}
+  Folding(DraftFunction& function, ProgramDraft& draft, Handed& handed, const std::vector<int>& calls)
+      : function_(function),
+        draft_(draft),
+        handed_(handed),
+        calls_(calls),
+        evaluator_(function, draft),
+        blocks_(find_blocks(function)),
+        entry_(blocks_.size()) {}
 
-  void run() {
-    find_constants();
+  /// `start` is what the function's caller hands over.
+  void run(const Known& start) {
+    find_constants(start);
     rebuild();
   }
 
@@ -133,12 +165,81 @@ class Folding {
   void step(const DraftOperation& draft, Known& known) {
     const auto runs = executes(draft, known);
     if (runs == false) return;
+    if (draft.operation.semantics == Semantics::store) return store(draft, known);
+    if (draft.operation.semantics == Semantics::load && load(draft, runs == true, known)) return;
+    if (draft.operation.semantics == Semantics::call) forget_returned(draft, known);
     const auto results = results_of(draft, known);
     for (std::size_t i = 0; i < draft.results.size(); ++i) {
       if (results && (runs == true || value_of(draft.results[i], known) == (*results)[i]))
         known[draft.results[i]] = (*results)[i];
       else
         known.erase(draft.results[i]);
+    }
+  }
+
+  /// Where an access to local memory begins, if that is known.
+  std::optional<std::int64_t> local_offset(const DraftOperation& draft) const {
+    const Access& access = draft_.program.accesses[draft.operation.detail];
+    if (access.space != Space::local || !access.relative || !is_constant(draft.sources[0])) return std::nullopt;
+    return static_cast<std::int64_t>(draft_.constants[draft.sources[0]].low) + access.offset;
+  }
+
+  static void forget(Known& known, std::int64_t begin, std::int64_t end) {
+    std::erase_if(known, [&](const auto& item) { return LocalPlace::is_key(item.first) && LocalPlace(item.first).overlaps(begin, end); });
+  }
+
+  void store(const DraftOperation& draft, Known& known) const {
+    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const auto offset = local_offset(draft);
+    if (!offset) {
+      constexpr std::int64_t everything = std::int64_t{1} << 40;
+      if (access.space == Space::local || access.space == Space::generic) forget(known, 0, everything);
+      return;
+    }
+    forget(known, *offset, *offset + std::int64_t{access.bytes} * access.vector);
+    if (draft.operation.guarded || access.bytes > sizeof(std::uint64_t)) return;
+    for (std::size_t i = 0; i < access.vector; ++i) {
+      const LocalPlace place(*offset + static_cast<std::int64_t>(i) * access.bytes, access.bytes);
+      const auto value = value_of(draft.sources[1 + i], known);
+      if (value && place.has_key()) known[place.key()] = access.bytes == 8 ? *value : *value & ((std::uint64_t{1} << access.bytes * 8) - 1);
+    }
+  }
+
+  /// False where what is loaded is not known.
+  bool load(const DraftOperation& draft, bool runs, Known& known) const {
+    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const auto offset = local_offset(draft);
+    if (!offset || !runs || access.register_bits != access.bytes * 8) return false;
+    for (std::size_t i = 0; i < draft.results.size(); ++i) {
+      const LocalPlace place(*offset + static_cast<std::int64_t>(i) * access.bytes, access.bytes);
+      const auto found = place.has_key() ? known.find(place.key()) : known.end();
+      if (found == known.end())
+        known.erase(draft.results[i]);
+      else
+        known[draft.results[i]] = std::uint64_t{found->second};
+    }
+    return true;
+  }
+
+  /// What a function returns ptxas does not follow.
+  void forget_returned(const DraftOperation& draft, Known& known) const {
+    for (const ArgumentCopy& copy : draft_.program.calls[draft.operation.detail].returns)
+      forget(known, copy.caller, copy.caller + copy.bytes);
+  }
+
+  /// Parameters of a function that is called nowhere else.
+  void hand_over(const DraftOperation& draft, const Known& known) {
+    const Call& call = draft_.program.calls[draft.operation.detail];
+    if (call.target != Call::Target::function || calls_[static_cast<std::size_t>(call.function)] != 1) return;
+    Known& to = handed_[static_cast<std::size_t>(call.function)];
+    for (const auto& [key, value] : known)
+      for (const ArgumentCopy& copy : call.arguments)
+        if (LocalPlace::is_key(key) && LocalPlace(key).lies_in(copy.caller, copy.caller + copy.bytes))
+          to[LocalPlace(key).moved(copy.callee - copy.caller).key()] = value;
+    std::size_t next = 0;
+    for (const Value formal : draft_.functions[static_cast<std::size_t>(call.function)].parameter_registers) {
+      if (is_constant(formal)) continue;
+      if (const auto value = value_of(draft.sources[next++], known)) to[formal] = *value;
     }
   }
 
@@ -164,10 +265,10 @@ class Folding {
            }) != 0;
   }
 
-  void find_constants() {
+  void find_constants(const Known& start) {
     std::vector<int> waiting{0};
     if (blocks_.empty()) return;
-    entry_[0].emplace();
+    entry_[0] = start;
     while (!waiting.empty()) {
       const Block& block = blocks_[static_cast<std::size_t>(waiting.back())];
       Known known = *entry_[static_cast<std::size_t>(waiting.back())];
@@ -304,6 +405,7 @@ class Folding {
         if (!reached || (!fold_result(draft, known, out) && !simplify(draft, known, out))) {
           out.push_back(draft);
           if (reached) insert_constants(out.back(), known);
+          if (reached && draft.operation.semantics == Semantics::call) hand_over(draft, known);
         }
         step(draft, known);
       }
@@ -315,6 +417,8 @@ class Folding {
 
   DraftFunction& function_;
   ProgramDraft& draft_;
+  Handed& handed_;
+  const std::vector<int>& calls_;  ///< how many there are of each function
   Evaluator evaluator_;
   std::vector<Block> blocks_;
   std::vector<std::optional<Known>> entry_;  ///< of blocks that are reached
@@ -331,8 +435,20 @@ constexpr std::array commutative{Commutative{"add"}, Commutative{"sub", true}, C
 
 }  // namespace
 
-void fold(DraftFunction& function, ProgramDraft& draft) {
-  Folding(function, draft).run();
+void fold(ProgramDraft& draft) {
+  std::vector<int> calls(draft.functions.size());
+  for (const DraftFunction& function : draft.functions)
+    for (const DraftOperation& operation : function.operations) {
+      if (operation.operation.semantics != Semantics::call) continue;
+      const Call& call = draft.program.calls[operation.operation.detail];
+      if (call.target == Call::Target::function) ++calls[static_cast<std::size_t>(call.function)];
+    }
+  // A function stands behind the first one that calls it.
+  Handed handed(draft.functions.size());
+  for (std::size_t i = 0; i < draft.functions.size(); ++i) {
+    const Known start = handed[i];
+    Folding(draft.functions[i], draft, handed, calls).run(start);
+  }
 }
 
 void order_constants(DraftFunction& function, ProgramDraft& draft) {

@@ -5,11 +5,12 @@
 namespace warpmat::code {
 
 /// Does to instructions with constant operands what ptxas does (folding_rules.h): results that it knows become constants, others become
-/// simpler. Constants go through moves, arithmetic, conversions and predicates, along branches and, where all paths agree, behind them;
-/// not through loops that change them, memory, or calls. Before contraction, which sees what is left.
+/// simpler. Constants go through moves, arithmetic, conversions and predicates, along branches and, where all paths agree, behind them,
+/// and into functions that are called at one place; not through loops that change them or memory. Before contraction, which sees what is
+/// left.
 ///
 /// What became of each statement is noted in Program::folded.
-void fold(DraftFunction& function, ProgramDraft& draft);
+void fold(ProgramDraft& draft);
 
 /// Constants of commutative f64 instructions become the second operand, as ptxas has them: of two NaNs it counts. Behind contraction.
 void order_constants(DraftFunction& function, ProgramDraft& draft);

@@ -134,8 +134,8 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (!errors.empty()) return;
+    fold(draft);
     for (DraftFunction& f : draft.functions) {
-      fold(f, draft);
       if (options.contract) contract(f, draft);
       order_constants(f, draft);
     }
