@@ -122,14 +122,14 @@ std::optional<std::uint64_t> quotient(const Match& match, std::uint64_t dividend
 
 // NaNs, whose payload the machine drops or keeps otherwise.
 
-/// abs and neg turn a sign, of f32 after making the NaN quiet.
+/// abs and neg turn a sign, of f32 after making the NaN quiet; of f16 and bf16 that are not packed NaNs are the machine's.
 std::uint64_t with_sign(const Match& match, std::uint64_t source, std::uint64_t computed) {
   const ValueType& type = *match.types[0];
   const bool absolute = match.pattern->mnemonic == "abs";
   const auto turned = [&](std::uint64_t bits, std::uint64_t sign) { return absolute ? bits & ~sign : bits ^ sign; };
   if (type.name == "f32") return is_f32_nan(source) ? turned(source | f32_quiet, f32_sign) : computed;
   if (type.name == "f64") return turned(source, f64_sign);
-  return turned(source, type.bits == 32 ? 0x80008000 : 0x8000) & (type.bits == 32 ? 0xffffffff : 0xffff);
+  return type.bits == 32 ? turned(source, 0x80008000) & 0xffffffff : computed;
 }
 
 /// A NaN converted from one type to another, where it is not the machine's.
