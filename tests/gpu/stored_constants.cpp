@@ -36,7 +36,8 @@ class Reader {
     const bool no_carry = (high >> 10 & 1) == 0;  // not IMAD.X
     std::optional<std::uint32_t> value;
     if (op == op_mov_constant || (op == op_multiply_constant && a == zero_register && no_carry)) value = immediate;
-    if ((op == op_half_constant || op == op_half_constant_mma) && a == zero_register && c == zero_register) value = immediate;
+    const bool plain = (high >> 8 & 0xffffff) == 1;  // HFMA2 of halves, which keeps every bit; not of bf16
+    if ((op == op_half_constant || op == op_half_constant_mma) && a == zero_register && c == zero_register && plain) value = immediate;
     if (op == op_mov) value = at(b);
     if (op == op_multiply_move && a == zero_register && b == zero_register && no_carry) value = at(c);
     if (predicate != always) value.reset();

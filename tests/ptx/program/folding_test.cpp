@@ -141,8 +141,8 @@ TEST_CASE("NaNs that ptxas computes keep other bits than the machine's", "[foldi
            Case{"neg.ftz.f32", 0x7fffffff, 0xffffffff, 0x7fffffff},
            Case{"abs.f16x2", 0xfc013800, 0x7c013800, 0x7fff3800},
            Case{"neg.f16x2", 0x1ff7e05, 0x81fffe05, 0x81ff7fff},
-           Case{"abs.bf16x2", 0xffc51f81, 0x7fc51f81, 0x7fff1f81},
-           Case{"neg.bf16x2", 0x7fff3f7f, 0xffffbf7f, 0x7fffbf7f},
+           Case{"abs.bf16x2", 0xffc53f80, 0x7fff3f80, 0x7fff3f80},
+           Case{"neg.bf16x2", 0xffc53f80, 0x7fffbf80, 0x7fffbf80},
            Case{"cvt.ftz.f32.f32", 0x7f800001, 0x7fc00001, 0x7fffffff},
        }) {
     CAPTURE(c.opcode, c.source);
@@ -169,6 +169,7 @@ TEST_CASE("instructions with some operands constant become simpler, as ptxas mak
   CHECK(of(0xbfc00000, "div.full.f32 %f2, %f1, 0f0EBE7A69; mov.b32 %d, %f2;") == 0xf08105cd);
   CHECK(of(0xbd043b01, "div.approx.f32 %f2, %f1, 0f0EBE7A69; mov.b32 %d, %f2;") == 0xedb1b747);
   CHECK(word_of("div.full.f32 %f2, 0f80000002, 0f15BC49B6; mov.b32 %d, %f2;") == 0x9f2e0805);
+  CHECK(word_of("div.approx.ftz.f32 %f2, 0f80400001, 0f8012561F; mov.b32 %d, %f2;") == 0x7f800000);
   CHECK(of(0x1668bade, "mov.b32 %r3, 0xffff; bfe.s32 %d, %r2, %r3, 0x3f;") == 0xffffffff);
   CHECK(word_of("mov.b32 %r2, 0x1668bade; mov.b32 %r3, 0xffff; bfe.s32 %d, %r2, %r3, 0x3f;") == 0);
   CHECK(of(0xb5f76f8, "mov.b32 %r3, 0xa7fdb6; bfi.b32 %d, 0x7133, %r2, 1, %r3;") == 0xb00e266);
@@ -184,8 +185,16 @@ TEST_CASE("constants of f64 come second, where of two NaNs they count", "[foldin
     CHECK(wide_of(a + unknown("0x7fffffffffffffff") + operation + " %l3, %l1, %l2;") == 0xfffb9c567fffffff);
   }
   CHECK(wide_of(a + unknown("0x7fffffffffffffff") + "fma.rn.f64 %l3, %l1, %l2, 0d800ffffffffffffe;") == 0xfffb9c567fffffff);
+  CHECK(wide_of(a + unknown("0x7fffffffffffffff") + "sub.f64 %l3, %l1, %l2;") == 0xfffb9c567fffffff);
+  CHECK(wide_of("sub.f64 %l3, 0d7FF8000000000005, 0dFFF0000000000001;") == 0x7ff8000000000005);
+  CHECK(wide_of("add.f64 %l3, 0d7FF8000000000005, 0dFFF0000000000001;") == 0xfff8000000000001);
+  CHECK(wide_of("mul.rz.f64 %l3, 0dBFF8000000000001, 0d7FF8000000000005;") == 0xfff8000000000005);
+  CHECK(wide_of("fma.rn.f64 %l3, 0dFFFFFFFFFFFFFFFF, 0d8000000000000003, 0dFFF8000000000000;") == 0xffffffffffffffff);
+  CHECK(wide_of(unknown("0xfff0000000000001") + "fma.rn.f64 %l3, 0d8000000000000002, 0dFFFFFFFFFFFFFFFF, %l2;") == 0xffffffffffffffff);
+  CHECK(wide_of(unknown("0x7ff031acea22e1b1") + "fma.rn.f64 %l3, 0d0000000000000000, %l2, 0d7FF8000000000000;") == 0x7ff831acea22e1b1);
   // A NaN that is subtracted is the negative of it.
   CHECK(wide_of(unknown("0x7fe0000000000000") + "sub.f64 %l3, %l2, 0d7FF8000000000005;") == 0xfff8000000000005);
+  CHECK(wide_of(a + "mul.f64 %l3, %l1, 0d8010000000000000;") == 0x7ffb9c567fffffff);
   CHECK(wide_of(unknown("0xfff0000000000001") + "mul.f64 %l3, %l2, 0d3FF0000000000000;") == 0xfff0000000000001);
 }
 

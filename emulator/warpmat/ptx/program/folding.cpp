@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/folding_rules.h>
@@ -424,14 +425,98 @@ class Folding {
   std::vector<std::optional<Known>> entry_;  ///< of blocks that are reached
 };
 
-/// What order_constants() knows of an instruction.
-struct Commutative {
-  std::string_view mnemonic;
-  bool subtracts = false;
-};
+constexpr std::array commutative{"add", "mul", "fma", "mad", "min", "max"};
 
-constexpr std::array commutative{Commutative{"add"}, Commutative{"sub", true}, Commutative{"mul"}, Commutative{"fma"},
-                                 Commutative{"mad"}, Commutative{"min"},       Commutative{"max"}};
+/// Puts the constants of f64 instructions where ptxas has them.
+class Ordering {
+ public:
+  explicit Ordering(ProgramDraft& draft) : draft_(draft) {}
+
+  void run(DraftFunction& function) {
+    function_ = &function;
+    std::vector<DraftOperation> out;
+    std::vector<int> moved;
+    for (DraftOperation& operation : function.operations) {
+      moved.push_back(static_cast<int>(out.size()));
+      if (is_f64(operation)) order(operation, out);
+      out.push_back(std::move(operation));
+    }
+    moved.push_back(static_cast<int>(out.size()));
+    function.operations = std::move(out);
+    for (int& label : function.labels) label = moved[static_cast<std::size_t>(label)];
+  }
+
+ private:
+  std::uint64_t bits(Value value) const { return draft_.constants[value].low; }
+  Value negative(Value value) { return draft_.constants.add(RegisterClass::wide, bits(value) ^ f64_sign); }
+
+  bool is_f64(const DraftOperation& operation) {
+    if (operation.opcode.empty() || operation.sources.size() < 2) return false;
+    match_ = draft_.find_match(std::string(operation.opcode));
+    return match_ != nullptr && match_->types.size() == 1 && match_->types[0]->name == "f64";
+  }
+
+  void set_opcode(DraftOperation& operation, const std::string& opcode) {
+    const Match* match = draft_.find_match(opcode);
+    operation.opcode = draft_.matches.find(opcode)->first;
+    draft_.set_function(*match, operation.operation);
+  }
+
+  void order(DraftOperation& operation, std::vector<DraftOperation>& out) {
+    const std::string_view mnemonic = match_->pattern->mnemonic;
+    Value &first = operation.sources[0], &second = operation.sources[1];
+    if (mnemonic == "sub") return subtract(operation, out);
+    if (std::ranges::find(commutative, mnemonic) == commutative.end()) return;
+    const bool nearest = !match_->has(".rz") && !match_->has(".rm") && !match_->has(".rp"), product = mnemonic == "mul";
+    if (product && nearest) take_sign(first, second);
+    if (changes_places(first, second)) std::swap(first, second);
+    if (product && !nearest && is_constant(second) && low_word(second) != 0) take_sign(first, second);
+  }
+
+  /// Of two constants whose second one is negative both signs turn.
+  void take_sign(Value& first, Value& second) {
+    if (!is_constant(first) || !is_constant(second) || (bits(second) & f64_sign) == 0) return;
+    first = negative(first);
+    second = negative(second);
+  }
+
+  std::uint32_t low_word(Value value) const { return static_cast<std::uint32_t>(bits(value)); }
+  /// A zero is a register and comes first; what has no low bits fits the instruction, in its second place.
+  int rank(Value value) const { return bits(value) == 0 ? 0 : low_word(value) == 0 ? 2 : 1; }
+
+  bool changes_places(Value first, Value second) const {
+    if (!is_constant(first)) return is_constant(second) && rank(second) == 0;
+    if (!is_constant(second)) return rank(first) != 0;
+    return std::pair(rank(first), bits(first)) > std::pair(rank(second), bits(second));
+  }
+
+  /// A difference is the sum with the negative, which turns a constant NaN's sign too, and no other's.
+  void subtract(DraftOperation& operation, std::vector<DraftOperation>& out) {
+    Value &first = operation.sources[0], &second = operation.sources[1];
+    if (!is_constant(second) && (!is_constant(first) || rank(first) == 0)) return;
+    std::string opcode(operation.opcode);
+    opcode.replace(0, 3, "add");
+    set_opcode(operation, opcode);
+    if (is_constant(second)) {
+      second = negative(second);
+      if (changes_places(first, second)) std::swap(first, second);
+      return;
+    }
+    DraftOperation turned;
+    set_opcode(turned, "neg.f64");
+    turned.operation.statement = operation.operation.statement;
+    function_->registers.push_back({RegisterClass::wide, 64});
+    turned.results = {static_cast<Value>(function_->registers.size() - 1)};
+    turned.sources = {second};
+    second = first;
+    first = turned.results[0];
+    out.push_back(std::move(turned));
+  }
+
+  ProgramDraft& draft_;
+  DraftFunction* function_ = nullptr;
+  const Match* match_ = nullptr;
+};
 
 }  // namespace
 
@@ -452,24 +537,7 @@ void fold(ProgramDraft& draft) {
 }
 
 void order_constants(DraftFunction& function, ProgramDraft& draft) {
-  for (DraftOperation& operation : function.operations) {
-    if (operation.opcode.empty() || operation.sources.size() < 2) continue;
-    const Match* match = draft.find_match(std::string(operation.opcode));
-    if (match == nullptr || match->types.size() != 1 || match->types[0]->name != "f64") continue;
-    const auto* const found = std::ranges::find(commutative, std::string_view(match->pattern->mnemonic), &Commutative::mnemonic);
-    if (found == commutative.end()) continue;
-    Value &first = operation.sources[0], &second = operation.sources[1];
-    if (found->subtracts && is_constant(second)) {  // a + -b, which turns a NaN's sign too
-      std::string opcode(operation.opcode);
-      opcode.replace(0, 3, "add");
-      const Match* sum = draft.find_match(opcode);
-      operation.opcode = draft.matches.find(opcode)->first;
-      draft.set_function(*sum, operation.operation);
-      second = draft.constants.add(RegisterClass::wide, draft.constants[second].low ^ f64_sign);
-    }
-    if (found->subtracts || !is_constant(first)) continue;
-    if (!is_constant(second) || draft.constants[first].low < draft.constants[second].low) std::swap(first, second);
-  }
+  Ordering(draft).run(function);
 }
 
 }  // namespace warpmat::code

@@ -12,7 +12,7 @@ namespace warpmat::code {
 /// What became of each statement is noted in Program::folded.
 void fold(ProgramDraft& draft);
 
-/// Constants of commutative f64 instructions become the second operand, as ptxas has them: of two NaNs it counts. Behind contraction.
+/// Puts the constants of f64 instructions into the operand where ptxas has them: of two NaNs the second counts. Behind contraction.
 void order_constants(DraftFunction& function, ProgramDraft& draft);
 
 }  // namespace warpmat::code

@@ -115,6 +115,10 @@ std::optional<std::uint64_t> quotient(const Match& match, std::uint64_t dividend
   };
   const std::uint32_t scaled_dividend =
       by->scale == f32_one ? static_cast<std::uint32_t>(dividend) : times(static_cast<std::uint32_t>(dividend), by->scale);
+  // A subnormal dividend is not flushed before an infinite reciprocal.
+  if (match.has(".ftz") && (dividend & ~std::uint64_t{f32_sign}) != 0 && flush(dividend) != dividend &&
+      (by->reciprocal & ~f32_sign) == f32_infinity)
+    return ((static_cast<std::uint32_t>(dividend) ^ by->reciprocal) & f32_sign) | f32_infinity;
   const std::uint32_t result = times(scaled_dividend, by->reciprocal);
   if (is_f32_nan(result)) return std::nullopt;
   return result;
@@ -122,14 +126,14 @@ std::optional<std::uint64_t> quotient(const Match& match, std::uint64_t dividend
 
 // NaNs, whose payload the machine drops or keeps otherwise.
 
-/// abs and neg turn a sign, of f32 after making the NaN quiet; of f16 and bf16 that are not packed NaNs are the machine's.
+/// abs and neg turn a sign, of f32 after making the NaN quiet; of f16 that is not packed and of bf16, NaNs are the machine's.
 std::uint64_t with_sign(const Match& match, std::uint64_t source, std::uint64_t computed) {
   const ValueType& type = *match.types[0];
   const bool absolute = match.pattern->mnemonic == "abs";
   const auto turned = [&](std::uint64_t bits, std::uint64_t sign) { return absolute ? bits & ~sign : bits ^ sign; };
   if (type.name == "f32") return is_f32_nan(source) ? turned(source | f32_quiet, f32_sign) : computed;
   if (type.name == "f64") return turned(source, f64_sign);
-  return type.bits == 32 ? turned(source, 0x80008000) & 0xffffffff : computed;
+  return type.name == "f16x2" ? turned(source, 0x80008000) : computed;
 }
 
 /// A NaN converted from one type to another, where it is not the machine's.
@@ -152,7 +156,7 @@ std::optional<std::uint64_t> converted(const Match& match, std::uint64_t source,
   if (!from_floating) return to.name == "f32" && from.bits <= 32 ? std::optional(computed) : std::nullopt;
   if (to.bits > 16 && to.bits < 32) return std::nullopt;
   if (!is_nan(from, source) || match.has(".sat")) return computed;
-  if (to.name == "f32" && from.name == "f32" && match.has(".ftz")) return source | f32_quiet;
+  if (to.name == "f32" && from.name == "f32" && match.has(".ftz") && !match.has(".rni") && !match.has(".rzi")) return source | f32_quiet;
   const auto* const nan =
       std::ranges::find_if(converted_nans, [&](const ConvertedNan& c) { return c.to == to.name && c.from == from.name; });
   return nan == converted_nans.end() ? computed : nan->nan;
