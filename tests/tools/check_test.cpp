@@ -57,5 +57,34 @@ TEST_CASE("check takes an entry without a statement, which returns", "[tools]") 
   CHECK(outcome.out.ends_with("1 entry, no errors for the module's target\n"));
 }
 
+TEST_CASE("check --assembler lists by line what ptxas folds and fuses", "[tools]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("kernel.ptx");
+  write_text(file, R"(.version 9.0
+.target sm_90
+.address_size 64
+.entry k(.param .f32 x, .param .u64 out) {
+.reg .f32 %f<9>; .reg .b64 %d;
+ld.param.f32 %f1, [x];
+ld.param.u64 %d, [out];
+rsqrt.approx.f32 %f2, 0f43000000;
+div.full.f32 %f3, %f1, 0f40400000;
+mul.f32 %f4, %f1, %f2;
+add.f32 %f5, %f4, %f1;
+max.f32 %f6, %f5, %f3;
+st.global.f32 [%d], %f6;
+ret;
+})");
+  const Outcome outcome = run_command({"check", file, "--assembler", "--quiet"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == file + ":8: rsqrt.approx.f32: folded to 0x3db504f3, which the instruction need not give at run time\n" + file +
+                           ":9: div.full.f32: simplified, as an operand is constant (0x3eaaaaab)\n" + file +
+                           ":11: add.f32: fused with a product into an fma\n" + file + ": 1 entry, no errors for the module's target\n");
+  write_text(file, "add.u32 a, b, c;");
+  const Outcome list = run_command({"check", file, "--assembler", "--target", "sm_90"});
+  CHECK(list.status != 0);
+  CHECK(list.err.find("is for modules") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpmat

@@ -174,5 +174,19 @@ TEST_CASE("a mismatch in memory is reported with its bytes", "[tools]") {
         "shared memory, bytes 8 to 11: emulator 0x00000000, GPU 0x0000ab00\n");
 }
 
+TEST_CASE("diff --scalar --constants compares every case, and says in which one differs", "[tools]") {
+  const std::vector<std::string> asked{"diff", "--scalar", "--constants", "--forms", "^rsqrt.approx.f32|^div.full", "--tuples", "8"};
+  const Outcome equal = run_pretending(asked, {no_faults});
+  CHECK(equal.status == 0);
+  // One unary row; of the other all operands constant, and each alone.
+  CHECK(equal.out.find("4 cases, tuples 0 to 7 of each, 1024 outputs compared, 0 mismatches, 0 not run; pretended GPU") !=
+        std::string::npos);
+  const Outcome wrong = run_pretending(asked);
+  CHECK(wrong.status == 1);
+  CHECK(wrong.out.find("div.full(.ftz)") == std::string::npos);
+  CHECK(wrong.out.find("div.full.f32, a varies: tuple 0, lane 0: ") != std::string::npos);
+  CHECK(wrong.err.find("4 outputs differ, 0 cases did not run") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpmat

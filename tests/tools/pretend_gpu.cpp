@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/cuda/constant_gpu.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/cuda/unary_gpu.h"
@@ -143,7 +144,22 @@ class PretendUnaryGpu : public UnaryFunction {
   std::vector<std::uint32_t> words_;
 };
 
+/// The same for kernels with constants: the lowest bit of the first word is wrong.
+class PretendConstantGpu : public EmulatorConstantRunner {
+ public:
+  PretendConstantGpu() : EmulatorConstantRunner(warpmat::target("sm_90a")) {}
+  std::vector<std::uint64_t> run(const std::string& entry, std::span<const std::uint64_t> operands, std::size_t results) override {
+    std::vector<std::uint64_t> words = EmulatorConstantRunner::run(entry, operands, results);
+    if (!is_set("WARPMAT_PRETEND_FAULTS", "none")) words.front() ^= 1;
+    return words;
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<ConstantRunner> open_constant_gpu() {
+  return std::make_unique<PretendConstantGpu>();
+}
 
 std::unique_ptr<UnaryFunction> open_unary_gpu(const std::string& opcode, const Target&) {
   return std::make_unique<PretendUnaryGpu>(opcode);

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -22,7 +23,7 @@ namespace {
 
 struct Options {
   std::string file, target;
-  bool all_errors = false;
+  bool all_errors = false, assembler = false;
   LabelOptions labels;
 };
 
@@ -38,6 +39,31 @@ void report_labels(const Options& options, std::string_view target, const std::v
   print_evidence(options.labels, target, instructions);
 }
 
+/// What ptxas makes of statements: by line, once where entries share a function.
+using AssemblerLines = std::set<std::pair<int, std::string>>;
+
+void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
+  const auto add = [&](std::uint32_t statement, const std::string& text) {
+    const syntax::Statement& s = *program.statements[statement];
+    lines.emplace(s.location.line, fmt::format("{}: {}", s.opcode, text));
+  };
+  for (const code::Folded& f : program.folded) {
+    const char* const note = f.own_bits ? ", which the instruction need not give at run time" : "";
+    if (f.kind == code::Folded::Kind::constant)
+      add(f.statement, fmt::format("folded to {:#x}{}", f.bits, note));
+    else
+      add(f.statement, fmt::format("simplified, as an operand is constant ({:#x})", f.bits));
+  }
+  for (const std::uint32_t statement : program.contracted) add(statement, "fused with a product into an fma");
+  for (const std::uint32_t statement : program.contraction_assumed)
+    add(statement, "product whose fusing was not compared: docs/numerics.md");
+}
+
+void print(const AssemblerLines& lines, const std::string& file) {
+  for (const auto& [line, text] : lines) fmt::print("{}:{}: {}\n", file, line, text);
+  if (lines.empty()) fmt::print("{}: nothing is folded or fused\n", file);
+}
+
 /// Resolves every entry. Throws SyntaxError with the errors of all, each once: entries share functions.
 std::size_t check_module(const std::string& text, const Options& options) {
   const Module module(text);
@@ -45,9 +71,11 @@ std::size_t check_module(const std::string& text, const Options& options) {
   std::vector<Labelled> instructions;  // of all entries
   std::vector<Diagnostic> errors;
   std::set<std::tuple<int, int, std::string>> seen;
+  AssemblerLines lines;
   for (const std::string& entry : module.entries()) try {
       const Kernel kernel(module, entry, {.target = options.target});
       target = kernel.program().target->name;
+      add_assembler_lines(kernel.program(), lines);
       for (Labelled& instruction : labelled(kernel))
         if (std::ranges::find(instructions, instruction.what, &Labelled::what) == instructions.end())
           instructions.push_back(std::move(instruction));
@@ -56,6 +84,7 @@ std::size_t check_module(const std::string& text, const Options& options) {
         if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
     }
   if (!errors.empty()) throw SyntaxError(std::move(errors));
+  if (options.assembler) print(lines, options.file);
   report_labels(options, target, instructions);
   return module.entries().size();
 }
@@ -69,6 +98,8 @@ void check(const Options& options) {
                  options.target.empty() ? "the module's target" : options.target);
       return;
     }
+    if (options.assembler)
+      throw CLI::ValidationError("--assembler", "is for modules: the statements of a list are executed one by one, as they stand");
     const Program program = parse(text, options.target);
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
     report_labels(options, program.target->name, labelled(program));
@@ -89,6 +120,8 @@ void add_check(CLI::App& app) {
       ->required();
   command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
   command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
+  command->add_flag("--assembler", options->assembler,
+                    "Of a module: list by line what ptxas computes itself and which sums it fuses (docs/assembler.md)");
   add_label_flags(*command, options->labels);
   command->footer(
       "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"
@@ -99,7 +132,8 @@ void add_check(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  warpmat check kernel.ptx\n"
-      "  warpmat check kernel.ptx --target sm_80");
+      "  warpmat check kernel.ptx --target sm_80\n"
+      "  warpmat check kernel.ptx --assembler");
   command->callback([options] { check(*options); });
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "diff_constants.h"
 #include "diff_launch.h"
 #include "diff_scalar.h"
 #include "gpu/cases/cases.h"
@@ -55,6 +56,8 @@ struct Options {
   bool paths = false;   ///< fast path against reference
   bool scalar = false;  ///< the scalar instructions
   std::uint64_t elements = std::uint64_t{1} << 20;
+  bool constants = false, every_spelling = false;
+  std::size_t tuples = 200;
   std::string record;
   std::string instruction_set;
   std::string checks = "uninitialised,copies";  ///< of kernels
@@ -381,6 +384,7 @@ Examples:
   warpmat diff --forms 'mma.*m16n8k16.*f16' --seed 7
   warpmat diff --scalar --forms '^cvt'
   warpmat diff --scalar --forms '^div.(approx|full)' --elements 268435456 --shard 3/16
+  warpmat diff --scalar --constants --tuples 200
   warpmat diff launch.json
   warpmat diff --paths --target sm_90a --cases 2000)";
 
@@ -436,7 +440,18 @@ void add_diff(CLI::App& app) {
   command->add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")
       ->needs(scalar)
       ->type_name("FILE.tsv");
+  CLI::Option* constants =
+      command->add_flag("--constants", options->constants,
+                        "With --scalar: with constants for operands, of which ptxas computes some itself; all, all but one, one");
+  constants->needs(scalar)->excludes(command->get_option("--elements"));
+  command->add_option("--tuples", options->tuples, "With --constants: tuples of operands for each case (default: 200)")
+      ->needs(constants)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
+  command->add_flag("--every-spelling", options->every_spelling, "With --constants: every spelling, not the first of each row")
+      ->needs(constants);
   command->callback([options] {
+    if (options->constants)
+      return diff_constants({options->target, options->forms, options->tuples, options->every_spelling, options->shard, options->record});
     if (options->scalar) return diff_scalar({options->target, options->forms, options->elements, options->shard, options->record});
     if (options->paths) return diff_paths(*options);
     if (options->file.ends_with(".json")) return diff_kernel(*options);

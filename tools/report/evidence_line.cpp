@@ -84,6 +84,18 @@ void add_contraction(const code::Program& program, Collection& all) {
   }
 }
 
+/// What ptxas computes itself is known where it was compared: an H100.
+void add_folding(const code::Program& program, Collection& all) {
+  const auto own = std::ranges::find_if(program.folded, [](const code::Folded& f) { return f.own_bits; });
+  if (own == program.folded.end()) return;
+  const syntax::Statement& statement = *program.statements[own->statement];
+  const bool compared = program.target->hardware == Hardware::sm_90;
+  all.add({"constants that ptxas computes itself", compared ? Label::measured : Label::assumed,
+           fmt::format("line {}, {}: {}", statement.location.line, statement.opcode,
+                       compared ? "H100: every row, 200 tuples of operands" : "as ptxas 13.0 has it for sm_90, docs/assembler.md"),
+           "", ""});
+}
+
 /// "; beside it 3 specified, 1 measured", of everything but `least`.
 std::string others_text(const std::vector<Labelled>& all, const Labelled& least) {
   std::vector<std::string> texts;
@@ -131,6 +143,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
   for (const code::Matrix& matrix : program.matrices) all.add(labelled(matrix.instruction));
   for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
   add_contraction(program, all);
+  add_folding(program, all);
   for (const code::Operation& operation : program.operations) {
     all.add_opcode(program.statements[operation.statement]->opcode);
     if (operation.semantics != catalogue::Semantics::special) continue;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -17,7 +18,10 @@ constexpr float a = 1.0f + 0x1p-12f, rounded = 1.0f + 0x1p-11f;
 
 /// What `body` makes of %f1 = %f2 = 1 + 2^-12, as bits of f32, with and without contraction.
 float result_of(const std::string& body, bool contract) {
-  const std::string start = "mov.f32 %f1, 0f3F800800; mov.f32 %f2, 0f3F800800; mov.f32 %f3, 0fBF801000; mov.f32 %f4, 0f3F801000;\n";
+  // What ptxas does not know to be constants, of which it would make other constants: %r10 is 0, %f10 is 1.
+  std::string start = "shr.u32 %r10, %n, 20; add.u32 %r11, %r10, 0x3F800000; mov.b32 %f10, %r11;\n";
+  for (const auto& [name, bits] : {std::pair{"%f1", "0x3F800800"}, {"%f2", "0x3F800800"}, {"%f3", "0xBF801000"}, {"%f4", "0x3F801000"}})
+    start += std::string("add.u32 %r11, %r10, ") + bits + "; mov.b32 " + name + ", %r11;\n";
   const auto words = words_of(word_kernel(start + body + "\nmov.b32 %d, %f9;"), {1}, {32}, {}, 0, {.contract = contract});
   return std::bit_cast<float>(words[5]);
 }
@@ -44,10 +48,10 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
            // The factors change between product and sum.
            Case{"mul.f32 %f5, %f1, %f2; mov.f32 %f1, 0f00000000; add.f32 %f9, %f5, %f3;", lost},
            // Of two products the first operand is fused: fma(a, a, -(rounded)).
-           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, 0f3F800000; add.f32 %f9, %f5, %f6;", lost},
-           Case{"mul.f32 %f6, %f3, 0f3F800000; mul.f32 %f5, %f1, %f2; add.f32 %f9, %f6, %f5;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f10; add.f32 %f9, %f5, %f6;", lost},
+           Case{"mul.f32 %f6, %f3, %f10; mul.f32 %f5, %f1, %f2; add.f32 %f9, %f6, %f5;", 0},
            // Of two products the one with fewer uses [H200].
-           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, 0f3F800000; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.rn.f32 %f9, %f7, "
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f10; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.rn.f32 %f9, %f7, "
                 "%f8;",
                 lost},
            // A use whose result is overwritten counts for nothing [H200].
@@ -89,7 +93,7 @@ TEST_CASE("the product that div.approx and div.full end with is fused like any o
                         "mul.rn.f32 %f2, %f2, 0f3E800000; rcp.approx.ftz.f32 %f7, %f2; fma.rn.f32 %f8, %f1, %f7, 0fB2000000; "
                         "sub.rn.f32 %f9, %f6, %f8;",
                   true) == 0);
-  const std::string near = "mov.b32 %f2, 0x00000401; mov.b32 %f1, 0x00000403; ";
+  const std::string near = "add.u32 %r11, %r10, 0x401; mov.b32 %f2, %r11; add.u32 %r11, %r10, 0x403; mov.b32 %f1, %r11; ";
   CHECK(result_of(near + "div.approx.f32 %f5, %f1, %f2; add.f32 %f6, %f5, 0fBF800000; mul.rn.f32 %f1, %f1, 0f4B800000; "
                          "mul.rn.f32 %f2, %f2, 0f4B800000; rcp.approx.ftz.f32 %f7, %f2; fma.rn.f32 %f8, %f1, %f7, 0fBF800000; "
                          "sub.rn.f32 %f9, %f6, %f8;",

@@ -265,6 +265,18 @@ struct Limits {
   std::int64_t registers = 0;  ///< of a thread when it starts, where .maxnreg, or .maxntid with .minnctapersm, say that; else 0
 };
 
+/// What ptxas made of a statement with constant operands.
+struct Folded {
+  enum class Kind : std::uint8_t {
+    constant,    ///< its result is `bits`
+    simplified,  ///< something else gives the result; `bits` is the constant in it
+  };
+  std::uint32_t statement = 0;
+  Kind kind = Kind::constant;
+  std::uint64_t bits = 0;
+  bool own_bits = false;  ///< the instruction at run time may give others
+};
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -301,6 +313,7 @@ struct Program {
   std::vector<std::uint32_t> contracted;  ///< statements (adds) that are executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat otherwise, as nobody knows its rule there: beside branches, and where a product has other uses.
   std::vector<std::uint32_t> contraction_assumed;
+  std::vector<Folded> folded;  ///< in the order of the functions and their operations
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
 };

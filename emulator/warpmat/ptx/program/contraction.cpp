@@ -78,7 +78,7 @@ class Contraction {
 
   std::optional<Arithmetic> classify(const DraftOperation& draft) const {
     if (draft.operation.semantics != Semantics::compute || draft.operation.guarded || draft.results.size() != 1) return std::nullopt;
-    const std::string& opcode = draft_.program.statements[draft.operation.statement]->opcode;
+    const std::string opcode(draft.opcode);
     const auto kind = std::ranges::find_if(kinds, [&](const auto& k) { return opcode.starts_with(std::string(k.first) + '.'); });
     if (kind == kinds.end()) return std::nullopt;
     const Match* match = draft_.find_match(opcode);
@@ -220,6 +220,7 @@ class Contraction {
                            fmt::format("contraction would need {}, which is not in the catalogue", opcode)};
     DraftOperation operation;
     draft_.set_function(*match, operation.operation);
+    operation.opcode = draft_.matches.find(opcode)->first;
     operation.operation.statement = like.operation.statement;
     operation.results = std::move(results);
     operation.sources = std::move(sources);

@@ -19,7 +19,8 @@ inline constexpr bool is_constant(Value value) {
 }
 
 struct DraftOperation {
-  Operation operation{};  ///< without slots and targets
+  Operation operation{};      ///< without slots and targets
+  std::string_view opcode{};  ///< the row that it computes, which may be another than the statement's; empty where the machine executes it
   std::vector<Value> results{}, sources{};
   std::vector<Value> keeps{};  ///< registers that must still have their places: a wait's accumulators, which arrive there
   Value guard = 0;             ///< where operation.guarded

@@ -313,6 +313,7 @@ DraftOperation FunctionResolver::row(const std::string& opcode, std::vector<Valu
   if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", statement_->opcode, opcode));
   DraftOperation operation;
   draft_.set_function(*match, operation.operation);
+  operation.opcode = draft_.matches.find(opcode)->first;
   operation.results = std::move(results);
   operation.sources = std::move(sources);
   return operation;

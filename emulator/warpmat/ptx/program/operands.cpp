@@ -155,7 +155,7 @@ Value FunctionResolver::result(const syntax::Operand& operand, const ValueType& 
   const Value value = named_register(operand);
   const int bits = bits_of(value), needed = type.is_predicate() ? 1 : std::max(type.bits, 16);
   if (bits == needed && !(type.is_signed_integer() && type.bits < needed)) return value;
-  if (!may_be_wider || bits < needed || bits == 1 || needed == 1)
+  if (bits != needed && (!may_be_wider || bits < needed || bits == 1 || needed == 1))  // .s8 has a register of 8 bits, which has 16 here
     fail(operand, fmt::format("'{}' has {} bits; {} writes {} here", operand.text, bits, statement_->opcode, needed));
   if (!type.is_signed_integer() && class_of(value) == register_class_of(type.bits)) return value;  // zeros above the type's bits
   const Value narrow = temporary(register_class_of(type.bits));

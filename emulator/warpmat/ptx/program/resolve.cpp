@@ -11,6 +11,7 @@
 
 #include <warpmat/ptx/program/contraction.h>
 #include <warpmat/ptx/program/emit.h>
+#include <warpmat/ptx/program/folding.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/readable_name.h>
 
@@ -132,8 +133,12 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     read_limits(function, draft.program.limits);
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
-    if (errors.empty() && options.contract)
-      for (DraftFunction& f : draft.functions) contract(f, draft);
+    if (!errors.empty()) return;
+    fold(draft);
+    for (DraftFunction& f : draft.functions) {
+      if (options.contract) contract(f, draft);
+      order_constants(f, draft);
+    }
   });
 }
 

@@ -15,6 +15,7 @@ void FunctionResolver::compute(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   draft_.set_function(match, operation.operation);
+  operation.opcode = statement_->opcode;
   if (!catalogue::is_video(match)) {
     read_operands(match, operation);
     return add(std::move(operation));

@@ -1,0 +1,543 @@
+#include <warpmat/ptx/program/folding.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/folding_rules.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+
+namespace {
+
+constexpr std::size_t most_operands = 8;
+constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
+
+/// Registers whose value ptxas knows, the same in all lanes; predicates are 0 or 1.
+using Known = std::unordered_map<Value, std::uint64_t>;
+using Values = std::vector<std::uint64_t>;
+
+/// What the machine's function of an operation makes of constants.
+class Evaluator {
+ public:
+  Evaluator(const DraftFunction& function, const ProgramDraft& draft) : function_(function), draft_(draft) {}
+
+  RegisterClass class_of(Value value) const {
+    return is_constant(value) ? draft_.constants[value].register_class
+                              : function_.registers[static_cast<std::size_t>(value)].register_class;
+  }
+
+  /// Nothing where a register is of a class that is not followed.
+  std::optional<Values> run(const DraftOperation& operation, const Values& sources) {
+    if (operation.results.size() + sources.size() > most_operands) return std::nullopt;
+    std::array<void*, most_operands> results{};
+    std::array<const void*, most_operands> from{};
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const RegisterClass register_class = class_of(operation.sources[i]);
+      if (register_class == RegisterClass::quad) return std::nullopt;
+      from[i] = fill(next++, register_class, sources[i]);
+    }
+    for (std::size_t i = 0; i < operation.results.size(); ++i) {
+      if (class_of(operation.results[i]) == RegisterClass::quad) return std::nullopt;
+      results[i] = lanes_[next++].data();
+    }
+    if (operation.operation.kernel != nullptr)
+      operation.operation.kernel(results.data(), from.data(), draft_.program.modifiers[operation.operation.detail]);
+    else
+      operation.operation.function(results.data(), from.data());
+    Values values;
+    for (std::size_t i = 0; i < operation.results.size(); ++i) values.push_back(first_lane(results[i], class_of(operation.results[i])));
+    return values;
+  }
+
+ private:
+  const void* fill(std::size_t place, RegisterClass register_class, std::uint64_t value) {
+    std::array<std::uint64_t, lanes>& to = lanes_[place];
+    if (register_class == RegisterClass::predicate) value = value != 0 ? 0xffffffff : 0;
+    if (register_class != RegisterClass::wide) value = (value & 0xffffffff) << 32 | (value & 0xffffffff);
+    to.fill(value);
+    return to.data();
+  }
+
+  static std::uint64_t first_lane(const void* from, RegisterClass register_class) {
+    const std::uint64_t both = *static_cast<const std::uint64_t*>(from);
+    const auto word = static_cast<std::uint32_t>(std::endian::native == std::endian::little ? both : both >> 32);
+    return register_class == RegisterClass::wide ? both : register_class == RegisterClass::word ? word : word & 1;
+  }
+
+  const DraftFunction& function_;
+  const ProgramDraft& draft_;
+  alignas(register_alignment) std::array<std::array<std::uint64_t, lanes>, most_operands> lanes_{};
+};
+
+/// A place in the function's local memory, where parameters of calls lie, as a key of Known behind those of registers.
+class LocalPlace {
+ public:
+  static constexpr Value first = Value{1} << 28;
+
+  LocalPlace(std::int64_t offset, std::uint8_t bytes) : offset_(offset), bytes_(bytes) {}
+  static bool is_key(Value key) { return key >= first; }
+  explicit LocalPlace(Value key) : offset_((key - first) / 16), bytes_(static_cast<std::uint8_t>((key - first) % 16)) {}
+
+  /// Offsets that are larger are not followed.
+  bool has_key() const { return offset_ >= 0 && offset_ < (std::int64_t{1} << 24) && bytes_ <= 8; }
+  Value key() const { return first + static_cast<Value>(offset_ * 16 + bytes_); }
+  std::int64_t offset() const { return offset_; }
+  bool lies_in(std::int64_t begin, std::int64_t end) const { return offset_ >= begin && offset_ + bytes_ <= end; }
+  bool overlaps(std::int64_t begin, std::int64_t end) const { return offset_ < end && offset_ + bytes_ > begin; }
+  LocalPlace moved(std::int64_t by) const { return {offset_ + by, bytes_}; }
+
+ private:
+  std::int64_t offset_;
+  std::uint8_t bytes_;
+};
+
+/// What the only call of each function hands over; nothing of functions that are called at more than one place.
+using Handed = std::vector<Known>;
+
+class Folding {
+ public:
+  Folding(DraftFunction& function, ProgramDraft& draft, Handed& handed, const std::vector<int>& calls)
+      : function_(function),
+        draft_(draft),
+        handed_(handed),
+        calls_(calls),
+        evaluator_(function, draft),
+        blocks_(find_blocks(function)),
+        entry_(blocks_.size()) {}
+
+  /// `start` is what the function's caller hands over.
+  void run(const Known& start) {
+    find_constants(start);
+    rebuild();
+  }
+
+ private:
+  const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
+
+  std::optional<std::uint64_t> value_of(Value value, const Known& known) const {
+    if (is_constant(value)) {
+      const Constants::Constant& constant = draft_.constants[value];
+      if (constant.symbol.kind != Symbol::Kind::none || constant.register_class == RegisterClass::quad) return std::nullopt;
+      return constant.register_class == RegisterClass::predicate ? std::uint64_t{constant.low != 0} : constant.low;
+    }
+    const auto found = known.find(value);
+    return found == known.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// Whether an operation executes: yes, no, or nobody knows.
+  std::optional<bool> executes(const DraftOperation& draft, const Known& known) const {
+    if (!draft.operation.guarded) return true;
+    const auto guard = value_of(draft.guard, known);
+    return guard ? std::optional((*guard != 0) != draft.operation.guard_inverted) : std::nullopt;
+  }
+
+  const Match* match_of(const DraftOperation& draft) const {
+    return draft.opcode.empty() ? nullptr : draft_.find_match(std::string(draft.opcode));
+  }
+
+  /// The results that ptxas knows.
+  std::optional<Values> results_of(const DraftOperation& draft, const Known& known) {
+    const Match* match = match_of(draft);
+    if (match == nullptr || !catalogue::computes(draft.operation.semantics)) return std::nullopt;
+    Values sources;
+    for (const Value source : draft.sources) {
+      const auto value = value_of(source, known);
+      if (!value) return std::nullopt;
+      sources.push_back(*value);
+    }
+    auto results = evaluator_.run(draft, sources);
+    if (!results || results->empty()) return std::nullopt;
+    const auto folded = folded_result(*match, sources, results->front());
+    if (!folded) return std::nullopt;
+    results->front() = *folded;
+    return results;
+  }
+
+  /// What an operation leaves known.
+  void step(const DraftOperation& draft, Known& known) {
+    const auto runs = executes(draft, known);
+    if (runs == false) return;
+    if (draft.operation.semantics == Semantics::store) return store(draft, known);
+    if (draft.operation.semantics == Semantics::load && load(draft, runs == true, known)) return;
+    if (draft.operation.semantics == Semantics::call) forget_returned(draft, known);
+    const auto results = results_of(draft, known);
+    for (std::size_t i = 0; i < draft.results.size(); ++i) {
+      if (results && (runs == true || value_of(draft.results[i], known) == (*results)[i]))
+        known[draft.results[i]] = (*results)[i];
+      else
+        known.erase(draft.results[i]);
+    }
+  }
+
+  /// Where an access to local memory begins, if that is known.
+  std::optional<std::int64_t> local_offset(const DraftOperation& draft) const {
+    const Access& access = draft_.program.accesses[draft.operation.detail];
+    if (access.space != Space::local || !access.relative || !is_constant(draft.sources[0])) return std::nullopt;
+    return static_cast<std::int64_t>(draft_.constants[draft.sources[0]].low) + access.offset;
+  }
+
+  static void forget(Known& known, std::int64_t begin, std::int64_t end) {
+    std::erase_if(known, [&](const auto& item) { return LocalPlace::is_key(item.first) && LocalPlace(item.first).overlaps(begin, end); });
+  }
+
+  void store(const DraftOperation& draft, Known& known) const {
+    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const auto offset = local_offset(draft);
+    if (!offset) {
+      constexpr std::int64_t everything = std::int64_t{1} << 40;
+      if (access.space == Space::local || access.space == Space::generic) forget(known, 0, everything);
+      return;
+    }
+    forget(known, *offset, *offset + std::int64_t{access.bytes} * access.vector);
+    if (draft.operation.guarded || access.bytes > sizeof(std::uint64_t)) return;
+    for (std::size_t i = 0; i < access.vector; ++i) {
+      const LocalPlace place(*offset + static_cast<std::int64_t>(i) * access.bytes, access.bytes);
+      const auto value = value_of(draft.sources[1 + i], known);
+      if (value && place.has_key()) known[place.key()] = access.bytes == 8 ? *value : *value & ((std::uint64_t{1} << access.bytes * 8) - 1);
+    }
+  }
+
+  /// False where what is loaded is not known.
+  bool load(const DraftOperation& draft, bool runs, Known& known) const {
+    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const auto offset = local_offset(draft);
+    if (!offset || !runs || access.register_bits != access.bytes * 8) return false;
+    for (std::size_t i = 0; i < draft.results.size(); ++i) {
+      const LocalPlace place(*offset + static_cast<std::int64_t>(i) * access.bytes, access.bytes);
+      const auto found = place.has_key() ? known.find(place.key()) : known.end();
+      if (found == known.end())
+        known.erase(draft.results[i]);
+      else
+        known[draft.results[i]] = std::uint64_t{found->second};
+    }
+    return true;
+  }
+
+  /// What a function returns ptxas does not follow.
+  void forget_returned(const DraftOperation& draft, Known& known) const {
+    for (const ArgumentCopy& copy : draft_.program.calls[draft.operation.detail].returns)
+      forget(known, copy.caller, copy.caller + copy.bytes);
+  }
+
+  /// Parameters of a function that is called nowhere else.
+  void hand_over(const DraftOperation& draft, const Known& known) {
+    const Call& call = draft_.program.calls[draft.operation.detail];
+    if (call.target != Call::Target::function || calls_[static_cast<std::size_t>(call.function)] != 1) return;
+    Known& to = handed_[static_cast<std::size_t>(call.function)];
+    for (const auto& [key, value] : known)
+      for (const ArgumentCopy& copy : call.arguments)
+        if (LocalPlace::is_key(key) && LocalPlace(key).lies_in(copy.caller, copy.caller + copy.bytes))
+          to[LocalPlace(key).moved(copy.callee - copy.caller).key()] = value;
+    std::size_t next = 0;
+    for (const Value formal : draft_.functions[static_cast<std::size_t>(call.function)].parameter_registers) {
+      if (is_constant(formal)) continue;
+      if (const auto value = value_of(draft.sources[next++], known)) to[formal] = *value;
+    }
+  }
+
+  /// Blocks that may follow, where the last operation's guard is known only those that do.
+  std::vector<int> followers(const Block& block, const Known& known) const {
+    const DraftOperation& last = at(block.last - 1);
+    const auto runs = executes(last, known);
+    if (!last.operation.guarded || !runs || last.operation.semantics != Semantics::branch) return block.next;
+    const int taken = *runs ? function_.labels[static_cast<std::size_t>(last.label)] : block.last;
+    const auto found = std::ranges::find(blocks_, taken, &Block::first);
+    return found == blocks_.end() ? std::vector<int>{} : std::vector<int>{static_cast<int>(found - blocks_.begin())};
+  }
+
+  /// Keeps what holds on both paths to a block; true where that changed something.
+  static bool meet(std::optional<Known>& entry, const Known& other) {
+    if (!entry) {
+      entry = other;
+      return true;
+    }
+    return std::erase_if(*entry, [&](const auto& item) {
+             const auto found = other.find(item.first);
+             return found == other.end() || found->second != item.second;
+           }) != 0;
+  }
+
+  void find_constants(const Known& start) {
+    std::vector<int> waiting{0};
+    if (blocks_.empty()) return;
+    entry_[0] = start;
+    while (!waiting.empty()) {
+      const Block& block = blocks_[static_cast<std::size_t>(waiting.back())];
+      Known known = *entry_[static_cast<std::size_t>(waiting.back())];
+      waiting.pop_back();
+      for (int i = block.first; i < block.last; ++i) step(at(i), known);
+      for (const int next : followers(block, known))
+        if (meet(entry_[static_cast<std::size_t>(next)], known) && std::ranges::find(waiting, next) == waiting.end())
+          waiting.push_back(next);
+    }
+  }
+
+  Value constant(RegisterClass register_class, std::uint64_t bits) {
+    if (register_class == RegisterClass::predicate) bits = bits != 0 ? 0xffffffff : 0;
+    return draft_.constants.add(register_class, bits);
+  }
+
+  DraftOperation make(const std::string& opcode, Value result, std::vector<Value> sources, const DraftOperation& like) {
+    const Match* match = draft_.find_match(opcode);
+    if (match == nullptr)
+      throw StatementError{draft_.program.statements[like.operation.statement]->location, "folding would need " + opcode};
+    DraftOperation made;
+    made.opcode = draft_.matches.find(opcode)->first;
+    draft_.set_function(*match, made.operation);
+    made.operation.statement = like.operation.statement;
+    made.operation.guarded = like.operation.guarded;
+    made.operation.guard_inverted = like.operation.guard_inverted;
+    made.guard = like.guard;
+    made.results = {result};
+    made.sources = std::move(sources);
+    return made;
+  }
+
+  DraftOperation move(Value result, Value source, const DraftOperation& like) {
+    const RegisterClass register_class = evaluator_.class_of(result);
+    return make(register_class == RegisterClass::predicate ? "mov.pred"
+                : register_class == RegisterClass::wide    ? "mov.b64"
+                                                           : "mov.b32",
+                result, {source}, like);
+  }
+
+  Value temporary(Value like) {
+    function_.registers.push_back(function_.registers[static_cast<std::size_t>(like)]);
+    return static_cast<Value>(function_.registers.size() - 1);
+  }
+
+  void note(const DraftOperation& draft, Folded::Kind kind, std::uint64_t bits, bool own_bits) {
+    draft_.program.folded.push_back({draft.operation.statement, kind, bits, own_bits});
+  }
+
+  /// A result that ptxas stores. Rewritten where its bits are not the machine's, or contraction would take it for a product or a sum.
+  bool fold_result(const DraftOperation& draft, const Known& known, std::vector<DraftOperation>& out) {
+    const auto results = results_of(draft, known);
+    if (!results || draft.results.size() != 1) return false;
+    Values sources;
+    for (const Value source : draft.sources) sources.push_back(*value_of(source, known));
+    const bool own_bits = evaluator_.run(draft, sources)->front() != results->front();
+    const Match& match = *match_of(draft);
+    const bool floating = !match.types.empty() && match.types[0]->type_class == catalogue::ValueType::Class::floating;
+    if (match.pattern->mnemonic != "mov" && match.pattern->mnemonic.front() != '%')
+      note(draft, Folded::Kind::constant, results->front(), own_bits);
+    if (!own_bits && !floating) return false;
+    out.push_back(move(draft.results[0], constant(evaluator_.class_of(draft.results[0]), results->front()), draft));
+    return true;
+  }
+
+  bool simplify(const DraftOperation& draft, const Known& known, std::vector<DraftOperation>& out) {
+    const Match* match = match_of(draft);
+    if (match == nullptr || draft.operation.semantics != Semantics::compute || draft.results.empty()) return false;
+    std::vector<std::optional<std::uint64_t>> sources;
+    for (const Value source : draft.sources) sources.push_back(value_of(source, known));
+    if (match->pattern->mnemonic == "div" && sources.size() == 2 && sources[1] && *sources[1] != std::bit_cast<std::uint32_t>(1.0F))
+      return divide(draft, *match, *sources[1], out);
+    const auto rule = simplified(*match, sources);
+    if (!rule) return false;
+    const bool copied = match->pattern->mnemonic == "mul";  // which differs in NaNs alone
+    note(draft, Folded::Kind::simplified, rule->bits, !copied);
+    const Value result = draft.results[0];
+    switch (rule->kind) {
+      case Simplified::Kind::constant: out.push_back(move(result, constant(evaluator_.class_of(result), rule->bits), draft)); return true;
+      case Simplified::Kind::source: replace_first_result(draft, draft.sources[rule->source], out); return true;
+      case Simplified::Kind::masked: {
+        const Value kept = temporary(result);
+        out.push_back(make("and.b32", kept, {draft.sources[rule->source], constant(RegisterClass::word, ~rule->mask & 0xffffffff)}, draft));
+        out.push_back(make("or.b32", result, {kept, constant(RegisterClass::word, rule->bits)}, draft));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The first result becomes `source`; the others stay what the operation makes them.
+  void replace_first_result(const DraftOperation& draft, Value source, std::vector<DraftOperation>& out) {
+    if (draft.results.size() == 1) return out.push_back(move(draft.results[0], source, draft));
+    const Value kept = temporary(draft.results[0]);
+    out.push_back(move(kept, source, draft));
+    out.push_back(draft);
+    out.push_back(move(draft.results[0], kept, draft));
+  }
+
+  bool divide(const DraftOperation& draft, const Match& match, std::uint64_t divisor, std::vector<DraftOperation>& out) {
+    const auto by = constant_divisor(match, static_cast<std::uint32_t>(divisor));
+    if (!by) return false;
+    note(draft, Folded::Kind::simplified, by->reciprocal, true);
+    const std::string ftz = match.has(".ftz") ? ".ftz" : "";
+    Value dividend = draft.sources[0];
+    if (by->scale != std::bit_cast<std::uint32_t>(1.0F)) {
+      const Value scaled = temporary(draft.results[0]);
+      out.push_back(make("mul.rn" + ftz + ".f32", scaled, {dividend, constant(RegisterClass::word, by->scale)}, draft));
+      dividend = scaled;
+    }
+    // A product that sums may take into an fma, as ptxas has it.
+    out.push_back(make("mul" + ftz + ".f32", draft.results[0], {dividend, constant(RegisterClass::word, by->reciprocal)}, draft));
+    return true;
+  }
+
+  /// Sources of f64 arithmetic that are known become constants, for order_constants().
+  void insert_constants(DraftOperation& draft, const Known& known) {
+    const Match* match = match_of(draft);
+    if (match == nullptr || match->types.size() != 1 || match->types[0]->name != "f64") return;
+    for (Value& source : draft.sources)
+      if (const auto value = value_of(source, known); value && !is_constant(source) && evaluator_.class_of(source) == RegisterClass::wide)
+        source = constant(RegisterClass::wide, *value);
+  }
+
+  void rebuild() {
+    std::vector<DraftOperation> out;
+    std::vector<int> moved(function_.operations.size() + 1);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      Known known = entry_[b].value_or(Known{});
+      for (int i = blocks_[b].first; i < blocks_[b].last; ++i) {
+        moved[static_cast<std::size_t>(i)] = static_cast<int>(out.size());
+        const DraftOperation draft = at(i);
+        const bool reached = entry_[b].has_value() && executes(draft, known) != false;
+        if (!reached || (!fold_result(draft, known, out) && !simplify(draft, known, out))) {
+          out.push_back(draft);
+          if (reached) insert_constants(out.back(), known);
+          if (reached && draft.operation.semantics == Semantics::call) hand_over(draft, known);
+        }
+        step(draft, known);
+      }
+    }
+    moved.back() = static_cast<int>(out.size());
+    function_.operations = std::move(out);
+    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+  }
+
+  DraftFunction& function_;
+  ProgramDraft& draft_;
+  Handed& handed_;
+  const std::vector<int>& calls_;  ///< how many there are of each function
+  Evaluator evaluator_;
+  std::vector<Block> blocks_;
+  std::vector<std::optional<Known>> entry_;  ///< of blocks that are reached
+};
+
+constexpr std::array commutative{"add", "mul", "fma", "mad", "min", "max"};
+
+/// Puts the constants of f64 instructions where ptxas has them.
+class Ordering {
+ public:
+  explicit Ordering(ProgramDraft& draft) : draft_(draft) {}
+
+  void run(DraftFunction& function) {
+    function_ = &function;
+    std::vector<DraftOperation> out;
+    std::vector<int> moved;
+    for (DraftOperation& operation : function.operations) {
+      moved.push_back(static_cast<int>(out.size()));
+      if (is_f64(operation)) order(operation, out);
+      out.push_back(std::move(operation));
+    }
+    moved.push_back(static_cast<int>(out.size()));
+    function.operations = std::move(out);
+    for (int& label : function.labels) label = moved[static_cast<std::size_t>(label)];
+  }
+
+ private:
+  std::uint64_t bits(Value value) const { return draft_.constants[value].low; }
+  Value negative(Value value) { return draft_.constants.add(RegisterClass::wide, bits(value) ^ f64_sign); }
+
+  bool is_f64(const DraftOperation& operation) {
+    if (operation.opcode.empty() || operation.sources.size() < 2) return false;
+    match_ = draft_.find_match(std::string(operation.opcode));
+    return match_ != nullptr && match_->types.size() == 1 && match_->types[0]->name == "f64";
+  }
+
+  void set_opcode(DraftOperation& operation, const std::string& opcode) {
+    const Match* match = draft_.find_match(opcode);
+    operation.opcode = draft_.matches.find(opcode)->first;
+    draft_.set_function(*match, operation.operation);
+  }
+
+  void order(DraftOperation& operation, std::vector<DraftOperation>& out) {
+    const std::string_view mnemonic = match_->pattern->mnemonic;
+    Value &first = operation.sources[0], &second = operation.sources[1];
+    if (mnemonic == "sub") return subtract(operation, out);
+    if (std::ranges::find(commutative, mnemonic) == commutative.end()) return;
+    const bool nearest = !match_->has(".rz") && !match_->has(".rm") && !match_->has(".rp"), product = mnemonic == "mul";
+    if (product && nearest) take_sign(first, second);
+    if (changes_places(first, second)) std::swap(first, second);
+    if (product && !nearest && is_constant(second) && low_word(second) != 0) take_sign(first, second);
+  }
+
+  /// Of two constants whose second one is negative both signs turn.
+  void take_sign(Value& first, Value& second) {
+    if (!is_constant(first) || !is_constant(second) || (bits(second) & f64_sign) == 0) return;
+    first = negative(first);
+    second = negative(second);
+  }
+
+  std::uint32_t low_word(Value value) const { return static_cast<std::uint32_t>(bits(value)); }
+  /// A zero is a register and comes first; what has no low bits fits the instruction, in its second place.
+  int rank(Value value) const { return bits(value) == 0 ? 0 : low_word(value) == 0 ? 2 : 1; }
+
+  bool changes_places(Value first, Value second) const {
+    if (!is_constant(first)) return is_constant(second) && rank(second) == 0;
+    if (!is_constant(second)) return rank(first) != 0;
+    return std::pair(rank(first), bits(first)) > std::pair(rank(second), bits(second));
+  }
+
+  /// A difference is the sum with the negative, which turns a constant NaN's sign too, and no other's.
+  void subtract(DraftOperation& operation, std::vector<DraftOperation>& out) {
+    Value &first = operation.sources[0], &second = operation.sources[1];
+    if (!is_constant(second) && (!is_constant(first) || rank(first) == 0)) return;
+    std::string opcode(operation.opcode);
+    opcode.replace(0, 3, "add");
+    set_opcode(operation, opcode);
+    if (is_constant(second)) {
+      second = negative(second);
+      if (changes_places(first, second)) std::swap(first, second);
+      return;
+    }
+    DraftOperation turned;
+    set_opcode(turned, "neg.f64");
+    turned.operation.statement = operation.operation.statement;
+    function_->registers.push_back({RegisterClass::wide, 64});
+    turned.results = {static_cast<Value>(function_->registers.size() - 1)};
+    turned.sources = {second};
+    second = first;
+    first = turned.results[0];
+    out.push_back(std::move(turned));
+  }
+
+  ProgramDraft& draft_;
+  DraftFunction* function_ = nullptr;
+  const Match* match_ = nullptr;
+};
+
+}  // namespace
+
+void fold(ProgramDraft& draft) {
+  std::vector<int> calls(draft.functions.size());
+  for (const DraftFunction& function : draft.functions)
+    for (const DraftOperation& operation : function.operations) {
+      if (operation.operation.semantics != Semantics::call) continue;
+      const Call& call = draft.program.calls[operation.operation.detail];
+      if (call.target == Call::Target::function) ++calls[static_cast<std::size_t>(call.function)];
+    }
+  // A function stands behind the first one that calls it.
+  Handed handed(draft.functions.size());
+  for (std::size_t i = 0; i < draft.functions.size(); ++i) {
+    const Known start = handed[i];
+    Folding(draft.functions[i], draft, handed, calls).run(start);
+  }
+}
+
+void order_constants(DraftFunction& function, ProgramDraft& draft) {
+  Ordering(draft).run(function);
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+/// Does to instructions with constant operands what ptxas does (folding_rules.h): results that it knows become constants, others become
+/// simpler. Constants go through moves, arithmetic, conversions and predicates, along branches and, where all paths agree, behind them,
+/// and into functions that are called at one place; not through loops that change them or memory. Before contraction, which sees what is
+/// left.
+///
+/// What became of each statement is noted in Program::folded.
+void fold(ProgramDraft& draft);
+
+/// Puts the constants of f64 instructions into the operand where ptxas has them: of two NaNs the second counts. Behind contraction.
+void order_constants(DraftFunction& function, ProgramDraft& draft);
+
+}  // namespace warpmat::code

@@ -1,0 +1,320 @@
+#include <warpmat/ptx/program/folding_rules.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string_view>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::ValueType;
+
+namespace {
+
+constexpr std::uint32_t f32_sign = 0x80000000, f32_infinity = 0x7f800000, f32_quiet = 0x00400000, f32_nan = 0x7fffffff;
+constexpr std::uint32_t f32_one = 0x3f800000, smallest_normal = 0x00800000, two_to_126 = 0x7e800000;
+constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
+
+float to_float(std::uint64_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+std::uint32_t to_bits(double value) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+bool is_f32_nan(std::uint64_t bits) {
+  return (bits & ~std::uint64_t{f32_sign}) > f32_infinity;
+}
+/// Subnormal numbers become zeros.
+std::uint32_t flush(std::uint64_t bits) {
+  const auto word = static_cast<std::uint32_t>(bits);
+  return (word & f32_infinity) == 0 ? word & f32_sign : word;
+}
+
+/// Whether the low bits that `type` has are a NaN.
+bool is_nan(const ValueType& type, std::uint64_t bits) {
+  const auto above = [&](std::uint64_t sign, std::uint64_t infinity) { return (bits & (sign - 1)) > infinity; };
+  if (type.name == "f16") return above(0x8000, 0x7c00);
+  if (type.name == "bf16") return above(0x8000, 0x7f80);
+  if (type.name == "f32" || type.name == "tf32") return above(f32_sign, f32_infinity);
+  if (type.name == "f64") return above(f64_sign, 0x7ff0000000000000);
+  return false;
+}
+
+// The functions of the multi-function unit, rounded correctly. Without .ftz ptxas scales operands or results out of the subnormal numbers,
+// as it does for the unit, and rounds after each step.
+
+double exp2_of(double x) {
+  return std::exp2(x);
+}
+double log2_of(double x) {
+  return std::log2(x);
+}
+double reciprocal_of(double x) {
+  return 1 / x;
+}
+double reciprocal_root_of(double x) {
+  return 1 / std::sqrt(x);
+}
+double root_of(double x) {
+  return std::sqrt(x);
+}
+double sine_of(double x) {
+  return std::sin(x);
+}
+double cosine_of(double x) {
+  return std::cos(x);
+}
+
+struct Function {
+  std::string_view mnemonic;
+  double (*of)(double);
+  bool flushes;  ///< subnormal operands also without .ftz
+};
+
+constexpr std::array functions{Function{"ex2", exp2_of, false},       Function{"lg2", log2_of, false},
+                               Function{"rcp", reciprocal_of, false}, Function{"rsqrt", reciprocal_root_of, false},
+                               Function{"sqrt", root_of, false},      Function{"sin", sine_of, true},
+                               Function{"cos", cosine_of, true}};
+
+const Function* find_function(const Match& match) {
+  if (!match.has(".approx") || match.types.size() != 1 || match.types[0]->name != "f32") return nullptr;
+  const auto* const found = std::ranges::find(functions, match.pattern->mnemonic, &Function::mnemonic);
+  return found == functions.end() ? nullptr : found;
+}
+
+/// The function without .ftz of a normal or subnormal number.
+std::uint32_t scaled(const Function& function, float x) {
+  if (function.mnemonic == "ex2" && x < -126) {
+    const auto root = static_cast<float>(function.of(x * 0.5));
+    return to_bits(static_cast<double>(root) * root);
+  }
+  if (function.mnemonic == "rcp" && std::abs(x) > std::bit_cast<float>(two_to_126))
+    return to_bits(static_cast<float>(function.of(x * 0.25)) * 0.25);
+  if (function.mnemonic == "lg2" && std::abs(x) < std::bit_cast<float>(smallest_normal))
+    return to_bits(static_cast<double>(static_cast<float>(function.of(x * 0x1p24))) - 24);
+  return to_bits(function.of(x));
+}
+
+std::optional<std::uint64_t> approximate(const Function& function, const Match& match, std::uint64_t source, std::uint64_t computed) {
+  const bool ftz = match.has(".ftz");
+  const float x = to_float(ftz || function.flushes ? flush(source) : static_cast<std::uint32_t>(source));
+  if (is_f32_nan(computed) || (x == 0 && function.mnemonic == "lg2")) return std::nullopt;
+  if (x == 0 || std::isinf(x)) return computed;
+  return ftz ? flush(to_bits(function.of(x))) : scaled(function, x);
+}
+
+/// The quotient that a constant divisor's steps make of a constant dividend.
+std::optional<std::uint64_t> quotient(const Match& match, std::uint64_t dividend, std::uint64_t divisor) {
+  const auto by = constant_divisor(match, static_cast<std::uint32_t>(divisor));
+  if (!by) return std::nullopt;
+  const auto flushed = [&](std::uint32_t bits) { return match.has(".ftz") ? flush(bits) : bits; };
+  const auto times = [&](std::uint32_t a, std::uint32_t b) {
+    return flushed(to_bits(static_cast<double>(to_float(flushed(a))) * to_float(flushed(b))));
+  };
+  const std::uint32_t scaled_dividend =
+      by->scale == f32_one ? static_cast<std::uint32_t>(dividend) : times(static_cast<std::uint32_t>(dividend), by->scale);
+  // A subnormal dividend is not flushed before an infinite reciprocal.
+  if (match.has(".ftz") && (dividend & ~std::uint64_t{f32_sign}) != 0 && flush(dividend) != dividend &&
+      (by->reciprocal & ~f32_sign) == f32_infinity)
+    return ((static_cast<std::uint32_t>(dividend) ^ by->reciprocal) & f32_sign) | f32_infinity;
+  const std::uint32_t result = times(scaled_dividend, by->reciprocal);
+  if (is_f32_nan(result)) return std::nullopt;
+  return result;
+}
+
+// NaNs, whose payload the machine drops or keeps otherwise.
+
+/// abs and neg turn a sign, of f32 after making the NaN quiet; of f16 that is not packed and of bf16, NaNs are the machine's.
+std::uint64_t with_sign(const Match& match, std::uint64_t source, std::uint64_t computed) {
+  const ValueType& type = *match.types[0];
+  const bool absolute = match.pattern->mnemonic == "abs";
+  const auto turned = [&](std::uint64_t bits, std::uint64_t sign) { return absolute ? bits & ~sign : bits ^ sign; };
+  if (type.name == "f32") return is_f32_nan(source) ? turned(source | f32_quiet, f32_sign) : computed;
+  if (type.name == "f64") return turned(source, f64_sign);
+  return type.name == "f16x2" ? turned(source, 0x80008000) : computed;
+}
+
+/// A NaN converted from one type to another, where it is not the machine's.
+struct ConvertedNan {
+  std::string_view to, from;
+  std::uint64_t nan;
+};
+constexpr std::array converted_nans{ConvertedNan{"f32", "bf16", f32_nan}, ConvertedNan{"f64", "f16", 0x7fffffffe0000000},
+                                    ConvertedNan{"f64", "bf16", 0x7fffffffe0000000}, ConvertedNan{"f16", "f64", 0x7fff},
+                                    ConvertedNan{"bf16", "f64", 0x7fff}};
+
+/// What ptxas does with conversions: those that it leaves to the machine have another rounding, or wide integers beside floating point.
+std::optional<std::uint64_t> converted(const Match& match, std::uint64_t source, std::uint64_t computed) {
+  if (match.types.size() != 2 || match.has(".relu") || match.has(".satfinite")) return std::nullopt;
+  const ValueType &to = *match.types[0], &from = *match.types[1];
+  const bool to_floating = to.type_class == ValueType::Class::floating, from_floating = from.type_class == ValueType::Class::floating;
+  if (!to_floating && !from_floating) return computed;
+  if (match.has(".rz") || match.has(".rm") || match.has(".rp") || match.has(".rmi") || match.has(".rpi")) return std::nullopt;
+  if (!to_floating) return is_nan(from, source) || to.bits < 16 ? std::nullopt : std::optional(computed);
+  if (!from_floating) return to.name == "f32" && from.bits <= 32 ? std::optional(computed) : std::nullopt;
+  if (to.bits > 16 && to.bits < 32) return std::nullopt;
+  if (!is_nan(from, source) || match.has(".sat")) return computed;
+  if (to.name == "f32" && from.name == "f32" && match.has(".ftz") && !match.has(".rni") && !match.has(".rzi")) return source | f32_quiet;
+  const auto* const nan =
+      std::ranges::find_if(converted_nans, [&](const ConvertedNan& c) { return c.to == to.name && c.from == from.name; });
+  return nan == converted_nans.end() ? computed : nan->nan;
+}
+
+// Everything else gives what the machine does, or is left to it.
+
+using Condition = bool (*)(const Match& match, std::uint64_t computed);
+
+bool always(const Match&, std::uint64_t) {
+  return true;
+}
+bool has_rounding(const Match& match) {
+  return match.has(".rn") || match.has(".rz") || match.has(".rm") || match.has(".rp");
+}
+/// Of f32 with .rn every result; without a rounding modifier all but NaNs.
+bool sum_or_product(const Match& match, std::uint64_t computed) {
+  const ValueType& type = *match.types[0];
+  if (type.name == "f32" && has_rounding(match)) return match.has(".rn") && !match.has(".sat");
+  return (type.name == "f32" || type.name == "f64") && !has_rounding(match) && !is_nan(type, computed);
+}
+bool arithmetic(const Match& match, std::uint64_t computed) {
+  if (match.types.empty()) return false;
+  const ValueType& type = *match.types[0];
+  if (type.type_class == ValueType::Class::floating) return sum_or_product(match, computed);
+  if (match.has(".relu") || type.name.ends_with("x2")) return false;
+  if (match.has(".cc")) return match.pattern->mnemonic == "add" && type.bits == 32;
+  if (match.has(".hi")) return match.pattern->mnemonic == "mul" ? type.bits <= 32 : type.bits == 16;
+  return true;
+}
+bool extremum(const Match& match, std::uint64_t computed) {
+  if (match.types.empty() || match.has(".relu") || match.has(".NaN") || match.has(".xorsign") || match.has(".abs")) return false;
+  const ValueType& type = *match.types[0];
+  if (type.name == "f64") return !is_nan(type, computed);
+  return type.name == "f32" || (type.type_class != ValueType::Class::floating && !type.name.ends_with("x2"));
+}
+bool plain_types(const Match& match, std::uint64_t) {
+  return std::ranges::all_of(match.types, [](const ValueType* type) {
+    return type->type_class != ValueType::Class::floating || type->name == "f32" || type->name == "f64";
+  });
+}
+
+struct FoldingRule {
+  std::string_view mnemonic;
+  Condition folds;
+};
+
+constexpr std::array rules{
+    FoldingRule{"mov", always},      FoldingRule{"selp", always},    FoldingRule{"%pack", always},   FoldingRule{"%unpack", always},
+    FoldingRule{"%extend", always},  FoldingRule{"and", always},     FoldingRule{"or", always},      FoldingRule{"xor", always},
+    FoldingRule{"not", always},      FoldingRule{"cnot", always},    FoldingRule{"shl", always},     FoldingRule{"shr", always},
+    FoldingRule{"shf", always},      FoldingRule{"popc", always},    FoldingRule{"clz", always},     FoldingRule{"brev", always},
+    FoldingRule{"bfind", always},    FoldingRule{"bfe", always},     FoldingRule{"bfi", always},     FoldingRule{"mul24", always},
+    FoldingRule{"mad24", always},    FoldingRule{"testp", always},   FoldingRule{"fns", always},     FoldingRule{"setp", plain_types},
+    FoldingRule{"set", plain_types}, FoldingRule{"add", arithmetic}, FoldingRule{"sub", arithmetic}, FoldingRule{"mul", arithmetic},
+    FoldingRule{"min", extremum},    FoldingRule{"max", extremum}};
+
+/// mad of integers; of floating point it is fma, which ptxas leaves to the machine.
+bool folds_mad(const Match& match) {
+  return match.pattern->mnemonic == "mad" && !match.types.empty() && match.types[0]->type_class != ValueType::Class::floating &&
+         !match.has(".cc") && !match.has(".sat") && (!match.has(".hi") || match.types[0]->bits == 16);
+}
+
+bool is_quotient(const Match& match) {
+  return match.pattern->mnemonic == "div" && (match.has(".approx") || match.has(".full"));
+}
+
+/// A rule by which instructions become simpler.
+struct Simplification {
+  std::string_view mnemonic;
+  std::optional<Simplified> (*of)(const Match&, std::span<const std::optional<std::uint64_t>>);
+};
+
+constexpr std::uint64_t low_byte = 255;
+
+/// x * 1 and x / 1 without a rounding modifier keep every bit of x.
+std::optional<Simplified> product(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  if (match.types.size() != 1 || match.has(".ftz") || match.has(".sat") || has_rounding(match)) return std::nullopt;
+  struct One {
+    std::string_view type;
+    std::uint64_t bits;
+  };
+  constexpr std::array ones{One{"f32", f32_one}, One{"f64", 0x3ff0000000000000}, One{"f16", 0x3c00}, One{"bf16", 0x3f80}};
+  const auto* const one = std::ranges::find(ones, match.types[0]->name, &One::type);
+  if (one == ones.end()) return std::nullopt;
+  if (sources[1] == one->bits) return Simplified{Simplified::Kind::source, 0};
+  if (sources[0] == one->bits && match.pattern->mnemonic == "mul") return Simplified{Simplified::Kind::source, 1};
+  return std::nullopt;
+}
+
+std::optional<Simplified> divided(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  return is_quotient(match) ? product(match, sources) : std::nullopt;
+}
+
+/// A signed field above bit 31 is taken for -1.
+std::optional<Simplified> extracted(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  if (match.types[0]->name != "s32" || sources[0] || !sources[1] || !sources[2]) return std::nullopt;
+  if ((*sources[1] & low_byte) < 32 || (*sources[2] & low_byte) == 0) return std::nullopt;
+  return Simplified{Simplified::Kind::constant, 0, 0xffffffff};
+}
+
+/// Of the length of a constant field that is inserted at bit 1 or above, the low five bits count.
+std::optional<Simplified> inserted(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  if (match.types[0]->bits != 32 || !sources[0] || sources[1] || !sources[2] || !sources[3]) return std::nullopt;
+  const std::uint64_t position = *sources[2] & low_byte, length = *sources[3] & low_byte;
+  if (position == 0 || position >= 32 || length < 32) return std::nullopt;
+  const std::uint64_t mask = (((std::uint64_t{1} << (length & 31)) - 1) << position) & 0xffffffff;
+  return Simplified{Simplified::Kind::masked, 1, (*sources[0] << position) & mask, mask};
+}
+
+/// A constant selector of slct.s32.s32 is compared as an f32.
+std::optional<Simplified> selected(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  if (match.types.size() != 2 || match.types[0]->name != "s32" || match.types[1]->name != "s32" || !sources[2]) return std::nullopt;
+  return Simplified{Simplified::Kind::source, to_float(*sources[2]) >= 0 ? std::size_t{0} : std::size_t{1}};
+}
+
+/// The upper half of a 64-bit product whose carry is a constant 0 becomes the second factor.
+std::optional<Simplified> carried(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  if (!match.has(".hi") || match.types[0]->bits != 64 || sources.back() != 0) return std::nullopt;
+  return Simplified{Simplified::Kind::source, 1};
+}
+
+constexpr std::array simplifications{Simplification{"mul", product},  Simplification{"div", divided},   Simplification{"bfe", extracted},
+                                     Simplification{"bfi", inserted}, Simplification{"slct", selected}, Simplification{"madc", carried}};
+
+}  // namespace
+
+std::optional<std::uint64_t> folded_result(const Match& match, std::span<const std::uint64_t> sources, std::uint64_t computed) {
+  if (const Function* function = find_function(match)) return approximate(*function, match, sources[0], computed);
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  if (is_quotient(match)) return quotient(match, sources[0], sources[1]);
+  if (mnemonic == "cvt") return converted(match, sources[0], computed);
+  if ((mnemonic == "abs" || mnemonic == "neg") && match.types.size() == 1) {
+    if (match.types[0]->type_class != ValueType::Class::floating) return computed;
+    if (match.has(".ftz") && match.types[0]->name != "f32") return std::nullopt;
+    return with_sign(match, sources[0], computed);
+  }
+  if (folds_mad(match)) return computed;
+  const auto* const rule = std::ranges::find(rules, mnemonic, &FoldingRule::mnemonic);
+  return rule != rules.end() && rule->folds(match, computed) ? std::optional(computed) : std::nullopt;
+}
+
+std::optional<Simplified> simplified(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+  const auto* const rule = std::ranges::find(simplifications, std::string_view(match.pattern->mnemonic), &Simplification::mnemonic);
+  return rule == simplifications.end() ? std::nullopt : rule->of(match, sources);
+}
+
+std::optional<ConstantDivisor> constant_divisor(const Match& match, std::uint32_t divisor) {
+  if (!is_quotient(match) || is_f32_nan(divisor)) return std::nullopt;
+  ConstantDivisor by;
+  const std::uint32_t magnitude = divisor & ~f32_sign;
+  float scale = 1;
+  if (match.has(".full") && magnitude > two_to_126) scale = 0.25F;
+  if (!match.has(".ftz") && magnitude < smallest_normal) scale = 0x1p24F;
+  by.scale = std::bit_cast<std::uint32_t>(scale);
+  const float scaled_divisor = to_float(flush(std::bit_cast<std::uint32_t>(to_float(divisor) * scale)));
+  by.reciprocal = flush(to_bits(1.0 / scaled_divisor));
+  return by;
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,124 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "catch.h"
+#include "compressed_table.h"
+#include "gpu/compare/constant_sweep.h"
+#include "gpu/stored_constants.h"
+#include "paths.h"
+#include "tables/assembler.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr PtxVersion version{9, 0};
+constexpr std::size_t word_bytes = 8, lane_count = 32;
+
+const Target& sm_90a() {
+  return target("sm_90a");
+}
+
+std::string module_of(const std::vector<ConstantCase>& cases, std::size_t tuples) {
+  std::string text = fmt::format(".version {}\n.target {}\n.address_size 64\n", to_string(version), sm_90a().name);
+  for (std::size_t i = 0; i < cases.size(); ++i) text += constant_entry(cases[i], fmt::format("k{}", i), 0, tuples);
+  return text;
+}
+
+std::string assembled(const std::string& text) {
+  const auto directory = std::filesystem::temp_directory_path() / fmt::format("warpmat_constants_{}", ::getpid());
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory / "module.ptx") << text;
+  const std::string command =
+      fmt::format("ptxas -arch={} -o '{}' '{}'", sm_90a().name, (directory / "module.cubin").string(), (directory / "module.ptx").string());
+  const int status = std::system(command.c_str());
+  std::ifstream file(directory / "module.cubin", std::ios::binary);
+  const std::string cubin{std::istreambuf_iterator<char>(file), {}};
+  std::filesystem::remove_all(directory);
+  return status == 0 ? cubin : "";
+}
+
+/// The first spelling of each row, all operands constant; narrow registers of 8 bits are stored as bytes.
+std::vector<ConstantCase> all_constant(const std::vector<ScalarCase>& cases) {
+  std::vector<ConstantCase> constant;
+  for (const ConstantCase& c : constant_cases(cases))
+    if (c.variable == 0) constant.push_back(c);
+  return constant;
+}
+
+}  // namespace
+
+TEST_CASE("the immediates that ptxas stores for instructions with constant operands are what the emulator computes", "[folding]") {
+  if (!has_ptxas()) {
+    WARN("no ptxas 13.0 here: its machine code is not compared, the recorded answers of a GPU are");
+    return;
+  }
+  constexpr std::size_t tuples = 40, least = 4000;
+  // Every spelling of what ptxas computes in a way of its own, else the first of each row.
+  std::vector<ScalarCase> cases = scalar_cases(sm_90a(), version), rows = first_spellings(cases);
+  const auto has_own_arithmetic = [](const ScalarCase& c) {
+    const auto begins = [&](auto... texts) { return (c.opcode.starts_with(texts) || ...); };
+    return c.opcode.find(".approx") != std::string::npos || begins("div.full", "abs.", "neg.", "cvt.f32", "cvt.f64", "cvt.ftz");
+  };
+  std::erase_if(cases, [&](const ScalarCase& c) { return !has_own_arithmetic(c); });
+  std::erase_if(rows, [&](const ScalarCase& c) { return has_own_arithmetic(c) || c.opcode.starts_with("v"); });
+  cases.insert(cases.end(), rows.begin(), rows.end());
+  const std::vector<ConstantCase> constant = all_constant(cases);
+  const std::string text = module_of(constant, tuples);
+  const auto stored = stored_constants(assembled(text));
+  REQUIRE(stored.size() == constant.size());
+  EmulatorConstantRunner emulator(sm_90a());
+  emulator.load(text);
+  std::size_t compared = 0, different = 0;
+  for (std::size_t i = 0; i < constant.size(); ++i) {
+    const std::size_t results = constant[i].shown->results.size();
+    const std::string name = fmt::format("k{}", i);
+    const auto words = emulator.run(name, {}, tuples * results * lane_count);
+    for (const auto& [offset, word] : stored.at(name)) {
+      const std::uint64_t computed = words.at(static_cast<std::size_t>(offset) / word_bytes) >> (offset % word_bytes * 8);
+      ++compared;
+      if (static_cast<std::uint32_t>(computed) == word) continue;
+      ++different;
+      UNSCOPED_INFO(fmt::format("{}, offset {}: ptxas stores {:#x}, the emulator has {:#x}", constant[i].title(), offset, word,
+                                static_cast<std::uint32_t>(computed)));
+    }
+  }
+  CHECK(different == 0);
+  CHECK(compared > least);  // else nothing was read
+}
+
+// docs/assembler.md says how they were recorded.
+TEST_CASE("instructions with constant operands give what an H100 gave", "[folding][vectors]") {
+  std::map<std::string, std::string> recorded;
+  std::size_t tuples = 0;
+  for (const std::string& line : read_compressed_lines(source_path("tests/vectors/constants_sm_90.tsv.gz"))) {
+    const std::size_t tabulator = line.find('\t');
+    if (line.starts_with('#'))
+      tuples = std::stoul(line.substr(line.rfind(';') + 1));
+    else
+      recorded[line.substr(0, tabulator)] = line.substr(tabulator + 1);
+  }
+  const std::vector<ScalarCase> cases = first_spellings(scalar_cases(sm_90a(), version));
+  const ConstantSweep sweep{.cases = constant_cases(cases), .first = 0, .tuples = tuples, .threads = 1, .target = &sm_90a()};
+  CHECK(sweep.cases.size() == recorded.size());
+  const OpenConstantRunner emulator = [] { return std::make_unique<EmulatorConstantRunner>(sm_90a()); };
+  std::size_t wrong = 0;
+  for (const ConstantFinding& finding : run_constant_sweep(sweep, emulator, emulator)) {
+    const auto found = recorded.find(finding.title);
+    if (found != recorded.end() && found->second == fmt::format("{:016x}", finding.digest)) continue;
+    ++wrong;
+    UNSCOPED_INFO(finding.title << finding.error);
+  }
+  CHECK(wrong == 0);
+}
