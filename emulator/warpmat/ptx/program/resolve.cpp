@@ -133,7 +133,8 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (errors.empty() && options.contract)
-      for (DraftFunction& f : draft.functions) contract(f, draft);
+      for (DraftFunction& f : draft.functions) contract(f, draft, options.sums);
+    draft.program.contraction_from_code = options.contract && options.sums != nullptr;
   });
 }
 
