@@ -55,6 +55,7 @@ struct LaunchDescription {
   std::filesystem::path ptx;
   std::string kernel;  ///< empty: the only entry
   LaunchConfig config;
+  std::string assembler;  ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
 };

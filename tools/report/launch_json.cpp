@@ -187,6 +187,9 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   if (ptx.empty()) where.fail("\"ptx\" must name the file of the kernel");
   launch.ptx = folder / ptx;
   launch.kernel = text(json, "kernel", where);
+  launch.assembler = text(json, "assembler", where);
+  if (!launch.assembler.empty() && launch.assembler != "ptxas" && launch.assembler != "rule")
+    where.fail(fmt::format("\"assembler\" is \"{}\"; it may be \"ptxas\" or \"rule\"", launch.assembler));
   launch.config.grid = dim3(json, "grid", where);
   launch.config.block = dim3(json, "block", where);
   launch.config.cluster = dim3(json, "cluster", where);
