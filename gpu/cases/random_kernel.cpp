@@ -24,9 +24,10 @@ using Lines = std::vector<std::string>;
 constexpr std::size_t slot_bytes = 8;  // of a register in the buffers
 constexpr std::uint32_t own_bytes = 64, table_bytes = 1024, counters = 16;
 
-/// What statements a kernel has: all, all but branches and loops, or products and sums alone, which become no branches. ptxas 13.0 errs in
-/// some statements beside branches and decides otherwise about others (docs/numerics.md): these are drawn where there are none.
-enum class Shape { any, straight, contractions };
+/// What statements a kernel has: all, all but branches and loops, products and sums alone, which become no branches, or products and sums
+/// in any order, most of them, with branches and loops. ptxas 13.0 errs in some statements beside branches and decides otherwise about
+/// others (docs/numerics.md): these are drawn where there are none.
+enum class Shape { any, straight, contractions, sums };
 
 class Generator {
  public:
@@ -35,7 +36,8 @@ class Generator {
         choices_(choices(target)),
         random_(key),
         left_(random_.between(1, max_units)),
-        shape_(random_.one_in(4)   ? Shape::contractions
+        shape_(random_.one_in(4)   ? Shape::sums
+               : random_.one_in(4) ? Shape::contractions
                : random_.one_in(3) ? Shape::straight
                                    : Shape::any) {}
 
@@ -90,10 +92,13 @@ class Generator {
 
   static KernelUnit statements(Lines lines) { return {{fmt::format("{}", fmt::join(lines, "\n"))}, {}}; }
 
+  bool has_branches() const { return shape_ == Shape::any || shape_ == Shape::sums; }
+
   KernelUnit unit(int depth) {
     --left_;
     if (shape_ == Shape::contractions) return contraction();
-    if (shape_ == Shape::any && depth < 3 && left_ > 1 && random_.one_in(7)) return random_.one_in(2) ? branch(depth) : loop(depth);
+    if (has_branches() && depth < 3 && left_ > 1 && random_.one_in(7)) return random_.one_in(2) ? branch(depth) : loop(depth);
+    if (shape_ == Shape::sums && !random_.one_in(6)) return mixed_sum();
     if (shape_ == Shape::any && random_.one_in(10)) return statements({absence(depth)});
     switch (random_.below(depth == 0 ? 14 : 10)) {
       case 0: return contraction();
@@ -198,7 +203,7 @@ class Generator {
     constexpr std::array registers{"%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.x", "%laneid", "%lanemask_lt", "%lanemask_ge", "%tid.y"};
     const std::string p = any(pool_named('p'));
     const std::uint64_t kind = random_.below(5);
-    switch (kind == 1 && shape_ == Shape::any ? 0 : kind) {  // beside branches ptxas 13.0 packs what a source becomes later
+    switch (kind == 1 && has_branches() ? 0 : kind) {  // beside branches ptxas 13.0 packs what a source becomes later
       case 0: return guard() + fmt::format("mov.u32 {}, {};", any(pool_named('r')), registers[random_.below(registers.size())]);
       case 1: return guard() + fmt::format("mov.b64 {}, {{{}, {}}};", any(pool_named('l')), any(pool_named('r')), any(pool_named('f')));
       case 2: return guard() + fmt::format("mov.b32 {{{}, {}}}, {};", "%h0", "%h1", any(pool_named('x')));
@@ -256,6 +261,35 @@ class Generator {
     Lines lines{multiply(product, "")};
     for (int uses = random_.between(1, 3); uses > 0; --uses) lines.push_back(sum_of(""));
     return statements(lines);
+  }
+
+  /// One statement of those whose order and uses decide what ptxas fuses, on the registers that all others use too: so products have any
+  /// number of uses, in other blocks too, behind mov, neg and abs, with and without .ftz, guards and constants, or none. Of f64 without neg
+  /// and abs, which turn the sign of a NaN.
+  KernelUnit mixed_sum() {
+    const Summed& type = summed[random_.below(summed.size())];
+    const Pool& pool = pool_named(type.pool);
+    const std::string ftz = std::string_view(type.name) == ".f32" && random_.one_in(3) ? ".ftz" : type.ftz;
+    const bool no_sign = type.pool == 'd' || (loops_around_ > 0 && type.pool != 'f');  // and of halves not in loops: see Choices
+    const std::string to = any(pool), left = any(pool);
+    std::string right = any(pool);
+    if (random_.one_in(8) && type.pool == 'f') right = fmt::format("0f{:08X}", 0x3f800001 + random_.below(0x7ffffe));  // between 1 and 2
+    if (random_.one_in(8) && type.pool == 'd') right = fmt::format("0d{:016X}", 0x3ff0000000000001 + random_.below(1ull << 51));
+    switch (random_.below(no_sign ? 9 : 12)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: return statements({(random_.one_in(8) ? guard() : "") + fmt::format("mul{}{} {}, {}, {};", ftz, type.name, to, left, right)});
+      case 4: return statements({fmt::format("mul.rn{}{} {}, {}, {};", ftz, type.name, to, left, right)});
+      case 5: return statements({fmt::format("mov.b{} {}, {};", pool.bits, to, left)});
+      case 9: return statements({fmt::format("neg{}{} {}, {};", ftz, type.name, to, left)});
+      case 10: return statements({fmt::format("abs{}{} {}, {};", ftz, type.name, to, left)});
+      default: {
+        const char* const rounding = random_.one_in(8) ? ".rn" : "";
+        return statements({(random_.one_in(6) ? guard() : "") + fmt::format("{}{}{}{} {}, {}, {};", random_.one_in(2) ? "add" : "sub",
+                                                                            rounding, ftz, type.name, to, left, right)});
+      }
+    }
   }
 
   // ---- Memory -----------------------------------------------------------------------------------------------------------------------
@@ -420,7 +454,7 @@ class Generator {
   Lines barrier() {
     const std::string p = any(pool_named('p'));
     const std::uint64_t kind = random_.below(4);
-    switch (kind == 1 && shape_ == Shape::any ? 0 : kind) {  // ptxas 13.0 repeats the barrier in a branch where alone the result is used
+    switch (kind == 1 && has_branches() ? 0 : kind) {  // ptxas 13.0 repeats the barrier in a branch where alone the result is used
       case 0: return {fmt::format("bar.red.popc.u32 {}, 0, {};", any(pool_named('r')), p)};
       case 1: return {fmt::format("bar.red.{}.pred {}, 0, {};", random_.one_in(2) ? "and" : "or", any(pool_named('p')), p)};
       default: {  // a word of another thread

@@ -39,7 +39,7 @@ Module EmulatorKernelRunner::module_of(const std::string& text) {
 }
 
 KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
-  const Kernel kernel(module_of(launch.ptx), launch.entry, {.target = target_.name});
+  const Kernel kernel(module_of(launch.ptx), launch.entry, {.target = target_.name, .sums = sums_});
   DeviceMemory memory;
   std::vector<std::uint64_t> addresses;
   for (const KernelBuffer& buffer : launch.buffers) addresses.push_back(memory.allocate(buffer.bytes, buffer.name));

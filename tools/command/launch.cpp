@@ -93,7 +93,7 @@ void run_launch(const Options& options, const CLI::App& command) {
   write_outputs(ready.description, ready.prepared);
   write_report(options.report, command, target, instructions, counts.counts());
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
-  print_evidence(options.labels, target, ran);
+  print_evidence(options.labels, target, ran, ready.assembler.empty() ? "" : "; sums from machine code of " + ready.assembler);
 }
 
 }  // namespace

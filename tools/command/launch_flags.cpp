@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <warpmat/ptx/program/code.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
 
+#include "tools/assembler/assembler.h"
 #include "tools/report/ptx_file.h"
 
 namespace warpmat {
@@ -23,6 +25,10 @@ void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
       ->allow_extra_args(false);
   command.add_option("--target", flags.target, "The GPU to be, for example sm_90a; else the file's own .target");
   command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
+  command
+      .add_option("--assembler", flags.assembler,
+                  "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/assembler.md); rule: go by warpmat's rule")
+      ->check(CLI::IsMember({"ptxas", "rule"}));
 }
 
 namespace {
@@ -58,6 +64,33 @@ Dim3 compiled_block(const code::Limits& limits) {
   return {static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]), static_cast<std::uint32_t>(required[2])};
 }
 
+/// Makes `kernel` the one whose sums are fused as ptxas fuses them, and says on standard error where the rule of docs/assembler.md differs.
+/// Returns what ptxas calls itself; empty where it is not installed, and the kernel stays as it is.
+std::string ask_ptxas(const Module& module, const std::string& entry, KernelOptions options, Kernel& kernel) {
+  const auto ptxas = find_ptxas();
+  if (!ptxas) {
+    fmt::print(stderr,
+               "warpmat: no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: sums are fused by the rule of docs/assembler.md\n");
+    return "";
+  }
+  std::string version = version_of(*ptxas);
+  const std::string_view target = kernel.program().target->name;
+  const SumsInCode code = sums_by_ptxas(*ptxas, module, entry, target);
+  options.sums = &code.sums;
+  kernel = Kernel(module, entry, options);
+  const code::Program& program = kernel.program();
+  for (const std::uint32_t differs : program.contraction_differs) {
+    const bool fused = std::ranges::find(program.contracted, differs) != program.contracted.end();
+    fmt::print(stderr, "warpmat: line {}, {}: {} for {} {} it, the rule of docs/assembler.md does not: please file this as an issue\n",
+               program.statements[differs]->location.line, program.statements[differs]->opcode, version, target,
+               fused ? "fuses" : "rounds the product of");
+  }
+  if (code.mixed != 0)
+    fmt::print(stderr, "warpmat: {} sum{} fused in one copy and rounded in another: the rule decides there\n", code.mixed,
+               code.mixed == 1 ? " is" : "s are");
+  return version;
+}
+
 }  // namespace
 
 LaunchDescription description_of(const LaunchFlags& flags) {
@@ -73,11 +106,14 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   const ModuleFile file = read_module(description.ptx, flags.target);
   const std::string entry = entry_name(file.module, description.kernel, description.ptx);
   Kernel kernel = read_kernel(file, entry, {.target = flags.target, .contract = flags.contract});
+  std::string assembler;
+  if ((flags.assembler.empty() ? description.assembler : flags.assembler) == "ptxas" && flags.contract)
+    assembler = ask_ptxas(file.module, entry, {.target = flags.target}, kernel);
   add_scratch(description, kernel.program().parameters.size());
   check_arguments(description, kernel.program());
   if (!description.block) description.config.block = compiled_block(kernel.program().limits);
   PreparedLaunch prepared = prepare(description);
-  return {std::move(kernel), std::move(description), std::move(prepared)};
+  return {std::move(kernel), std::move(description), std::move(prepared), std::move(assembler)};
 }
 
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {

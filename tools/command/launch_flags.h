@@ -17,6 +17,7 @@ struct LaunchFlags {
   std::vector<std::string> buffers, params;
   std::uint32_t shared_bytes = 0;
   bool contract = true;
+  std::string assembler;  ///< "ptxas", "rule", or empty: what launch.json says, else the rule
 };
 
 /// Adds FILE and its options to `command`. `flags` outlive the parsing.
@@ -30,6 +31,7 @@ struct ReadyLaunch {
   Kernel kernel;
   LaunchDescription description;
   PreparedLaunch prepared;
+  std::string assembler;  ///< "ptxas 13.0" where machine code says which sums are fused; else empty
 };
 
 /// Parses the kernel of `description` and fills its memory. Throws std::runtime_error.

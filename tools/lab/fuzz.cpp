@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "fuzz_assembler.h"
 #include "fuzz_kernels.h"
 #include "gpu/cases/fuzz_program.h"
 #include "gpu/compare/compare.h"
@@ -41,7 +42,7 @@ struct Options {
   FuzzOptions fuzz;
   Shard shard;
   std::string target, keep = ".", json;
-  bool kernels = false, warpgroups = false;
+  bool kernels = false, warpgroups = false, assembler = false;
 
   /// The numbers of this part's programs.
   Shard::Range range() const {
@@ -242,13 +243,16 @@ void report(const FuzzFile& found, const Options& options, const std::string& de
 }
 
 void fuzz(const Options& options) {
-  if (options.kernels || options.warpgroups)
-    return fuzz_kernels({.first = options.first,
-                         .kernels = options.programs,
-                         .seed = options.seed,
-                         .shard = options.shard,
-                         .warpgroups = options.warpgroups,
-                         .keep = options.keep});
+  const KernelFuzzOptions kernels{.first = options.first,
+                                  .kernels = options.programs,
+                                  .seed = options.seed,
+                                  .shard = options.shard,
+                                  .warpgroups = options.warpgroups,
+                                  .keep = options.keep};
+  if (options.assembler) return fuzz_assembler(kernels, options.target);
+  if ((options.kernels || options.warpgroups) && !options.target.empty())
+    throw std::runtime_error("--target: whole kernels run as what this machine's GPU is; only --kernels --assembler has another target");
+  if (options.kernels || options.warpgroups) return fuzz_kernels(kernels);
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
   if (!options.json.empty()) check_output_place(options.json);
   if (options.range().count == 0)
@@ -293,6 +297,7 @@ Examples:
   warpmat fuzz --programs 1000000 --shard 2/8 --json fuzz_2.json
   warpmat fuzz --seed 7 --max-statements 8
   warpmat fuzz --kernels --programs 20000
+  warpmat fuzz --kernels --programs 1000 --assembler --target sm_80
   warpmat fuzz --warpgroups --programs 20000)";
 
 }  // namespace
@@ -324,8 +329,11 @@ void add_fuzz(CLI::App& app) {
       "--warpgroups", options->warpgroups, "Kernels of wgmma instead: random forms, descriptors, operands in registers, groups and waits");
   warpgroups->excludes(kernels);
   for (CLI::Option* whole : {kernels, warpgroups})
-    for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults", "--target"})
+    for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults"})
       whole->excludes(command->get_option(other));
+  CLI::Option* assembler = command->add_flag("--assembler", options->assembler,
+                                             "With --kernels: compare with this machine's ptxas which sums become fma; no GPU is needed");
+  assembler->needs(kernels);
   command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
       ->type_name("FILE.json")
       ->excludes(kernels)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include "gpu/cases/kernel_program.h"
@@ -12,6 +13,7 @@
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
+#include "tools/assembler/assembler.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/output_file.h"
@@ -34,6 +36,7 @@ class KernelFuzzer {
       const KernelComparison comparison = compare(kernel);
       bytes_ += comparison.bytes;
       if (comparison.mismatches == 0) return true;
+      if (is_explained(index, kernel)) return true;
       report(index, kernel);
       return false;
     } catch (const GpuLost& error) {
@@ -45,8 +48,26 @@ class KernelFuzzer {
 
   std::size_t statements() const { return statements_; }
   std::size_t bytes() const { return bytes_; }
+  /// Kernels that differ by the rule of contraction and not by machine code.
+  std::uint64_t explained() const { return explained_; }
 
  private:
+  /// Whether a kernel that differs is the same once machine code says which sums are fused. Such a kernel is kept, not shortened.
+  bool is_explained(std::uint64_t index, const KernelProgram& kernel) {
+    if (!ptxas_) return false;
+    const KernelLaunch launch = kernel.complete();
+    const SumsInCode code = sums_by_ptxas(*ptxas_, Module(launch.ptx), launch.entry, target_.name);
+    emulator_.set_sums(&code.sums);
+    const bool same = compare(kernel).mismatches == 0;
+    emulator_.set_sums(nullptr);
+    if (!same) return false;
+    ++explained_;
+    const std::filesystem::path file = path(index);
+    write_launch(file, launch);
+    fmt::print("seed {}, kernel {}: the same with --assembler ptxas alone: {}\n", options_.seed, index, file.string());
+    return true;
+  }
+
   KernelComparison compare(const KernelProgram& kernel) {
     const KernelLaunch launch = kernel.complete();
     return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
@@ -80,7 +101,9 @@ class KernelFuzzer {
   const Target& target_;
   EmulatorKernelRunner emulator_;
   std::unique_ptr<KernelRunner> gpu_;
+  const std::optional<std::filesystem::path> ptxas_ = find_ptxas();
   std::size_t statements_ = 0, bytes_ = 0;
+  std::uint64_t explained_ = 0;
 };
 
 /// The first GPU's description. It is obtained before a kernel runs, because after a hang the end of a runner waits for the kernel.
@@ -113,10 +136,14 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
     failure = std::current_exception();
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n{}, seed {}\n", run, part.count,
-             options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count(),
-             card.description, options.seed);
+  fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n", run, part.count,
+             options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count());
+  if (fuzzer.explained() != 0)
+    fmt::print("{} more differ in which sums are fused, and are the same with --assembler ptxas\n", fuzzer.explained());
+  fmt::print("{}, seed {}\n", card.description, options.seed);
   if (failure) std::rethrow_exception(failure);
+  if (differing == 0 && fuzzer.explained() != 0)
+    throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU, and by --assembler none", fuzzer.explained()));
   if (differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", differing));
   if (run < part.count) throw_if_interrupted("the rest was not run");
 }

@@ -71,6 +71,7 @@ class Collection {
 /// What ptxas makes of products and sums is known where it was compared: an H200, functions without branches.
 void add_contraction(const code::Program& program, Collection& all) {
   const std::string what = "contraction of mul and add";
+  if (program.contraction_from_code) return all.add({what, Label::specified, "from machine code", "", ""});
   if (!program.contraction_assumed.empty()) {
     const syntax::Statement& statement = *program.statements[program.contraction_assumed.front()];
     all.add({what, Label::assumed,
@@ -175,8 +176,8 @@ void require_labels(const LabelOptions& options, std::string_view target, const 
   throw std::runtime_error(fmt::format("--require {}: {}", options.require, line_of(target, all, *least)));
 }
 
-void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all) {
-  if (!options.quiet) fmt::print(stderr, "warpmat: {}\n", evidence_line(target, all));
+void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all, std::string_view remark) {
+  if (!options.quiet) fmt::print(stderr, "warpmat: {}{}\n", evidence_line(target, all), remark);
 }
 
 }  // namespace warpmat

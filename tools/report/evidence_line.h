@@ -48,7 +48,7 @@ std::string evidence_line(std::string_view target, const std::vector<Labelled>& 
 /// completely meets every requirement.
 void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all);
 
-/// Prints the line to standard error, unless `options` are quiet.
-void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all);
+/// Prints the line with `remark` at its end to standard error, unless `options` are quiet.
+void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all, std::string_view remark = "");
 
 }  // namespace warpmat

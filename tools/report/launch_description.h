@@ -57,6 +57,7 @@ struct LaunchDescription {
   std::string kernel;  ///< empty: the only entry
   LaunchConfig config;
   std::optional<Dim3> block;  ///< what was given; else config.block is one thread, or what the entry is compiled for
+  std::string assembler;  ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
 };

@@ -16,6 +16,7 @@
 #include <warpmat/execute/arguments.h>
 #include <warpmat/export.h>
 #include <warpmat/machine/device_memory.h>
+#include <warpmat/ptx/sums_in_code.h>
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat {
@@ -54,8 +55,9 @@ class WARPMAT_API Module {
 };
 
 struct KernelOptions {
-  std::string_view target = {};  ///< the GPU to be ("sm_90a"); else the module's own .target
-  bool contract = true;          ///< whether unrounded mul and add become fma as in ptxas; false is its --fmad=false
+  std::string_view target = {};                  ///< the GPU to be ("sm_90a"); else the module's own .target
+  bool contract = true;                          ///< whether unrounded mul and add become fma as in ptxas; false is its --fmad=false
+  const std::vector<SumInCode>* sums = nullptr;  ///< what machine code shows, which goes before the rule: docs/assembler.md
 };
 
 /// An entry, ready to run on a target. Cheap to copy, immutable, usable from many threads.

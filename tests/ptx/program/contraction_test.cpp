@@ -16,12 +16,14 @@ namespace {
 // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, f32 keeps 1 + 2^-11: the rest shows whether a product was rounded.
 constexpr float a = 1.0f + 0x1p-12f, rounded = 1.0f + 0x1p-11f;
 
-/// What `body` makes of %f1 = %f2 = 1 + 2^-12, as bits of f32, with and without contraction.
+/// What `body` makes of %f1 = %f2 = 1 + 2^-12, %f3 = -(1 + 2^-11) and %f4 = 1 + 2^-11, as bits of f32, with and without contraction. %p8
+/// holds, %p9 does not.
 float result_of(const std::string& body, bool contract) {
   // What ptxas does not know to be constants, of which it would make other constants: %r10 is 0, %f10 is 1.
   std::string start = "shr.u32 %r10, %n, 20; add.u32 %r11, %r10, 0x3F800000; mov.b32 %f10, %r11;\n";
   for (const auto& [name, bits] : {std::pair{"%f1", "0x3F800800"}, {"%f2", "0x3F800800"}, {"%f3", "0xBF801000"}, {"%f4", "0x3F801000"}})
     start += std::string("add.u32 %r11, %r10, ") + bits + "; mov.b32 " + name + ", %r11;\n";
+  start += "mov.b32 %f9, %r10; setp.eq.u32 %p8, %r10, 0; setp.ne.u32 %p9, %r10, 0;\n";
   const auto words = words_of(word_kernel(start + body + "\nmov.b32 %d, %f9;"), {1}, {32}, {}, 0, {.contract = contract});
   return std::bit_cast<float>(words[5]);
 }
@@ -56,17 +58,36 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
                 lost},
            // A use whose result is overwritten counts for nothing [H200].
            Case{"mul.f32 %f5, %f1, %f2; max.f32 %f9, %f5, %f3; add.f32 %f9, %f5, %f3;", lost},
-           // Not fused: a product that is added to itself too, or is used with and without neg [H200].
+           // Used with and without neg: -(-lost) beside lost.
+           Case{"mul.f32 %f5, %f1, %f2; neg.f32 %f6, %f5; add.f32 %f7, %f5, %f3; add.f32 %f8, %f6, %f4; sub.rn.f32 %f9, %f7, %f8;",
+                2 * lost},
+           // What is only a name of the product: mov, neg between .ftz and not, the abs of a square.
+           Case{"mul.f32 %f5, %f1, %f2; mov.f32 %f6, %f5; add.f32 %f9, %f6, %f3;", lost},
+           Case{"mul.ftz.f32 %f5, %f1, %f2; neg.f32 %f6, %f5; add.ftz.f32 %f9, %f6, %f4;", -lost},
+           Case{"mul.ftz.f32 %f5, %f1, %f2; neg.ftz.f32 %f6, %f5; add.ftz.f32 %f9, %f6, %f4;", -lost},
+           Case{"mul.f32 %f5, %f1, %f1; abs.f32 %f6, %f5; add.f32 %f9, %f6, %f3;", lost},
+           // A guard at the sum alone.
+           Case{"mul.f32 %f5, %f1, %f2; @%p8 add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; @%p9 add.f32 %f9, %f5, %f3; add.f32 %f9, %f9, 0f3F800000;", 1, 1},
+           // A sum behind a branch around nothing, and behind a block that always follows.
+           Case{"mul.f32 %f5, %f1, %f2; @%p9 bra L; add.f32 %f7, %f1, %f1; L: add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; bra.uni L; L: add.f32 %f9, %f5, %f3;", lost},
+           // Products with one use go first: %f6, though %f5 meets a sum before; the sum of %f5 alone is then rounded.
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f10; add.f32 %f7, %f5, %f3; add.f32 %f8, %f6, %f5; add.rn.f32 %f9, %f7, %f8;",
+                0},
+           // Not fused: a product that is added to itself too [H200], that a guard may leave as it was, neg.ftz before a sum without.
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f5; add.f32 %f7, %f5, %f3; sub.rn.f32 %f8, %f6, %f6; add.rn.f32 %f9, %f7, %f8;",
                 0},
-           Case{"mul.f32 %f5, %f1, %f2; neg.f32 %f6, %f5; add.f32 %f7, %f5, %f3; add.f32 %f8, %f6, %f4; sub.rn.f32 %f9, %f7, %f8;", 0},
-           // Not fused: a rounding modifier, another user, .ftz on one only, a guard, another block.
+           Case{"mul.f32 %f5, %f1, %f2; neg.ftz.f32 %f6, %f5; add.f32 %f9, %f6, %f4;", 0},
+           Case{"@%p8 mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f9, %f1, %f2; @%p8 add.f32 %f9, %f9, %f3;", 0},
+           // Not fused: a rounding modifier, another user, .ftz on one only, abs, another block.
            Case{"mul.rn.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; add.rn.f32 %f9, %f5, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 0},
            Case{"mul.f32 %f5, %f1, %f2; add.ftz.f32 %f9, %f5, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; abs.f32 %f6, %f5; add.f32 %f9, %f6, %f3;", 0},
-           Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 bra L; L: add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; @%p9 bra L; st.global.u32 [%out], %r10; L: add.f32 %f9, %f5, %f3;", 0},
        }) {
     INFO(c.body);
     CHECK(result_of(c.body, true) == c.fused);
@@ -100,12 +121,42 @@ TEST_CASE("the product that div.approx and div.full end with is fused like any o
                   true) == 0);
 }
 
+TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
+  const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmov.b32 %d, %f9;");
+  const Kernel ruled(module, "k");
+  const code::Program& by_rule = ruled.program();
+  REQUIRE(by_rule.contracted.size() == 1);
+  CHECK_FALSE(by_rule.contraction_from_code);
+  const Location sum = by_rule.statements[by_rule.contracted[0]]->location;
+  struct Case {
+    bool fused;
+    int addend_line;  ///< relative to the sum's
+    std::size_t contracted, differs;
+  };
+  for (const Case& c : {Case{true, -1, 1, 0}, Case{true, -2, 1, 1}, Case{false, 0, 0, 1}}) {
+    CAPTURE(c.fused, c.addend_line);
+    const std::vector<SumInCode> sums{{sum.line, sum.column, c.fused, c.addend_line == 0 ? 0 : sum.line + c.addend_line, 1}};
+    const Kernel kernel(module, "k", {.sums = &sums});
+    const code::Program& program = kernel.program();
+    CHECK(program.contraction_from_code);
+    CHECK(program.contracted.size() == c.contracted);
+    CHECK(program.contraction_differs.size() == c.differs);
+    CHECK(program.contraction_assumed.empty());
+  }
+  const std::vector<SumInCode> other{{sum.line + 1, 1, false}};  // of another statement: the rule
+  CHECK(Kernel(module, "k", {.sums = &other}).program().contracted.size() == 1);
+}
+
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {
   const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\n add.f32 %f9, %f5, %f3;\n mov.b32 %d, %f9;");
   const Kernel kernel(module, "k");
   REQUIRE(kernel.program().contracted.size() == 1);
   CHECK(kernel.program().statements[kernel.program().contracted[0]]->opcode == "add.f32");
   CHECK(Kernel(module, "k", {.contract = false}).program().contracted.empty());
+  // Of two equal products ptxas takes one twice.
+  CHECK(Kernel(word_kernel("mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f2, %f1; add.f32 %f9, %f5, %f6; mov.b32 %d, %f9;"), "k")
+            .program()
+            .contracted.empty());
 }
 
 TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction]") {
@@ -122,10 +173,11 @@ TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; setp.ge.u32 %p1, %i, 40; @%p1 bra L; add.f32 %f9, %f9, %f3; L:", 1},
            Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret; add.f32 %f9, %f5, %f3;", 1},
            Case{"mul.f32 %f9, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret;", 0},
-           // A product that something else uses too.
-           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 1},
-           // Of two products in one add, the one with more uses.
-           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.f32 %f9, %f7, %f8;", 1},
+           // A product that something else uses too, and of two that meet the one with more uses: the rule says which.
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.f32 %f9, %f7, %f8;", 0},
+           // Two equal ones.
+           Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f1, %f2; add.f32 %f9, %f5, %f6;", 2},
        }) {
     INFO(c.body);
     const std::string body = std::string(c.body) + "\nmov.b32 %d, %f9;";

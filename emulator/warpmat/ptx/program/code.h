@@ -311,9 +311,11 @@ struct Program {
   std::uint32_t dynamic_offset = 0;  ///< where .extern .shared begins, from shared_base on
   Limits limits;
   std::vector<std::uint32_t> contracted;  ///< statements (adds) that are executed as part of an fma: `--fmad`'s report
-  /// Products whose sums ptxas may treat otherwise, as nobody knows its rule there: beside branches, and where a product has other uses.
+  /// Products whose sums ptxas may treat otherwise: beside branches, and where two equal products meet.
   std::vector<std::uint32_t> contraction_assumed;
   std::vector<Folded> folded;  ///< in the order of the functions and their operations
+  bool contraction_from_code = false;              ///< whether machine code said which sums are fused, and no rule
+  std::vector<std::uint32_t> contraction_differs;  ///< then: statements (adds) about which the rule says otherwise
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
 };

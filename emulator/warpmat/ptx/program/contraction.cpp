@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/value_uses.h>
 
 namespace warpmat::code {
 
@@ -18,75 +18,87 @@ using catalogue::Semantics;
 
 namespace {
 
-/// A statement that contraction knows: mul, add, sub or neg without a rounding modifier, and div.approx and div.full of f32, which end with
-/// such a mul: of the dividend and the divisor's reciprocal.
+/// A statement that contraction knows: mul, add, sub, neg, abs without a rounding modifier, mov, and div.approx and div.full of f32, which
+/// end with such a mul: of the dividend and the divisor's reciprocal.
 struct Arithmetic {
-  enum class Kind { mul, div_approx, div_full, add, sub, neg };
+  enum class Kind { mul, div_approx, div_full, add, sub, neg, abs, mov };
   Kind kind;
-  std::string type;  ///< ".ftz.f32": what must be equal
+  std::string type;  ///< ".ftz.f32": what must be equal; of mov ".b32"
   bool saturates;
 
   bool multiplies() const { return kind == Kind::mul || kind == Kind::div_approx || kind == Kind::div_full; }
+  bool adds() const { return kind == Kind::add || kind == Kind::sub; }
+  bool flushes() const { return type.starts_with(".ftz"); }
+  std::string_view number() const { return std::string_view(type).substr(type.rfind('.')); }
 };
 
 constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul},           std::pair{"div.approx", Arithmetic::Kind::div_approx},
                            std::pair{"div.full", Arithmetic::Kind::div_full}, std::pair{"add", Arithmetic::Kind::add},
-                           std::pair{"sub", Arithmetic::Kind::sub},           std::pair{"neg", Arithmetic::Kind::neg}};
+                           std::pair{"sub", Arithmetic::Kind::sub},           std::pair{"neg", Arithmetic::Kind::neg},
+                           std::pair{"abs", Arithmetic::Kind::abs},           std::pair{"mov", Arithmetic::Kind::mov}};
 constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
 
-bool may_pass_neg(std::string_view type) {
-  return type != ".bf16x2" && !type.starts_with(".ftz.f16");
+/// Whether ptxas has a sign of the operand for neg. Of .bf16x2 it has a product with -1, of flushed halves a sum with -0.
+bool is_sign(const Arithmetic& neg) {
+  return neg.number() != ".bf16x2" && (!neg.flushes() || neg.number() == ".f32");
+}
+
+/// Whether ptxas takes one of two equal products twice in their sum: not of pairs and flushed halves.
+bool may_be_doubled(const Arithmetic& sum) {
+  return !sum.number().ends_with("x2") && (!sum.flushes() || sum.number() == ".f32");
 }
 
 class Contraction {
  public:
-  Contraction(DraftFunction& function, ProgramDraft& draft)
-      : function_(function),
-        draft_(draft),
-        blocks_(find_blocks(function)),
-        liveness_(function, blocks_),
-        dead_(function.operations.size()) {}
+  Contraction(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code)
+      : function_(function), draft_(draft), code_(code), uses_(function) {}
 
   void run() {
     for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify(operation));
-    for (std::size_t b = 0; b < blocks_.size(); ++b) find_dead(static_cast<int>(b));
-    for (std::size_t b = 0; b < blocks_.size(); ++b) find_products(static_cast<int>(b));
-    fuse_all();
-    note_assumed();
+    for (const std::vector<int>& region : uses_.regions()) {
+      fuse(region, true);
+      fuse(region, false);
+    }
+    if (code_ != nullptr)
+      follow_code();
+    else
+      note_assumed();
     if (!replaced_.empty()) rebuild();
   }
 
  private:
-  /// An add or sub that uses a product, directly or through neg.
-  struct Use {
-    int user;
-    std::size_t operand;  ///< of the user's sources
-    bool negated;
+  using Kind = Arithmetic::Kind;
+  using Use = ValueUses::Use;
+
+  /// What a source of a sum is behind mov, neg and the abs of a square.
+  struct Root {
+    int operation;  ///< that writes it, or -1 where another region does
+    Value value;
+    bool negated = false;
+    bool operator==(const Root& other) const { return operation == other.operation && (operation >= 0 || value == other.value); }
+    auto key() const { return std::pair(operation, operation >= 0 ? 0 : value); }
   };
 
   /// What an add becomes: an fma of that product's factors.
   struct Replacement {
     int mul;
-    Use use;
-  };
-
-  /// A product all of whose uses could be fused.
-  struct Product {
-    int mul;  ///< the operation
-    std::vector<Use> uses;
+    std::size_t operand;  ///< of the add, where the product was
+    bool negated;
   };
 
   std::optional<Arithmetic> classify(const DraftOperation& draft) const {
-    if (draft.operation.semantics != Semantics::compute || draft.operation.guarded || draft.results.size() != 1) return std::nullopt;
+    if (draft.operation.semantics != Semantics::compute || draft.results.size() != 1) return std::nullopt;
     const std::string opcode(draft.opcode);
     const auto kind = std::ranges::find_if(kinds, [&](const auto& k) { return opcode.starts_with(std::string(k.first) + '.'); });
     if (kind == kinds.end()) return std::nullopt;
     const Match* match = draft_.find_match(opcode);
-    if (match == nullptr || match->pattern->row.kernel.empty()) return std::nullopt;
+    if (match == nullptr) return std::nullopt;
     Operation own;
     draft_.set_function(*match, own);
     if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;  // what surrounds the statement
-    if (match->types.size() != 1 || std::ranges::find(types, match->types[0]->name) == types.end()) return std::nullopt;
+    if (kind->second == Kind::mov) return draft.sources.size() == 1 ? std::optional(Arithmetic{Kind::mov, ".mov", false}) : std::nullopt;
+    if (match->pattern->row.kernel.empty() || match->types.size() != 1 || std::ranges::find(types, match->types[0]->name) == types.end())
+      return std::nullopt;
     Arithmetic arithmetic{kind->second, fmt::format("{}.{}", match->has(".ftz") ? ".ftz" : "", match->types[0]->name), match->has(".sat")};
     for (const std::string_view q : match->qualifiers)
       if (q != ".ftz" && q != ".sat" && q != ".approx" && q != ".full" && q.substr(1) != match->types[0]->name)
@@ -96,114 +108,175 @@ class Contraction {
 
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
   const std::optional<Arithmetic>& kind(int i) const { return arithmetic_[static_cast<std::size_t>(i)]; }
+  bool is(int i, Kind wanted) const { return i >= 0 && kind(i) && kind(i)->kind == wanted && !at(i).operation.guarded; }
+  bool is_sum(int i) const { return kind(i) && kind(i)->adds(); }
+  bool is_product(int i) const { return i >= 0 && kind(i) && kind(i)->multiplies() && !kind(i)->saturates && !at(i).operation.guarded; }
 
-  /// Statements of the block whose results nobody needs, directly or through others like them.
-  void find_dead(int block) {
-    const Block& range = blocks_[static_cast<std::size_t>(block)];
-    std::vector<bool> live(function_.registers.size());
-    for (std::size_t value = 0; value < live.size(); ++value) live[value] = liveness_.live_out(block, static_cast<Value>(value));
-    for (int i = range.last; i-- > range.first;) {
-      const DraftOperation& draft = at(i);
-      const bool removable = computes(draft.operation.semantics) && !draft.results.empty();
-      const bool needed = std::ranges::any_of(draft.results, [&](Value value) { return live[static_cast<std::size_t>(value)]; });
-      dead_[static_cast<std::size_t>(i)] = removable && !needed;
-      if (dead_[static_cast<std::size_t>(i)]) continue;
-      if (!draft.operation.guarded)
-        for (const Value value : draft.results) live[static_cast<std::size_t>(value)] = false;
-      for_each_read(draft, [&](Value value) { live[static_cast<std::size_t>(value)] = true; });
+  // ---- What is behind a source ------------------------------------------------------------------------------------------------------
+
+  /// x * x of f32, whose abs ptxas leaves out.
+  bool is_square(int i) const { return is(i, Kind::mul) && kind(i)->number() == ".f32" && operand(i, 0, "") == operand(i, 1, ""); }
+
+  /// The source of a sum or product of `type`, behind what ptxas has no instruction for. neg.ftz is such once, before flushing sums.
+  Root operand(int i, std::size_t source, std::string_view type) const {
+    Root root{uses_.writer(i, static_cast<int>(source)), at(i).sources[source]};
+    bool flushed = false;
+    while (root.operation >= 0) {
+      const int writer = root.operation;
+      const bool sign = is(writer, Kind::neg) && is_sign(*kind(writer)) && type.ends_with(kind(writer)->number());
+      if (sign && kind(writer)->flushes() && (flushed || !type.starts_with(".ftz"))) return root;
+      const bool square = is(writer, Kind::abs) && is_square(operand(writer, 0, kind(writer)->type).operation);
+      if (!sign && !square && !is(writer, Kind::mov)) return root;
+      flushed |= sign && kind(writer)->flushes();
+      const Root behind = square ? operand(writer, 0, kind(writer)->type) : Root{uses_.writer(writer, 0), at(writer).sources[0]};
+      root = {behind.operation, behind.value, square ? false : root.negated != sign};
     }
+    return root;
   }
 
-  /// The operations of the block that read what operation `i` writes, or nothing where others read it too.
-  std::optional<std::vector<int>> users_in_block(int block, int i) const {
-    const Value value = at(i).results[0];
-    std::vector<int> users;
-    const int last = blocks_[static_cast<std::size_t>(block)].last;
-    for (int j = i + 1; j < last; ++j) {
-      bool reads = false;
-      for_each_read(at(j), [&](Value read) { reads |= read == value; });
-      if (reads && !dead_[static_cast<std::size_t>(j)]) users.push_back(j);
-      if (std::ranges::find(at(j).results, value) != at(j).results.end() && !at(j).operation.guarded) return users;
+  /// The uses of what `i` writes; those of a mov's result for the mov.
+  std::vector<Use> users(int i) const {
+    std::vector<Use> all;
+    for (const Use& use : uses_.uses(i)) {
+      if (use.operand < 0 || !is(use.operation, Kind::mov)) {
+        all.push_back(use);
+        continue;
+      }
+      const std::vector<Use> behind = users(use.operation);
+      all.insert(all.end(), behind.begin(), behind.end());
     }
-    if (liveness_.live_out(block, value)) return std::nullopt;
-    return users;
+    return all;
   }
 
-  /// Adds the adds and subs that use the value of operation `i` to `uses`; false where anything else uses it. A neg may stand between the
-  /// product and all of its uses, where it is a sign of the fma's operand: not of .bf16x2 and flushed halves. A product that is added to
-  /// itself stays; not so one behind neg.
-  bool follow(int block, int i, const std::string& type, bool negated, std::vector<Use>& uses) {
-    const auto users = users_in_block(block, i);
-    if (!users) return false;
-    const Value value = at(i).results[0];
-    for (const int user : *users) {
-      const auto& arithmetic = kind(user);
-      if (!arithmetic || arithmetic->type != type || arithmetic->multiplies()) return false;
-      if (arithmetic->kind == Arithmetic::Kind::neg)
-        return users->size() == 1 && may_pass_neg(type) && follow(block, user, type, !negated, uses);
-      const auto& sources = at(user).sources;
-      const bool twice = sources[0] == value && sources[1] == value;
-      if (twice && !negated) return false;
-      uses.push_back({user, sources[0] == value ? std::size_t{0} : std::size_t{1}, negated});
-    }
-    return true;
+  /// How many statements use the product, those behind a neg included.
+  std::size_t count(int i) const {
+    std::size_t all = 0;
+    for (const Use& use : users(i))
+      all += use.operand >= 0 && is(use.operation, Kind::neg) && !kind(use.operation)->flushes() ? count(use.operation) : 1;
+    return all;
   }
 
-  void find_products(int block) {
-    const Block& range = blocks_[static_cast<std::size_t>(block)];
-    for (int i = range.first; i < range.last; ++i) {
-      if (!kind(i) || !kind(i)->multiplies() || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
-      Product product{i, {}};
-      if (follow(block, i, kind(i)->type, false, product.uses) && !product.uses.empty()) products_.push_back(std::move(product));
-    }
+  bool is_single(const Root& root) const { return is_product(root.operation) && count(root.operation) == 1; }
+
+  /// A sum of two equal products, both positive: ptxas takes one of them twice.
+  bool is_double(int i) const {
+    if (!may_be_doubled(*kind(i))) return false;
+    const Root left = operand(i, 0, kind(i)->type), right = operand(i, 1, kind(i)->type);
+    if (left.negated || right.negated != (kind(i)->kind == Kind::sub)) return false;
+    if (!is(left.operation, Kind::mul) || !is(right.operation, Kind::mul) || kind(left.operation)->type != kind(right.operation)->type)
+      return left == right;
+    const auto factors = [&](int mul) { return std::minmax({operand(mul, 0, "").key(), operand(mul, 1, "").key()}); };
+    const auto a = factors(left.operation), b = factors(right.operation);
+    return a.first == b.first && a.second == b.second;
   }
 
-  /// A product is fused with all of its uses or none. Of two that meet in an add, that with fewer uses is; of as many, the one that is the
-  /// first operand there.
-  void fuse_all() {
-    std::ranges::sort(products_, {}, [](const Product& product) {
-      return std::tuple(product.uses.size(), product.uses.front().user, product.uses.front().operand);
+  // ---- The rule ---------------------------------------------------------------------------------------------------------------------
+
+  /// Whether a sum may take the product `mul` in. `above` is the neg behind which its uses are looked at, or the product itself.
+  bool may_fuse(int mul, int above, bool flushed) const {
+    const std::vector<Use> all = users(above);
+    return std::ranges::all_of(all, [&](const Use& use) {
+      if (use.operation < 0 || use.operand < 0 || !kind(use.operation)) return false;
+      const Arithmetic& user = *kind(use.operation);
+      if (is(use.operation, Kind::abs) && is_square(mul)) return may_fuse(mul, use.operation, flushed);
+      if (is(use.operation, Kind::neg) && is_sign(user) && user.number() == kind(mul)->number() &&
+          (!user.flushes() || (kind(mul)->flushes() && !flushed)))
+        return (user.flushes() && all.size() == 1) || may_fuse(mul, use.operation, flushed || user.flushes());
+      return user.adds() && user.type == kind(mul)->type && may_be_used_by(mul, use);
     });
-    for (const Product& product : products_) {
-      if (std::ranges::any_of(product.uses, [&](const Use& use) { return replaced_.contains(use.user); })) continue;
-      for (const Use& use : product.uses) replaced_[use.user] = {product.mul, use};
+  }
+
+  /// A product that is added to itself stays, and so does one that is the addend of another's fma.
+  bool may_be_used_by(int mul, const Use& use) const {
+    const Root left = operand(use.operation, 0, kind(mul)->type), right = operand(use.operation, 1, kind(mul)->type);
+    if (left == right || (is_double(use.operation) && (is_single(left) || is_single(right)))) return false;
+    const auto fused = replaced_.find(use.operation);
+    return fused == replaced_.end() || fused->second.mul == mul;
+  }
+
+  /// Fuses the sums of a region with products that have one use, then the others, each with that of fewer uses and else the first operand.
+  void fuse(const std::vector<int>& region, bool single) {
+    for (const int i : region) {
+      if (!is_sum(i) || replaced_.contains(i) || (single && is_double(i))) continue;
+      std::optional<std::pair<std::size_t, Replacement>> best;
+      for (std::size_t source = 0; source < 2; ++source) {
+        const Root root = operand(i, source, kind(i)->type);
+        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type) continue;
+        const std::size_t uses = count(root.operation);
+        if ((uses == 1) != single || !may_fuse(root.operation, root.operation, false)) continue;
+        if (!best || uses < best->first) best = {uses, {root.operation, source, root.negated}};
+      }
+      if (best) replaced_[i] = best->second;
     }
   }
 
-  /// Whether a sum reads what operation `mul` writes, or a neg, behind which a sum may be.
-  bool has_sum(int mul) const {
-    for (std::size_t i = 0; i < arithmetic_.size(); ++i)
-      if (arithmetic_[i] && !arithmetic_[i]->multiplies() && arithmetic_[i]->type == kind(mul)->type &&
-          std::ranges::find(function_.operations[i].sources, at(mul).results[0]) != function_.operations[i].sources.end())
-        return true;
+  bool is_read_by_sum(Value value) const {
+    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i)
+      if (is_sum(i) && std::ranges::find(at(i).sources, value) != at(i).sources.end()) return true;
     return false;
   }
 
-  /// What ptxas does was compared in functions without branches alone, and there of products that are all fused, or have one use.
+  /// What ptxas does was compared in functions without branches. Beside branches it moves a sum in about a thousand kernels, and unrolls
+  /// loops; of equal products it takes one for the other.
   void note_assumed() {
-    const bool branches = std::ranges::any_of(blocks_, [&](const Block& block) {
-      const Operation& last = at(block.last - 1).operation;
-      return block.next.size() > 1 || (last.guarded && (last.semantics == Semantics::exit || last.semantics == Semantics::return_));
-    });
+    const bool branches = uses_.regions().size() > 1;
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
-      if (!kind(i) || !kind(i)->multiplies() || kind(i)->saturates || dead_[static_cast<std::size_t>(i)]) continue;
-      if (!has_sum(i)) continue;
-      const auto product = std::ranges::find(products_, i, &Product::mul);
-      const bool known = product != products_.end() && (product->uses.size() == 1 || is_fused(*product));
-      if (!known || branches) draft_.program.contraction_assumed.push_back(at(i).operation.statement);
+      if (!is_product(i) || uses_.region(i) < 0) continue;
+      const std::vector<Use> all = users(i);
+      const auto sum = [&](const Use& use) {  // of a value that leaves its region: any that reads the register
+        return use.operation < 0 ? is_read_by_sum(at(i).results[0])
+                                 : kind(use.operation) && (is_sum(use.operation) || is(use.operation, Kind::neg));
+      };
+      const auto doubled = [&](const Use& use) { return use.operation >= 0 && is_sum(use.operation) && is_double(use.operation); };
+      if (std::ranges::any_of(all, sum) && (branches || std::ranges::any_of(all, doubled)))
+        draft_.program.contraction_assumed.push_back(at(i).operation.statement);
     }
   }
 
-  bool is_fused(const Product& product) const {
-    const auto found = replaced_.find(product.uses.front().user);
-    return found != replaced_.end() && found->second.mul == product.mul;
+  // ---- Machine code -----------------------------------------------------------------------------------------------------------------
+
+  /// Takes what machine code says in place of the rule, and notes the sums where they differ.
+  void follow_code() {
+    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
+      if (!is_sum(i)) continue;
+      const syntax::Statement& statement = *draft_.program.statements[at(i).operation.statement];
+      const auto said = std::ranges::find_if(
+          *code_, [&](const SumInCode& sum) { return sum.line == statement.location.line && sum.column == statement.location.column; });
+      if (said == code_->end()) continue;
+      const auto rule = replaced_.find(i);
+      const bool same = said->fused == (rule != replaced_.end()) && (!said->fused || !is_addend(rule->second.mul, *said));
+      if (same) continue;
+      draft_.program.contraction_differs.push_back(at(i).operation.statement);
+      replaced_.erase(i);
+      if (said->fused) fuse_as(i, *said);
+    }
   }
 
-  /// Whether a register keeps its value from operation `from` to operation `to`.
+  bool is_addend(int mul, const SumInCode& said) const {
+    const syntax::Statement& statement = *draft_.program.statements[at(mul).operation.statement];
+    return statement.location.line == said.addend_line && statement.location.column == said.addend_column;
+  }
+
+  /// Fuses sum `i` with the first of its products that is not the addend.
+  void fuse_as(int i, const SumInCode& said) {
+    for (std::size_t source = 0; source < 2; ++source) {
+      const Root root = operand(i, source, kind(i)->type);
+      if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, said)) continue;
+      replaced_[i] = {root.operation, source, root.negated};
+      return;
+    }
+  }
+
+  // ---- The fma ----------------------------------------------------------------------------------------------------------------------
+
+  /// Whether a factor may be read at the sum as it was at the product: nothing in between writes it, and no other block can.
   bool unchanged(Value value, int from, int to) const {
     for (int i = from; i < to; ++i)
       if (std::ranges::find(at(i).results, value) != at(i).results.end()) return false;
-    return true;
+    if (from < to && std::ranges::none_of(function_.labels, [&](int label) { return label > from && label <= to; })) return true;
+    return std::ranges::count_if(function_.operations, [&](const DraftOperation& operation) {
+             return std::ranges::find(operation.results, value) != operation.results.end();
+           }) <= 1;
   }
 
   Value new_register_like(Value value) {
@@ -262,10 +335,11 @@ class Contraction {
   }
 
   /// a*b + c with the signs that neg and sub ask for.
-  void emit_fused(int mul, const Use& use, std::vector<DraftOperation>& out) {
-    const DraftOperation& add = at(use.user);
-    const Arithmetic& arithmetic = *kind(use.user);
-    const std::string type = arithmetic.type.substr(arithmetic.type.rfind('.'));
+  void emit_fused(int sum, const Replacement& use, std::vector<DraftOperation>& out) {
+    const int mul = use.mul;
+    const DraftOperation& add = at(sum);
+    const Arithmetic& arithmetic = *kind(sum);
+    const std::string type(arithmetic.number());
     std::vector<Value> factors;
     for (const Value factor : at(mul).sources) {
       const auto copy = copies_.find({mul, factor});
@@ -283,7 +357,11 @@ class Contraction {
     if (subtracts && use.operand == 0) negate(addend);
     const std::string opcode =
         fmt::format("fma.rn{}{}{}", arithmetic.type.starts_with(".ftz") ? ".ftz" : "", arithmetic.saturates ? ".sat" : "", type);
-    out.push_back(make(opcode, add.results, {factors[0], factors[1], addend}, add));
+    DraftOperation fused = make(opcode, add.results, {factors[0], factors[1], addend}, add);
+    fused.operation.guarded = add.operation.guarded;
+    fused.operation.guard_inverted = add.operation.guard_inverted;
+    fused.guard = add.guard;
+    out.push_back(std::move(fused));
     draft_.program.contracted.push_back(add.operation.statement);
   }
 
@@ -311,7 +389,7 @@ class Contraction {
       if (replacement == replaced_.end()) {
         out.push_back(at(i));
       } else {
-        emit_fused(replacement->second.mul, replacement->second.use, out);
+        emit_fused(i, replacement->second, out);
       }
     }
     moved.push_back(static_cast<int>(out.size()));
@@ -330,7 +408,7 @@ class Contraction {
     for (DraftOperation& operation : function_.operations) {
       moved.push_back(static_cast<int>(kept.size()));
       const auto arithmetic = classify(operation);
-      const bool product = arithmetic && (arithmetic->multiplies() || arithmetic->kind == Arithmetic::Kind::neg);
+      const bool product = arithmetic && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
       if (product && uses[static_cast<std::size_t>(operation.results[0])] == 0) continue;
       kept.push_back(std::move(operation));
     }
@@ -341,19 +419,17 @@ class Contraction {
 
   DraftFunction& function_;
   ProgramDraft& draft_;
-  std::vector<Block> blocks_;
-  Liveness liveness_;
-  std::vector<bool> dead_;
+  const std::vector<SumInCode>* code_;  ///< or null: by the rule
+  ValueUses uses_;
   std::vector<std::optional<Arithmetic>> arithmetic_;
-  std::vector<Product> products_;
   std::map<int, Replacement> replaced_;            ///< by add or sub
   std::map<std::pair<int, Value>, Value> copies_;  ///< by product and factor
 };
 
 }  // namespace
 
-void contract(DraftFunction& function, ProgramDraft& draft) {
-  Contraction(function, draft).run();
+void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code) {
+  Contraction(function, draft, code).run();
 }
 
 }  // namespace warpmat::code

@@ -1,16 +1,18 @@
 #pragma once
 
+#include <vector>
+
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/sums_in_code.h>
 
 namespace warpmat::code {
 
-/// Does to products and sums without a rounding modifier what ptxas does unless it is told --fmad=false: a mul is fused into each add and
-/// sub that uses it, if all that use it are add or sub (or neg before those) without a rounding modifier, of the same type, both with .ftz
-/// or both without, in the same basic block, without guards. Of two such products in one add, the first operand is fused. Rule read from
-/// ptxas 13.0's code for sm_80, sm_90 and sm_120 and held against an H200 for f32; for f64, f16x2 and bf16x2 it is assumed. Uses by
-/// statements whose result nobody needs do not count; a product that is added to itself is not fused (both assumed).
+/// Does to products and sums without a rounding modifier what ptxas does unless it is told --fmad=false. docs/assembler.md has the rule and
+/// how it was found. In short: a sum takes in a product of the same type and .ftz in the same region (value_uses.h) if all uses of that
+/// product are such sums, directly or behind neg; products with one use go first, then those with fewer uses, then the first operand.
+/// `code`, where it is not null, is what machine code shows, and goes before the rule.
 ///
 /// The adds that became part of an fma are noted in Program::contracted.
-void contract(DraftFunction& function, ProgramDraft& draft);
+void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code = nullptr);
 
 }  // namespace warpmat::code

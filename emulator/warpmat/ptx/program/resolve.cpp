@@ -136,9 +136,10 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     if (!errors.empty()) return;
     fold(draft);
     for (DraftFunction& f : draft.functions) {
-      if (options.contract) contract(f, draft);
+      if (options.contract) contract(f, draft, options.sums);
       order_constants(f, draft);
     }
+    draft.program.contraction_from_code = options.contract && options.sums != nullptr;
   });
 }
 

@@ -2,13 +2,16 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/sums_in_code.h>
 
 namespace warpmat::code {
 
 struct ResolveOptions {
-  bool contract = true;  ///< as ptxas does unless it is called with --fmad=false: see contraction.h
+  bool contract = true;                          ///< as ptxas does unless it is called with --fmad=false: see contraction.h
+  const std::vector<SumInCode>* sums = nullptr;  ///< what the machine code of this module shows; null: go by the rule
 };
 
 /// The program of an entry. `target` is the GPU to be, or nullptr for the module's own .target; PTX for an older target runs on a newer

@@ -1,0 +1,170 @@
+#include <warpmat/ptx/program/value_uses.h>
+
+#include <algorithm>
+#include <map>
+
+namespace warpmat::code {
+
+using catalogue::Semantics;
+
+namespace {
+
+/// Whether nothing but its results tells that the operation was executed.
+bool is_removable(const DraftOperation& draft) {
+  return catalogue::computes(draft.operation.semantics) && !draft.results.empty();
+}
+
+bool may_leave(const DraftOperation& draft) {
+  return draft.operation.guarded && (draft.operation.semantics == Semantics::exit || draft.operation.semantics == Semantics::return_);
+}
+
+}  // namespace
+
+ValueUses::ValueUses(const DraftFunction& function)
+    : function_(function),
+      blocks_(find_blocks(function)),
+      live_in_(blocks_.size(), Bits(function.registers.size())),
+      needed_(function.operations.size()),
+      uses_(function.operations.size()),
+      writers_(function.operations.size()),
+      region_(function.operations.size(), -1) {
+  find_needed(false);
+  effective_ = needed_;
+  needed_.assign(function.operations.size(), false);
+  live_in_.assign(blocks_.size(), Bits(function.registers.size()));
+  find_needed(true);
+  drop_empty_blocks();
+  join_blocks();
+}
+
+int ValueUses::writer(int operation, int operand) const {
+  const std::vector<int>& writers = writers_[static_cast<std::size_t>(operation)];
+  return operand < static_cast<int>(writers.size()) ? writers[static_cast<std::size_t>(operand)] : -1;
+}
+
+/// Marks what stores and the like, and perhaps `branches`, need, directly or not. A value that only a loop's next round of itself needs is
+/// not needed.
+void ValueUses::find_needed(bool branches) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (std::size_t b = blocks_.size(); b-- > 0;) {
+      Bits live(function_.registers.size());
+      for (const int next : blocks_[b].next) {
+        const Bits& in = live_in_[static_cast<std::size_t>(next)];
+        for (std::size_t value = 0; value < live.size(); ++value)
+          if (in[value]) live[value] = true;
+      }
+      changed |= walk_block(b, std::move(live), branches);
+    }
+  }
+}
+
+/// Goes from the end of the block, where `live` are needed, to its begin. Whether more than before is needed there.
+bool ValueUses::walk_block(std::size_t block, Bits live, bool branches) {
+  for (int i = blocks_[block].last; i-- > blocks_[block].first;) {
+    const DraftOperation& draft = function_.operations[static_cast<std::size_t>(i)];
+    const bool needed =
+        !is_removable(draft) || std::ranges::any_of(draft.results, [&](Value value) { return live[static_cast<std::size_t>(value)]; });
+    if (!needed || (!branches && draft.operation.semantics == Semantics::branch)) continue;
+    needed_[static_cast<std::size_t>(i)] = true;
+    if (!draft.operation.guarded)
+      for (const Value value : draft.results) live[static_cast<std::size_t>(value)] = false;
+    for_each_read(draft, [&](Value value) { live[static_cast<std::size_t>(value)] = true; });
+  }
+  if (live == live_in_[block]) return false;
+  live_in_[block] = std::move(live);
+  return true;
+}
+
+bool ValueUses::is_empty(int block) const {
+  const Block& range = blocks_[static_cast<std::size_t>(block)];
+  for (int i = range.first; i < range.last; ++i)
+    if (effective_[static_cast<std::size_t>(i)]) return false;
+  return true;
+}
+
+/// Leads edges past blocks that do nothing but count rounds and decide branches, and drops loops of a single such block.
+void ValueUses::drop_empty_blocks() {
+  for (std::size_t round = 0, changed = 1; changed != 0 && round < blocks_.size(); ++round) {
+    changed = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const int self = static_cast<int>(b);
+      std::vector<int> next;
+      for (const int to : blocks_[b].next) {
+        if (to == self && blocks_[b].next.size() > 1 && is_empty(self)) continue;
+        const std::vector<int>& beyond = blocks_[static_cast<std::size_t>(to)].next;
+        const int target = to != self && beyond.size() == 1 && beyond[0] != to && is_empty(to) ? beyond[0] : to;
+        if (std::ranges::find(next, target) == next.end()) next.push_back(target);
+      }
+      std::ranges::sort(next);
+      if (next == blocks_[b].next) continue;
+      blocks_[b].next = std::move(next);
+      changed = 1;
+    }
+  }
+}
+
+void ValueUses::join_blocks() {
+  std::vector<int> before(blocks_.size());
+  std::vector<bool> reached(blocks_.size());
+  std::vector<int> open{0};
+  if (!blocks_.empty()) reached[0] = true;
+  while (!open.empty() && !blocks_.empty()) {
+    const int block = open.back();
+    open.pop_back();
+    for (const int next : blocks_[static_cast<std::size_t>(block)].next) {
+      ++before[static_cast<std::size_t>(next)];
+      if (!reached[static_cast<std::size_t>(next)]) open.push_back(next);
+      reached[static_cast<std::size_t>(next)] = true;
+    }
+  }
+  const auto follower = [&](int block) {  // the block that always follows, and only this one
+    const Block& range = blocks_[static_cast<std::size_t>(block)];
+    const bool leaves = range.last > range.first && may_leave(function_.operations[static_cast<std::size_t>(range.last) - 1]);
+    if (range.next.size() != 1 || leaves || range.next[0] == 0 || before[static_cast<std::size_t>(range.next[0])] != 1) return -1;
+    return range.next[0];
+  };
+  std::vector<bool> follows(blocks_.size());
+  for (int b = 0; b < static_cast<int>(blocks_.size()); ++b)
+    if (reached[static_cast<std::size_t>(b)] && follower(b) >= 0) follows[static_cast<std::size_t>(follower(b))] = true;
+  for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
+    if (!reached[static_cast<std::size_t>(b)] || follows[static_cast<std::size_t>(b)]) continue;
+    std::vector<int> blocks;
+    for (int next = b; next >= 0; next = follower(next)) blocks.push_back(next);
+    link(blocks);
+  }
+}
+
+/// Notes who writes and who reads the values of a region.
+void ValueUses::link(const std::vector<int>& blocks) {
+  std::map<Value, int> last;
+  std::vector<int> operations;
+  const auto use = [&](Value value, int operation, int operand) {
+    const auto found = is_constant(value) ? last.end() : last.find(value);
+    if (found != last.end()) uses_[static_cast<std::size_t>(found->second)].push_back({operation, operand});
+    return found == last.end() ? -1 : found->second;
+  };
+  for (const int block : blocks) {
+    for (int i = blocks_[static_cast<std::size_t>(block)].first; i < blocks_[static_cast<std::size_t>(block)].last; ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      if (!needed_[index]) continue;
+      const DraftOperation& draft = function_.operations[index];
+      for (std::size_t s = 0; s < draft.sources.size(); ++s) writers_[index].push_back(use(draft.sources[s], i, static_cast<int>(s)));
+      for (const Value value : draft.keeps) use(value, i, -1);
+      if (draft.operation.guarded)
+        for (const Value value : draft.results) use(value, i, -1);
+      for (const Value value : draft.results) last[value] = i;
+      region_[index] = static_cast<int>(regions_.size());
+      operations.push_back(i);
+    }
+  }
+  for (const auto& [value, operation] : last) {
+    const std::vector<int>& next = blocks_[static_cast<std::size_t>(blocks.back())].next;
+    if (std::ranges::any_of(next, [&](int to) { return live_in_[static_cast<std::size_t>(to)][static_cast<std::size_t>(value)]; }))
+      uses_[static_cast<std::size_t>(operation)].push_back({-1, -1});
+  }
+  regions_.push_back(std::move(operations));
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,12 @@
+#pragma once
+
+namespace warpmat {
+
+/// What machine code shows of one add or sub of a module that has no rounding modifier: `warpmat launch --assembler ptxas` reads it.
+struct SumInCode {
+  int line = 0, column = 0;                ///< of the statement in the module's text, both from 1, as diagnostic.h counts them
+  bool fused = false;                      ///< whether it became an fma with a product
+  int addend_line = 0, addend_column = 0;  ///< of the other product, which is the addend of that fma; 0 where it is no product
+};
+
+}  // namespace warpmat

@@ -1,0 +1,187 @@
+// What is read from machine code, and whether the rule of contraction agrees with it.
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <warpmat/machine/launch.h>
+#include <warpmat/ptx/program/code.h>
+
+#include "catch.h"
+#include "command.h"
+#include "contains.h"
+#include "paths.h"
+#include "tools/assembler/assembler.h"
+
+namespace warpmat {
+namespace {
+
+std::string entry(const std::string& body) {
+  return ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .f32 %f<9>; .reg .pred %p<2>; "
+         ".reg .b64 %l<2>;\n" +
+         body + "\nret;\n}\n";
+}
+
+/// A machine instruction of registers: its opcode, destination, operands A, B and C.
+MachineInstruction registers(std::uint64_t opcode, int destination, int a, int b, int c, int line) {
+  const auto place = [](int reg, int bit) { return static_cast<std::uint64_t>(reg) << bit; };
+  return {opcode | place(destination, 16) | place(a, 24) | place(b, 32), place(c, 0), line};
+}
+
+constexpr std::uint64_t fadd = 0x221, fmul = 0x220, ffma = 0x223, hfma2 = 0x231, hfma2_immediate = 0x831, ldg = 0x981;
+
+TEST_CASE("each statement gets a line of its own, and the text's own lines go", "[tools][assembler]") {
+  const Module module(
+      entry(".file 7 \"x.cu\"\n.loc 7 5 1\nmul.f32 %f1, %f2, %f3; @%p1 add.f32 %f4, %f1, %f2;\n"
+            ".loc 7 6 3, function_name $L__info, inlined_at 7 9 1\nL: sub.f32 %f5, %f4, %f1;"));
+  const NumberedModule numbered = number_statements(*module.syntax());
+  REQUIRE(numbered.lines.size() == 4);
+  CHECK(numbered.at_line(2)->opcode == "add.f32");
+  CHECK(numbered.at_line(0) == nullptr);
+  CHECK(numbered.at_line(5) == nullptr);
+  CHECK(contains(numbered.text, "\n.loc 1 1 1\nmul.f32"));
+  CHECK(contains(numbered.text, "\n.loc 1 2 1\n@%p1 add.f32"));
+  CHECK(contains(numbered.text, "L: \n.loc 1 3 1\nsub.f32"));
+  CHECK_FALSE(contains(numbered.text, ".loc 7"));
+  CHECK_FALSE(contains(numbered.text, "x.cu"));
+  CHECK_NOTHROW(Module(numbered.text));
+}
+
+TEST_CASE("a sum is fused or rounded as the instructions of its line are", "[tools][assembler]") {
+  // Lines: 1 and 2 products, 3 to 5 sums.
+  const Module module(
+      entry("mul.f32 %f1, %f2, %f3;\nmul.f32 %f4, %f5, %f6;\nadd.f32 %f7, %f1, %f4;\nadd.f16x2 %f7, %f1, %f4;\n"
+            "add.rn.f32 %f8, %f1, %f1;"));
+  const NumberedModule numbered = number_statements(*module.syntax());
+  struct Case {
+    std::vector<MachineInstruction> code;
+    std::vector<bool> fused;  ///< of lines 3 and 4, as far as they are there
+    int addend = 0;           ///< the statement of line 3's
+    int mixed = 0, absent = 0;
+  };
+  const int statement_line = numbered.at_line(1)->location.line - 1;
+  for (const Case& c : {
+           Case{{registers(fadd, 1, 2, 3, 0, 3), registers(hfma2, 1, 2, 3, 4, 4)}, {false, true}},
+           Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 2, 0, 1},
+           Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ldg, 8, 2, 0, 0, 0), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 0, 0, 1},
+           Case{{registers(ffma, 1, 2, 3, 9, 3), registers(fadd, 1, 2, 3, 0, 3)}, {}, 0, 1, 1},
+           Case{{registers(hfma2, 1, 2, 3, 255, 4), registers(ffma, 1, 2, 3, 9, 5)}, {}, 0, 0, 2},  // a product; a sum with .rn
+           Case{{{hfma2_immediate | std::uint64_t{0x3c003c00} << 32, 4, 4}}, {false}, 0, 0, 1},     // times 1
+           Case{{{hfma2_immediate | std::uint64_t{0x40004000} << 32, 4, 4}}, {true}, 0, 0, 1},
+       }) {
+    const SumsInCode sums = read_sums(numbered, {{"k", c.code}}, "k");
+    std::vector<bool> fused;
+    for (const SumInCode& sum : sums.sums) fused.push_back(sum.fused);
+    CHECK(fused == c.fused);
+    CHECK(sums.mixed == c.mixed);
+    CHECK(sums.absent == c.absent);
+    if (c.addend != 0) CHECK(sums.sums.front().addend_line == statement_line + c.addend);
+    if (c.addend == 0 && !sums.sums.empty()) CHECK(sums.sums.front().addend_line == 0);
+    CHECK(read_sums(numbered, {{"other", c.code}}, "k").sums.size() == sums.sums.size());  // a function that k may call
+  }
+}
+
+TEST_CASE("what is no object file of ptxas is refused", "[tools][assembler]") {
+  CHECK_THROWS_WITH(read_cubin("PTX"), "what ptxas wrote is no ELF file of 64 bits");
+  CHECK_THROWS_WITH(read_cubin(std::string("\177ELF\2", 5) + std::string(20, '\0')), "ptxas's object file ends too early");
+}
+
+TEST_CASE("what kinds of sums may be fused", "[tools][assembler]") {
+  const auto may = [](const std::string& opcode) {
+    syntax::Statement statement;
+    statement.opcode = opcode;
+    return may_be_fused(statement);
+  };
+  for (const char* opcode : {"add.f32", "sub.ftz.f32", "add.ftz.sat.f32", "add.f64", "sub.bf16x2", "add.f16"}) CHECK(may(opcode));
+  for (const char* opcode : {"add.rn.f32", "add.rz.ftz.f32", "add.s32", "fma.rn.f32", "mul.f32", "add.cc.u32"}) CHECK_FALSE(may(opcode));
+}
+
+bool is_module(const std::filesystem::path& path) {
+  const std::string text = read_text(path);
+  return text.find(".entry") != std::string::npos && text.find(".target") != std::string::npos;
+}
+
+/// The modules that examples, tests and, where it is, ../shared/kernels have.
+std::vector<std::filesystem::path> modules() {
+  std::vector<std::filesystem::path> paths;
+  for (const char* folder : {"examples", "tests", "../shared/kernels"}) {
+    const std::filesystem::path root = source_path(folder);
+    if (!std::filesystem::exists(root)) continue;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root))
+      if (file.path().extension() == ".ptx" && is_module(file.path())) paths.push_back(file.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+TEST_CASE("the rule of contraction is what ptxas does in all kernels that are at hand", "[tools][assembler][ptxas]") {
+  const auto ptxas = find_ptxas();
+  if (!ptxas) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  CHECK(version_of(*ptxas).starts_with("ptxas "));
+  std::size_t sums = 0;
+  for (const std::filesystem::path& path : modules()) {
+    INFO(path.string());
+    const Module module(read_text(path));
+    for (const std::string& name : module.entries()) {
+      const std::string target(Kernel(module, name).program().target->name);
+      const SumsInCode code = sums_by_ptxas(*ptxas, module, name, target);
+      sums += code.sums.size();
+      const Kernel kernel(module, name, {.sums = &code.sums});
+      for (const std::uint32_t differs : kernel.program().contraction_differs)
+        FAIL_CHECK("line " << kernel.program().statements[differs]->location.line << " of " << name);
+    }
+  }
+  CHECK(sums > 0);
+}
+
+TEST_CASE("launch --assembler ptxas goes by machine code and says so", "[tools][assembler][ptxas]") {
+  if (!find_ptxas()) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const std::string ptx = directory.path("k.ptx");
+  write_text(ptx, entry("ld.param.u64 %l1, [p];\nld.global.f32 %f1, [%l1];\nmul.f32 %f2, %f1, %f1;\nadd.f32 %f3, %f2, %f1;\n"
+                        "st.global.f32 [%l1], %f3;"));
+  const auto launch = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"launch", ptx, "--block", "1", "--buffer", "x=fill:4:63", "--param", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_command(arguments);
+  };
+  const Outcome asked = launch({"--assembler", "ptxas"});
+  INFO(asked.err);
+  CHECK(asked.status == 0);
+  CHECK(contains(asked.err, "; sums from machine code of ptxas "));
+  CHECK_FALSE(contains(asked.err, "please file"));
+  CHECK_FALSE(contains(launch({}).err, "machine code"));
+  CHECK_FALSE(contains(launch({"--assembler", "rule"}).err, "machine code"));
+  CHECK(contains(launch({"--assembler", "nvcc"}).err, "--assembler"));
+  const std::string json = directory.path("launch.json");
+  const auto described = [&](const std::string& assembler) {
+    write_text(json, R"({"ptx": "k.ptx", "grid": [1, 1, 1], "block": [1, 1, 1], "assembler": ")" + assembler +
+                         R"(", "buffers": [{"name": "x", "bytes": 4, "fill": 63}], "params": [{"buffer": "x"}]})");
+    return run_command({"launch", json});
+  };
+  CHECK(contains(described("ptxas").err, "; sums from machine code of ptxas "));
+  CHECK(contains(described("nvcc").err, "\"assembler\" is \"nvcc\"; it may be \"ptxas\" or \"rule\""));
+}
+
+TEST_CASE("fuzz --kernels --assembler compares rule and machine code without a GPU", "[tools][assembler][ptxas]") {
+  if (!find_ptxas()) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_command({"fuzz", "--kernels", "--assembler", "--programs", "4", "--keep", directory.path("")});
+  INFO(outcome.out << outcome.err);
+  CHECK(contains(outcome.out, "4 kernels from 0 on for sm_90a by ptxas "));
+  CHECK(contains(outcome.out, " 0 kernels differ; "));
+  CHECK(contains(run_command({"fuzz", "--kernels", "--target", "sm_80"}).err, "only --kernels --assembler has another target"));
+}
+
+}  // namespace
+}  // namespace warpmat

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <warpmat/machine/launch.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tools/assembler/fused_sums.h"
+
+namespace warpmat {
+
+// The CUDA Toolkit's assembler, where it is installed: a process of its own, which only the tools start, never the library.
+
+/// The file ptxas of PATH, else of CUDA_HOME, CUDA_PATH or /usr/local/cuda.
+std::optional<std::filesystem::path> find_ptxas();
+
+/// "ptxas 13.0", as it says of itself. Throws std::runtime_error.
+std::string version_of(const std::filesystem::path& ptxas);
+
+/// The object file that ptxas makes of `text` for `target`, with line information. Throws std::runtime_error with the first line that it
+/// complains in.
+std::string assemble(const std::filesystem::path& ptxas, std::string_view text, std::string_view target);
+
+/// What the machine code of the module's `entry` for `target` shows of its sums.
+SumsInCode sums_by_ptxas(const std::filesystem::path& ptxas, const Module& module, std::string_view entry, std::string_view target);
+
+}  // namespace warpmat
