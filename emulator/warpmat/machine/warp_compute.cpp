@@ -190,7 +190,9 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case reserved_smem_0:
     case reserved_smem_1: return 0;
     case current_graph_exec:  // of no graph
-    case environment: return 0;
+    case environment:
+    case counter:
+    case fourth: return 0;
     case local_address: return strand().local;
   }
   return 0;

@@ -5,6 +5,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
 
 namespace warpmat::machine {
 
@@ -156,9 +157,15 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       return exit_lanes(mask);
     case Semantics::trap:
       trap(first_lane(mask), std::nullopt,
-           operation.detail == code::trap_of_call ? "the register holds the address of no function that this call may mean"
-                                                  : "the kernel executes a trap",
-           operation.detail == code::trap_of_call ? KernelTrap::Kind::misuse : KernelTrap::Kind::stopped);
+           operation.detail == code::trap_of_call    ? "the register holds the address of no function that this call may mean"
+           : operation.detail == code::trap_of_stack ? "alloca finds too few of the 16 KiB that a function's stack has"
+                                                     : "the kernel executes a trap",
+           operation.detail == 0 ? KernelTrap::Kind::stopped : KernelTrap::Kind::misuse);
+    case Semantics::absent: {
+      const std::string& opcode = program_.statements[operation.statement]->opcode;
+      trap(first_lane(mask), std::nullopt, fmt::format("'{}' is not executed: {}", opcode, catalogue::why_absent(opcode)),
+           KernelTrap::Kind::misuse);
+    }
     case Semantics::barrier: return barrier(operation, mask);
     case Semantics::warp_barrier: return warp_barrier(operation, mask);
     case Semantics::exchange: return exchange(operation, mask);
@@ -201,6 +208,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::compute:
     case Semantics::select:
     case Semantics::branch:
+    case Semantics::stack:
     case Semantics::address_space: break;
   }
   ++strand().pc;

@@ -55,6 +55,7 @@ void pending_count(void* const* results, const void* const* sources) {
 
 constexpr auto dimensions = "(.1d|.2d|.3d|.4d|.5d)";
 constexpr auto image_dimensions = "(.3d|.4d|.5d)";
+constexpr auto reductions = "(.add|.min|.max|.inc|.dec|.and|.or|.xor)";
 
 void add_copy_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode, const Requirement& requirement = sm_90) {
@@ -95,9 +96,41 @@ void add_reduction_rows(std::vector<Row>& rows) {
   to_block("(.min|.max)(.u32|.s32)");
   to_block("(.inc|.dec).u32");
   to_block("(.and|.or|.xor).b32");
-  constexpr auto operations = "(.add|.min|.max|.inc|.dec|.and|.or|.xor)";
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, operations, hint));
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, operations, hint));
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, reductions, hint));
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, reductions, hint));
+}
+
+/// What Blackwell added to copies, which the machine does not have.
+void add_later_copy_rows(std::vector<Row>& rows) {
+  const Requirement any = {.baseline = 100, .ptx = {8, 6}}, server{.families = {100, 110}, .ptx = {8, 6}};
+  const auto add = [&](const std::string& opcode, const Requirement& requirement, const char* operands = "") {
+    rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
+  };
+  constexpr auto group = "(.cta_group::1|.cta_group::2)", spread = "(.multicast::cluster)?", wide = "(.im2col::w|.im2col::w::128)";
+  const std::string tensor = fmt::format("cp.async.bulk.tensor{}", dimensions),
+                    image = fmt::format("cp.async.bulk.tensor{}", image_dimensions);
+  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", hint), any);
+  add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, hint), any);
+  add(fmt::format("{}.shared::cta.global.im2col::w::128{}{}", image, done, hint), server);
+  add(fmt::format("{}.shared::cluster.global{}{}{}{}", image, wide, done, spread, hint), server);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, hint), any);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, hint), server);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, hint), server);
+  add(fmt::format("{}.shared::cta.global(.tile)?{}{}{}", tensor, done, group, hint), server);
+  add(fmt::format("{}.shared::cluster.global(.tile)?{}{}{}{}", tensor, done, spread, group, hint), server);
+  add(fmt::format("{}.shared::cta.global(.im2col|.im2col::w|.im2col::w::128){}{}{}", image, done, group, hint), server);
+  add(fmt::format("{}.shared::cluster.global(.im2col|.im2col::w|.im2col::w::128){}{}{}{}", image, done, spread, group, hint), server);
+  add(fmt::format("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{}", hint), server);
+  add(fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta{}.tile::scatter4.bulk_group{}", reductions, hint), server);
+  add(fmt::format("cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{}", hint), server);
+  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global{}{}", image_dimensions, wide, hint), server);
+  const Requirement released{.baseline = 100, .ptx = {8, 7}};
+  add("st.async(.mmio)?.release(.gpu|.sys)(.global)?(.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", released,
+      "address:u64, a:T");
+  for (const char* operation : {".add(.u32|.s32|.u64|.s64)", "(.min|.max)(.u32|.s32)", "(.inc|.dec).u32", "(.and|.or|.xor).b32"})
+    add(fmt::format("red.async(.mmio)?.release(.gpu|.sys)(.global)?{}", operation), released, "address:u64, a:T");
+  add("tensormap.replace.tile.swizzle_atomicity(.global|.shared::cta)?.b1024.b32", {.families = {100, 110, 120}, .ptx = {8, 6}},
+      "address:u64, a:b32");
 }
 
 /// st.async and red.async, to the shared memory of another block.
@@ -115,8 +148,8 @@ void add_cluster_rows(std::vector<Row>& rows) {
   rows.push_back({"barrier.cluster.arrive(.release)?(.aligned)?", "", nullptr, Semantics::cluster_barrier, sm_90_cluster});
   rows.push_back({"barrier.cluster.arrive.relaxed(.aligned)?", "", nullptr, Semantics::cluster_barrier, sm_90});
   rows.push_back({"barrier.cluster.wait(.acquire)?(.aligned)?", "", nullptr, Semantics::cluster_barrier, sm_90_cluster});
-  rows.push_back({"mapa(.shared::cluster)?(.u32|.u64)", "d:T = a:T, b:u32", nullptr, Semantics::cluster_rank, sm_90_cluster});
-  rows.push_back({"getctarank(.shared::cluster)?(.u32|.u64)", "d:u32 = a:T", nullptr, Semantics::cluster_rank, sm_90_cluster});
+  rows.push_back({"mapa(.shared::cluster)?(.u32|.s32|.u64)", "d:T = a:T, b:u32", nullptr, Semantics::cluster_rank, sm_90_cluster});
+  rows.push_back({"getctarank(.shared::cluster)?(.u32|.s32|.u64)", "d:u32 = a:T", nullptr, Semantics::cluster_rank, sm_90_cluster});
   rows.push_back({"fence.mbarrier_init.release.cluster", "", nullptr, Semantics::nothing, sm_90});
   rows.push_back({"fence.proxy.async(.global|.shared::cta|.shared::cluster)?", "", nullptr, Semantics::proxy_fence, sm_90});
   rows.push_back({"fence.proxy.tensormap::generic(.acquire|.release)(.cta|.cluster|.gpu|.sys)",
@@ -127,7 +160,7 @@ void add_cluster_rows(std::vector<Row>& rows) {
 }
 
 void add_tensor_map_rows(std::vector<Row>& rows) {
-  const Requirement requirement{.families = {90, 100, 120}, .architecture = true, .ptx = {8, 3}};
+  const Requirement requirement{.baseline = 90, .ptx = {8, 3}};  // and an architecture's features: restrictions.cpp
   const auto replace = [&](const char* fields) {
     rows.push_back({fmt::format("tensormap.replace.tile{}(.global|.shared::cta)?.b1024{}", fields, ""), "", nullptr, Semantics::tensor_map,
                     requirement});
@@ -150,6 +183,7 @@ void add_async_rows(std::vector<Row>& rows) {
   rows.push_back({"mbarrier.pending_count.b64", "d:b32 = a:b64", pending_count, Semantics::compute, sm_80});
   add_copy_rows(rows);
   add_reduction_rows(rows);
+  add_later_copy_rows(rows);
   add_remote_rows(rows);
   add_cluster_rows(rows);
   add_tensor_map_rows(rows);

@@ -133,15 +133,16 @@ void add_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"mov(.b32|.u32|.s32|.f32)", "d:T = a:T", each_lane<move<std::uint32_t>>});
   rows.push_back({"mov(.b64|.u64|.s64|.f64)", "d:T = a:T", each_lane<move<std::uint64_t>>});
   rows.push_back({"mov.b128", "d:b128 = a:b128", copy_128});
+  const Requirement policies{.baseline = 80, .ptx = {7, 4}};
   rows.push_back(
       {"createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
        "(.L2::evict_first|.L2::evict_unchanged)?.b64",
-       "d:b64 = [fraction:f32]", make_policy});
+       "d:b64 = [fraction:f32]", make_policy, catalogue::Semantics::compute, policies});
   rows.push_back(
       {"createpolicy.range(.global)?(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
        "(.L2::evict_first|.L2::evict_unchanged)?.b64",
-       "d:b64 = address:u64, primary:u32, total:u32", make_policy});
-  rows.push_back({"createpolicy.cvt.L2.b64", "d:b64 = [a:b64]", make_policy});
+       "d:b64 = address:u64, primary:u32, total:u32", make_policy, catalogue::Semantics::compute, policies});
+  rows.push_back({"createpolicy.cvt.L2.b64", "d:b64 = a:b64", make_policy, catalogue::Semantics::compute, policies});
   rows.push_back({"mov.pred", "p = a", unary_logic<same_mask>});
   rows.push_back({"not.pred", "p = a", unary_logic<not_mask>});
   rows.push_back({"and.pred", "p = a, b", logic<and_masks>});

@@ -57,7 +57,7 @@ OperandPattern parse_operand(std::string_view text, bool result) {
   operand.implicit = operand.name == "cc";
   std::string_view type = colon == std::string_view::npos ? "pred" : text.substr(colon + 1);
   if (const std::size_t star = type.find('*'); star != std::string_view::npos) {
-    operand.count = std::stoi(std::string(type.substr(star + 1)));
+    operand.count = type.substr(star + 1) == "v" ? 0 : std::stoi(std::string(type.substr(star + 1)));
     type = type.substr(0, star);
   }
   if (type.ends_with('+')) {
@@ -164,6 +164,10 @@ bool Match::has(std::string_view qualifier) const {
   return std::ranges::find(qualifiers, qualifier) != qualifiers.end();
 }
 
+int Match::vector() const {
+  return has(".v2") ? 2 : has(".v4") ? 4 : has(".v8") ? 8 : 1;
+}
+
 const ValueType& Match::type_of(const OperandPattern& operand) const {
   if (operand.type != nullptr) return *operand.type;
   const auto i = static_cast<std::size_t>(operand.type_index);
@@ -181,16 +185,11 @@ std::optional<Match> find_row(std::string_view opcode) {
   const auto rows = by_mnemonic.find(parts.front());
   if (rows == by_mnemonic.end()) return std::nullopt;
   const auto qualifiers = std::span(parts).subspan(1);
-  // The first row that has the qualifiers in any order, if one has their types in this order: cvt.sat.s16.u16 finds the row of
-  // cvt.sat.u16.s16, whose operands and function are named by the types that are written.
+  // The first row that has their types in this order: cvt.sat.s16.u16 and cvt.sat.u16.s16 have the same qualifiers.
   const Pattern* found = nullptr;
-  bool in_order = false;
-  for (const Pattern* pattern : rows->second) {
-    if (!fits(*pattern, qualifiers)) continue;
-    if (found == nullptr) found = pattern;
-    in_order = in_order || has_types_in_order(*pattern, qualifiers);
-  }
-  if (!in_order) return std::nullopt;
+  for (const Pattern* pattern : rows->second)
+    if (found == nullptr && fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers)) found = pattern;
+  if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}};
   for (const std::string_view qualifier : qualifiers)
     if (const ValueType* type = find_value_type(qualifier.substr(1))) match.types.push_back(type);
@@ -205,16 +204,20 @@ struct Refusal {
 };
 
 constexpr std::array refusals{
+    Refusal{"tcgen05.", "warpmat has no tensor memory"}, Refusal{"tex.", "warpmat has no textures"},
+    Refusal{"tld4.", "warpmat has no textures"},         Refusal{"txq.", "warpmat has no textures"},
+    Refusal{"suld.", "warpmat has no surfaces"},         Refusal{"sust.", "warpmat has no surfaces"},
+    Refusal{"sured.", "warpmat has no surfaces"},        Refusal{"suq.", "warpmat has no surfaces"},
+};
+
+constexpr std::array absences{
     Refusal{"multimem.", "multimem addresses are memory of several GPUs, and warpmat has one"},
     Refusal{"clusterlaunchcontrol.", "it takes work from blocks that have not begun, and warpmat begins all blocks"},
-    Refusal{"tcgen05.", "warpmat has no tensor memory"},
-    Refusal{"tex.", "warpmat has no textures"},
-    Refusal{"tld4.", "warpmat has no textures"},
-    Refusal{"txq.", "warpmat has no textures"},
-    Refusal{"suld.", "warpmat has no surfaces"},
-    Refusal{"sust.", "warpmat has no surfaces"},
-    Refusal{"sured.", "warpmat has no surfaces"},
-    Refusal{"suq.", "warpmat has no surfaces"},
+    Refusal{"st.bulk", "no H200 has it, whose answers the machine follows"},
+    Refusal{"st.async", "no H200 has this form, whose answers the machine follows"},
+    Refusal{"red.async", "no H200 has this form, whose answers the machine follows"},
+    Refusal{"cp.", "no H200 has this form, whose answers the machine follows"},
+    Refusal{"tensormap.", "no H200 has this form, whose answers the machine follows"},
 };
 
 /// The spelling of `pattern` that has most of `qualifiers`; where none of them fits a place, all that do.
@@ -234,6 +237,11 @@ std::string spelling_like(const Pattern& pattern, std::span<const std::string_vi
 }
 
 }  // namespace
+
+std::string_view why_absent(std::string_view opcode) {
+  const auto found = std::ranges::find_if(absences, [&](const Refusal& refusal) { return opcode.starts_with(refusal.begin); });
+  return found == absences.end() ? "the machine does not have it" : found->reason;
+}
 
 std::string explain_unknown_row(std::string_view opcode) {
   for (const Refusal& refusal : refusals)

@@ -18,9 +18,9 @@ struct OperandPattern {
   bool result = false;
   const ValueType* type = nullptr;  ///< nullptr: the statement's type number `type_index`
   int type_index = 0;               ///< 0 for T, 1 for U
-  int count = 1;                    ///< registers in braces where more than one
-  bool may_be_wider = false;        ///< T+
-  bool paired = false;              ///< behind | in the place of the operand before it
+  int count = 1;
+  bool may_be_wider = false;  ///< T+
+  bool paired = false;        ///< behind | in the place of the operand before it
   bool optional = false;
   bool implicit = false;  ///< cc: the text does not write it
 };
@@ -47,6 +47,8 @@ struct Match {
   std::vector<const ValueType*> types;       ///< those qualifiers that are types, in order
 
   bool has(std::string_view qualifier) const;
+  /// Elements of a vector: what .v2, .v4 or .v8 says, else 1.
+  int vector() const;
   const ValueType& type_of(const OperandPattern& operand) const;
 };
 
@@ -55,6 +57,9 @@ std::span<const Pattern> patterns();
 
 /// The first row that spells `opcode`.
 std::optional<Match> find_row(std::string_view opcode);
+
+/// Why the machine does not have an opcode whose row is Semantics::absent.
+std::string_view why_absent(std::string_view opcode);
 
 /// Why find_row finds nothing, as one sentence.
 std::string explain_unknown_row(std::string_view opcode);

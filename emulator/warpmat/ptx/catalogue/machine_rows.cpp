@@ -6,50 +6,56 @@
 namespace warpmat::catalogue {
 namespace {
 
-// Qualifiers that many instructions share. Those that only advise caches are taken and ignored.
+// Qualifiers that many instructions share. Those that only advise caches are taken and ignored. Which of them go together, and what they
+// ask of the target, is restrictions.cpp's.
 constexpr auto scope = "(.cta|.cluster|.gpu|.sys)?";
-constexpr auto space = "(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func)?";
-constexpr auto caching =
-    "(.ca|.cg|.cs|.lu|.cv|.wb|.wt)?(.nc)?(.unified)?"
-    "(.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate|.level1::eviction_priority)?"
-    "(.L2::evict_normal|.L2::evict_first|.L2::evict_last)?(.L2::cache_hint)?(.L2::64B|.L2::128B|.L2::256B)?";
+constexpr auto memory_space = "(.global|.shared|.shared::cta|.shared::cluster)?";
+constexpr auto priorities =
+    "(.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate)?"
+    "(.L2::evict_normal|.L2::evict_first|.L2::evict_last)?(.L2::cache_hint)?";
+constexpr auto prefetch_size = "(.L2::64B|.L2::128B|.L2::256B)?";
 constexpr auto memory_type = "(.b8|.u8|.s8|.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64|.b128)";
 
 void add_memory_rows(std::vector<Row>& rows) {
-  const auto access = [&](const char* mnemonic, const char* ordering, Semantics semantics) {
-    rows.push_back(
-        {fmt::format("{}{}{}{}{}(.v2|.v4|.v8)?{}", mnemonic, ordering, scope, space, caching, memory_type), "", nullptr, semantics});
-  };
-  access("ld", "(.weak|.volatile|.relaxed|.acquire)?", Semantics::load);
-  access("ld", ".mmio.relaxed", Semantics::load);
-  access("ldu", "", Semantics::load);
-  access("st", "(.weak|.volatile|.relaxed|.release)?", Semantics::store);
-  access("st", ".mmio.relaxed", Semantics::store);
+  rows.push_back(
+      {fmt::format("ld(.weak|.volatile|.relaxed|.acquire)?(.mmio)?{}(.global|.shared|.shared::cta|.shared::cluster|.local|.const|"
+                   ".param|.param::entry|.param::func)?(.ca|.cg|.cs|.lu|.cv)?(.nc)?{}{}(.v2|.v4|.v8)?{}",
+                   scope, priorities, prefetch_size, memory_type),
+       "", nullptr, Semantics::load});
+  rows.push_back({fmt::format("ldu(.global)?(.v2|.v4)?{}", memory_type), "", nullptr, Semantics::load});
+  rows.push_back(
+      {fmt::format("st(.weak|.volatile|.relaxed|.release)?(.mmio)?{}(.global|.shared|.shared::cta|.shared::cluster|.local|.param|"
+                   ".param::func)?(.wb|.cg|.cs|.wt)?{}(.v2|.v4|.v8)?{}",
+                   scope, priorities, memory_type),
+       "", nullptr, Semantics::store});
 
-  const auto atomic = [&](const char* mnemonic, const char* operation, const char* types) {
-    const char* ordering = mnemonic[0] == 'a' ? "(.relaxed|.acquire|.release|.acq_rel)?" : "(.relaxed|.release)?";
-    rows.push_back({fmt::format("{}{}{}(.global|.shared|.shared::cta|.shared::cluster)?{}(.noftz)?(.L2::cache_hint)?(.v2|.v4|.v8)?{}",
-                                mnemonic, ordering, scope, operation, types),
-                    "", nullptr, Semantics::atomic});
+  const auto atomic = [&](const std::string& mnemonic, const std::string& operation, const char* vectors, const char* types) {
+    const char* ordering = mnemonic == "atom" ? "(.relaxed|.acquire|.release|.acq_rel)?" : "(.relaxed|.release)?";
+    const char* cached = operation == ".cas" ? "" : "(.L2::cache_hint)?";
+    rows.push_back({mnemonic + ordering + scope + memory_space + operation + cached + vectors + types, "", nullptr, Semantics::atomic});
   };
   for (const char* mnemonic : {"atom", "red"}) {
-    atomic(mnemonic, ".add", "(.u32|.s32|.u64|.s64)");
-    atomic(mnemonic, ".add", "(.f32|.f64|.f16|.f16x2|.bf16|.bf16x2)");
-    atomic(mnemonic, "(.min|.max)", "(.u32|.s32|.u64|.s64)");
-    atomic(mnemonic, "(.min|.max)", "(.f16|.f16x2|.bf16|.bf16x2)");
-    atomic(mnemonic, "(.inc|.dec)", ".u32");
-    atomic(mnemonic, "(.and|.or|.xor)", "(.b32|.b64)");
+    atomic(mnemonic, ".add", "", "(.u32|.s32|.u64|.f64)");
+    atomic(mnemonic, ".add", "(.v2|.v4)?", ".f32");
+    atomic(mnemonic, ".add.noftz", "(.v2|.v4|.v8)?", "(.f16|.bf16)");
+    atomic(mnemonic, ".add.noftz", "(.v2|.v4)?", "(.f16x2|.bf16x2)");
+    atomic(mnemonic, "(.min|.max)", "", "(.u32|.s32|.u64|.s64)");
+    atomic(mnemonic, "(.min|.max).noftz", "(.v2|.v4|.v8)", "(.f16|.bf16)");
+    atomic(mnemonic, "(.min|.max).noftz", "(.v2|.v4)", "(.f16x2|.bf16x2)");
+    atomic(mnemonic, "(.inc|.dec)", "", ".u32");
+    atomic(mnemonic, "(.and|.or|.xor)", "", "(.b32|.b64)");
   }
-  atomic("atom", ".exch", "(.b32|.b64|.b128|.u32|.s32|.u64|.s64|.f32)");
-  atomic("atom", ".cas", "(.b16|.b32|.b64|.b128|.u32|.s32|.u64|.s64)");
+  atomic("atom", ".exch", "", "(.b32|.b64|.b128)");
+  atomic("atom", ".cas", "", "(.b16|.b32|.b64|.b128)");
 
-  rows.push_back({"cp.async(.ca|.cg)(.shared|.shared::cta).global(.L2::cache_hint)?(.L2::64B|.L2::128B|.L2::256B)?", "", nullptr,
-                  Semantics::cp_async});
-  rows.push_back({"cp.async.commit_group", "", nullptr, Semantics::cp_async_commit});
-  rows.push_back({"cp.async.wait_group", "", nullptr, Semantics::cp_async_wait});
-  rows.push_back({"cp.async.wait_all", "", nullptr, Semantics::cp_async_wait});
-  rows.push_back({"cvta(.to)?(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)(.u64|.s64|.b64)", "",
-                  nullptr, Semantics::address_space});
+  const Requirement ampere = since(80, {7, 0});
+  rows.push_back({fmt::format("cp.async(.ca|.cg)(.shared|.shared::cta).global(.L2::cache_hint)?{}", prefetch_size), "", nullptr,
+                  Semantics::cp_async, ampere});
+  rows.push_back({"cp.async.commit_group", "", nullptr, Semantics::cp_async_commit, ampere});
+  rows.push_back({"cp.async.wait_group", "", nullptr, Semantics::cp_async_wait, ampere});
+  rows.push_back({"cp.async.wait_all", "", nullptr, Semantics::cp_async_wait, ampere});
+  rows.push_back({"cvta(.to)?(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry).u64", "", nullptr,
+                  Semantics::address_space});
   rows.push_back({"isspacep(.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry)", "", nullptr,
                   Semantics::address_space});
 }
@@ -62,56 +68,116 @@ void add_control_rows(std::vector<Row>& rows) {
   rows.push_back({"exit", "", nullptr, Semantics::exit});
   rows.push_back({"trap", "", nullptr, Semantics::trap});
   rows.push_back({"brkpt", "", nullptr, Semantics::trap});
+  const Requirement stack = since(52, {7, 3});
+  rows.push_back({"alloca(.u32|.u64)", "", nullptr, Semantics::stack, stack});
+  rows.push_back({"stacksave(.u32|.u64)", "d:T =", nullptr, Semantics::stack, stack});
+  rows.push_back({"stackrestore(.u32|.u64)", "a:T", nullptr, Semantics::stack, stack});
 }
 
 void add_warp_rows(std::vector<Row>& rows) {
-  for (const char* mnemonic : {"bar", "barrier"}) {
-    rows.push_back({fmt::format("{}(.cta)?(.sync|.arrive)(.aligned)?", mnemonic), "", nullptr, Semantics::barrier});
-    rows.push_back({fmt::format("{}(.cta)?.red(.popc)(.aligned)?.u32", mnemonic), "", nullptr, Semantics::barrier});
-    rows.push_back({fmt::format("{}(.cta)?.red(.and|.or)(.aligned)?.pred", mnemonic), "", nullptr, Semantics::barrier});
-  }
-  rows.push_back({"bar.warp.sync", "mask:u32", nullptr, Semantics::warp_barrier});
-  rows.push_back({"shfl.sync(.up|.down|.bfly|.idx).b32", "d:b32[|p] = a:b32, b:u32, c:u32, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"shfl(.up|.down|.bfly|.idx).b32", "d:b32[|p] = a:b32, b:u32, c:u32", nullptr, Semantics::exchange});
-  rows.push_back({"vote.sync(.all|.any|.uni).pred", "p = a, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"vote.sync.ballot.b32", "d:b32 = a:pred, mask:u32", nullptr, Semantics::exchange});
+  rows.push_back({"bar(.cta)?(.sync|.arrive)", "", nullptr, Semantics::barrier});
+  rows.push_back({"bar(.cta)?.red.popc.u32", "", nullptr, Semantics::barrier});
+  rows.push_back({"bar(.cta)?.red(.and|.or).pred", "", nullptr, Semantics::barrier});
+  const Requirement barrier = since(30, {6, 0});
+  rows.push_back({"barrier(.cta)?(.sync|.arrive)(.aligned)?", "", nullptr, Semantics::barrier, barrier});
+  rows.push_back({"barrier(.cta)?.red.popc(.aligned)?.u32", "", nullptr, Semantics::barrier, barrier});
+  rows.push_back({"barrier(.cta)?.red(.and|.or)(.aligned)?.pred", "", nullptr, Semantics::barrier, barrier});
+  const Requirement synchronous = since(30, {6, 0}), match = since(70, {6, 0}), reduce = since(80, {7, 0});
+  rows.push_back({"bar.warp.sync", "mask:u32", nullptr, Semantics::warp_barrier, synchronous});
+  rows.push_back(
+      {"shfl.sync(.up|.down|.bfly|.idx).b32", "d:b32[|p] = a:b32, b:b32, c:b32, mask:u32", nullptr, Semantics::exchange, synchronous});
+  rows.push_back({"shfl(.up|.down|.bfly|.idx).b32", "d:b32[|p] = a:b32, b:b32, c:b32", nullptr, Semantics::exchange});
+  rows.push_back({"vote.sync(.all|.any|.uni).pred", "p = a, mask:u32", nullptr, Semantics::exchange, synchronous});
+  rows.push_back({"vote.sync.ballot.b32", "d:b32 = a:pred, mask:u32", nullptr, Semantics::exchange, synchronous});
   rows.push_back({"vote(.all|.any|.uni).pred", "p = a", nullptr, Semantics::exchange});
   rows.push_back({"vote.ballot.b32", "d:b32 = a:pred", nullptr, Semantics::exchange});
-  rows.push_back({"match.any.sync(.b32|.b64)", "d:b32 = a:T, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"match.all.sync(.b32|.b64)", "d:b32[|p] = a:T, mask:u32", nullptr, Semantics::exchange});
-  rows.push_back({"redux.sync(.add|.min|.max)(.u32|.s32)", "d:T = a:T, mask:u32", nullptr, Semantics::exchange, since(80, {7, 0})});
-  rows.push_back({"redux.sync(.and|.or|.xor).b32", "d:b32 = a:b32, mask:u32", nullptr, Semantics::exchange, since(80, {7, 0})});
+  rows.push_back({"match.any.sync(.b32|.b64)", "d:u32 = a:T, mask:u32", nullptr, Semantics::exchange, match});
+  rows.push_back({"match.all.sync(.b32|.b64)", "d:u32[|p] = a:T, mask:u32", nullptr, Semantics::exchange, match});
+  rows.push_back({"redux.sync(.add|.min|.max)(.u32|.s32)", "d:T = a:T, mask:u32", nullptr, Semantics::exchange, reduce});
+  rows.push_back({"redux.sync(.and|.or|.xor).b32", "d:u32 = a:u32, mask:u32", nullptr, Semantics::exchange, reduce});
   rows.push_back({"redux.sync(.min|.max)(.abs)?(.NaN)?.f32", "d:f32 = a:f32, mask:u32", nullptr, Semantics::exchange,
                   Requirement{.families = {100}, .ptx = {8, 6}}});
-  rows.push_back({"activemask.b32", "d:b32 =", nullptr, Semantics::active_mask});
-  rows.push_back({"elect.sync", "d:b32|p = mask:u32", nullptr, Semantics::elect});
+  rows.push_back({"activemask.b32", "d:b32 =", nullptr, Semantics::active_mask, since(30, {6, 2})});
+  rows.push_back({"elect.sync", "d:u32|p = mask:u32", nullptr, Semantics::elect, since(90, {8, 0})});
 }
 
 /// wgmma.mma_async itself is no row: its spellings are those of tables/wgmma.h.
 void add_warpgroup_rows(std::vector<Row>& rows) {
   const Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}};
-  rows.push_back({"wgmma.fence.sync.aligned", "", nullptr, Semantics::wgmma_fence, hopper});
-  rows.push_back({"wgmma.commit_group.sync.aligned", "", nullptr, Semantics::wgmma_commit, hopper});
-  rows.push_back({"wgmma.wait_group.sync.aligned", "", nullptr, Semantics::wgmma_wait, hopper});
-  rows.push_back({"setmaxnreg(.inc|.dec).sync.aligned.u32", "", nullptr, Semantics::max_registers, since(90, {8, 0})});
+  rows.push_back({"wgmma.fence.sync(.aligned)?", "", nullptr, Semantics::wgmma_fence, hopper});
+  rows.push_back({"wgmma.commit_group.sync(.aligned)?", "", nullptr, Semantics::wgmma_commit, hopper});
+  rows.push_back({"wgmma.wait_group.sync(.aligned)?", "", nullptr, Semantics::wgmma_wait, hopper});
+  rows.push_back({"setmaxnreg(.inc|.dec).sync.aligned(.u32|.s32)", "", nullptr, Semantics::max_registers, since(90, {8, 0})});
 }
 
 /// What orders memory or advises the hardware.
 void add_other_rows(std::vector<Row>& rows) {
   rows.push_back({"membar(.cta|.gl|.sys)", "", nullptr, Semantics::fence});
-  rows.push_back({"fence(.sc|.acq_rel|.acquire|.release)?(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::fence});
+  rows.push_back({"fence(.sc|.acq_rel)?(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::fence, since(70, {6, 0})});
+  rows.push_back({"fence(.acquire|.release)(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::fence, since(70, {6, 0})});
   for (const char* restricted : {"acquire.sync_restrict::shared::cluster", "release.sync_restrict::shared::cta"}) {
     const Requirement requirement = since(90, {8, 6});
     rows.push_back({fmt::format("fence.{}.cluster", restricted), "", nullptr, Semantics::fence, requirement});
     rows.push_back({fmt::format("fence.proxy.async::generic.{}.cluster", restricted), "", nullptr, Semantics::proxy_fence, requirement});
   }
-  rows.push_back({"fence.proxy.alias", "", nullptr, Semantics::nothing});
-  rows.push_back({"membar.proxy.alias", "", nullptr, Semantics::nothing});
-  rows.push_back({"nanosleep.u32", "t:u32", nullptr, Semantics::sleep});
-  for (const char* hint : {"prefetch(.global|.local)?(.L1|.L2)", "prefetch(.global)?(.L2::evict_last|.L2::evict_normal)",
-                           "prefetch(.const|.param)?.tensormap", "prefetchu.L1", "applypriority(.global)?.L2::evict_normal",
-                           "discard(.global)?.L2", "griddepcontrol(.launch_dependents|.wait)", "pmevent(.mask)?"})
-    rows.push_back({hint, "", nullptr, Semantics::nothing});
+  const auto hint = [&](const char* opcode, const char* operands, const Requirement& requirement = any_target) {
+    rows.push_back({opcode, operands, nullptr, Semantics::nothing, requirement});
+  };
+  hint("fence.proxy.alias", "", since(70, {7, 5}));
+  hint("membar.proxy.alias", "", since(60, {7, 5}));
+  rows.push_back({"nanosleep.u32", "t:T", nullptr, Semantics::sleep, since(70, {6, 3})});
+  hint("prefetch(.global|.local)?(.L1|.L2)", "address:u64");
+  hint("prefetch(.global)?(.L2::evict_last|.L2::evict_normal)", "address:u64", since(80, {7, 4}));
+  hint("prefetch(.const|.param)?.tensormap", "address:u64", since(90, {8, 0}));
+  hint("prefetchu.L1", "address:u64");
+  hint("applypriority(.global)?.L2::evict_normal", "address:u64, size:u32", since(80, {7, 4}));
+  hint("discard(.global)?.L2", "address:u64, size:u32", since(80, {7, 4}));
+  hint("griddepcontrol(.launch_dependents|.wait)", "", since(90, {7, 8}));
+  hint("pmevent(.mask)?", "event:u16");
+}
+
+/// What ptxas takes and the machine does not have: an entry that has one is resolved, and a lane that comes to it traps by name.
+void add_absent_rows(std::vector<Row>& rows) {
+  const auto add = [&](const std::string& opcode, const char* operands, const Requirement& requirement) {
+    rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
+  };
+  const Requirement hopper = since(90, {8, 1}), blackwell = since(100, {8, 6}), bytes{.families = {100, 110, 120}, .ptx = {8, 6}};
+  const auto several = [&](const std::string& operation, const char* order, bool loads) {
+    const auto row = [&](const char* kind, const char* vector, const char* types, const Requirement& requirement) {
+      add("multimem." + operation + order + scope + "(.global)?" + kind + vector + types,
+          loads ? "d:T*v = address:u64" : "address:u64, a:T*v", requirement);
+    };
+    if (operation == "st") {
+      row("", "", "(.b32|.b64|.u32|.s32|.u64|.s64|.f64)", hopper);
+      row("", "(.v2|.v4)?", "(.f32|.f16x2|.bf16x2)", hopper);
+      row("", "(.v2|.v4|.v8)", "(.f16|.bf16)", hopper);
+      row("", "(.v2|.v4)?", "(.e4m3x4|.e5m2x4)", bytes);
+      return;
+    }
+    row(".add", "", "(.u32|.s32|.u64|.f64)", hopper);
+    row(".add", "(.v2|.v4)?", ".f32", hopper);
+    row(".add", "(.v2|.v4)?", "(.f16x2|.bf16x2)", hopper);
+    row("(.min|.max)", loads ? "(.v2|.v4)?" : "(.v2|.v4)", "(.f16x2|.bf16x2)", hopper);
+    row("(.add|.min|.max)", "(.v2|.v4|.v8)", "(.f16|.bf16)", hopper);
+    row("(.min|.max)", "", "(.u32|.s32|.u64|.s64)", hopper);
+    row("(.and|.or|.xor)", "", "(.b32|.b64)", hopper);
+    if (!loads) return;
+    row(".add.acc::f32", "(.v2|.v4)?", "(.f16x2|.bf16x2)", since(90, {8, 2}));
+    row(".add.acc::f32", "(.v2|.v4|.v8)", "(.f16|.bf16)", since(90, {8, 2}));
+    row("(.add|.min|.max)", "(.v2|.v4)?", "(.e4m3x4|.e5m2x4)", bytes);
+    row(".add.acc::f16", "(.v2|.v4)?", "(.e4m3x4|.e5m2x4)", bytes);
+  };
+  several("ld_reduce", "(.weak|.relaxed|.acquire)?", true);
+  several("st", "(.weak|.relaxed|.release)?", false);
+  several("red", "(.relaxed|.release)?", false);
+  const std::string cancel = "clusterlaunchcontrol.try_cancel.async(.shared::cta)?.mbarrier::complete_tx::bytes";
+  add(cancel + ".b128", "address:u64, address:u64", blackwell);
+  add(cancel + ".multicast::cluster::all.b128", "address:u64, address:u64", {.families = {100, 110, 120}, .ptx = {8, 6}});
+  add("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", "p = a:b128", blackwell);
+  add("clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", "d:b32*4 = a:b128", blackwell);
+  add("clusterlaunchcontrol.query_cancel(.get_first_ctaid::x|.get_first_ctaid::y|.get_first_ctaid::z).b32.b128", "d:b32 = a:b128",
+      blackwell);
+  add("st.bulk(.weak)?(.shared::cta)?", "address:u64, size:u64, value:u32", blackwell);
 }
 
 }  // namespace
@@ -122,6 +188,7 @@ void add_machine_rows(std::vector<Row>& rows) {
   add_warp_rows(rows);
   add_warpgroup_rows(rows);
   add_other_rows(rows);
+  add_absent_rows(rows);
 }
 
 }  // namespace warpmat::catalogue

@@ -24,6 +24,7 @@ namespace warpmat::catalogue {
 // Operands: results = sources, in the order of the text, each `name:type`. A type is PTX's ("u32", "f16x2", "e4m3x2", "pred", "b128") or T,
 // U: the first and second type among the statement's qualifiers. `p` alone is `p:pred`.
 //     a:f32*4   four registers in braces                  a:u8+   the register may be wider than the type (cvt, ld, st)
+//     a:f32*v   as many as .v2, .v4 or .v8 says, else one
 //     d|p       two results of one place, as setp and shfl write them; [|p] where the second is optional
 //     address   the text writes it in brackets: [%rd1+16]
 //     cc        the carry of .cc instructions, a predicate that the text does not write
@@ -62,6 +63,8 @@ enum class Semantics : std::uint8_t {
   return_,
   exit,
   trap,
+  absent,        ///< ptxas takes it, the machine does not have it: a trap that names it
+  stack,         ///< alloca, stacksave, stackrestore
   barrier,       ///< bar, barrier
   warp_barrier,  ///< bar.warp.sync
   exchange,      ///< shfl, vote, match, redux

@@ -50,6 +50,15 @@ constexpr std::array types{
 
 }  // namespace
 
+bool takes(const ValueType& type, const ValueType& declared) {
+  const bool packed = type.name.find('x') != std::string_view::npos;
+  if (declared.is_predicate() || type.is_predicate()) return declared.type_class == type.type_class;
+  if (declared.type_class == bits || declared.name == type.name) return true;
+  if (declared.name == "f16x2") return type.type_class != floating;
+  if (type.type_class == floating || packed) return false;
+  return type.type_class == bits || declared.type_class != floating;
+}
+
 const ValueType* find_value_type(std::string_view name) {
   const auto found = std::ranges::find(types, name, &ValueType::name);
   return found == types.end() ? nullptr : &*found;

@@ -19,6 +19,10 @@ struct ValueType {
   int bytes() const { return (bits + 7) / 8; }
 };
 
+/// Whether a register that is declared .`declared` may stand where a statement says .`type`, whatever their widths. ptxas 13.0: registers
+/// without a type and .f16x2 ones take what they are given but for other formats; numbers and integers are not mixed.
+bool takes(const ValueType& type, const ValueType& declared);
+
 /// The type of that name without the dot, or nullptr.
 const ValueType* find_value_type(std::string_view name);
 

@@ -30,6 +30,11 @@ bool names_shared(const Match& match) {
 /// The address in brackets as 64 bits, in `space`: that of a variable becomes generic where `space` is.
 Value FunctionResolver::address(const syntax::Operand& operand, Space space) {
   const Place where = place(operand);
+  const syntax::Operand& written = operand.items.front();
+  if (where.number) fail(written, "only .local addresses may be numbers: move it to a register");
+  const Space own = where.parameter ? Space::param : where.space.value_or(space);
+  if (space != Space::generic && own != space)
+    fail(written, fmt::format("'{}' is a .{} variable, and {} means {} memory", written.text, name(own), statement_->opcode, name(space)));
   Value base = where.base;
   if (class_of(base) == RegisterClass::word) {
     const Value wide = temporary(RegisterClass::wide);
@@ -145,8 +150,7 @@ void FunctionResolver::remote_store(const Match& match) {
   add(std::move(operation));
 }
 
-void FunctionResolver::bulk_copy(const Match& match) {
-  if (match.pattern->mnemonic != "cp") return remote_store(match);
+BulkCopy FunctionResolver::described_copy(const Match& match) {
   BulkCopy copy{.kind = match.has(".prefetch")     ? BulkCopy::Kind::prefetch
                         : match.has(".bulk_group") ? BulkCopy::Kind::store
                         : match.has(".global")     ? BulkCopy::Kind::load
@@ -165,6 +169,12 @@ void FunctionResolver::bulk_copy(const Match& match) {
       for (const std::string_view type : reducible_types(operation)) copy.reductions.push_back(reduction(match, type_named(type)));
     }
   }
+  return copy;
+}
+
+void FunctionResolver::bulk_copy(const Match& match) {
+  if (match.pattern->mnemonic != "cp") return remote_store(match);
+  BulkCopy copy = described_copy(match);
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_copy;
   bulk_sources(match, copy, operation);
@@ -187,16 +197,19 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
     take("u32");
   } else {
     const syntax::Operand& map = operand(map_at);
+    const int coordinates = match.has(".tile::gather4") || match.has(".tile::scatter4") ? 5 : copy.rank;  // four rows, one column
     if (map.items.size() != 2) fail(map, fmt::format("{} takes [map, {{coordinates}}]", statement_->opcode));
-    for (const Value value : group(map.items[1], type_named("s32"), false, static_cast<std::size_t>(copy.rank)))
+    for (const Value value : group(map.items[1], type_named("s32"), false, static_cast<std::size_t>(coordinates)))
       operation.sources.push_back(value);
   }
   if (copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::between_blocks) take_address(Space::shared);
-  if (match.has(".im2col"))
-    for (const Value value : group(operand(next++), type_named("u16"), false, static_cast<std::size_t>(copy.rank) - 2))
+  const bool wide = match.has(".im2col::w") || match.has(".im2col::w::128");
+  if (match.has(".im2col") || wide)
+    for (const Value value : group(operand(next++), type_named("u16"), false, wide ? 2 : static_cast<std::size_t>(copy.rank) - 2))
       operation.sources.push_back(value);
   if (copy.multicast) take("u16");
   if (match.has(".L2::cache_hint")) source(operand(next++), type_named("b64"));
+  if (match.has(".cp_mask")) source(operand(next++), type_named("u16"));
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
@@ -222,11 +235,12 @@ void FunctionResolver::cluster_barrier(const Match& match) {
 void FunctionResolver::cluster_rank(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_rank;
-  operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (match.has(".shared::cluster") ? 0u : 2u);
-  if ((operation.operation.detail & 2) != 0 && match.has(".u32"))
-    fail(fmt::format("{} takes a generic address, which has 64 bits: write .u64, or .shared::cluster for an address in shared memory",
-                     statement_->opcode));
+  // Of 32 bits an H200 takes any address for one of shared memory.
+  const bool shared = match.has(".shared::cluster") || !match.has(".u64");
+  operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (shared ? 0u : 2u);
   read_operands(match, operation);
+  if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
+    fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));
   add(std::move(operation));
 }
 

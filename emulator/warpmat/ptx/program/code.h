@@ -67,6 +67,8 @@ WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
 
 /// Operation::detail of the trap that a call through a register ends in where its target is none of the functions that it may mean.
 inline constexpr std::uint32_t trap_of_call = 1;
+/// That of an alloca for which the function's stack has too few bytes left.
+WARPMAT_LOCAL inline constexpr std::uint32_t trap_of_stack = 2;
 
 /// bar and barrier.
 struct Barrier {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include <fmt/core.h>
 
@@ -39,10 +40,130 @@ void FunctionResolver::hint(const catalogue::Match& match) {
   if (match.has(".tensormap::generic") && (count != (match.has(".acquire") ? 2 : 0) || (count == 2 && immediate(operand(1)) != map_bytes)))
     fail(fmt::format("{} takes {}", statement_->opcode,
                      match.has(".acquire") ? "the address of a tensor map and its size, 128" : "no operands"));
+  if (match.has(".acquire")) static_cast<void>(place(operand(0)));
+  if (!match.has(".tensormap::generic")) {
+    // The operands are read for their errors alone.
+    DraftOperation unread;
+    const std::size_t operations = function_.operations.size();
+    read_operands(match, unread);
+    function_.operations.resize(operations);
+    constexpr std::uint64_t line_bytes = 128, events = 16;
+    const std::string_view mnemonic = match.pattern->mnemonic;
+    if ((mnemonic == "discard" || mnemonic == "applypriority") && immediate(operand(1)) != line_bytes)
+      fail(operand(1), fmt::format("{} takes the size 128", statement_->opcode));
+    if (mnemonic == "pmevent" && immediate(operand(0)) >= events && !match.has(".mask"))
+      fail(operand(0), "an event is a number from 0 to 15");
+  }
   simple(Semantics::nothing);
 }
 
+/// What the machine does not have: its operands are checked, and who comes there traps.
+void FunctionResolver::absent(const catalogue::Match& match) {
+  DraftOperation unread;
+  const std::size_t operations = function_.operations.size();
+  if (match.has(".async") && match.pattern->mnemonic == "cp")
+    bulk_sources(match, described_copy(match), unread);
+  else
+    read_operands(match, unread);
+  function_.operations.resize(operations);
+  if (match.has(".bulk") && match.pattern->mnemonic == "st" && immediate(operand(2)) != 0)
+    fail(operand(2), "st.bulk writes zeros: its value is 0");
+  if (match.has(".swizzle_atomicity")) immediate(operand(1));
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::absent;
+  add(std::move(operation));
+}
+
+/// The stack of a function that has alloca: bytes of its local memory, handed out from their end. CUDA's own default is 1 KiB a thread.
+void FunctionResolver::open_stack() {
+  constexpr std::int64_t stack_bytes = 16 << 10, alignment = 16;
+  const auto uses_stack = [](const syntax::Element& element) {
+    const auto* const s = std::get_if<syntax::Statement>(&element);
+    return s != nullptr && (s->opcode.starts_with("alloca.") || s->opcode.starts_with("stack"));
+  };
+  const auto first = std::ranges::find_if(source_.body, uses_stack);
+  if (first == source_.body.end()) return;
+  statement_index_ = static_cast<std::uint32_t>(draft_.program.statements.size());
+  draft_.program.statements.push_back(&std::get<syntax::Statement>(*first));
+  const std::int32_t begin = new_local(stack_bytes, alignment);
+  const auto local_address = [&](std::int64_t offset) {
+    DraftOperation operation;
+    operation.operation.semantics = Semantics::special;
+    operation.operation.detail = static_cast<std::uint32_t>(SpecialRegister::local_address);
+    operation.sources = {draft_.constants.add(RegisterClass::wide, static_cast<std::uint64_t>(offset))};
+    const Value value = temporary(RegisterClass::wide);
+    operation.results = {value};
+    prepare(std::move(operation));
+    return value;
+  };
+  stack_ = Stack{.pointer = local_address(begin + stack_bytes), .limit = local_address(begin)};
+}
+
+/// alloca d, bytes{, alignment}; stacksave d; stackrestore a.
+void FunctionResolver::stack(const catalogue::Match& match) {
+  const catalogue::ValueType &type = *match.types.back(), &b64 = *catalogue::find_value_type("b64");
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  const auto widen = [&](Value value) {
+    if (class_of(value) == RegisterClass::wide) return value;
+    const Value wide = temporary(RegisterClass::wide);
+    prepare(row("%extend.u32.b64", {wide}, {value}));
+    return wide;
+  };
+  const auto copy_pointer = [&](const syntax::Operand& to) {
+    const Value d = result(to, type);
+    add(row(type.bits == b64.bits ? "mov.b64" : "%low.b64", {d}, {stack_->pointer}));
+  };
+  const std::size_t most = mnemonic == "alloca" ? 3 : 1;
+  if (statement_->operands.size() > most) fail(operand(most), fmt::format("{} takes {} operands", statement_->opcode, most));
+  if (mnemonic == "stacksave") return copy_pointer(operand(0));
+  if (mnemonic == "stackrestore") named_register(operand(0));
+  if (mnemonic == "stackrestore") return add(row("mov.b64", {stack_->pointer}, {widen(source(operand(0), type))}));
+  const Value bytes = widen(source(operand(1), type));
+  constexpr std::uint64_t least_alignment = 8;
+  const std::uint64_t alignment = statement_->operands.size() > 2 ? immediate(operand(2)) : least_alignment;
+  if (!std::has_single_bit(alignment)) fail(operand(2), "alloca takes an alignment that is a power of two");
+  const auto computed = [&](const char* opcode, RegisterClass register_class, Value a, Value b) {
+    const Value value = temporary(register_class);
+    prepare(row(opcode, {value}, {a, b}));
+    return value;
+  };
+  const Value free = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, stack_->limit);
+  trap_where(computed("setp.gt.u64", RegisterClass::predicate, bytes, free), trap_of_stack);
+  const Value below = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, bytes);
+  const Value aligned = computed("and.b64", RegisterClass::wide, below,
+                                 draft_.constants.add(RegisterClass::wide, ~(std::max(alignment, least_alignment) - 1)));
+  trap_where(computed("setp.lt.u64", RegisterClass::predicate, aligned, stack_->limit), trap_of_stack);
+  add(row("mov.b64", {stack_->pointer}, {aligned}));
+  copy_pointer(operand(0));
+}
+
+/// A trap of those lanes that execute the statement and whose `predicate` is true.
+void FunctionResolver::trap_where(Value predicate, std::uint32_t detail) {
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::trap;
+  operation.operation.detail = detail;
+  if (guarded_) {
+    Value guard = guard_;
+    if (guard_inverted_) {
+      guard = temporary(RegisterClass::predicate);
+      prepare(row("not.pred", {guard}, {guard_}));
+    }
+    const Value both = temporary(RegisterClass::predicate);
+    prepare(row("and.pred", {both}, {predicate, guard}));
+    predicate = both;
+  }
+  operation.operation.statement = statement_index_;
+  operation.operation.guarded = true;
+  operation.guard = predicate;
+  function_.operations.push_back(std::move(operation));
+}
+
+void FunctionResolver::no_operands() const {
+  if (!statement_->operands.empty()) fail(operand(0), fmt::format("{} takes no operands", statement_->opcode));
+}
+
 void FunctionResolver::leave() {
+  no_operands();
   if (source_.entry) return simple(Semantics::exit);
   DraftOperation operation;
   operation.operation.semantics = Semantics::branch;

@@ -30,7 +30,8 @@ struct DraftOperation {
 
 struct DraftRegister {
   RegisterClass register_class = RegisterClass::word;
-  std::uint8_t bits = 32;  ///< 16 for .b16: a word whose upper half is zero
+  std::uint8_t bits = 32;                      ///< 16 for .b16: a word whose upper half is zero
+  const catalogue::ValueType* type = nullptr;  ///< that it was declared with; nullptr for a register without a name
 };
 
 /// The words of a register of a list that is no word itself: of 64 bits, or a predicate, which has one.

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/numeric/lasting.h>
+#include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/number.h>
 
 namespace warpmat::code {
@@ -109,6 +110,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
     }
   };
   attempt([&] { declare_parameters(); });
+  attempt([&] { open_stack(); });
   collect_labels();
   for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
   // A body whose last statement is no exit returns; the lanes of a .func meet at its only return.
@@ -136,7 +138,8 @@ void FunctionResolver::declare_parameters() {
       } else {
         names_.declare(variable.name, {.kind = Named::Kind::local,
                                        .offset = static_cast<std::uint32_t>(offsets[i]),
-                                       .bytes = static_cast<std::uint32_t>(size_of(variable))});
+                                       .bytes = static_cast<std::uint32_t>(size_of(variable)),
+                                       .parameter = true});
         registers.push_back(~Value{0});  // none
       }
     }
@@ -201,9 +204,10 @@ void FunctionResolver::declare(const syntax::Variable& variable) {
     case syntax::Space::param: {
       const std::int64_t bytes = size_of(variable);
       const std::int32_t offset = new_local(bytes, alignment_of(variable));
-      return names_.declare(
-          variable.name,
-          {.kind = Named::Kind::local, .offset = static_cast<std::uint32_t>(offset), .bytes = static_cast<std::uint32_t>(bytes)});
+      return names_.declare(variable.name, {.kind = Named::Kind::local,
+                                            .offset = static_cast<std::uint32_t>(offset),
+                                            .bytes = static_cast<std::uint32_t>(bytes),
+                                            .parameter = variable.space == syntax::Space::param});
     }
     case syntax::Space::global:
     case syntax::Space::constant:
@@ -228,14 +232,36 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   if (mnemonic.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic));
   if (is_matrix_mnemonic(mnemonic)) return matrix();
   if (statement.opcode.starts_with("wgmma.mma_async")) return wgmma();
+  expand_vectors();
   const bool vectors =
-      std::ranges::any_of(statement.operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
-  if (mnemonic == "mov" && vectors) return pack();
+      std::ranges::any_of(statement_->operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
+  if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   const Match* match = draft_.find_match(statement.opcode);
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
-  if (const auto rule = unmet(match->pattern->row.requirement, *draft_.program.target, draft_.program.module->version))
-    fail(fmt::format("{} {}", statement.opcode, *rule));
+  if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
   by_semantics(*match);
+}
+
+/// A vector register stands for its elements in braces: v for {v.x, v.y}.
+void FunctionResolver::expand_vectors() {
+  const auto elements_of = [&](const syntax::Operand& operand) {
+    const auto named = operand.kind == syntax::Operand::Kind::name ? names_.find(operand.text) : std::nullopt;
+    return named && named->kind == Named::Kind::register_ ? named->vector : 1;
+  };
+  if (std::ranges::all_of(statement_->operands, [&](const syntax::Operand& o) { return elements_of(o) == 1; })) return;
+  syntax::Statement& expanded = expanded_.emplace_back(*statement_);
+  for (syntax::Operand& operand : expanded.operands) {
+    const int count = elements_of(operand);
+    if (count == 1) continue;
+    syntax::Operand vector{syntax::Operand::Kind::vector, operand.location};
+    vector.text = operand.text;
+    for (int i = 0; i < count; ++i) {
+      syntax::Operand& item = vector.items.emplace_back(operand);
+      item.text = element_names_.emplace_back(fmt::format("{}.{}", operand.text, "xyzw"[i]));
+    }
+    operand = std::move(vector);
+  }
+  statement_ = &expanded;
 }
 
 void FunctionResolver::by_semantics(const Match& match) {
@@ -263,8 +289,10 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::wgmma_fence:
     case Semantics::wgmma_commit:
     case Semantics::bulk_commit:
-    case Semantics::proxy_fence: return simple(semantics);
+    case Semantics::proxy_fence: no_operands(); return simple(semantics);
     case Semantics::nothing: return hint(match);
+    case Semantics::absent: return absent(match);
+    case Semantics::stack: return stack(match);
     case Semantics::warp_barrier:
     case Semantics::active_mask:
     case Semantics::elect:

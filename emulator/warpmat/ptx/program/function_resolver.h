@@ -1,6 +1,8 @@
 #pragma once
 
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +34,9 @@ struct ProgramDraft {
   int function_index(const syntax::Function& function);
 };
 
+/// The space that the qualifiers name; generic where none does.
+Space space_of(const catalogue::Match& match);
+
 /// Turns the body of one function into operations. An error in a statement does not stop it: all are reported.
 class FunctionResolver {
  public:
@@ -50,6 +55,7 @@ class FunctionResolver {
   void element(const syntax::Element& element);
   void declare(const syntax::Variable& variable);
   void statement(const syntax::Statement& statement);
+  void expand_vectors();
   void by_semantics(const catalogue::Match& match);
   int find_label(const syntax::Operand& operand) const;
   std::int32_t new_local(std::int64_t bytes, std::int64_t alignment);
@@ -60,6 +66,12 @@ class FunctionResolver {
   /// The register of a result; where it is wider than the type, a temporary that `extensions_` widens afterwards.
   Value result(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
   Value named_register(const syntax::Operand& operand);
+  void check_type(const syntax::Operand& operand, Value value, const catalogue::ValueType& type) const;
+  Value sum(const syntax::Operand& operand, const catalogue::ValueType& type);
+  /// Whether a variable may stand where the statement reads a register: its address.
+  bool takes_addresses() const;
+  /// The space of the variable that the operand names.
+  std::optional<Space> variable_space(const syntax::Operand& operand) const;
   Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const catalogue::ValueType& type);
   /// Reads the operands as the row lays down.
   void read_operands(const catalogue::Match& match, DraftOperation& operation, scalar::Video* video = nullptr);
@@ -76,17 +88,23 @@ class FunctionResolver {
   struct Place {
     Value base = 0;
     std::int64_t offset = 0;
-    std::optional<Space> space;  ///< of a variable
+    std::optional<Space> space{};  ///< of a variable
+    bool parameter = false;        ///< a .param variable, which lies in local memory
+    bool number = false;           ///< the text has a number, no register or variable
   };
   Place place(const syntax::Operand& operand);
+  Place place_in(const syntax::Operand& operand, Space space);
   std::vector<Value> group(const syntax::Operand& operand, const catalogue::ValueType& type, bool result, std::size_t count);
 
   // Scalar statements: scalar_statements.cpp
   void compute(const catalogue::Match& match);
+  void move_vector();
   void pack();
   void address_space(const catalogue::Match& match);
 
   // Memory: memory_statements.cpp
+  bool has_several_types(const std::vector<syntax::Operand>& items) const;
+  void take_policy(const catalogue::Match& match, std::size_t count);
   void load(const catalogue::Match& match);
   void store(const catalogue::Match& match);
   void atomic(const catalogue::Match& match);
@@ -102,6 +120,11 @@ class FunctionResolver {
   void call_function(const syntax::Operand* returns, const syntax::Operand* arguments, int function, Call call);
   void simple(catalogue::Semantics semantics);
   void hint(const catalogue::Match& match);
+  void absent(const catalogue::Match& match);
+  void open_stack();
+  void stack(const catalogue::Match& match);
+  void trap_where(Value predicate, std::uint32_t detail);
+  void no_operands() const;
   void leave();
 
   // What lanes or warps do together: warp_statements.cpp
@@ -111,6 +134,7 @@ class FunctionResolver {
   // mbarrier, bulk copies, clusters: async_statements.cpp
   Value address(const syntax::Operand& operand, Space space);
   void mbarrier(const catalogue::Match& match);
+  BulkCopy described_copy(const catalogue::Match& match);
   void bulk_copy(const catalogue::Match& match);
   void remote_store(const catalogue::Match& match);
   void bulk_sources(const catalogue::Match& match, const BulkCopy& copy, DraftOperation& operation);
@@ -151,12 +175,22 @@ class FunctionResolver {
   bool guarded_ = false, guard_inverted_ = false;
   Value guard_ = 0;
 
+  std::deque<syntax::Statement> expanded_;  ///< statements whose vector registers are written as their elements
+  std::deque<std::string> element_names_;
+
+  /// What alloca has handed out ends at `pointer`, a register; lower than `limit` it may not go.
+  struct Stack {
+    Value pointer = 0, limit = 0;
+  };
+  std::optional<Stack> stack_;
+
   struct Extension {
     Value from, to;
     std::string opcode;
   };
   std::vector<Extension> extensions_;
   std::optional<Value> carry_;  ///< the register behind .cc
+  bool may_discard_ = false;    ///< the result that is being read may be _
 
   // Labels belong to the scope that they stand in: inline assembly repeats them.
   std::vector<int> scope_parents_;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
@@ -13,9 +14,6 @@ using catalogue::Semantics;
 using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
-namespace {
-
-/// The space that the qualifiers name; generic where none does.
 Space space_of(const Match& match) {
   for (const std::string_view q : match.qualifiers) {
     if (q == ".global") return Space::global;
@@ -27,9 +25,7 @@ Space space_of(const Match& match) {
   return Space::generic;
 }
 
-std::size_t vector_of(const Match& match) {
-  return match.has(".v2") ? 2 : match.has(".v4") ? 4 : match.has(".v8") ? 8 : 1;
-}
+namespace {
 
 /// Whether other blocks may see the access in a defined order, or depend on it.
 bool is_ordered(const Match& match) {
@@ -68,11 +64,30 @@ void FunctionResolver::add_access(DraftOperation operation, Access access, const
   add(std::move(operation));
 }
 
+/// Whether registers that a vector lists are declared with several types, which ptxas then does not compare with the statement's.
+bool FunctionResolver::has_several_types(const std::vector<syntax::Operand>& items) const {
+  const ValueType* first = nullptr;
+  for (const syntax::Operand& item : items) {
+    const auto named = item.kind == Kind::name ? names_.find(item.text) : std::nullopt;
+    if (!named || named->kind != Named::Kind::register_) continue;
+    const ValueType* const type = function_.registers[static_cast<std::size_t>(named->value)].type;
+    if (first != nullptr && type != first) return true;
+    first = type;
+  }
+  return false;
+}
+
+/// Behind `count` operands may stand the cache policy that .L2::cache_hint names, which changes nothing here, and no more.
+void FunctionResolver::take_policy(const Match& match, std::size_t count) {
+  if (match.has(".L2::cache_hint")) source(operand(count++), *catalogue::find_value_type("b64"));
+  if (count < statement_->operands.size()) fail(operand(count), fmt::format("{} takes {} operands", statement_->opcode, count));
+}
+
 void FunctionResolver::load(const Match& match) {
   const ValueType& type = *match.types.back();
   Access access{.space = space_of(match),
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
-                .vector = static_cast<std::uint8_t>(vector_of(match)),
+                .vector = static_cast<std::uint8_t>(match.vector()),
                 .sign_extend = type.is_signed_integer(),
                 .ordered = is_ordered(match)};
   DraftOperation operation;
@@ -83,19 +98,23 @@ void FunctionResolver::load(const Match& match) {
   if (items.size() != access.vector)
     fail(written, fmt::format("{} loads {} registers, {} are given", statement_->opcode, access.vector, items.size()));
   int bits = 0;
+  const bool mixed = has_several_types(items);
   for (const syntax::Operand& item : items) {
-    if (item.text == "_") continue;
-    const int register_bits = bits_of(named_register(item));
+    if (item.text == "_" && written.kind == Kind::vector) continue;
+    const Value value = named_register(item);
+    if (!mixed) check_type(item, value, type);
+    const int register_bits = bits_of(value);
     if (bits != 0 && register_bits != bits) fail(item, "the registers of a vector have one width");
     bits = register_bits;
   }
-  if (bits == 0) bits = std::max(type.bits, 16);
+  if (bits == 0) fail(written, fmt::format("{} loads nothing: one register of a vector is not _", statement_->opcode));
   if (bits < type.bits || bits == 1) fail(written, fmt::format("{} does not fit registers of {} bits", statement_->opcode, bits));
   for (const syntax::Operand& item : items)
     operation.results.push_back(item.text == "_" ? temporary(register_class_of(bits)) : named_register(item));
   access.register_bits = static_cast<std::uint8_t>(bits);
-  const Place where = place(operand(1));
+  const Place where = place_in(operand(1), access.space);
   operation.sources = {where.base};
+  take_policy(match, 2);
   add_access(std::move(operation), access, where);
 }
 
@@ -103,24 +122,32 @@ void FunctionResolver::store(const Match& match) {
   const ValueType& type = *match.types.back();
   Access access{.space = space_of(match),
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
-                .vector = static_cast<std::uint8_t>(vector_of(match)),
+                .vector = static_cast<std::uint8_t>(match.vector()),
                 .ordered = is_ordered(match)};
   DraftOperation operation;
   operation.operation.semantics = Semantics::store;
-  const Place where = place(operand(0));
+  const Place where = place_in(operand(0), access.space);
+  if (access.space == Space::param && !where.parameter) fail(operand(0), "st.param writes .param variables that the function declares");
   operation.sources = {where.base};
   const syntax::Operand& read = operand(1);
+  take_policy(match, 2);
   const std::vector<syntax::Operand> items = read.kind == Kind::vector ? read.items : std::vector{read};
   if (items.size() != access.vector)
     fail(read, fmt::format("{} stores {} registers, {} are given", statement_->opcode, access.vector, items.size()));
   RegisterClass register_class = register_class_of(type.bits);
   for (const syntax::Operand& item : items)
-    if (item.kind == Kind::name && names_.find(item.text)) register_class = std::max(register_class, class_of(named_register(item)));
+    if (item.kind == Kind::name && item.offset == 0 && names_.find(item.text))
+      register_class = std::max(register_class, class_of(named_register(item)));
+  const bool mixed = has_several_types(items);
   for (const syntax::Operand& item : items) {
     // A register wider than the type gives its low bits; numbers and narrower registers take the type's class.
-    Value value = item.kind == Kind::name && names_.find(item.text) && names_.find(item.text)->kind == Named::Kind::register_
-                      ? named_register(item)
-                      : source(item, type);
+    const bool names_register =
+        item.kind == Kind::name && item.offset == 0 && names_.find(item.text) && names_.find(item.text)->kind == Named::Kind::register_;
+    Value value = names_register ? named_register(item) : source(item, type);
+    if (!mixed) check_type(item, value, type);
+    if (names_register && bits_of(value) != bits_of(named_register(items.front().text == "_" ? item : items.front())) &&
+        items.front().offset == 0 && names_.find(items.front().text))
+      fail(item, "the registers of a vector have one width");
     if (bits_of(value) < type.bits || class_of(value) == RegisterClass::predicate)
       fail(item, fmt::format("'{}' has fewer than {} bits", item.text, type.bits));
     if (class_of(value) != register_class) {
@@ -141,7 +168,7 @@ void FunctionResolver::atomic(const Match& match) {
   const ValueType& type = *match.types.back();
   const bool reduction = match.pattern->mnemonic == "red";
   Access access{
-      .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(vector_of(match))};
+      .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
   access.atomic = atomic_operation(match);
   access.type = &type;
   access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
@@ -154,12 +181,15 @@ void FunctionResolver::atomic(const Match& match) {
     access.modifiers = draft_.program.modifiers[computed.detail];
   }
   std::size_t next = 0;
+  may_discard_ = true;
   if (!reduction) operation.results = group(operand(next++), type, true, access.vector);
-  const Place where = place(operand(next++));
+  may_discard_ = false;
+  const Place where = place_in(operand(next++), access.space);
   operation.sources = {where.base};
   const int values = access.atomic == AtomicOperation::compare_and_swap ? 2 : 1;
   for (int i = 0; i < values; ++i)
     for (const Value value : group(operand(next++), type, false, access.vector)) operation.sources.push_back(value);
+  take_policy(match, next);
   access.flush = type.name == "f32";
   add_access(std::move(operation), access, where);
 }
@@ -173,27 +203,39 @@ void FunctionResolver::cp_async(const Match& match) {
   Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size)};
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async;
-  const Place to = place(operand(0)), from = place(operand(1));
+  const Place to = place_in(operand(0), Space::shared);
+  const syntax::Operand& source_text = operand(1);
+  const Place from = place(source_text);
+  if (from.space.value_or(Space::global) != Space::global) fail(source_text, "cp.async copies from global memory");
   operation.sources = {to.base, from.base};
   access.source_offset = from.offset;
   access.narrow_source = class_of(from.base) == RegisterClass::word;
+  std::size_t next = 3;
   const std::size_t policies = match.has(".L2::cache_hint") ? 1 : 0;
-  if (statement_->operands.size() > 4 + policies) fail(operand(4 + policies), "cp.async takes no more operands");
-  if (statement_->operands.size() == 4 + policies) {
-    const syntax::Operand& extra = operand(3);
+  if (statement_->operands.size() > next + policies) {
+    const syntax::Operand& extra = operand(next++);
     const auto named = extra.kind == Kind::name ? names_.find(extra.text) : std::nullopt;
     access.ignores_source = named && named->kind == Named::Kind::register_ && bits_of(named->value) == 1;
     access.has_source_size = !access.ignores_source;
+    if (extra.kind == Kind::number && immediate(extra) > size)
+      fail(extra, fmt::format("cp.async reads at most the {} bytes that it writes", size));
+    const Requirement ignoring = catalogue::since(80, {7, 5});
+    if (const auto rule = unmet(ignoring, *draft_.program.target, draft_.program.module->version); rule && access.ignores_source)
+      fail(extra, fmt::format("cp.async with a predicate {}", *rule));
     operation.sources.push_back(source(extra, *catalogue::find_value_type(access.ignores_source ? "pred" : "u32")));
   }
+  take_policy(match, next);
   add_access(std::move(operation), access, to);
 }
 
 void FunctionResolver::wait_group(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async_wait;
-  operation.operation.detail =
-      match.has(".wait_all") ? wait_for_all : static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all - 1));
+  operation.operation.detail = match.has(".wait_all") ? wait_for_all
+                               : operand(0).negative
+                                   ? wait_for_all - 1
+                                   : static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all - 1));
+  if (statement_->operands.size() > (match.has(".wait_all") ? 0 : 1)) fail(fmt::format("{} takes fewer operands", statement_->opcode));
   add(std::move(operation));
 }
 

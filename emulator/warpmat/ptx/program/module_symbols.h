@@ -23,6 +23,7 @@ class ModuleSymbols {
   int add_shared(const syntax::Variable& variable);
   /// The number of a .global or .const variable that a function's body declares: like the module's own, it is there once.
   int index_in_body(const syntax::Variable& variable) const { return in_bodies_.at(&variable); }
+  bool is_constant(int index) const { return variables_[static_cast<std::size_t>(index)]->space == syntax::Space::constant; }
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 
   /// Places the shared variables that are used as ptxas does: in the order of their declaration, each at its declared alignment; .extern

@@ -1,5 +1,6 @@
 #include <warpmat/ptx/program/names.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/core.h>
@@ -18,22 +19,21 @@ void Names::begin_scope() {
   open_.emplace_back();
 }
 
-Value Names::new_register(RegisterClass register_class, int bits) {
-  function_.registers.push_back({register_class, static_cast<std::uint8_t>(bits)});
+Value Names::new_register(RegisterClass register_class, int bits, const catalogue::ValueType* type) {
+  function_.registers.push_back({register_class, static_cast<std::uint8_t>(bits), type});
   return static_cast<Value>(function_.registers.size() - 1);
 }
 
 void Names::declare_registers(const syntax::Variable& variable) {
   const catalogue::ValueType* type = catalogue::find_value_type(variable.type);
   if (type == nullptr) throw StatementError{variable.location, fmt::format("a register cannot be .{}", variable.type)};
-  if (variable.vector != 1) throw StatementError{variable.location, "vector registers are not executed; declare their elements"};
   const int bits = type->is_predicate() ? 1 : type->bits < 16 ? 16 : type->bits;
-  const RegisterClass register_class = register_class_of(bits);
-  if (variable.registers == 0) return declare(variable.name, {.value = new_register(register_class, bits)});
   const auto first = static_cast<Value>(function_.registers.size());
-  open_.back().ranges[variable.name] = {first, variable.registers};
-  function_.registers.resize(function_.registers.size() + static_cast<std::size_t>(variable.registers),
-                             {register_class, static_cast<std::uint8_t>(bits)});
+  const std::int64_t count = std::max<std::int64_t>(variable.registers, 1) * variable.vector;
+  function_.registers.resize(function_.registers.size() + static_cast<std::size_t>(count),
+                             {register_class_of(bits), static_cast<std::uint8_t>(bits), type});
+  if (variable.registers == 0) return declare(variable.name, {.value = first, .vector = variable.vector});
+  open_.back().ranges[variable.name] = {first, variable.registers, variable.vector};
 }
 
 void Names::declare(std::string_view name, const Named& named) {
@@ -41,6 +41,17 @@ void Names::declare(std::string_view name, const Named& named) {
 }
 
 std::optional<Named> Names::find(std::string_view name) const {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return find_whole(name);
+  const auto vector = find_whole(name.substr(0, dot));
+  if (!vector || vector->vector == 1) return find_whole(name);
+  constexpr std::string_view letters = "xyzwrgba";  // .r .g .b .a are .x .y .z .w
+  const std::size_t letter = dot + 2 == name.size() ? letters.find(name[dot + 1]) : std::string_view::npos;
+  if (letter == std::string_view::npos || letter % 4 >= static_cast<std::size_t>(vector->vector)) return std::nullopt;
+  return Named{.value = vector->value + static_cast<Value>(letter % 4)};
+}
+
+std::optional<Named> Names::find_whole(std::string_view name) const {
   const std::size_t prefix = name.find_last_not_of("0123456789") + 1;
   std::int64_t number = -1;
   const bool plain = prefix + 1 >= name.size() || name[prefix] != '0';  // %r01 is no name of the range %r<8>
@@ -50,7 +61,7 @@ std::optional<Named> Names::find(std::string_view name) const {
     if (number < 0) continue;
     const auto range = scope->ranges.find(name.substr(0, prefix));
     if (range != scope->ranges.end() && number < range->second.count)
-      return Named{.value = range->second.first + static_cast<Value>(number)};
+      return Named{.value = range->second.first + static_cast<Value>(number * range->second.vector), .vector = range->second.vector};
   }
   return std::nullopt;
 }

@@ -18,6 +18,8 @@ struct Named {
   int index = 0;             ///< of the shared variable, the module's variable or function
   std::uint32_t offset = 0;  ///< in local memory, or of the entry's parameter
   std::uint32_t bytes = 0;
+  bool parameter = false;  ///< local memory that .param declares
+  int vector = 1;          ///< of a register: so many follow each other, its .x .y .z .w
 };
 
 /// The names that are visible at a place of a function: scopes in braces hide outer ones.
@@ -35,12 +37,16 @@ class Names {
   std::optional<Named> find(std::string_view name) const;
 
   /// A new register without a name.
-  Value new_register(RegisterClass register_class, int bits);
+  Value new_register(RegisterClass register_class, int bits, const catalogue::ValueType* type = nullptr);
 
  private:
+  /// Without an element of a vector behind a dot.
+  std::optional<Named> find_whole(std::string_view name) const;
+
   struct Range {
     Value first;
     std::int64_t count;
+    int vector = 1;
   };
   struct Scope {
     std::map<std::string_view, Named> names;

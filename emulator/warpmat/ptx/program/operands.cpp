@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/core.h>
 
@@ -33,6 +34,29 @@ std::optional<std::uint64_t> converted_integer(const syntax::Operand& operand, i
 
 }  // namespace
 
+std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& operand) const {
+  if (operand.kind != Kind::name) return std::nullopt;
+  auto named = names_.find(operand.text);
+  if (!named) named = draft_.symbols.find(operand.text);
+  if (!named) return std::nullopt;
+  switch (named->kind) {
+    case Named::Kind::shared: return Space::shared;
+    case Named::Kind::parameter: return Space::param;
+    case Named::Kind::local: return named->parameter ? Space::param : Space::local;
+    case Named::Kind::module: return draft_.symbols.is_constant(named->index) ? Space::constant : Space::global;
+    case Named::Kind::register_:
+    case Named::Kind::function: break;
+  }
+  return std::nullopt;
+}
+
+bool FunctionResolver::takes_addresses() const {
+  const std::string_view opcode = statement_->opcode;
+  const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
+  constexpr std::array mnemonics{"mov", "mapa", "getctarank", "call"};
+  return std::ranges::find(mnemonics, mnemonic) != mnemonics.end() || (mnemonic == "cvta" && !opcode.starts_with("cvta.to."));
+}
+
 const syntax::Operand& FunctionResolver::operand(std::size_t index) const {
   if (index >= statement_->operands.size())
     fail(fmt::format("{} needs more than {} operands", statement_->opcode, statement_->operands.size()));
@@ -47,6 +71,30 @@ int FunctionResolver::bits_of(Value value) const {
 
 RegisterClass FunctionResolver::class_of(Value value) const {
   return is_constant(value) ? draft_.constants[value].register_class : function_.registers[static_cast<std::size_t>(value)].register_class;
+}
+
+/// Whether the register may stand where the statement says .`type`.
+void FunctionResolver::check_type(const syntax::Operand& operand, Value value, const ValueType& type) const {
+  const ValueType* const declared = is_constant(value) ? nullptr : function_.registers[static_cast<std::size_t>(value)].type;
+  if (declared != nullptr && !catalogue::takes(type, *declared))
+    fail(operand, fmt::format("'{}' is a register of .{}, which {} does not take for .{}", operand.text, declared->name, statement_->opcode,
+                              type.name));
+}
+
+/// A register with a number behind it, %r1+4: their sum.
+Value FunctionResolver::sum(const syntax::Operand& operand, const ValueType& type) {
+  if (type.type_class == ValueType::Class::floating || type.is_predicate() || type.bits > 64)
+    fail(operand, fmt::format("only integers and addresses have an offset behind the register '{}'", operand.text));
+  syntax::Operand plain = operand;
+  plain.offset = 0;
+  const Value value = named_register(plain);
+  const int bits = bits_of(value);
+  const RegisterClass register_class = register_class_of(bits);
+  const Value total = names_.new_register(register_class, bits);
+  prepare(row(fmt::format("add.u{}", bits), {total},
+              {value, draft_.constants.add(register_class, static_cast<std::uint64_t>(operand.offset) &
+                                                               (bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1))}));
+  return total;
 }
 
 Value FunctionResolver::named_register(const syntax::Operand& operand) {
@@ -68,6 +116,10 @@ Value FunctionResolver::number(const syntax::Operand& operand, const ValueType& 
   // No floating-point format takes an integer, and only .f32 and .f64 take any number; nor do integers take 0f3F800000.
   const DataType* data_type = find_data_type(type.name);
   auto bits = data_type != nullptr ? parse_number(operand.text, operand.negative, *data_type) : std::nullopt;
+  // .f64 takes the bits of 0f3F800000 as they are, and .b64 a number with a point (an H200's answers).
+  if (!bits && type.name == "f64") bits = parse_number(operand.text, operand.negative, *find_data_type("f32"));
+  if (!bits && type.name == "b64" && operand.text.find('.') != std::string_view::npos)
+    bits = parse_number(operand.text, operand.negative, *find_data_type("f64"));
   if (!bits && type.type_class != ValueType::Class::floating) bits = converted_integer(operand, type.bits);
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return draft_.constants.add(register_class, *bits);
@@ -80,13 +132,22 @@ std::uint64_t FunctionResolver::immediate(const syntax::Operand& operand) const 
 }
 
 Value FunctionResolver::special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const ValueType& type) {
-  const RegisterClass register_class = register_class_of(special.bits);
-  if (type.bits > special.bits || (register_class != register_class_of(type.bits)))
+  if (const auto rule = unmet(special.requirement, *draft_.program.target, draft_.program.module->version))
+    fail(operand, fmt::format("{} {}", operand.text, *rule));
+  const std::string& opcode = statement_->opcode;
+  const bool converts = opcode.starts_with("cvt.") && opcode.find(".f") == std::string::npos && opcode.find(".bf") == std::string::npos;
+  const bool reads = opcode.starts_with("mov.") || converts;
+  if (!reads || type.type_class == ValueType::Class::floating || special.elements)
+    fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", statement_->opcode, operand.text, special.bits,
+                              special.elements ? "one of its elements, .x .y .z .w," : "that"));
+  const int bits = type.bits;
+  const RegisterClass register_class = register_class_of(bits);
+  if (bits > special.bits || (bits < special.least_bits && !(converts && special.bits == 64)))
     fail(operand, fmt::format("{} has {} bits; {} takes .{}", operand.text, special.bits, statement_->opcode, type.name));
   DraftOperation operation;
   operation.operation.semantics = Semantics::special;
   operation.operation.detail = static_cast<std::uint32_t>(special.special_register);
-  const Value value = names_.new_register(register_class, special.bits);
+  const Value value = names_.new_register(register_class, bits);
   operation.results = {value};
   prepare(std::move(operation));
   return value;
@@ -125,13 +186,17 @@ Value FunctionResolver::source(const syntax::Operand& operand, const ValueType& 
   if (operand.kind == Kind::number) return number(operand, type);
   if (operand.kind != Kind::name) fail(operand, fmt::format("expected a register or a number for .{}", type.name));
   if (const auto special = find_special_register(operand.text)) return special_register(operand, *special, type);
-  if (operand.text.starts_with("%pm") && !names_.find(operand.text))
-    fail(operand, fmt::format("'{}' is not executed: it counts events of the hardware, which the emulator does not have", operand.text));
-  if (operand.text == "WARP_SZ") return draft_.constants.add(register_class_of(type.bits), lanes);
+  if (operand.text == "WARP_SZ" && type.type_class != ValueType::Class::floating)
+    return draft_.constants.add(register_class_of(type.bits), lanes);
   auto named = names_.find(operand.text);
   if (!named) named = draft_.symbols.find(operand.text);
-  if (named && named->kind != Named::Kind::register_) return address_of(operand, *named, register_class_of(type.bits));
-  const Value value = named_register(operand);
+  if (named && named->kind != Named::Kind::register_) {
+    const bool calculated = operand.offset != 0 && statement_->opcode.starts_with("cvta.to.");
+    if (!takes_addresses() && !calculated) fail(operand, fmt::format("'{}' is no register: mov takes its address to one", operand.text));
+    return address_of(operand, *named, register_class_of(type.bits));
+  }
+  const Value value = operand.offset != 0 && named ? sum(operand, type) : named_register(operand);
+  if (operand.offset == 0) check_type(operand, value, type);
   const int bits = bits_of(value);
   if (type.is_predicate()) {
     if (bits != 1) fail(operand, fmt::format("'{}' is not a predicate", operand.text));
@@ -151,8 +216,12 @@ Value FunctionResolver::source(const syntax::Operand& operand, const ValueType& 
 }
 
 Value FunctionResolver::result(const syntax::Operand& operand, const ValueType& type, bool may_be_wider) {
-  if (operand.kind == Kind::name && operand.text == "_") return temporary(register_class_of(type.bits));
+  if (operand.kind == Kind::name && operand.text == "_") {
+    if (!may_discard_) fail(operand, fmt::format("{} takes no _ here: ptxas cannot discard this result", statement_->opcode));
+    return temporary(register_class_of(type.bits));
+  }
   const Value value = named_register(operand);
+  check_type(operand, value, type);
   const int bits = bits_of(value), needed = type.is_predicate() ? 1 : std::max(type.bits, 16);
   if (bits == needed && !(type.is_signed_integer() && type.bits < needed)) return value;
   if (bits != needed && (!may_be_wider || bits < needed || bits == 1 || needed == 1))  // .s8 has a register of 8 bits, which has 16 here
@@ -164,15 +233,25 @@ Value FunctionResolver::result(const syntax::Operand& operand, const ValueType& 
 }
 
 std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const ValueType& type, bool is_result, std::size_t count) {
+  const bool may_discard = may_discard_;
   const auto one = [&](const syntax::Operand& item) { return is_result ? result(item, type) : source(item, type); };
   if (operand.kind != Kind::vector) {
+    if (is_result && may_discard && operand.text == "_") {
+      std::vector<Value> unread;
+      for (std::size_t i = 0; i < count; ++i) unread.push_back(one(operand));
+      return unread;
+    }
     if (count != 1) fail(operand, fmt::format("{} takes {} registers in braces here", statement_->opcode, count));
     return {one(operand)};
   }
   if (operand.items.size() != count)
     fail(operand, fmt::format("{} takes {} registers here, {} are given", statement_->opcode, count, operand.items.size()));
+  if (is_result && std::ranges::all_of(operand.items, [](const syntax::Operand& item) { return item.text == "_"; }))
+    fail(operand, fmt::format("{} writes nothing: one register of a vector is not _", statement_->opcode));
+  may_discard_ = true;
   std::vector<Value> values;
   for (const syntax::Operand& item : operand.items) values.push_back(one(item));
+  may_discard_ = may_discard;
   return values;
 }
 
@@ -181,7 +260,7 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
   const syntax::Operand& base = operand.items.front();
   if (base.kind == Kind::number) {
     const Value value = number(base, *catalogue::find_value_type("b64"));
-    return {value, operand.offset, std::nullopt};
+    return {.base = value, .offset = operand.offset, .number = true};
   }
   if (base.kind != Kind::name) fail(base, "expected a register or a variable in brackets");
   auto named = names_.find(base.text);
@@ -190,16 +269,35 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
   switch (named->kind) {
     case Named::Kind::register_: {
       const int bits = bits_of(named->value);
-      if (bits != 32 && bits != 64) fail(base, fmt::format("'{}' has {} bits; an address has 32 or 64", base.text, bits));
-      return {named->value, operand.offset, std::nullopt};
+      if (bits != 16 && bits != 32 && bits != 64) fail(base, fmt::format("'{}' has {} bits; an address has 32 or 64", base.text, bits));
+      check_type(base, named->value, *catalogue::find_value_type("u64"));
+      return {.base = named->value, .offset = operand.offset};
     }
-    case Named::Kind::local: return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local};
+    case Named::Kind::local:
+      return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local, named->parameter};
     case Named::Kind::shared: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::shared};
-    case Named::Kind::module: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::global};
+    case Named::Kind::module:
+      return {address_of(base, *named, RegisterClass::wide), operand.offset,
+              draft_.symbols.is_constant(named->index) ? Space::constant : Space::global};
     case Named::Kind::parameter: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::param};
     case Named::Kind::function: break;
   }
   fail(base, fmt::format("'{}' is a function, not a place in memory", base.text));
+}
+
+/// The place that an access of `space` means, where ptxas takes it.
+FunctionResolver::Place FunctionResolver::place_in(const syntax::Operand& operand, Space space) {
+  const Place where = place(operand);
+  const syntax::Operand& base = operand.items.front();
+  const bool outside = space == Space::generic || space == Space::global;
+  if (where.number && space != Space::local) fail(base, "only .local addresses may be numbers: move it to a register");
+  if (outside && !where.space && bits_of(where.base) == 32)
+    fail(base, fmt::format("'{}' has 32 bits; a {} address has 64", base.text, name(space)));
+  if (!where.space) return where;
+  const Space own = where.parameter ? Space::param : *where.space;
+  if (space == Space::generic ? own == Space::param : own != space)
+    fail(base, fmt::format("'{}' is a .{} variable, and {} accesses {} memory", base.text, name(own), statement_->opcode, name(space)));
+  return where;
 }
 
 void FunctionResolver::read_operand(const Match& match, const OperandPattern& pattern, const syntax::Operand& operand,
@@ -207,9 +305,26 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
   const ValueType& type = match.type_of(pattern);
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
   if (pattern.name == "address") {
-    values.push_back(address(operand, Space::generic));
-  } else if (pattern.count > 1) {
-    const std::vector<Value> items = group(operand, type, pattern.result, static_cast<std::size_t>(pattern.count));
+    if (const auto space = variable_space(operand.items.empty() ? operand : operand.items.front());
+        space == Space::param && !match.has(".param"))
+      fail(operand, fmt::format("{} takes no address of a parameter", statement_->opcode));
+    const Semantics semantics = match.pattern->row.semantics;
+    if (semantics != Semantics::nothing && semantics != Semantics::absent) {
+      values.push_back(address(operand, space_of(match)));
+      return;
+    }
+    // Only what is wrong with it is of interest.
+    const std::string_view mnemonic = match.pattern->mnemonic;
+    const bool any_width = match.has(".tensormap") || mnemonic == "st" || mnemonic == "red" || mnemonic == "clusterlaunchcontrol";
+    const Place where = any_width ? place(operand) : place_in(operand, space_of(match));
+    if (where.number && space_of(match) != Space::local) fail(operand, "only .local addresses may be numbers: move it to a register");
+    const Space own = where.parameter ? Space::param : where.space.value_or(space_of(match));
+    if (match.has(".tensormap") && space_of(match) != Space::generic && own != space_of(match))
+      fail(operand, fmt::format("{} takes the address of a .{} variable", statement_->opcode, name(space_of(match))));
+    if (mnemonic == "prefetchu" && where.space.value_or(Space::global) != Space::global) fail(operand, "prefetchu takes a generic address");
+  } else if (pattern.count != 1) {
+    const int count = pattern.count == 0 ? match.vector() : pattern.count;
+    const std::vector<Value> items = group(operand, type, pattern.result, static_cast<std::size_t>(count));
     values.insert(values.end(), items.begin(), items.end());
   } else {
     values.push_back(pattern.result ? result(operand, type, pattern.may_be_wider) : source(operand, type, pattern.may_be_wider));
@@ -236,12 +351,16 @@ syntax::Operand FunctionResolver::without_selector(const Match& match, std::size
 void FunctionResolver::read_operands(const Match& match, DraftOperation& operation, scalar::Video* video) {
   std::size_t next = 0;
   const syntax::Operand* last = nullptr;
-  for (const OperandPattern& pattern : match.pattern->operands) {
+  const std::vector<OperandPattern>& patterns = match.pattern->operands;
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const OperandPattern& pattern = patterns[i];
     if (pattern.implicit) {
       if (!carry_) carry_ = temporary(RegisterClass::predicate);
       (pattern.result ? operation.results : operation.sources).push_back(*carry_);
     } else if (pattern.paired) {
       if (last != nullptr && last->kind == Kind::pair) {
+        may_discard_ = mnemonic != "elect" && last->items[0].text != "_";
         read_operand(match, pattern, last->items[1], operation);
       } else if (pattern.optional) {
         operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // nobody reads it
@@ -250,13 +369,18 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
       }
     } else if (!pattern.optional || next < statement_->operands.size()) {
       last = &operand(next++);
+      const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
+      const bool unread = pair && mnemonic == "match" && last->items[1].text == "_";
+      if (pair && !paired && !unread) fail(*last, fmt::format("{} writes one result here, without |", statement_->opcode));
+      may_discard_ = (pair && mnemonic != "shfl") || mnemonic == "setp" || mnemonic == "atom" || (mnemonic == "match" && match.has(".all"));
       if (video != nullptr) {
         read_operand(match, pattern, without_selector(match, next - 1, *video), operation);
         continue;
       }
-      read_operand(match, pattern, last->kind == Kind::pair ? last->items[0] : *last, operation);
+      read_operand(match, pattern, pair ? last->items[0] : *last, operation);
     }
   }
+  may_discard_ = false;
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 

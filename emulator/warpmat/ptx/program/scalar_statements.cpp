@@ -18,6 +18,10 @@ void FunctionResolver::compute(const Match& match) {
   operation.opcode = statement_->opcode;
   if (!catalogue::is_video(match)) {
     read_operands(match, operation);
+    if (match.has(".fractional") && statement_->operands.size() > 1 && operand(1).kind == Kind::number) {
+      const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(draft_.constants[operation.sources.front()].low));
+      if (!(fraction > 0 && fraction <= 1)) fail(operand(1), "a fraction is above 0 and at most 1");
+    }
     return add(std::move(operation));
   }
   // The selectors that the operands have are modifiers of this statement alone.
@@ -26,6 +30,44 @@ void FunctionResolver::compute(const Match& match) {
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.modifiers.size());
   draft_.program.modifiers.push_back(modifiers);
   add(std::move(operation));
+}
+
+/// mov.v4.u32 between vectors, or of a special register: of %tid and its likes all elements, of others {value, 0, 0, 0} (an H200's
+/// answers).
+void FunctionResolver::move_vector() {
+  const std::size_t dot = statement_->opcode.find('.', 4);
+  const std::string type_name = dot == std::string::npos ? "" : statement_->opcode.substr(dot + 1);
+  const ValueType* type = catalogue::find_value_type(type_name);
+  const bool two = statement_->opcode.starts_with("mov.v2.");
+  const std::size_t count = two ? 2 : 4;
+  if (type == nullptr || type->bits < 16 || type->bits > 64 || statement_->operands.size() != 2)
+    fail(fmt::format("'{}' does not move vectors", statement_->opcode));
+  const std::vector<Value> results = group(operand(0), *type, true, count);
+  std::vector<Value> sources;
+  if (operand(1).kind == Kind::vector) {
+    sources = group(operand(1), *type, false, count);
+  } else {
+    syntax::Operand element = operand(1);
+    const auto special = find_special_register(element.text);
+    if (two || !special) fail(element, fmt::format("{} takes {} registers in braces here", statement_->opcode, count));
+    const std::size_t letter = element.text.rfind('.');
+    const std::string base(element.text.substr(0, letter == 0 ? std::string_view::npos : letter));
+    const bool elements = find_special_register(base + ".x").has_value();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string name = elements ? fmt::format("{}.{}", base, "xyzw"[i]) : i == 0 ? base : "%tid.w";
+      element.text = name;
+      sources.push_back(special_register(element, *find_special_register(name), *type));
+    }
+  }
+  const std::string opcode = fmt::format("mov.b{}", type->bits);
+  // All sources are read before a result is written.
+  if (operand(1).kind == Kind::vector)
+    for (Value& value : sources) {
+      const Value copy = temporary(register_class_of(type->bits));
+      prepare(row(opcode, {copy}, {value}));
+      value = copy;
+    }
+  for (std::size_t i = 0; i < count; ++i) add(row(opcode, {results[i]}, {sources[i]}));
 }
 
 /// mov between a vector in braces and one register: mov.b32 {lo, hi}, r; mov.b64 rd, {a, b}.
@@ -56,14 +98,25 @@ void FunctionResolver::pack() {
 
 /// cvta adds or subtracts where the space's window begins in the generic addresses; isspacep asks whether an address lies in it.
 void FunctionResolver::address_space(const Match& match) {
-  const ValueType& address = *catalogue::find_value_type("b64");
+  const ValueType& address = *catalogue::find_value_type("u64");
   const Space space = match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster") ? Space::shared
                       : match.has(".local")                                                              ? Space::local
                       : match.has(".param") || match.has(".param::entry")                                ? Space::param
                       : match.has(".const")                                                              ? Space::constant
                                                                                                          : Space::global;
   const bool query = match.pattern->mnemonic == "isspacep";
-  const Value a = source(operand(1), address);
+  const syntax::Operand& from = operand(1);
+  if (const auto own = variable_space(from); own && own != space && !match.has(".to"))
+    fail(from, fmt::format("'{}' is a .{} variable, and {} takes another space", from.text, name(*own), statement_->opcode));
+  if (query && variable_space(from)) fail(from, fmt::format("'{}' is no register: mov takes its address to one", from.text));
+  Value a = 0;
+  const auto named = from.kind == Kind::name ? names_.find(from.text) : std::nullopt;
+  if (query && named && named->kind == Named::Kind::register_ && bits_of(named->value) == 32) {
+    a = temporary(RegisterClass::wide);
+    prepare(row("%extend.u32.b64", {a}, {source(from, *catalogue::find_value_type("u32"))}));
+  } else {
+    a = source(from, address);
+  }
   if (statement_->operands.size() > 2) fail(operand(2), fmt::format("{} takes 2 operands", statement_->opcode));
   const Value start = draft_.constants.add(RegisterClass::wide, window_start(space));
   if (query) {

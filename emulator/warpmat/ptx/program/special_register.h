@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include <warpmat/tables/form.h>
+
 namespace warpmat::code {
 
 /// The special registers (PTX ISA 9.1 chapter 10), and two values of the machine that are read in the same way.
@@ -62,12 +64,17 @@ enum class SpecialRegister : std::uint8_t {
   reserved_smem_1,
   current_graph_exec,
   environment,    ///< %envreg0 to %envreg31: zero
+  counter,        ///< %pm0 to %pm7, %pm0_64 to %pm7_64: events of the hardware, none of which the emulator has
+  fourth,         ///< .w of a vector, which PTX ISA chapter 10 defines as zero
   local_address,  ///< not in PTX: the address of the executing function's local memory
 };
 
 struct SpecialRegisterName {
   SpecialRegister special_register;
-  int bits;
+  int bits = 32;
+  Requirement requirement{.baseline = 1, .ptx = {1, 0}};
+  int least_bits = 32;    ///< of a register that takes its low bits
+  bool elements = false;  ///< %tid: .x .y .z .w together
 };
 
 /// The special register of that name ("%tid.x"), if there is one.

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::code {
@@ -28,8 +29,19 @@ void FunctionResolver::barrier(const Match& match) {
     if (last < 3) fail(fmt::format("{} needs more operands", statement_->opcode));
     --last;
   }
+  constexpr std::uint64_t barriers = 16;
+  const auto number_of = [](const syntax::Operand& o) {
+    return o.kind == syntax::Operand::Kind::number ? o.value.value_or(parse_integer(o.text).value_or(0)) : 0;
+  };
+  if (const syntax::Operand& number = operand(next); number_of(number) >= barriers || (number_of(number) != 0 && number.negative))
+    fail(number, "a block has the barriers 0 to 15");
   operation.sources = {source(operand(next++), u32)};
   barrier.has_count = next < last;
+  if (barrier.has_count && operand(next).kind == syntax::Operand::Kind::number) {
+    if (number_of(operand(next)) % lanes != 0) fail(operand(next), "the number of threads is a multiple of 32");
+    if (barrier.action == Barrier::Action::arrive && number_of(operand(next)) == 0)
+      fail(operand(next), "arrive needs a number of threads above 0");
+  }
   if (barrier.has_count) operation.sources.push_back(source(operand(next++), u32));
   if (next < last) fail(operand(next), fmt::format("{} takes fewer operands", statement_->opcode));
   if (reduces) operation.sources.push_back(source(operand(last), predicate));
