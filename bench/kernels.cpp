@@ -81,11 +81,11 @@ std::vector<ScalarCase> scalar_rows() {
 }
 
 StatementLoop::StatementLoop(const ScalarCase& shown) : kernel_(loop_of(shown), "scalar_0") {
-  const ScalarOperands operands = draw_scalar_operands(std::span(&shown, 1), ScalarClass::ordinary, 0, lanes);
-  for (const ScalarOperand& result : shown.results) arguments_.emplace_back(memory_.allocate(lanes * (result.is_wide() ? 8 : 4)));
+  const ScalarOperands operands = draw_scalar_operands(std::span(&shown, 1), ScalarClass::ordinary, 0, warp_size);
+  for (const ScalarOperand& result : shown.results) arguments_.emplace_back(memory_.allocate(warp_size * (result.is_wide() ? 8 : 4)));
   for (std::size_t i = 0; i < shown.sources.size(); ++i) {
     const ScalarOperand& source = shown.sources[i];
-    const std::size_t bytes = lanes * (source.is_wide() ? 8 : 4);
+    const std::size_t bytes = warp_size * (source.is_wide() ? 8 : 4);
     const std::uint64_t address = memory_.allocate(bytes);
     std::memcpy(memory_.bytes(address, bytes).data(), operands.data(source, i), bytes);
     arguments_.emplace_back(address);
@@ -93,7 +93,7 @@ StatementLoop::StatementLoop(const ScalarCase& shown) : kernel_(loop_of(shown), 
 }
 
 void StatementLoop::run() {
-  launch(kernel_, {.grid = {1}, .block = {lanes}}, memory_, arguments_);
+  launch(kernel_, {.grid = {1}, .block = {warp_size}}, memory_, arguments_);
 }
 
 MatrixProduct::MatrixProduct()
@@ -114,17 +114,17 @@ std::size_t MatrixProduct::memory_of_run(int jobs) {
 
 ProductAlone::ProductAlone()
     : instruction_("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", target_name),
-      a_(words(fmt::format("random:f16:{}:3", warps * 4 * lanes * 2))),
-      b_(words(fmt::format("random:f16:{}:4", warps * 2 * lanes * 2))),
-      sums_(warps * 4 * lanes) {}
+      a_(words(fmt::format("random:f16:{}:3", warps * 4 * warp_size * 2))),
+      b_(words(fmt::format("random:f16:{}:4", warps * 2 * warp_size * 2))),
+      sums_(warps * 4 * warp_size) {}
 
 void ProductAlone::run() {
   std::ranges::fill(sums_, 0);
   Batch batch;
-  batch.destination = {sums_.data(), 4 * lanes};
-  batch.source(OperandName::a) = {a_.data(), 4 * lanes};
-  batch.source(OperandName::b) = {b_.data(), 2 * lanes};
-  batch.source(OperandName::c) = {sums_.data(), 4 * lanes};
+  batch.destination = {sums_.data(), 4 * warp_size};
+  batch.source(OperandName::a) = {a_.data(), 4 * warp_size};
+  batch.source(OperandName::b) = {b_.data(), 2 * warp_size};
+  batch.source(OperandName::c) = {sums_.data(), 4 * warp_size};
   for (std::size_t step = 0; step < steps; ++step) instruction_.execute(batch, warps);
 }
 

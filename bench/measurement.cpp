@@ -170,11 +170,11 @@ void add_instructions(const MeasurementPlan& plan, std::deque<Workload>& workloa
     for (const OperandClass* c : measured_classes()) {
       if (!applies(*c, *selected.form)) continue;
       const Workload& workload = workloads.emplace_back(*selected.form, *selected.target, *c);
-      const bool usual = c == &usual_class(*selected.form);
+      const bool common_case = c == &common_case_class(*selected.form);
       for (const std::string_view set : plan.sets)
-        add(name_of(selected, *c, set), plan.repetitions, thread_counts(usual ? std::vector{1, plan.threads} : std::vector{1}),
+        add(name_of(selected, *c, set), plan.repetitions, thread_counts(common_case ? std::vector{1, plan.threads} : std::vector{1}),
             [&workload, set](benchmark::State& state) { time_batch(state, workload, set); });
-      if (!usual) continue;
+      if (!common_case) continue;
       for (const std::string_view set : plan.sets)
         add(call_name(selected, set), plan.repetitions, {1},
             [&workload, set](benchmark::State& state) { time_calls(state, workload, set); });
@@ -183,7 +183,7 @@ void add_instructions(const MeasurementPlan& plan, std::deque<Workload>& workloa
 
 void add_program(const MeasurementPlan& plan, std::deque<Workload>& workloads) {
   const Selected f16 = representative_selection().front();
-  const Workload& workload = workloads.emplace_back(*f16.form, *f16.target, usual_class(*f16.form));
+  const Workload& workload = workloads.emplace_back(*f16.form, *f16.target, common_case_class(*f16.form));
   for (const std::string_view set : plan.sets) {
     add(statement_name(set), plan.repetitions, thread_counts({1, 2, plan.threads}),
         [&workload, set](benchmark::State& state) { time_program(state, workload, set); });
@@ -252,7 +252,7 @@ std::vector<const OperandClass*> measured_classes() {
   return {find_operand_class("close"), find_operand_class("finite"), find_operand_class("random")};
 }
 
-const OperandClass& usual_class(const Form& form) {
+const OperandClass& common_case_class(const Form& form) {
   const OperandClass& close = *find_operand_class("close");
   return applies(close, form) ? close : *find_operand_class("random");
 }

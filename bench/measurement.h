@@ -25,7 +25,7 @@ struct MeasurementPlan {
 std::vector<const OperandClass*> measured_classes();
 
 /// The common-case class of operands of `form`: numbers near 1 if it multiplies formats that have NaN.
-const OperandClass& usual_class(const Form& form);
+const OperandClass& common_case_class(const Form& form);
 
 /// Multiply-adds of one instruction; for a sparse A those of its stored elements. 0 for moves.
 double multiply_adds(const Form& form);

@@ -57,10 +57,10 @@ Cells row_of(const Selected& selected, const MeasurementPlan& plan, const Times&
   for (const OperandClass* c : measured_classes())
     cells.push_back(applies(*c, *selected.form) ? fmt::format("{:.1f}", times.instruction(selected, *c, set)) : nothing);
   cells.push_back(ratio_of_classes(selected, times, set));
-  const OperandClass& usual = usual_class(*selected.form);
-  if (plan.threads > 1) cells.push_back(fmt::format("{:.1f}", times.instruction(selected, usual, set, plan.threads)));
+  const OperandClass& common_case = common_case_class(*selected.form);
+  if (plan.threads > 1) cells.push_back(fmt::format("{:.1f}", times.instruction(selected, common_case, set, plan.threads)));
   cells.push_back(fmt::format("{:.1f}", times.call(selected, set)));
-  const double ns = times.instruction(selected, usual, set), count = multiply_adds(*selected.form);
+  const double ns = times.instruction(selected, common_case, set), count = multiply_adds(*selected.form);
   if (count == 0) {
     cells.insert(cells.end(), {nothing, nothing});
   } else {
@@ -95,7 +95,7 @@ std::string program_title() {
   return fmt::format("run() of {} statements {} on {}", program_statements, f16.form->opcode, f16.target->name);
 }
 
-/// The value that a share of the numbers lie below.
+/// The value below which a share of the numbers is.
 double quantile(std::vector<double> numbers, double share) {
   std::ranges::sort(numbers);
   return numbers[static_cast<std::size_t>(share * static_cast<double>(numbers.size() - 1))];

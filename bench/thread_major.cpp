@@ -6,7 +6,7 @@
 
 namespace warpmat {
 
-constexpr std::size_t warp_words = ThreadMajorWarps::thread_words * lanes;
+constexpr std::size_t warp_words = ThreadMajorWarps::thread_words * warp_size;
 
 ThreadMajorWarps::ThreadMajorWarps(const Workload& workload)
     : instruction_(
@@ -25,15 +25,15 @@ void ThreadMajorWarps::place(const Operand& operand, const BatchOperand& from) {
   const auto words = static_cast<std::size_t>(operand.words());
   if (from.stride == 0) {
     std::vector<std::uint32_t>& numbers = immediates_.emplace_back();
-    for (std::size_t i = 0; i < words; ++i) numbers.push_back(from.words[i * lanes]);
+    for (std::size_t i = 0; i < words; ++i) numbers.push_back(from.words[i * warp_size]);
     operands_.push_back(WARPMAT_IMMEDIATE(numbers.data()));
     strides_.push_back(0);
     return;
   }
   for (std::size_t warp = 0; warp < warps; ++warp)
     for (std::size_t i = 0; i < words; ++i)
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        registers_.at(warp * warp_words + lane * thread_words + next_ + i) = from.words[warp * from.stride + i * lanes + lane];
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        registers_.at(warp * warp_words + lane * thread_words + next_ + i) = from.words[warp * from.stride + i * warp_size + lane];
   operands_.push_back(WARPMAT_THREAD_MAJOR(registers_.data(), thread_words, numbers_.data() + next_, words));
   strides_.push_back(warp_words);
   next_ += words;

@@ -12,7 +12,7 @@ constexpr const char* target_name = "sm_90a";
 constexpr std::uint32_t a_start = 0, b_start = 64 * 128;  // lines of 128 bytes: 64 of A, 256 of B; 32 bytes of each are read
 constexpr MatrixDescriptor a_matrix{.start = a_start, .stride = 1024, .swizzle = Swizzle::bytes_128};
 constexpr MatrixDescriptor b_matrix{.start = b_start, .stride = 1024, .swizzle = Swizzle::bytes_128};
-constexpr std::size_t d_words = std::size_t{4} * lanes;  // of a tile
+constexpr std::size_t d_words = std::size_t{4} * warp_size;  // of a tile
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void WarpgroupProduct::run() {
   wgmma_.read_b(memory, b_matrix.encode(), b_.data());
   std::array<std::uint32_t*, tiles * 4> d;
   for (std::size_t warp = 0; warp < warps; ++warp) {
-    for (std::size_t i = 0; i < d.size(); ++i) d[i] = d_.data() + (warp * d.size() + i) * lanes;
+    for (std::size_t i = 0; i < d.size(); ++i) d[i] = d_.data() + (warp * d.size() + i) * warp_size;
     wgmma_.read_a(memory, a_matrix.encode(), static_cast<int>(warp), a_.data());
     wgmma_.multiply({d.data(), d.size()}, a_.data(), b_.data(), nullptr, true);
   }

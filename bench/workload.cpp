@@ -23,7 +23,7 @@ Workload::Workload(const Form& form, const Target& target, const OperandClass& o
 
 Batch Workload::batch(WarpStates& states) const {
   const Statement& statement = program_.statements.front();
-  const std::size_t stride = states.words * lanes;
+  const std::size_t stride = states.words * warp_size;
   Batch batch;
   for (std::size_t i = 0; i < statement.operands.size(); ++i) {
     const Operand& operand = instruction().form().operands[i];

@@ -1,5 +1,6 @@
-/* Programs and whole kernels in C: PTX text parsed once, run by any number of warps; entries of modules, launched. See c.h for what holds
- * of all functions here. A header of its own: c.h's functions are in the library warpmat::core, these are in warpmat::warpmat. */
+/* Programs and whole kernels in C: PTX text parsed once, run by any number of warps; entries of modules, launched. The rules in c.h hold
+ * for all functions here. This header is separate because c.h's functions are in the library warpmat::core and these in
+ * warpmat::warpmat. */
 #ifndef WARPMAT_C_PROGRAM_H
 #define WARPMAT_C_PROGRAM_H
 
@@ -15,23 +16,23 @@ extern "C" {
 /* PTX statements that a warp executes from first to last. Immutable: many threads may run it at once. */
 typedef struct warpmat_program warpmat_program;
 
-/* Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target` ("sm_90a") goes before the
- * text's own .target; it may be null if the text has one. Null where the text is wrong: `error` says the first thing that is, with line and
- * column. */
+/* Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target` ("sm_90a") overrides the
+ * text's .target; it may be null if the text has one. Returns null if the text is wrong; `error` then holds the first error with line
+ * and column. */
 WARPMAT_API warpmat_program* warpmat_program_parse(const char* text, const char* target, warpmat_error* error);
 
-/* Frees a program that no warp uses any more. Null is ignored. */
+/* Frees a program. No warp may use it afterwards. Null is ignored. */
 WARPMAT_API void warpmat_program_free(warpmat_program* program);
 
-/* The program's named registers, in the order of their first mention. */
+/* The program's named registers, in the order of their first use. */
 WARPMAT_API int warpmat_program_register_count(const warpmat_program* program);
 WARPMAT_API const char* warpmat_program_register_name(const warpmat_program* program, int index);
 
-/* The registers and shared memory of one warp that runs a program. Not to be used by two threads at once. */
+/* The registers and shared memory of one warp that runs a program. Two threads must not use it at once. */
 typedef struct warpmat_warp warpmat_warp;
 
-/* All registers and memory zero; at least `shared_bytes` bytes of shared memory, from address 0 on. `program` must live as long. Null where
- * there is no memory for it. */
+/* All registers and memory are zero; shared memory has at least `shared_bytes` bytes from address 0 on. `program` must outlive the warp.
+ * Returns null if memory is exhausted. */
 WARPMAT_API warpmat_warp* warpmat_warp_create(const warpmat_program* program, size_t shared_bytes, warpmat_error* error);
 WARPMAT_API void warpmat_warp_free(warpmat_warp* warp);
 
@@ -42,7 +43,7 @@ WARPMAT_API uint32_t* warpmat_warp_register(warpmat_warp* warp, const char* name
 /* The warp's shared memory and its size. */
 WARPMAT_API uint8_t* warpmat_warp_shared(warpmat_warp* warp, size_t* bytes);
 
-/* Runs the program once, with WARPMAT_UNDEFINED_AS_HARDWARE and WARPMAT_REFERENCE_PATH as `flags`. An error names the line; the statements
+/* Runs the program once. `flags`: WARPMAT_UNDEFINED_AS_HARDWARE and WARPMAT_REFERENCE_PATH. An error names the line; the statements
  * before it have taken effect. */
 WARPMAT_API warpmat_status warpmat_warp_run(warpmat_warp* warp, unsigned flags, warpmat_error* error);
 
@@ -52,67 +53,68 @@ WARPMAT_API warpmat_status warpmat_warp_run(warpmat_warp* warp, unsigned flags, 
 /* Parsed PTX: entries, functions and variables. Immutable. */
 typedef struct warpmat_module warpmat_module;
 
-/* Parses a module as compilers write it. Null where the text is wrong: `error` says the first thing that is, with line and column. */
+/* Parses a module as compilers write it. Returns null if the text is wrong; `error` then holds the first error with line and column. */
 WARPMAT_API warpmat_module* warpmat_module_parse(const char* text, warpmat_error* error);
 
-/* Frees a module; kernels made of it stay. Null is ignored. */
+/* Frees a module. Kernels made from it remain valid. Null is ignored. */
 WARPMAT_API void warpmat_module_free(warpmat_module* module);
 
-/* The names of its entries, from 0 to count - 1; those of other numbers are null. They last as long as the module. */
+/* The names of its entries, 0 to count - 1; null for other numbers. They last as long as the module. */
 WARPMAT_API int warpmat_module_entry_count(const warpmat_module* module);
 WARPMAT_API const char* warpmat_module_entry_name(const warpmat_module* module, int index);
 
-/* An entry, ready to run on a target. Immutable: many threads may launch it at once, each on a memory of its own. */
+/* An entry, resolved for a target. Immutable: many threads may launch it at once, each on a memory of its own. */
 typedef struct warpmat_kernel warpmat_kernel;
 
-#define WARPMAT_NO_CONTRACTION 8u /* unrounded mul and add do not become fma, as ptxas makes them */
+#define WARPMAT_NO_CONTRACTION 8u /* unrounded mul and add do not become fma, as ptxas does with --fmad=false */
 
-/* The kernel `entry`; null stands for the only one. `target` ("sm_90a") is the GPU to be; null stands for the module's own. `flags`:
- * WARPMAT_NO_CONTRACTION. Null where there is no such entry or target, or a statement cannot be executed: `error` says the first. */
+/* The kernel `entry`; null means the only one. `target` ("sm_90a") is the GPU to emulate; null means the module's own. `flags`:
+ * WARPMAT_NO_CONTRACTION. Returns null if there is no such entry or target, or if a statement cannot be executed; `error` then holds the
+ * first error. */
 WARPMAT_API warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* entry, const char* target, unsigned flags,
                                                   warpmat_error* error);
 
-/* Frees a kernel that no thread launches any more. Null is ignored. */
+/* Frees a kernel. No thread may launch it afterwards. Null is ignored. */
 WARPMAT_API void warpmat_kernel_free(warpmat_kernel* kernel);
 
-/* The global memory of a GPU: buffers with gaps between them, so that an access outside of one is found. Not to be used by two threads at
- * once. */
+/* The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Two threads must not use
+ * it at once. */
 typedef struct warpmat_device_memory warpmat_device_memory;
 
-/* A memory without buffers; null where there is no memory for it. */
+/* A memory without buffers; null if memory is exhausted. */
 WARPMAT_API warpmat_device_memory* warpmat_device_memory_create(warpmat_error* error);
 
 /* Frees a memory and its buffers. Null is ignored. */
 WARPMAT_API void warpmat_device_memory_free(warpmat_device_memory* memory);
 
-/* A new buffer of zeros; its address, a multiple of 256, goes to `address`. `name` is for messages and may be null. */
+/* Allocates a zeroed buffer and stores its address, a multiple of 256, in `address`. `name` appears in messages and may be null. */
 WARPMAT_API warpmat_status warpmat_buffer_allocate(warpmat_device_memory* memory, uint64_t bytes, const char* name, uint64_t* address,
                                                    warpmat_error* error);
 
-/* The buffer that begins at `address` goes away; accesses of kernels to it are errors from then on. */
+/* Frees the buffer that begins at `address`. Later accesses of kernels to it are errors. */
 WARPMAT_API warpmat_status warpmat_buffer_free(warpmat_device_memory* memory, uint64_t address, warpmat_error* error);
 
-/* The `bytes` bytes from `address` on, to read and write until their buffer is freed. Null unless they lie in one buffer. */
+/* The `bytes` bytes at `address`, readable and writable until their buffer is freed. Null unless one buffer contains them all. */
 WARPMAT_API uint8_t* warpmat_buffer_bytes(warpmat_device_memory* memory, uint64_t address, uint64_t bytes, warpmat_error* error);
 
-/* Where the .global or .const variable `name` of the kernel's module lies in `memory`, as cuModuleGetGlobal has it. */
+/* The address in `memory` of the .global or .const variable `name` of the kernel's module, as cuModuleGetGlobal returns it. */
 WARPMAT_API warpmat_status warpmat_variable_address(const warpmat_kernel* kernel, warpmat_device_memory* memory, const char* name,
                                                     uint64_t* address, warpmat_error* error);
 
-/* One argument of a kernel: a number, an address or a struct, as its parameter has it in memory. */
+/* One argument of a kernel: a number, an address or a struct, with the bytes that the parameter has in memory. */
 typedef struct warpmat_argument {
   const void* bytes;
   size_t byte_count;
 } warpmat_argument;
 
-/* An argument that lies in a variable: WARPMAT_ARGUMENT(x). */
+/* An argument whose value is a variable: WARPMAT_ARGUMENT(x). */
 #define WARPMAT_ARGUMENT(variable) \
   { &(variable), sizeof(variable) }
 
-/* Checks besides those that are always made (docs/launch.md). */
-#define WARPMAT_CHECK_RACES 16u    /* also: two warps access a byte of shared memory, one of them writes, and nothing orders them */
-#define WARPMAT_SKIP_UNWRITTEN 32u /* not: shared memory that nobody has written decides something */
-#define WARPMAT_SKIP_COPIES 64u    /* not: what cp.async brings is read before it is waited for */
+/* Checks in addition to those that are always made (docs/launch.md). */
+#define WARPMAT_CHECK_RACES 16u    /* also check for races: unordered accesses of two warps to a byte, at least one a write */
+#define WARPMAT_SKIP_UNWRITTEN 32u /* no check for uninitialised values of shared memory */
+#define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 
 typedef struct warpmat_launch_config {
@@ -121,18 +123,17 @@ typedef struct warpmat_launch_config {
   uint32_t shared_bytes;             /* of dynamic shared memory */
   const warpmat_argument* arguments; /* in the entry's order */
   size_t argument_count;
-  int jobs;                 /* threads; 0: as many as there are cores. The result does not depend on it */
+  int jobs;                 /* threads; 0: the number of cores. The result does not depend on it */
   uint64_t schedule;        /* 0: warps in order; else the seed of another order */
   uint64_t most_operations; /* 0: no limit; else WARPMAT_LIMIT for a block that executes more */
   unsigned flags;           /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH and the checks above */
-  /* Gets what a kernel that ended well has printed, `bytes` bytes and a null behind them, unless that is nothing. May be null. */
+  /* Receives what a kernel that ended well has printed, `bytes` bytes and a terminating null, unless that is empty. May be null. */
   void (*print)(void* user, const char* text, size_t bytes);
   void* user;
 } warpmat_launch_config;
 
-/* Runs a kernel to its end. After an error `memory` holds what was written until then, and `error` says block, warp, lane, line and address
- * of what the kernel did wrong, as far as one is to blame. `operations` gets the warp-wide operations that were executed; it may be null.
- */
+/* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of
+ * the kernel's error, as far as they are known. `operations` receives the number of executed warp-wide operations; it may be null. */
 WARPMAT_API warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch_config* config, warpmat_device_memory* memory,
                                           uint64_t* operations, warpmat_error* error);
 

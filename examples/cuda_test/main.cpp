@@ -1,4 +1,4 @@
-// Catch2's main: of 2.x it is compiled here, 3.x has it as a library.
+// Catch2's main: compiled here for 2.x; 3.x has it in a library.
 #if !__has_include(<catch2/catch_all.hpp>)
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

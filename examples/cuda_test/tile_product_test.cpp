@@ -26,11 +26,11 @@ std::vector<std::uint16_t> to_f16(const std::vector<float>& values) {
 
 /// The first elements that differ, a line each: "row 1, column 0 holds 3, expected 5". Empty where none does.
 std::string differences(const std::vector<float>& result, const std::vector<float>& expected, std::size_t columns) {
-  constexpr std::size_t most_lines = 8;
+  constexpr std::size_t max_lines = 8;
   std::string lines;
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < result.size(); ++i)
-    if (result[i] != expected[i] && ++wrong <= most_lines)
+    if (result[i] != expected[i] && ++wrong <= max_lines)
       lines += "row " + std::to_string(i / columns) + ", column " + std::to_string(i % columns) + " holds " + std::to_string(result[i]) +
                ", expected " + std::to_string(expected[i]) + "\n";
   return wrong == 0 ? "" : std::to_string(wrong) + " elements differ:\n" + lines;

@@ -24,7 +24,7 @@ constexpr std::uint32_t memory_rows = 64;  // twice what one instruction address
 
 // wmma.load and wmma.store: 32 rows of 32 bytes with up to as much padding between them, or fewer and longer rows, from one of several
 // addresses on.
-constexpr std::uint32_t largest_matrix = 2048, most_padding = 32, first_addresses = 256;
+constexpr std::uint32_t largest_matrix = 2048, max_padding = 32, first_addresses = 256;
 
 std::uint32_t memory_bytes(const Form& form) {
   return moves_matrix(form) ? largest_matrix + first_addresses : row_bytes * memory_rows;
@@ -87,7 +87,7 @@ std::string operand_text(const Form& form, const Operand& operand, int variant) 
 
 /// A number for each register, lane and bit of an operand. Together with the operand's key it makes the key of a place.
 uint64_t place_index(std::size_t reg, std::size_t lane, std::size_t bit = 0) {
-  return (reg * lanes + lane) * 64 + bit;
+  return (reg * warp_size + lane) * 64 + bit;
 }
 
 // ---- Registers ----------------------------------------------------------------------------------------------------------------------
@@ -97,12 +97,12 @@ using Words = std::span<Register* const>;
 
 void fill_random(Words words, uint64_t operand_key) {
   for (std::size_t word = 0; word < words.size(); ++word)
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       (*words[word])[lane] = static_cast<std::uint32_t>(Random(combine(operand_key, place_index(word, lane))).next());
 }
 
 void fill_metadata(Register& metadata, const Form& form, uint64_t operand_key) {
-  for (int lane = 0; lane < lanes; ++lane) metadata[static_cast<std::size_t>(lane)] = random_metadata(form, operand_key, lane);
+  for (int lane = 0; lane < warp_size; ++lane) metadata[static_cast<std::size_t>(lane)] = random_metadata(form, operand_key, lane);
 }
 
 /// Draws the elements of one operand. Made once for many warps, because finding neighbours is slow.
@@ -140,7 +140,7 @@ class ElementFiller {
   void find_places() {
     const std::size_t words_a_register = static_cast<std::size_t>(fragment_.register_bits) / 32;
     for (int reg = 0; reg < fragment_.registers(); ++reg)
-      for (int lane = 0; lane < lanes; ++lane)
+      for (int lane = 0; lane < warp_size; ++lane)
         for (int bit = 0; bit + fragment_.element_bits <= fragment_.register_bits; bit += fragment_.element_bits) {
           const Place place{lane, reg, bit};
           const Element element = fragment_.element(place);
@@ -172,14 +172,14 @@ class ElementFiller {
 void fill_addresses(Register& addresses, const Form& form, const Target& target, std::uint32_t memory, uint64_t operand_key) {
   std::array<std::uint32_t, memory_rows> rows;
   std::iota(rows.begin(), rows.end(), 0u);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     Random random(combine(operand_key, place_index(0, lane)));
     const std::size_t rest = rows.size() - lane;
     std::uint32_t& chosen = rows[lane + random.below(rest)];
     if (stores(form)) std::swap(rows[lane], chosen);  // excludes rows already chosen
     addresses[lane] = memory + row_bytes * (stores(form) ? rows[lane] : static_cast<std::uint32_t>(random.below(memory_rows)));
     const bool ignored = lane >= static_cast<std::size_t>(form.rows_in_memory());
-    if (ignored && !find_lowering(form, target.hardware)->particulars.checks_all_addresses)
+    if (ignored && !find_lowering(form, target.hardware)->exceptions.checks_all_addresses)
       addresses[lane] = static_cast<std::uint32_t>(random.next());
   }
 }
@@ -193,7 +193,7 @@ void fill_matrix_address(Register& addresses, const Form& form, std::uint32_t me
 /// Sets the same stride in all lanes: that of adjacent rows, or with some bytes between them.
 void fill_stride(Register& strides, const Form& form, uint64_t operand_key) {
   const auto alignment = static_cast<std::uint32_t>(form.memory_alignment()), bits = static_cast<std::uint32_t>(form.memory_bits);
-  const auto padding = alignment * static_cast<std::uint32_t>(Random(operand_key).below(most_padding / alignment + 1));
+  const auto padding = alignment * static_cast<std::uint32_t>(Random(operand_key).below(max_padding / alignment + 1));
   strides.fill(static_cast<std::uint32_t>(form.leading_dimension()) + padding * 8 / bits);
 }
 

@@ -28,7 +28,7 @@ uint64_t power_of_integers(const FormatRow& f, Random& random) {
 }
 
 uint64_t any_power(const FormatRow& f, Random& random) {
-  return power_of_two(f, random.between(least_power(f), largest_power(f))) | random_sign(f, random);
+  return power_of_two(f, random.between(min_power(f), largest_power(f))) | random_sign(f, random);
 }
 
 }  // namespace
@@ -40,15 +40,15 @@ uint64_t powers(const ElementSite& s) {
   if (s.role == Role::other) return any_power(f, random);
   if (s.role == Role::accumulator) return random.below(4) != 0 ? random_sign(f, random) : any_power(f, random);
   if (random.one_in(4)) return random_sign(f, random);
-  const int largest = Random(line_key(s, s.role)).between(least_power(f), largest_power(f));
-  return power_of_two(f, random.between(least_power(f), largest)) | random_sign(f, random);
+  const int largest = Random(line_key(s, s.role)).between(min_power(f), largest_power(f));
+  return power_of_two(f, random.between(min_power(f), largest)) | random_sign(f, random);
 }
 
 // ---- ladder of floating-point numbers -----------------------------------------------------------------------------------------------
 
 namespace {
 
-constexpr int most_distance = 64;  // binades: more than any unit keeps
+constexpr int max_distance = 64;  // binades: more than any unit keeps
 
 /// The role of a part of K in the sum. The first four have a part in every form.
 enum class Rung : std::uint8_t { largest, second, remainder, fourth, fifth, rest };
@@ -68,8 +68,8 @@ class Ladder {
     fractions_ = random.one_in(4);
     small_rest_ = random.one_in(4);
     beyond_last_bit_ = random.between(0, 2);
-    second_ = random.one_in(4) ? c_.fraction_bits : random.between(0, most_distance);
-    remainder_ = random.one_in(2) ? c_.fraction_bits + random.between(0, 16) : random.between(0, most_distance);
+    second_ = random.one_in(4) ? c_.fraction_bits : random.between(0, max_distance);
+    remainder_ = random.one_in(2) ? c_.fraction_bits + random.between(0, 16) : random.between(0, max_distance);
     c_choice_ = random.below(8);
     infinite_ = random.one_in(8);
   }
@@ -102,10 +102,10 @@ class Ladder {
     uint64_t code = 0;
     if (end_ == End::bottom && c_choice_ != 0) return sign;
     switch (c_choice_) {
-      case 0: code = power_of_two(c_, random.between(least_power(c_), min_exponent(c_))); break;
+      case 0: code = power_of_two(c_, random.between(min_power(c_), min_exponent(c_))); break;
       case 1: code = power_of_two(c_, largest); break;
-      case 2: code = power_of_two(c_, largest + random.between(1, most_distance)); break;
-      case 3: code = power_of_two(c_, largest - random.between(0, most_distance)); break;
+      case 2: code = power_of_two(c_, largest + random.between(1, max_distance)); break;
+      case 3: code = power_of_two(c_, largest - random.between(0, max_distance)); break;
       case 4: code = power_of_two(c_, largest - last_bit()); break;
       default: return sign;
     }
@@ -153,7 +153,7 @@ class Ladder {
   int exponent(Role role, Rung rung) const {
     const FormatRow& f = role == Role::multiplicand_a ? *s_.product->a : *s_.product->b;
     Random random(line_key(s_, role));
-    int least = least_power(f);
+    int least = min_power(f);
     if (random.one_in(2)) least += std::max({share(role, Rung::second), share(role, Rung::remainder), share(role, boundary())});
     return random.between(std::min(least, largest_power(f)), largest_power(f)) - share(role, rung);
   }
@@ -161,8 +161,8 @@ class Ladder {
   /// The last bit of the smallest result, or one of the next two bits, as a sum that a remainder at any distance below it disturbs: nothing
   /// else is as large. The factors share the exponent, so that they are normal numbers if possible.
   uint64_t factor_at_bottom(Rung rung) const {
-    constexpr int most_share = 14;
-    const int product = least_power(c_) - beyond_last_bit_, of_a = product / 2 + static_cast<int>(split_ % 3) - 1;
+    constexpr int max_share = 14;
+    const int product = min_power(c_) - beyond_last_bit_, of_a = product / 2 + static_cast<int>(split_ % 3) - 1;
     int exponent = s_.role == Role::multiplicand_a ? of_a : product - of_a;
     switch (rung) {
       case Rung::largest: break;
@@ -170,7 +170,7 @@ class Ladder {
         if (second_ % 2 == 0) return 0;
         exponent += s_.role == Role::multiplicand_a ? 1 : 0;
         break;
-      case Rung::remainder: exponent -= Random(combine(line_key(s_, s_.role), 98)).between(0, most_share); break;
+      case Rung::remainder: exponent -= Random(combine(line_key(s_, s_.role), 98)).between(0, max_share); break;
       default: return 0;
     }
     return power_of_two(*s_.format, exponent);
@@ -182,10 +182,10 @@ class Ladder {
   /// The exponent of a factor whose product is the last bit of a subnormal or of the largest result, or one of the next two bits.
   int factor_at_end() const {
     const FormatRow &a = *s_.product->a, &b = *s_.product->b;
-    const int last_bit_there = end_ == End::subnormal ? least_power(c_) : largest_power(c_) - c_.fraction_bits;
+    const int last_bit_there = end_ == End::subnormal ? min_power(c_) : largest_power(c_) - c_.fraction_bits;
     const int product = last_bit_there - beyond_last_bit_;
-    const int least = std::max(least_power(a), product - largest_power(b)), most = std::min(largest_power(a), product - least_power(b));
-    if (least > most) return least_power(*s_.format);  // unreachable
+    const int least = std::max(min_power(a), product - largest_power(b)), most = std::min(largest_power(a), product - min_power(b));
+    if (least > most) return min_power(*s_.format);  // unreachable
     const int of_a = Random(combine(split_, 7)).between(least, most);
     return s_.role == Role::multiplicand_a ? of_a : product - of_a;
   }

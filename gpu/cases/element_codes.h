@@ -39,7 +39,7 @@ inline std::uint64_t with_field(const FormatRow& f, int field, std::uint64_t bit
 }
 
 /// The exponents of the smallest and the largest power of two; subnormal numbers count.
-inline int least_power(const FormatRow& f) {
+inline int min_power(const FormatRow& f) {
   return f.has_zero ? min_exponent(f) - f.fraction_bits : min_exponent(f);
 }
 inline int largest_power(const FormatRow& f) {

@@ -46,7 +46,7 @@ std::string declarations_for(const Target& target, PtxVersion version) {
 }
 
 bool is_subroutine(const Form& form, const Target& target) {
-  return find_lowering(form, target.hardware)->particulars.subroutine;
+  return find_lowering(form, target.hardware)->exceptions.subroutine;
 }
 
 /// The forms of `target` by mnemonic, so that mnemonics with few forms are drawn as often as others.
@@ -151,12 +151,12 @@ class Generator {
   /// For each lane, different `bytes` of aligned memory, with lanes in some order.
   Address store_address(std::uint32_t bytes) {
     const auto [address, base] = two_registers();
-    const std::uint32_t most = memory_bytes / lanes / bytes;
+    const std::uint32_t most = memory_bytes / warp_size / bytes;
     const std::uint32_t stride = bytes * (1 + static_cast<std::uint32_t>(random_.below(most)));
-    const std::uint32_t room = memory_bytes - (lanes - 1) * stride - bytes;
-    const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(room / bytes + 1));
+    const std::uint32_t available = memory_bytes - (warp_size - 1) * stride - bytes;
+    const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(available / bytes + 1));
     return {{fmt::format("mov.u32 {}, %laneid;", address), fmt::format("mov.u32 {}, memory;", base),
-             fmt::format("xor.b32 {}, {}, {};", address, address, random_.below(lanes)),
+             fmt::format("xor.b32 {}, {}, {};", address, address, random_.below(warp_size)),
              fmt::format("mad.lo.u32 {}, {}, {}, {};", address, address, stride, base)},
             bracket(address, offset)};
   }
@@ -180,7 +180,7 @@ class Generator {
     const auto& group = forms_[random_.below(forms_.size())];
     const Form& form = *group[random_.below(group.size())];
     require(form.requirement);
-    may_discard_ = find_lowering(form, target_.hardware)->particulars.discardable;
+    may_discard_ = find_lowering(form, target_.hardware)->exceptions.discardable;
     const bool writes_register = std::ranges::any_of(form.operands, [](const Operand& o) { return o.written; });
     bool uses_memory = false;
     Lines lines, operands, written;
@@ -368,8 +368,8 @@ void fill_register(const NamedRegister& reg, std::span<Register> words, uint64_t
   const int bits = reg.type->bits;
   const auto slot = static_cast<std::size_t>(reg.slot);
   const Style style(bits, Random(combine(program_key, slot)));
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const uint64_t value = style.draw(bits, warp_key, combine(warp_key, slot * lanes + lane));
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    const uint64_t value = style.draw(bits, warp_key, combine(warp_key, slot * warp_size + lane));
     words[slot][lane] = static_cast<std::uint32_t>(value);
     if (bits == 64) words[slot + 1][lane] = static_cast<std::uint32_t>(value >> 32);
   }

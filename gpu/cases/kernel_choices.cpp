@@ -61,7 +61,7 @@ bool Choices::is_drawn(const Form& form, const Target& target) {
   if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) return form.opcode.find("m8n8") != std::string::npos;
   const bool fragments = std::ranges::all_of(form.operands, [](const Operand& operand) { return operand.kind == OperandKind::fragment; });
   return form.mnemonic == Mnemonic::mma && fragments && form.opcode.find(".sp") == std::string::npos &&
-         form.opcode.find("kind::") == std::string::npos && !find_lowering(form, target.hardware)->particulars.subroutine;
+         form.opcode.find("kind::") == std::string::npos && !find_lowering(form, target.hardware)->exceptions.subroutine;
 }
 
 const Choices& choices(const Target& target) {

@@ -14,10 +14,10 @@ std::uint32_t random_offset(std::uint32_t most, Random& random) {
   return static_cast<std::uint32_t>(random.below(most / granule + 1)) * granule;
 }
 
-/// An offset that is added `times` times, at most `room` in total. If it is never added, any value of the field.
-std::uint32_t random_stride(std::uint32_t times, std::uint32_t room, Random& random) {
+/// An offset that is added `times` times, at most `available` in total. If it is never added, any value of the field.
+std::uint32_t random_stride(std::uint32_t times, std::uint32_t available, Random& random) {
   constexpr std::uint32_t largest = (1u << 18) - granule;
-  return random_offset(times == 0 ? largest : room / times, random);
+  return random_offset(times == 0 ? largest : available / times, random);
 }
 
 }  // namespace
@@ -31,11 +31,11 @@ std::uint64_t random_descriptor(const MatrixLines& matrix, std::uint32_t memory_
     const std::uint32_t size = bytes_on * (byte_steps + 1);
     d.start = static_cast<std::uint32_t>(random.below((memory_bytes - size) / pattern + 1)) * pattern;
   } else {
-    std::uint32_t room = memory_bytes - eight_lines;
-    d.start = random_offset(room / 4, random);
-    room -= d.start;
-    lines_on = random_stride(line_steps, room / 2, random);
-    bytes_on = random_stride(byte_steps, room / 2, random);
+    std::uint32_t available = memory_bytes - eight_lines;
+    d.start = random_offset(available / 4, random);
+    available -= d.start;
+    lines_on = random_stride(line_steps, available / 2, random);
+    bytes_on = random_stride(byte_steps, available / 2, random);
     if (random.one_in(2)) d.base_offset = static_cast<int>(random.below(8));
   }
   d.stride = lines_on;

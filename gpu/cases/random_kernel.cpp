@@ -44,7 +44,7 @@ class Generator {
   KernelProgram kernel() {
     program_.launch.entry = "k";
     program_.launch.config.grid = {static_cast<std::uint32_t>(random_.between(1, 3))};
-    program_.launch.config.block = {static_cast<std::uint32_t>(lanes * random_.between(1, 4))};
+    program_.launch.config.block = {static_cast<std::uint32_t>(warp_size * random_.between(1, 4))};
     add_buffers();
     while (left_ > 0) program_.units.push_back(unit(0));
     begin();
@@ -399,7 +399,7 @@ class Generator {
     const std::string name = operation.name;
     const Pool& pool = pool_named(operation.types[0]);
     const std::uint32_t bytes = static_cast<std::uint32_t>(pool.bits) / 8;
-    const bool repeats = bytes == 8 || name.find(".f") != std::string::npos;  // in shared memory, until nobody came between
+    const bool repeats = bytes == 8 || name.find(".f") != std::string::npos;  // in shared memory, until no other access intervened
     const bool commutes = name != "inc.u32" && name != "dec.u32" && name.find(".f") == std::string::npos;
     if (commutes && random_.one_in(2))  // every operation has a counter of its own: different ones do not commute
       return guard() + fmt::format("red.global.{} [%counters+{}], {};", name, 8 * (&operation - operations.data()), any(pool));
@@ -446,7 +446,7 @@ class Generator {
       const std::string lane = random_.one_in(2) ? any(pool_named('r')) : fmt::format("{}", random_.below(32));
       return absent_shuffle(random_, depth, any(pool_named('f')), any(pool_named('p')), any(pool_named('f')), lane);
     }
-    const EarlyExit made = early_exit(random_, any(pool_named('r')), threads_of_block() / lanes, static_cast<std::uint32_t>(threads()));
+    const EarlyExit made = early_exit(random_, any(pool_named('r')), threads_of_block() / warp_size, static_cast<std::uint32_t>(threads()));
     parted_ |= made.parts_warps || depth > 0;  // a branch may have parted them
     return made.text;
   }

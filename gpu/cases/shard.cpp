@@ -32,10 +32,10 @@ Shard parse_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
     const Shard shard{number_in(text.substr(0, slash)), number_in(text.substr(slash + 1))};
-    if (shard.number >= 1 && shard.number <= shard.count && shard.count <= most_shards) return shard;
+    if (shard.number >= 1 && shard.number <= shard.count && shard.count <= max_shards) return shard;
   }
   throw std::invalid_argument(
-      fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, most_shards));
+      fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, max_shards));
 }
 
 }  // namespace warpmat

@@ -31,6 +31,6 @@ std::string to_string(const Shard& shard);
 /// The inverse. Throws std::invalid_argument saying what would be right.
 Shard parse_shard(std::string_view text);
 
-inline constexpr std::size_t most_shards = 1'000'000;
+inline constexpr std::size_t max_shards = 1'000'000;
 
 }  // namespace warpmat

@@ -16,7 +16,7 @@ namespace {
 using std::uint32_t;
 using std::uint64_t;
 
-constexpr uint32_t memory_bytes = 32768, threads = WgmmaForm::warps * lanes;
+constexpr uint32_t memory_bytes = 32768, threads = WgmmaForm::warps * warp_size;
 constexpr int accumulators = 128, a_registers = 8;
 constexpr int in_words = accumulators + a_registers + 1;  // and metadata
 

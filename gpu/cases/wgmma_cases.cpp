@@ -15,9 +15,9 @@ namespace {
 using std::uint32_t;
 using std::uint64_t;
 
-constexpr std::size_t threads = WgmmaForm::warps * lanes;
+constexpr std::size_t threads = WgmmaForm::warps * warp_size;
 constexpr uint32_t memory_bytes = 32768;  // twice the largest B
-constexpr std::size_t most_a_registers = 4;
+constexpr std::size_t max_a_registers = 4;
 
 int selectors(const WgmmaForm& form) {
   return form.sparse() ? form.tile->operand(OperandName::e).fragment.matrices() : 1;
@@ -104,8 +104,7 @@ ld.global.b32 %e, [%e_at];
 std::string kernel_text(const WgmmaForm& form, const WgmmaVariant& variant) {
   const int registers = form.d_registers();
   std::string text = fmt::format(".version {}\n.target sm_90a\n.address_size 64\n", to_string(form.ptx));
-  text +=
-      fmt::format(fmt::runtime(kernel_begin), registers, most_a_registers, memory_bytes, answer_words(form), most_a_registers * threads);
+  text += fmt::format(fmt::runtime(kernel_begin), registers, max_a_registers, memory_bytes, answer_words(form), max_a_registers * threads);
   text += moves("ld.global.b32 %d{i}, [%d_at+{at}];", registers);
   if (variant.a_in_registers) text += moves("ld.global.b32 %a{i}, [%a_at+{at}];", form.a_registers());
   text += "wgmma.fence.sync.aligned;\n";
@@ -157,7 +156,7 @@ class CaseFiller {
       fill_memory(to.memory, to.descriptors[0], OperandName::a, key);
     fill_memory(to.memory, to.descriptors[1], OperandName::b, key);
     for (std::size_t thread = 0; thread < threads && form_.sparse(); ++thread)
-      to.e[thread] = random_metadata(tile_, combine(key, 22 + thread / lanes), static_cast<int>(thread % lanes));
+      to.e[thread] = random_metadata(tile_, combine(key, 22 + thread / warp_size), static_cast<int>(thread % warp_size));
   }
 
  private:
@@ -201,7 +200,7 @@ class CaseFiller {
   void put(std::span<uint32_t> words, const Fragment& fragment, int tile, int r, int c, uint64_t code) const {
     const Place place = fragment.place({r % tile_.shape.m, c, 0});
     const std::size_t reg = static_cast<std::size_t>(tile * fragment.registers() + place.reg);
-    const std::size_t thread = static_cast<std::size_t>(r / tile_.shape.m * lanes + place.lane);
+    const std::size_t thread = static_cast<std::size_t>(r / tile_.shape.m * warp_size + place.lane);
     uint32_t& word = words[reg * threads + thread];
     const uint32_t mask = static_cast<uint32_t>((uint64_t{1} << fragment.element_bits) - 1) << place.bit;
     word = (word & ~mask) | (static_cast<uint32_t>(code) << place.bit & mask);
@@ -268,7 +267,7 @@ KernelLaunch make_cases(const WgmmaForm& form, const OperandClass& operand_class
   launch.config.grid.x = static_cast<uint32_t>(count);
   launch.config.block.x = threads;
   launch.config.shared_bytes = memory_bytes;
-  const std::size_t d = answer_words(form), a = most_a_registers * threads;
+  const std::size_t d = answer_words(form), a = max_a_registers * threads;
   const std::pair<const char*, std::size_t> sizes[] = {
       {"d", 4 * d}, {"a", 4 * a}, {"e", 4 * threads}, {"images", memory_bytes}, {"descriptors", 8 * descriptor_words}};
   for (const auto& [name, size] : sizes) {
@@ -293,11 +292,11 @@ std::size_t answer_words(const WgmmaForm& form) {
 std::string answer_place(const WgmmaForm& form, std::size_t word) {
   const Fragment& fragment = form.tile->operand(OperandName::d).fragment;
   const int reg = static_cast<int>(word / threads), thread = static_cast<int>(word % threads), tile = reg / fragment.registers();
-  const Element e = fragment.element({thread % lanes, reg % fragment.registers(), 0});
+  const Element e = fragment.element({thread % warp_size, reg % fragment.registers(), 0});
   const int column = e.column + tile * form.tile->shape.n, more = fragment.elements_per_register() - 1;
   const std::string columns = more == 0 ? fmt::format("column {}", column) : fmt::format("columns {} and {}", column, column + more);
-  return fmt::format("row {}, {} (warp {}, lane {}, register {})", e.row + thread / lanes * form.tile->shape.m, columns, thread / lanes,
-                     thread % lanes, reg);
+  return fmt::format("row {}, {} (warp {}, lane {}, register {})", e.row + thread / warp_size * form.tile->shape.m, columns,
+                     thread / warp_size, thread % warp_size, reg);
 }
 
 std::string wgmma_statement(const WgmmaForm& form, const WgmmaVariant& variant, const std::string& d, const std::string& a,

@@ -12,21 +12,21 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t threads = WgmmaForm::warps * lanes;
+constexpr std::size_t threads = WgmmaForm::warps * warp_size;
 
 /// The registers of one warp, from a buffer with `each` registers for 128 threads per case.
 std::vector<std::uint32_t> of_warp(const KernelBuffer& buffer, std::size_t number, std::size_t registers, std::size_t each, int warp) {
-  std::vector<std::uint32_t> words(registers * lanes);
+  std::vector<std::uint32_t> words(registers * warp_size);
   for (std::size_t i = 0; i < registers; ++i) {
-    const std::size_t first = (number * each + i) * threads + static_cast<std::size_t>(warp * lanes);
-    std::memcpy(words.data() + i * lanes, buffer.bytes.data() + first * sizeof(std::uint32_t), lanes * sizeof(std::uint32_t));
+    const std::size_t first = (number * each + i) * threads + static_cast<std::size_t>(warp * warp_size);
+    std::memcpy(words.data() + i * warp_size, buffer.bytes.data() + first * sizeof(std::uint32_t), warp_size * sizeof(std::uint32_t));
   }
   return words;
 }
 
 std::vector<std::uint32_t> registers(const std::vector<std::uint32_t>& words, std::size_t first, std::size_t count) {
-  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * lanes);
-  return {begin, begin + static_cast<std::ptrdiff_t>(count * lanes)};
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * warp_size);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count * warp_size)};
 }
 
 void negate(std::vector<std::uint32_t>& words, int bits) {
@@ -86,7 +86,7 @@ WgmmaTile::WgmmaTile(const Form& tile, std::vector<std::uint32_t> a, std::vector
 
 std::vector<const std::uint32_t*> WgmmaTile::pointers(const std::vector<std::uint32_t>& words) {
   std::vector<const std::uint32_t*> all;
-  for (std::size_t i = 0; i < words.size(); i += lanes) all.push_back(words.data() + i);
+  for (std::size_t i = 0; i < words.size(); i += warp_size) all.push_back(words.data() + i);
   return all;
 }
 

@@ -23,7 +23,7 @@ class WgmmaTile {
   const std::vector<std::uint32_t>& run(Execute execute) {
     const std::vector<const std::uint32_t*> a = pointers(a_), b = pointers(b_), c = pointers(c_);
     std::vector<std::uint32_t*> d;
-    for (std::size_t i = 0; i < d_.size(); i += lanes) d.push_back(d_.data() + i);
+    for (std::size_t i = 0; i < d_.size(); i += warp_size) d.push_back(d_.data() + i);
     const std::uint32_t *const e = e_.data(), *const selector = selector_.data();
     Arguments arguments;
     arguments.destination = {d.data(), d.size()};

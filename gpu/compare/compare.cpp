@@ -28,7 +28,7 @@ std::size_t stored_words(const Statement& statement) {
   }
   const ScalarInstruction& scalar = *statement.scalar();
   if (scalar.operation != ScalarOperation::store) return 0;
-  return lanes * static_cast<std::size_t>((scalar.access_bytes() + 3) / 4);
+  return warp_size * static_cast<std::size_t>((scalar.access_bytes() + 3) / 4);
 }
 
 /// Up to four bytes of shared memory as one word.
@@ -51,7 +51,7 @@ void compare_warp(const WarpStates& expected, const WarpStates& found, std::size
   for (std::size_t word = 0; word < expected.words; ++word) {
     const Register& a = expected.registers_of(warp)[word];
     const Register& b = found.registers_of(warp)[word];
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       if (a[lane] != b[lane]) add(comparison, {warp, Difference::Place::register_word, word, lane, a[lane], b[lane]}, most);
   }
   for (std::size_t word = 0; word < shared_words(expected.shared_bytes); ++word) {
@@ -85,7 +85,8 @@ Outputs outputs_of(const Program& program) {
 }
 
 std::size_t Outputs::count(const WarpStates& states) const {
-  return static_cast<std::size_t>(std::ranges::count(registers, true)) * lanes + std::min(memory_words, shared_words(states.shared_bytes));
+  return static_cast<std::size_t>(std::ranges::count(registers, true)) * warp_size +
+         std::min(memory_words, shared_words(states.shared_bytes));
 }
 
 Comparison compare_states(const Program& program, const WarpStates& expected, const WarpStates& found, std::size_t most) {

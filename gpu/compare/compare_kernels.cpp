@@ -19,7 +19,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 }  // namespace
 
 KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
-                                 std::size_t most_differences) {
+                                 std::size_t max_differences) {
   KernelComparison comparison;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const auto& left = expected.buffers[b];
@@ -27,10 +27,10 @@ KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer&
     comparison.bytes += left.size();
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (left[i] == right[i]) continue;
-      if (comparison.mismatches++ < most_differences) comparison.differences.push_back({b, i, left[i], right[i]});
+      if (comparison.mismatches++ < max_differences) comparison.differences.push_back({b, i, left[i], right[i]});
     }
   }
-  const bool one_warp = launch.config.grid.count() * launch.config.block.count() <= static_cast<std::uint64_t>(lanes);
+  const bool one_warp = launch.config.grid.count() * launch.config.block.count() <= static_cast<std::uint64_t>(warp_size);
   comparison.same_text = expected.printed == found.printed || (!one_warp && sorted_lines(expected.printed) == sorted_lines(found.printed));
   return comparison;
 }

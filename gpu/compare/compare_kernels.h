@@ -23,6 +23,6 @@ struct KernelComparison {
 /// Compares every byte of every buffer, and the printed text. If several warps print, lines are compared in any order, because PTX does not
 /// define it; else exactly.
 KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
-                                 std::size_t most_differences);
+                                 std::size_t max_differences);
 
 }  // namespace warpmat

@@ -40,7 +40,7 @@ class Worker {
         findings_[first].error = error.what();
         return;
       }
-      // One of them is refused: each alone then.
+      // The assembler refuses one of them: run each alone.
       for (std::size_t i = first; i < first + count; ++i) {
         findings_[i] = {};
         run(i, 1);
@@ -61,7 +61,7 @@ class Worker {
     for (std::size_t i = 0; i < words; ++i) {
       if (expected[i] == found[i]) continue;
       ++finding.mismatches;
-      if (finding.examples.size() >= sweep_.most_examples) continue;
+      if (finding.examples.size() >= sweep_.max_examples) continue;
       ConstantDifference& difference = finding.examples.emplace_back(ConstantDifference{sweep_.first + i / lane_count / results,
                                                                                         static_cast<unsigned>(i % lane_count),
                                                                                         i / lane_count % results,

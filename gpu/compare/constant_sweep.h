@@ -40,7 +40,7 @@ struct ConstantSweep {
   unsigned threads = 1;  ///< each with runners of its own
   const Target* target = nullptr;
   PtxVersion version{9, 0};
-  std::size_t most_examples = 4;
+  std::size_t max_examples = 4;
   /// What a sweep tells while it runs, by any of its threads, one at a time: so many cases are compared.
   std::function<void(std::uint64_t cases)> advanced = [](std::uint64_t) {};
   std::function<bool()> stop = [] { return false; };  ///< whether to begin nothing more

@@ -63,8 +63,8 @@ Register random_rows(Random random, const Offsets& offsets, std::size_t bytes, s
   std::vector<std::uint32_t> rows(static_cast<std::size_t>(std::max<std::int64_t>(1, end - first)));
   std::iota(rows.begin(), rows.end(), first);
   Register addresses;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::size_t place = rows.size() >= lanes ? lane : 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    const std::size_t place = rows.size() >= warp_size ? lane : 0;
     std::swap(rows[place], rows[place + random.below(rows.size() - place)]);
     addresses[lane] = base + row_bytes * rows[place];
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t batch_size = 64;  // entries of one module: the assembler needs about 1 ms for each
 constexpr std::size_t round_elements = std::size_t{1} << 20;
-constexpr std::size_t most_examples = 4;
+constexpr std::size_t max_examples = 4;
 
 constexpr std::uint64_t fnv_start = 0xcbf29ce484222325;
 
@@ -42,7 +42,7 @@ void compare(const ScalarCase& shown, const ScalarOperands& operands, std::uint6
     for (std::size_t i = 0; i < operands.count(); ++i) {
       if (element(expected, r, i) == element(found, r, i)) continue;
       ++finding.mismatches;
-      if (finding.examples.size() >= most_examples) continue;
+      if (finding.examples.size() >= max_examples) continue;
       ScalarDifference& difference =
           finding.examples.emplace_back(ScalarDifference{first + i, r, {}, element(expected, r, i), element(found, r, i)});
       for (std::size_t s = 0; s < shown.sources.size(); ++s) difference.sources.push_back(source_element(operands, shown.sources[s], s, i));

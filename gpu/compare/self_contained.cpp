@@ -89,7 +89,7 @@ class Writer {
   std::vector<std::uint32_t> words(const NamedRegister& r) const {
     std::vector<std::uint32_t> result;
     const std::uint32_t begin = addresses_.contains(r.slot) ? base_ : 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       for (int word = 0; word < (r.type->bits > 32 ? 2 : 1); ++word)
         result.push_back(registers_[static_cast<std::size_t>(r.slot + word)][lane] - begin);
     return result;

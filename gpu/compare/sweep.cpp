@@ -48,7 +48,7 @@ struct Finished {
   std::variant<FinishedProgram, FinishedKernel> what;
 };
 
-std::size_t most_in_batch(const TestedForm& form) {
+std::size_t max_in_batch(const TestedForm& form) {
   return form.warpgroup() != nullptr ? batch_warpgroups : batch_warps;
 }
 
@@ -57,7 +57,7 @@ std::vector<Batch> batches_of(const std::vector<SweepRow>& rows) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto [first, cases] = rows[row].planned;
     const auto programs = static_cast<std::size_t>(variants(rows[row].form));
-    const std::size_t most = std::clamp(cases / programs, std::size_t{1}, most_in_batch(rows[row].form));
+    const std::size_t most = std::clamp(cases / programs, std::size_t{1}, max_in_batch(rows[row].form));
     int variant = 0;
     for (std::size_t done = 0; done < cases; done += most) batches.push_back({row, first + done, std::min(most, cases - done), variant++});
   }

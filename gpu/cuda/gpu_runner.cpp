@@ -125,7 +125,7 @@ class Gpu {
     check(driver.primary_context_retain(&context_, device), "cuDevicePrimaryCtxRetain");
     check(driver.context_set_current(context_), "cuCtxSetCurrent");
     check(driver.event_create(&finished_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
-    most_shared_bytes_ = static_cast<std::size_t>(attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+    max_shared_bytes_ = static_cast<std::size_t>(attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
     const Capability c = capability(device);
     info_ = {card_name(device), fmt::format("{}.{}", c.major, c.minor), installed_driver_version(), cuda_version(), ""};
     probe();
@@ -161,13 +161,13 @@ class Gpu {
  private:
   /// Runs as many warps at a time as fit into a moderate amount of GPU memory.
   void run_slices(const Program& program, const WarpStates& states, WarpStates& finished, std::size_t first, std::size_t count) {
-    constexpr std::size_t most_bytes = std::size_t{1} << 28;
-    if (states.shared_bytes > most_shared_bytes_)
+    constexpr std::size_t max_bytes = std::size_t{1} << 28;
+    if (states.shared_bytes > max_shared_bytes_)
       throw std::runtime_error(fmt::format("{}: {} bytes of shared memory; {} has {}", name_program(program), states.shared_bytes,
-                                           info_.card, most_shared_bytes_));
+                                           info_.card, max_shared_bytes_));
     const CUfunction function = load(program);
     const std::size_t bytes_per_warp = states.words * sizeof(Register) + stride(states) + 1;
-    const std::size_t most = std::max<std::size_t>(1, most_bytes / bytes_per_warp);
+    const std::size_t most = std::max<std::size_t>(1, max_bytes / bytes_per_warp);
     for (std::size_t done = 0; done < count; done += most)
       launch(program, function, states, finished, first + done, std::min(most, count - done));
     const std::uint32_t base = read_base();
@@ -201,8 +201,8 @@ class Gpu {
     const PtxVersion version = program.version >= too_new_ ? required : std::max(required, program.version);
     const WrappedProgram kernel = make_kernel(program, version);
     if (const auto found = functions_.find(kernel.text); found != functions_.end()) return found->second;
-    constexpr std::size_t most_modules = 256;
-    if (modules_.size() >= most_modules) unload();
+    constexpr std::size_t max_modules = 256;
+    if (modules_.size() >= max_modules) unload();
     CUfunction function = nullptr;
     if (assemble(program, kernel, function)) return function;
     if (version == required)
@@ -264,9 +264,9 @@ class Gpu {
     const Driver& driver = Driver::get();
     check(driver.function_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared_bytes)),
           "cuFuncSetAttribute");
-    check(
-        driver.launch_kernel(function, static_cast<unsigned>(warps), 1, 1, lanes, 1, 1, shared_bytes, nullptr, parameters.data(), nullptr),
-        "cuLaunchKernel");
+    check(driver.launch_kernel(function, static_cast<unsigned>(warps), 1, 1, warp_size, 1, 1, shared_bytes, nullptr, parameters.data(),
+                               nullptr),
+          "cuLaunchKernel");
     check(driver.event_record(finished_, nullptr), "cuEventRecord");
   }
 
@@ -301,7 +301,7 @@ class Gpu {
   CUcontext context_ = nullptr;
   CUevent finished_ = nullptr;
   GpuInfo info_;
-  std::size_t most_shared_bytes_ = 0;
+  std::size_t max_shared_bytes_ = 0;
   std::uint32_t shared_base_ = 0;
   bool lost_ = false;
   Buffer registers_, shared_, base_;

@@ -61,7 +61,7 @@ TensorMap::Encoded encode_map(const TensorMap& map) {
   if (driver.tensor_map_encode_tiled == nullptr || driver.tensor_map_encode_im2col == nullptr)
     throw std::runtime_error("the installed CUDA driver makes no tensor maps");
   CUtensorMap encoded{};
-  std::array<unsigned long long, TensorMap::most_dimensions> dims{}, strides{};
+  std::array<unsigned long long, TensorMap::max_dimensions> dims{}, strides{};
   std::ranges::copy(map.dims, dims.begin());
   std::ranges::copy(map.strides, strides.begin());
   const auto type = static_cast<unsigned>(map.type), interleave = static_cast<unsigned>(map.interleave),
@@ -170,7 +170,7 @@ class Gpu : public KernelRunner {
   /// The module of that text. The last few are cached, because a sweep alternates between a few kernels. Modules with variables are not,
   /// because a launch may have changed these.
   CUmodule find_module(const std::string& text) {
-    constexpr std::size_t most_modules = 16;
+    constexpr std::size_t max_modules = 16;
     const auto found = std::ranges::find(modules_, text, &Loaded::text);
     if (found != modules_.end() && text.find(".global ") != std::string::npos) {
       Driver::get().module_unload(found->module);
@@ -179,7 +179,7 @@ class Gpu : public KernelRunner {
       std::rotate(found, found + 1, modules_.end());
       return modules_.back().module;
     }
-    if (modules_.size() == most_modules) {
+    if (modules_.size() == max_modules) {
       Driver::get().module_unload(modules_.front().module);
       modules_.erase(modules_.begin());
     }

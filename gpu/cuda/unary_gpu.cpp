@@ -35,11 +35,11 @@ class UnaryGpu : public UnaryFunction {
 
  private:
   void reserve(std::size_t count) {
-    if (count <= room_) return;
+    if (count <= capacity_) return;
     release_memory();
     check(driver_.memory_allocate(&results_, count * sizeof(std::uint32_t)), "cuMemAlloc");
     check(driver_.host_memory_allocate(&copy_, count * sizeof(std::uint32_t)), "cuMemAllocHost");
-    room_ = count;
+    capacity_ = count;
   }
 
   void release_memory() {
@@ -54,7 +54,7 @@ class UnaryGpu : public UnaryFunction {
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
-  std::size_t room_ = 0;  ///< capacity in answers
+  std::size_t capacity_ = 0;  ///< capacity in answers
   CUdeviceptr results_ = 0;
   void* copy_ = nullptr;  ///< of the results, if the card can write to host memory
 };

@@ -48,10 +48,10 @@ struct KnownClass {
   WarpStates initial, answers;
 };
 
-/// The first `most_warps` warps of a class.
-KnownClass known_answers(const Recording& recording, const Answers& answers, std::size_t most_warps) {
+/// The first `max_warps` warps of a class.
+KnownClass known_answers(const Recording& recording, const Answers& answers, std::size_t max_warps) {
   KeepingRunner emulator;
-  const Replayed replayed = replay(emulator, recording.provenance, answers, most_warps);
+  const Replayed replayed = replay(emulator, recording.provenance, answers, max_warps);
   if (replayed.outcome != Replayed::Outcome::agrees)
     throw std::runtime_error(fmt::format("{}, class {}: {}", answers.opcode, answers.operand_class, replayed.detail));
   return {answers.operand_class, emulator.program(), emulator.initial(), emulator.answers()};
@@ -60,19 +60,19 @@ KnownClass known_answers(const Recording& recording, const Answers& answers, std
 /// Known answers of every class, computed on first use: the first class refutes many mutants.
 class KnownAnswers {
  public:
-  KnownAnswers(const Recording& recording, std::size_t most_warps)
-      : recording_(recording), most_warps_(most_warps), known_(recording.answers.size()) {}
+  KnownAnswers(const Recording& recording, std::size_t max_warps)
+      : recording_(recording), max_warps_(max_warps), known_(recording.answers.size()) {}
 
   std::size_t classes() const { return known_.size(); }
-  std::size_t warps(std::size_t c) const { return std::min(most_warps_, recording_.answers[c].warps); }
+  std::size_t warps(std::size_t c) const { return std::min(max_warps_, recording_.answers[c].warps); }
   const KnownClass& operator[](std::size_t c) {
-    if (!known_[c]) known_[c] = known_answers(recording_, recording_.answers[c], most_warps_);
+    if (!known_[c]) known_[c] = known_answers(recording_, recording_.answers[c], max_warps_);
     return *known_[c];
   }
 
  private:
   const Recording& recording_;
-  std::size_t most_warps_;
+  std::size_t max_warps_;
   std::vector<std::optional<KnownClass>> known_;
 };
 

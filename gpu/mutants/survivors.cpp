@@ -13,7 +13,7 @@
 namespace warpmat {
 namespace {
 
-/// A mutant that recorded answers do not refute, of which forms, and why.
+/// A mutant that recorded answers do not refute, the forms concerned, and the reason.
 struct Survivor {
   std::string_view change;
   bool (*of)(const Form& form);
@@ -45,7 +45,7 @@ std::string summary(const std::vector<Verdict>& verdicts) {
 std::string table_of_changes(const std::vector<Verdict>& verdicts) {
   std::vector<std::pair<std::string, Count>> changes;
   for (const Verdict& verdict : verdicts) {
-    const std::string change = verdict.change.substr(0, verdict.change.find(':'));  // of layouts without the two bits
+    const std::string change = verdict.change.substr(0, verdict.change.find(':'));  // layouts without the two bits
     auto found = std::ranges::find(changes, change, &std::pair<std::string, Count>::first);
     if (found == changes.end()) found = changes.insert(changes.end(), {change, {}});
     found->second.forms.insert(verdict.form);
@@ -70,7 +70,7 @@ std::string table_of_survivors(const std::vector<Verdict>& verdicts) {
   return text;
 }
 
-/// The newest target of each hardware of which there are no recorded answers, with what could be refuted there.
+/// The newest target of each hardware without recorded answers, with the number of mutants that answers could refute there.
 std::string hardware_without_answers() {
   std::map<Hardware, std::set<const Form*>> forms;
   std::map<Hardware, std::size_t> mutants;

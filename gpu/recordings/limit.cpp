@@ -50,18 +50,18 @@ Recording with(const Recording& whole, const std::vector<ExamplePlace>& order, s
 
 }  // namespace
 
-std::size_t limit_size(Recording& recording, std::size_t most_bytes) {
+std::size_t limit_size(Recording& recording, std::size_t max_bytes) {
   const std::size_t whole = encode(recording).size();
-  if (whole <= most_bytes) return 0;
+  if (whole <= max_bytes) return 0;
   const std::vector<ExamplePlace> order = by_worth(recording);
   const auto size_with = [&](std::size_t count) { return encode(with(recording, order, count)).size(); };
   std::size_t fits = 0, size = size_with(0), too_many = order.size(), too_large = whole;
-  if (size > most_bytes)
-    throw std::runtime_error(fmt::format("the limit of {} bytes is too small: without any example the file has {}", most_bytes, size));
-  while (too_many - fits > 1 && most_bytes - size > most_bytes / 100) {  // the next example takes about as much as the previous one
-    const std::size_t guess = fits + (too_many - fits) * (most_bytes - size) / (too_large - size);
+  if (size > max_bytes)
+    throw std::runtime_error(fmt::format("the limit of {} bytes is too small: without any example the file has {}", max_bytes, size));
+  while (too_many - fits > 1 && max_bytes - size > max_bytes / 100) {  // the next example takes about as much as the previous one
+    const std::size_t guess = fits + (too_many - fits) * (max_bytes - size) / (too_large - size);
     const std::size_t tried = std::clamp(guess, fits + 1, too_many - 1), its_size = size_with(tried);
-    const bool small_enough = its_size <= most_bytes;
+    const bool small_enough = its_size <= max_bytes;
     (small_enough ? fits : too_many) = tried;
     (small_enough ? size : too_large) = its_size;
   }

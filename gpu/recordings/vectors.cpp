@@ -50,10 +50,10 @@ std::string digest_of_states(const WarpStates& states) {
   return digest(bytes);
 }
 
-/// What each case answers.
+/// The answer to each case.
 using CaseAnswers = std::vector<std::vector<std::uint32_t>>;
 
-/// The cases of one form, class and variant: what a recording has to know of them.
+/// The cases of one form, class and variant, with what a recording needs of them.
 class RecordedCases {
  public:
   RecordedCases(const TestedForm& form, const Target& target, const OperandClass& operand_class, int variant, std::uint64_t seed)
@@ -64,10 +64,10 @@ class RecordedCases {
     if (form.warp() != nullptr) program_ = program_for(*form.warp(), target, operand_class, variant);
   }
 
-  /// Of the PTX text.
+  /// The digest of the PTX text.
   std::string program_digest() const { return digest(program_ ? print(*program_) : make_cases(0).ptx); }
 
-  /// Of what the first `cases` cases start from.
+  /// The digest of the initial states of the first `cases` cases.
   std::string operands_digest(std::size_t cases) const {
     if (program_) return digest_of_states(make_case(*program_, *form_.warp(), class_, seed_, 0, cases, 0));
     std::string bytes;
@@ -76,7 +76,7 @@ class RecordedCases {
     return digest(bytes);
   }
 
-  /// What `runner` makes of the first `cases` cases.
+  /// `runner`'s answers to the first `cases` cases.
   CaseAnswers run(const CaseRunner& runner, std::size_t cases) const {
     return program_ ? run_program(*runner.programs, cases) : run_kernel(runner, cases);
   }
@@ -87,11 +87,11 @@ class RecordedCases {
     return cases * outputs_of(*program_).count(WarpStates(*program_, 1));
   }
 
-  /// "register 1, lane 5", or for what a store writes "memory byte 20": place `word` of a case's answer.
+  /// The name of word `word` of a case's answer: "register 1, lane 5", or for a store "memory byte 20".
   std::string place_text(std::size_t word) const {
     if (!program_) return answer_place(*form_.warpgroup(), word);
     const bool memory = std::ranges::none_of(form_.warp()->operands, [](const Operand& o) { return o.written; });
-    return memory ? fmt::format("memory byte {}", 4 * word) : fmt::format("register word {}, lane {}", word / lanes, word % lanes);
+    return memory ? fmt::format("memory byte {}", 4 * word) : fmt::format("register word {}, lane {}", word / warp_size, word % warp_size);
   }
 
  private:
@@ -119,7 +119,7 @@ class RecordedCases {
   const OperandClass& class_;
   int variant_;
   std::uint64_t seed_;
-  std::optional<Program> program_;  ///< of a form of one warp
+  std::optional<Program> program_;  ///< for a form of one warp
 };
 
 std::string digest_of_answers(const CaseAnswers& answers, std::size_t first, std::size_t count) {
@@ -190,9 +190,9 @@ Provenance provenance_of(const Json& j) {
 }
 
 void check(const Answers& a) {
-  constexpr std::size_t most_warps = std::size_t{1} << 24;
+  constexpr std::size_t max_warps = std::size_t{1} << 24;
   if (a.variant < class_variant) throw std::runtime_error("a variant is negative");
-  if (a.warps == 0 || a.warps > most_warps || a.block_warps == 0 || a.block_warps > a.warps || a.examples.size() > a.warps)
+  if (a.warps == 0 || a.warps > max_warps || a.block_warps == 0 || a.block_warps > a.warps || a.examples.size() > a.warps)
     throw std::runtime_error("impossible numbers of warps");
   if (a.digests.size() != (a.warps + a.block_warps - 1) / a.block_warps) throw std::runtime_error("wrong number of digests");
   const auto beyond = [&](std::size_t warp) { return warp >= a.warps; };
@@ -217,7 +217,7 @@ Answers answers_of(const Json& j) {
   return a;
 }
 
-/// Calls `read` with the JSON of a line, and names the line in what it throws.
+/// Calls `read` with the JSON of a line, and names the line in its exceptions.
 template <typename Read>
 auto read_line(std::string_view line, std::size_t number, Read read) {
   try {
@@ -229,7 +229,7 @@ auto read_line(std::string_view line, std::size_t number, Read read) {
   }
 }
 
-/// The first cases, `most` at most, in which both have other answers.
+/// The first cases, at most `most`, in which the two differ.
 std::vector<std::size_t> differing_cases(const CaseAnswers& found, const CaseAnswers& expected, std::size_t most) {
   std::vector<std::size_t> cases;
   for (std::size_t i = 0; i < found.size() && cases.size() < most; ++i)
@@ -246,7 +246,7 @@ Replayed not_compared(Replayed::Outcome outcome, std::string detail) {
   return replayed;
 }
 
-/// The first word of an example that differs, in a sentence; empty where none does.
+/// The first word of an example that differs, as a sentence; empty if there is none.
 std::string first_difference(const RecordedCases& cases, const Answers& answers, const CaseAnswers& computed) {
   for (std::size_t example = 0; example < answers.examples.size(); ++example) {
     const std::size_t warp = answers.example_warp(example);
@@ -284,7 +284,7 @@ std::optional<std::string> unavailable(const TestedForm& form, const Target& tar
   return form.warpgroup() != nullptr ? warpmat::unavailable(*form.warpgroup(), target) : warpmat::unavailable(*form.warp(), target);
 }
 
-/// Cases of a warp as those of `form`, at least one.
+/// The cases of `form` that correspond to `warps` warps, at least one.
 std::size_t cases_of(const TestedForm& form, std::size_t warps) {
   return std::max(std::uint64_t{1}, form.cases_of({0, warps}).count);
 }
@@ -379,7 +379,7 @@ Answers record(const CaseRunner& runner, const TestedForm& form, const Target& t
   return answers;
 }
 
-Replayed replay(const CaseRunner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps) {
+Replayed replay(const CaseRunner& runner, const Provenance& provenance, const Answers& answers, std::size_t max_warps) {
   using enum Replayed::Outcome;
   const std::optional<TestedForm> form = find_tested_form(answers.opcode);
   const Target* target = find_target(provenance.target);
@@ -395,7 +395,7 @@ Replayed replay(const CaseRunner& runner, const Provenance& provenance, const An
     return not_compared(other_operands,
                         fmt::format("recorded with generator {}; this build draws other operands with its generator {}: record again",
                                     provenance.generator, case_generator_version));
-  const std::size_t wanted = std::min(most_warps, answers.warps);
+  const std::size_t wanted = std::min(max_warps, answers.warps);
   const std::size_t blocks = std::min(answers.digests.size(), (wanted + answers.block_warps - 1) / answers.block_warps);
   const std::size_t count = std::min(answers.warps, blocks * answers.block_warps);
   const CaseAnswers computed = cases.run(runner, count);
@@ -406,7 +406,7 @@ Replayed replay(const CaseRunner& runner, const Provenance& provenance, const An
 }
 
 std::vector<Replayed> replay_all(const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
-                                 std::size_t most_warps, const std::function<void()>& done, KernelRunner* kernels) {
+                                 std::size_t max_warps, const std::function<void()>& done, KernelRunner* kernels) {
   std::vector<Replayed> results(recording.answers.size());
   std::vector<std::exception_ptr> failures(threads);
   std::atomic<std::size_t> next{0};
@@ -414,7 +414,7 @@ std::vector<Replayed> replay_all(const std::function<std::unique_ptr<Runner>()>&
     try {
       const std::unique_ptr<Runner> runner = make_runner();
       for (std::size_t i = next++; i < results.size(); i = next++, done())
-        results[i] = replay({*runner, kernels}, recording.provenance, recording.answers[i], most_warps);
+        results[i] = replay({*runner, kernels}, recording.provenance, recording.answers[i], max_warps);
     } catch (...) {
       failures[thread] = std::current_exception();
     }

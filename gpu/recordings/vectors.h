@@ -115,13 +115,13 @@ struct Replayed {
   std::string detail;  ///< if outcome is not `agrees`: the first difference, or what is missing; one sentence
 };
 
-/// Runs the cases of `answers` on `runner` and compares the first `most_warps` warps, rounded up to whole blocks.
-Replayed replay(const CaseRunner& runner, const Provenance& provenance, const Answers& answers, std::size_t most_warps = ~std::size_t{0});
+/// Runs the cases of `answers` on `runner` and compares the first `max_warps` warps, rounded up to whole blocks.
+Replayed replay(const CaseRunner& runner, const Provenance& provenance, const Answers& answers, std::size_t max_warps = ~std::size_t{0});
 
 /// The same for all answers, in order, on `threads` threads, each with its own runner for programs. All threads use `kernels`, which
 /// answers of wgmma require. Any thread calls `done` after each.
 std::vector<Replayed> replay_all(
     const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
-    std::size_t most_warps = ~std::size_t{0}, const std::function<void()>& done = [] {}, KernelRunner* kernels = nullptr);
+    std::size_t max_warps = ~std::size_t{0}, const std::function<void()>& done = [] {}, KernelRunner* kernels = nullptr);
 
 }  // namespace warpmat

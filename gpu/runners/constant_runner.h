@@ -13,7 +13,7 @@
 
 namespace warpmat {
 
-/// Who runs the kernels of gpu/cases/constant_kernels.h: one warp, a pointer to its operands in memory and one to its results, both words
+/// Runners of the kernels of gpu/cases/constant_kernels.h: one warp, a pointer to its operands in memory and one to its results, both words
 /// of 64 bits.
 class ConstantRunner {
  public:

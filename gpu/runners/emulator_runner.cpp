@@ -43,7 +43,7 @@ std::vector<std::uint32_t> register_masks(const Program& program) {
 
 void load(Warp& warp, const WarpStates& states, std::size_t index, const std::vector<std::uint32_t>& masks) {
   for (std::size_t word = 0; word < states.words; ++word)
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       warp.named_registers()[word][lane] = states.registers_of(index)[word][lane] & masks[word];
   std::ranges::copy(states.shared_of(index), warp.shared().bytes().begin());
 }

@@ -34,7 +34,7 @@ Program with_one_array(Program program, const std::string& array) {
 
 /// The byte offset of a register word from the lane's first.
 int word_offset(int word) {
-  return word * lanes * 4;
+  return word * warp_size * 4;
 }
 
 /// The wrapper of one program. `$` in its PTX stands for the prefix.

@@ -31,9 +31,9 @@ void extend(const ScalarOperand& result, std::uint32_t* words) {
 
 /// Runs one warp: elements `first` on.
 void run_warp(const ScalarCase& shown, const ScalarOperands& operands, std::size_t first, ScalarResults& results) {
-  std::array<const void*, ScalarOperands::most_operands + 1> sources{};
+  std::array<const void*, ScalarOperands::max_operands + 1> sources{};
   std::array<void*, 4> destinations{};
-  std::array<std::uint32_t, ScalarOperands::most_operands + 1> source_masks{};
+  std::array<std::uint32_t, ScalarOperands::max_operands + 1> source_masks{};
   std::array<std::uint32_t, 4> result_masks{};
   alignas(64) std::array<std::uint32_t, lanes_at_once> immediate{};
   for (std::size_t i = 0; i < shown.sources.size(); ++i) {
@@ -74,12 +74,12 @@ void run_warp(const ScalarCase& shown, const ScalarOperands& operands, std::size
 }  // namespace
 
 ScalarOperands::ScalarOperands(std::size_t count, std::span<const ScalarCase> cases, const Draw& draw) : count_(count) {
-  std::array<std::array<bool, most_operands>, value_kinds> used{};
+  std::array<std::array<bool, max_operands>, value_kinds> used{};
   for (const ScalarCase& c : cases)
     for (std::size_t i = 0; i < c.sources.size(); ++i) used[static_cast<std::size_t>(c.sources[i].kind)].at(i) = true;
   std::vector<std::uint64_t> values(count);
   for (std::size_t kind = 0; kind < used.size(); ++kind)
-    for (std::size_t operand = 0; operand < most_operands; ++operand) {
+    for (std::size_t operand = 0; operand < max_operands; ++operand) {
       if (!used[kind][operand]) continue;
       draw(static_cast<ValueKind>(kind), operand, values);
       if (is_used_wide(static_cast<ValueKind>(kind)))

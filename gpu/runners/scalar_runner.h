@@ -13,7 +13,7 @@ namespace warpmat {
 /// The operands of `count` elements of one class, for runs of some cases. Narrow ones are stored as 32-bit words.
 class ScalarOperands {
  public:
-  static constexpr std::size_t most_operands = 5;
+  static constexpr std::size_t max_operands = 5;
 
   using Draw = std::function<void(ValueKind kind, std::size_t operand, std::span<std::uint64_t> values)>;
 
@@ -26,8 +26,8 @@ class ScalarOperands {
 
  private:
   std::size_t count_;
-  std::array<std::array<std::vector<std::uint32_t>, most_operands>, value_kinds> narrow_;
-  std::array<std::array<std::vector<std::uint64_t>, most_operands>, value_kinds> wide_;
+  std::array<std::array<std::vector<std::uint32_t>, max_operands>, value_kinds> narrow_;
+  std::array<std::array<std::vector<std::uint64_t>, max_operands>, value_kinds> wide_;
 };
 
 /// The results of one case: for each result, count elements of 4 or 8 bytes; predicates are 0 or 1.

@@ -14,7 +14,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t lanes = 32;
+constexpr std::size_t warp_size = 32;
 
 /// A row of the catalogue with one operand and one result.
 struct Unary {
@@ -42,15 +42,15 @@ class Emulated : public UnaryFunction {
   std::span<const std::uint32_t> answers(std::uint32_t first, std::size_t count) override {
     const RoundingMode nearest(RoundingMode::nearest);
     words_.resize(count);
-    for (std::size_t i = 0; i < count; i += lanes) run_warp(first + static_cast<std::uint32_t>(i), words_.data() + i);
+    for (std::size_t i = 0; i < count; i += warp_size) run_warp(first + static_cast<std::uint32_t>(i), words_.data() + i);
     return words_;
   }
 
  private:
   void run_warp(std::uint32_t first, std::uint32_t* words) const {
-    alignas(64) std::array<std::uint32_t, lanes> narrow, narrow_result;
-    alignas(64) std::array<std::uint64_t, lanes> wide, wide_result;
-    for (std::uint32_t i = 0; i < lanes; ++i) {
+    alignas(64) std::array<std::uint32_t, warp_size> narrow, narrow_result;
+    alignas(64) std::array<std::uint64_t, warp_size> wide, wide_result;
+    for (std::uint32_t i = 0; i < warp_size; ++i) {
       narrow[i] = first + i;
       wide[i] = static_cast<std::uint64_t>(first + i) << 32;
     }
@@ -58,7 +58,7 @@ class Emulated : public UnaryFunction {
     void* const results[] = {is_wide ? static_cast<void*>(wide_result.data()) : narrow_result.data()};
     const void* const sources[] = {wide_source ? static_cast<const void*>(wide.data()) : narrow.data()};
     unary_.executable.function(results, sources, unary_.executable.modifiers);
-    for (std::size_t i = 0; i < lanes; ++i)
+    for (std::size_t i = 0; i < warp_size; ++i)
       words[i] = is_wide ? static_cast<std::uint32_t>(wide_result[i] >> 32 ^ wide_result[i]) : narrow_result[i];
   }
 

@@ -19,7 +19,7 @@ namespace py = pybind11;
 namespace {
 
 using machine::BankAccess;
-using Addresses = std::array<std::uint64_t, lanes>;  ///< by lane
+using Addresses = std::array<std::uint64_t, warp_size>;  ///< by lane
 /// A BankExample: access, bytes, addresses, lanes, where.
 using Example = std::tuple<std::string, std::uint32_t, Addresses, LaneMask, std::string>;
 
@@ -82,7 +82,7 @@ py::tuple bank_report(const BankReport& report) {
   py::list out;
   for (const BankLine& line : lines)
     out.append(py::make_tuple(line.line, line.opcode, line.global, line.executions, line.wavefronts, line.least, line.sectors,
-                              line.least_sectors, line.lines, name(line.evidence),
+                              line.min_sectors, line.lines, name(line.evidence),
                               line.global ? py::object(py::none()) : py::object(example_tuple(line.worst))));
   return py::make_tuple(out, bank_table(lines));
 }

@@ -50,7 +50,7 @@ class BoundInstruction {
   /// The table of operand `name`; for metadata and scale factors that of the matrix which a selector or ids choose.
   const ElementTable& table(OperandName name, int matrix = 0) const;
   /// 32-bit words of an operand in all lanes.
-  std::size_t words(OperandName name) const { return static_cast<std::size_t>(form().operand(name).words() * lanes); }
+  std::size_t words(OperandName name) const { return static_cast<std::size_t>(form().operand(name).words() * warp_size); }
 
   /// The matrices of operand `name` in `array`, for `cases` cases. Throws std::invalid_argument naming the required shape.
   CaseMatrices<ConstMatrices> matrices(OperandName name, int matrix, const pybind11::array& array, std::size_t cases) const;

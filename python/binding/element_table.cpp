@@ -11,7 +11,7 @@ ElementTable::ElementTable(const Fragment& fragment, int only_matrix)
     : matrices_(only_matrix < 0 ? fragment.matrices() : 1),
       rows_(fragment.rows()),
       columns_(fragment.columns()),
-      words_(static_cast<std::size_t>(fragment.registers() * fragment.register_bits / 32 * lanes)),
+      words_(static_cast<std::size_t>(fragment.registers() * fragment.register_bits / 32 * warp_size)),
       wide_(fragment.element_bits == 64),
       mask_(fragment.payload_bits >= 32 ? ~0u : (1u << fragment.payload_bits) - 1) {
   for (int copy = 0; copy < fragment.copies(); ++copy) {
@@ -25,7 +25,7 @@ void ElementTable::add_copy(const Fragment& fragment, int only_matrix, int copy)
     for (int row = 0; row < rows_; ++row)
       for (int column = 0; column < columns_; ++column) {
         const Place place = fragment.place({row, column, only_matrix < 0 ? matrix : only_matrix}, copy);
-        const int word = place.reg * fragment.register_bits / 32 * lanes + place.lane;
+        const int word = place.reg * fragment.register_bits / 32 * warp_size + place.lane;
         slots_.push_back({static_cast<std::uint16_t>(matrix), static_cast<std::uint16_t>(row), static_cast<std::uint16_t>(column),
                           static_cast<std::uint16_t>(word), static_cast<std::uint8_t>(place.bit + fragment.payload_shift)});
       }
@@ -40,7 +40,7 @@ void ElementTable::scatter_codes(const ConstMatrices& from, std::uint32_t* words
                 sizeof(Code));
     words[slot.word] |= (static_cast<std::uint32_t>(code) & mask_) << slot.shift;
     if constexpr (sizeof(Code) == 8)
-      if (wide_) words[slot.word + lanes] = static_cast<std::uint32_t>(code >> 32);
+      if (wide_) words[slot.word + warp_size] = static_cast<std::uint32_t>(code >> 32);
   }
 }
 
@@ -51,7 +51,7 @@ void ElementTable::gather_codes(const std::uint32_t* words, const Matrices& to) 
     if (slot.row >= to.rows || slot.column >= to.columns) continue;
     auto code = static_cast<Code>(words[slot.word] >> slot.shift & mask_);
     if constexpr (sizeof(Code) == 8)
-      if (wide_) code |= Code{words[slot.word + lanes]} << 32;
+      if (wide_) code |= Code{words[slot.word + warp_size]} << 32;
     std::memcpy(to.data + slot.matrix * to.matrix_stride + slot.row * to.row_stride + slot.column * to.column_stride, &code, sizeof(Code));
   }
 }

@@ -154,8 +154,9 @@ class RegisterArray {
     const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
     const py::ssize_t item = wide ? 8 : 4;
     const auto registers = static_cast<py::ssize_t>(wide ? operand.words() / 2 : operand.words());
-    if (array.ndim() != 3 || array.shape(0) != static_cast<py::ssize_t>(cases) || array.shape(1) != registers || array.shape(2) != lanes ||
-        array.itemsize() != item || array.strides(0) % 4 != 0 || array.strides(1) % 4 != 0 || array.strides(2) % 4 != 0)
+    if (array.ndim() != 3 || array.shape(0) != static_cast<py::ssize_t>(cases) || array.shape(1) != registers ||
+        array.shape(2) != warp_size || array.itemsize() != item || array.strides(0) % 4 != 0 || array.strides(1) % 4 != 0 ||
+        array.strides(2) % 4 != 0)
       throw std::invalid_argument(fmt::format("{} must be uint{}, ({}, {}, 32)", name(operand.name), 8 * item, cases, registers));
     place_ = {words, static_cast<std::size_t>(array.strides(0) / 4), array.strides(1) / 4, array.strides(2) / 4};
     if (!wide) return;

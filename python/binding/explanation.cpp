@@ -48,10 +48,10 @@ class OneWarp {
     std::vector<Register>& registers = registers_[static_cast<std::size_t>(operand.name)];
     std::vector<std::uint32_t*>& words = words_[static_cast<std::size_t>(operand.name)];
     registers.resize(static_cast<std::size_t>(operand.words()));
-    if (from != nullptr && from->size() != static_cast<py::ssize_t>(registers.size()) * lanes)
+    if (from != nullptr && from->size() != static_cast<py::ssize_t>(registers.size()) * warp_size)
       throw std::invalid_argument(fmt::format("{} has another number of words", name(operand.name)));
     for (std::size_t i = 0; i < registers.size(); ++i) {
-      if (from != nullptr) std::copy_n(from->data() + i * lanes, lanes, registers[i].begin());
+      if (from != nullptr) std::copy_n(from->data() + i * warp_size, warp_size, registers[i].begin());
       words.push_back(registers[i].data());
     }
     if (operand.written)

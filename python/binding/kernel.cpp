@@ -80,7 +80,7 @@ std::vector<KernelParameter> kernel_parameters(const Parameters& parameters) {
 
 // ---- The emulator -------------------------------------------------------------------------------------------------------------------
 
-/// Runs `work` on a thread of its own and asks Python for signals meanwhile: Ctrl-C sets `stop`, waits for the end of the work, and becomes
+/// Runs `work` on its own thread and checks Python's signals meanwhile. Ctrl-C sets `stop`, waits for the end of the work, and becomes
 /// Python's exception.
 template <typename Work>
 auto run_interruptibly(std::atomic<bool>& stop, Work work) {
@@ -153,7 +153,7 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
   }
 }
 
-/// Launches on this machine's first GPU; the same buffers get what it wrote there. Throws NoGpu.
+/// Launches on this machine's first GPU; the same buffers receive what it wrote there. Throws NoGpu.
 py::bytes launch_on_gpu(const std::string& ptx, const std::string& entry, const Sizes& grid, const Sizes& block, const Sizes& cluster,
                         std::uint32_t shared_bytes, Buffers buffers, const Parameters& parameters) {
   KernelLaunch launch{ptx, entry, {dim3(grid), dim3(block), shared_bytes, dim3(cluster)}, {}, kernel_parameters(parameters)};
@@ -182,7 +182,7 @@ std::string gpu_hardware() {
   return "sm_" + std::to_string(10 * major + minor);
 }
 
-/// name, bytes, type and whether it is an address, of each parameter.
+/// For each parameter: name, bytes, type and whether it is an address.
 py::list parameters_of(const Kernel& kernel) {
   py::list out;
   for (const code::Parameter& p : kernel.program().parameters)
@@ -190,7 +190,7 @@ py::list parameters_of(const Kernel& kernel) {
   return out;
 }
 
-/// What the kernel consists of, each once, with its label.
+/// The kernel's instructions, each once, with its label.
 py::list instructions_of(const Kernel& kernel) {
   py::list out;
   for (const Labelled& instruction : labelled(kernel)) out.append(py::make_tuple(instruction.what, name(instruction.label)));

@@ -1,7 +1,7 @@
 #include "python/binding/module.h"
 
 PYBIND11_MODULE(_core, module) {
-  module.doc() = "What the package warpmat stands on; not to be used by itself.";
+  module.doc() = "The core of the package warpmat; not for direct use.";
   // Called at each import of the package: all interpreters of a process share this module.
   module.def("in_main_interpreter", [] { return PyInterpreterState_Get() == PyInterpreterState_Main(); });
   module.attr("knows_numpy_2") = PYBIND11_VERSION_HEX >= 0x020C0000;

@@ -125,13 +125,13 @@ class ProgramRun {
     return warp_.words(statement(found).operands.at(static_cast<std::size_t>(operand - operands.begin())));
   }
   static Words copied(const std::vector<std::uint32_t*>& words) {
-    Words out(std::vector<py::ssize_t>{static_cast<py::ssize_t>(words.size()), lanes});
-    for (std::size_t i = 0; i < words.size(); ++i) std::copy_n(words[i], lanes, out.mutable_data() + i * lanes);
+    Words out(std::vector<py::ssize_t>{static_cast<py::ssize_t>(words.size()), warp_size});
+    for (std::size_t i = 0; i < words.size(); ++i) std::copy_n(words[i], warp_size, out.mutable_data() + i * warp_size);
     return out;
   }
   static void assign(const std::vector<std::uint32_t*>& words, const Words& from) {
-    if (from.size() != static_cast<py::ssize_t>(words.size() * lanes)) throw std::invalid_argument("another number of words");
-    for (std::size_t i = 0; i < words.size(); ++i) std::copy_n(from.data() + i * lanes, lanes, words[i]);
+    if (from.size() != static_cast<py::ssize_t>(words.size() * warp_size)) throw std::invalid_argument("another number of words");
+    for (std::size_t i = 0; i < words.size(); ++i) std::copy_n(from.data() + i * warp_size, warp_size, words[i]);
   }
 
   std::unique_ptr<Program> program_;

@@ -21,7 +21,7 @@
 #include "python/binding/tasks.h"
 #include "tools/report/compared_results.h"
 #include "tools/report/evidence_line.h"
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 
 namespace warpmat::python {
 
@@ -211,11 +211,11 @@ py::tuple places(const Form& form, std::string_view operand) {
 /// matrix, row and column of the element at each place, int32 [registers][lanes][elements of a register].
 py::tuple elements(const Form& form, std::string_view operand) {
   const Fragment& f = fragment_operand(form, operand).fragment;
-  const std::vector<py::ssize_t> shape{f.registers(), lanes, f.elements_per_register()};
+  const std::vector<py::ssize_t> shape{f.registers(), warp_size, f.elements_per_register()};
   Numbers matrix(shape), row(shape), column(shape);
   py::ssize_t i = 0;
   for (int reg = 0; reg < f.registers(); ++reg)
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int inside = 0; inside < f.elements_per_register(); ++inside, ++i) {
         const Element element = f.element({lane, reg, inside * f.element_bits});
         matrix.mutable_data()[i] = element.matrix;

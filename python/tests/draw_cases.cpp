@@ -27,7 +27,7 @@ Words words_of(const OperandText& operand, const WarpStates& states) {
       for (int word = 0; word < item.words; ++word) {
         const auto slot = static_cast<std::size_t>(item.slot + word);
         const auto number = static_cast<std::uint32_t>(item.bits >> (32 * word));
-        for (std::size_t lane = 0; lane < lanes; ++lane)
+        for (std::size_t lane = 0; lane < warp_size; ++lane)
           words.push_back(item.kind == Item::Kind::named ? states.registers_of(warp)[slot][lane] : number);
       }
   return words;
@@ -49,14 +49,14 @@ void draw(const Form& form, const Target& target, const OperandClass& drawn, std
     if (operand.written) written = &statement.operands[i];
     if (operand.written || statement.operands[i].kind == OperandText::Kind::omitted) continue;
     sources.push_back(words_of(statement.operands[i], states));
-    line["operands"].push_back({{"name", name(operand.name)}, {"words", sources.back().size() / warps / lanes}});
+    line["operands"].push_back({{"name", name(operand.name)}, {"words", sources.back().size() / warps / warp_size}});
     if (operand.kind == OperandKind::address) line["offset"] = statement.operands[i].offset;
   }
   const std::vector<std::uint8_t> memory = states.shared;
   EmulatorRunner(0, 1).run(program, states);
   Words result;
   if (written != nullptr) result = words_of(*written, states);
-  line["result_words"] = result.size() / warps / lanes;
+  line["result_words"] = result.size() / warps / warp_size;
   const std::string text = line.dump() + "\n";
   write(text.data(), text.size());
   for (const Words& words : sources) write(words.data(), 4 * words.size());

@@ -8,7 +8,7 @@ def check() -> None:
     built for: before 2.12 pybind11 did not know how NumPy 2 lays out its dtypes."""
     if not _core.in_main_interpreter():
         raise ImportError("warpmat cannot be used in a subinterpreter: import it in the main interpreter, or in another process")
-    import numpy as np  # which has sentences of its own about subinterpreters
+    import numpy as np  # has its own messages about subinterpreters
 
     if int(np.__version__.partition(".")[0]) >= 2 and not _core.knows_numpy_2:
         raise ImportError(

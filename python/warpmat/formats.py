@@ -42,7 +42,7 @@ class Format(NamedTuple):
 
 formats: Dict[str, Format] = {row[0]: Format(*row) for row in _core.formats()}
 
-# NumPy's own dtypes, of which the bytes are the bit patterns.
+# NumPy's own dtypes whose bytes are the bit patterns.
 _numpy: Dict[str, "np.dtype[Any]"] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
@@ -52,8 +52,8 @@ _numpy: Dict[str, "np.dtype[Any]"] = {
     "s8": np.dtype(np.int8),
     "u8": np.dtype(np.uint8),
 }
-_NO_DTYPE = np.dtype("V1")  # stands for none in comparisons, as None stands for float64 there
-# Those of the package ml_dtypes and of torch, by name.
+_NO_DTYPE = np.dtype("V1")  # means "none" in comparisons, because None means float64 there
+# The dtypes of the package ml_dtypes and of torch, by name.
 _by_name: Dict[str, str] = {
     "bfloat16": "bf16",
     "float8_e4m3fn": "e4m3",
@@ -160,7 +160,7 @@ def codes_of(source: ArrayLike, format: str, what: str = "the array") -> Array:
         return _checked_codes(array, f, what)
     if array.dtype.kind == "f":
         return _exact_codes(array, f, what)
-    if array.dtype.kind == "b" or (array.dtype.kind in "iu" and not isinstance(source, np.ndarray)):  # numbers written down
+    if array.dtype.kind == "b" or (array.dtype.kind in "iu" and not isinstance(source, np.ndarray)):  # numbers as literals
         return _exact_codes(array.astype(np.float64), f, what)
     raise TypeError(f"{what} is {array.dtype}, which is neither {format} nor its bit patterns ({f.codes}) nor floating-point numbers")
 
@@ -236,7 +236,7 @@ class _Writable:
     """The memory of an array that came by __dlpack__: older NumPys do not know that it may be written to, and what may not is not exported."""
 
     def __init__(self, array: Array) -> None:
-        self._array = array  # stays alive
+        self._array = array  # keeps it alive
         self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
 
 

@@ -95,7 +95,7 @@ def _wgmma_layout(opcode: str, operand: str) -> Layout:
     warp, lane, register, bit, registers, register_bits, element_bits = _core.wgmma_places(opcode, operand)
     elements = np.zeros((3, 4, registers, 32, register_bits // element_bits), np.int32)
     elements[(slice(None), warp, register, lane, bit // element_bits)] = np.indices(warp.shape, np.int32)
-    if len(lane) == 1:  # one matrix is no dimension
+    if len(lane) == 1:  # a single matrix has no dimension
         warp, lane, register, bit = warp[0], lane[0], register[0], bit[0]
     matrix, row, column = elements
     return Layout(

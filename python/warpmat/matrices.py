@@ -30,7 +30,7 @@ class _Prepared(NamedTuple):
     form: _core.Form
     places: Dict[str, _Place]
     sums: "np.dtype[Any]"
-    extra: FrozenSet[str]  # which of e, scale-a, scale-b the form has
+    extra: FrozenSet[str]  # those of e, scale-a, scale-b that the form has
 
 
 def _plain_format(bits: int) -> str:
@@ -230,7 +230,7 @@ def execute(
             arrays[operand.name] = _registers(operand, operands[operand.name])
         elif operand.kind == "fragment" or operand.kind == "address":
             raise ValueError(f"{prepared.form.opcode} needs {operand.name}: uint{_register_bits(operand)}, (cases, {operand.registers}, 32)")
-        elif operand.kind != "stride":  # which may be left out
+        elif operand.kind != "stride":  # a stride may be left out
             arrays[operand.name] = np.zeros((operand.registers, 1), np.uint32)
     has_cases = any(array.ndim == 3 for array in arrays.values())
     cases = max((len(array) for array in arrays.values() if array.ndim == 3), default=1)

@@ -147,7 +147,7 @@ def _first_step(
     try:
         found = explain_case(opcode, target, a, b, c, inputs, at, against)
     except ValueError:
-        return []  # a loop in f32 is defined for some forms alone
+        return []  # a loop in f32 is defined for some forms only
     if found.against is None or found.against.result != int(codes[at]):
         return []
     return [f"{list(at)}: {found.difference}"]

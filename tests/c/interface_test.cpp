@@ -96,7 +96,7 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
       CHECK(info.evidence == name(label_of(lowering)));
       CHECK(info.operands == static_cast<int>(form.operands.size()));
       if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix)
-        CHECK(info.checked_lanes == (lowering.particulars.checks_all_addresses ? 32 : info.rows));
+        CHECK(info.checked_lanes == (lowering.exceptions.checks_all_addresses ? 32 : info.rows));
       for (int i = 0; i < info.operands; ++i) {
         const Operand& operand = form.operands[static_cast<std::size_t>(i)];
         auto described = sized<warpmat_operand_info>();
@@ -173,7 +173,7 @@ TEST_CASE("C: layouts both ways", "[c]") {
         CHECK(warpmat_element_at(instruction, named, {0, 0, 0}, &element) == WARPMAT_BAD_ARGUMENT);
         continue;
       }
-      for (int lane = 0; lane < lanes; lane += 7) {
+      for (int lane = 0; lane < warp_size; lane += 7) {
         REQUIRE(warpmat_element_at(instruction, named, {lane, operand.registers() - 1, 0}, &element) == WARPMAT_OK);
         const Element expected = operand.fragment.element({lane, operand.registers() - 1, 0});
         CHECK(Element{element.row, element.column, element.matrix} == expected);

@@ -86,14 +86,14 @@ void do_nothing(void*) {}
 TEST_CASE("C: the stack that an instruction needs", "[c]") {
   const std::size_t of_thread = stack_of(do_nothing, nullptr);
   std::size_t most[2] = {0, 0}, stated[2] = {0, 0};
-  std::vector<std::uint32_t> undefined(lanes, 0xffffffff);
+  std::vector<std::uint32_t> undefined(warp_size, 0xffffffff);
   for (const Form& form : forms()) {
     WarpArrays warps(form, 1, std::nullopt, 94);
     Calls calls;
     calls.error.size = sizeof calls.error;
     calls.instruction = warpmat_find(form.opcode.c_str(), std::string(target_with(form).name).c_str(), nullptr);
     REQUIRE(calls.instruction != nullptr);
-    for (const Operand& operand : form.operands) calls.registers.push_back({warps.word(operand.name, 0, 0), nullptr, 0, lanes, 1, 0});
+    for (const Operand& operand : form.operands) calls.registers.push_back({warps.word(operand.name, 0, 0), nullptr, 0, warp_size, 1, 0});
     const Batch batch = warps.batch();
     calls.memory.size = sizeof calls.memory;
     calls.memory.bytes = batch.shared;
@@ -106,9 +106,9 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
     stated[kind] = info.stack_bytes;
     most[kind] = std::max(most[kind], stack_of(Calls::execute, &calls) - of_thread);
     for (warpmat_registers& registers : calls.registers) registers.lane_stride = registers.lane_stride == 1 ? -1 : 1;  // staged
-    for (std::size_t i = 0; i < calls.registers.size(); ++i) calls.registers[i].words += lanes - 1;
+    for (std::size_t i = 0; i < calls.registers.size(); ++i) calls.registers[i].words += warp_size - 1;
     for (std::size_t i = 0; i < calls.registers.size(); ++i)
-      if (form.operands[i].name == OperandName::e) calls.registers[i].words = undefined.data() + lanes - 1;  // a trap
+      if (form.operands[i].name == OperandName::e) calls.registers[i].words = undefined.data() + warp_size - 1;  // a trap
     most[kind] = std::max(most[kind], stack_of(Calls::execute, &calls) - of_thread);
   }
   for (const std::size_t kind : {0u, 1u}) {

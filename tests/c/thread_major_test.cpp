@@ -26,7 +26,7 @@ class ThreadFile {
     std::iota(all.begin(), all.end(), std::uint16_t{0});
     if (drawn) std::ranges::shuffle(all, random);
     thread_words_ = all.size();
-    words_.resize(count * lanes * thread_words_, filler);
+    words_.resize(count * warp_size * thread_words_, filler);
     for (const Operand& operand : form.operands) {
       numbers(operand).assign(all.end() - operand.words(), all.end());
       if (drawn && random() % 2 == 0) std::ranges::sort(numbers(operand));
@@ -70,8 +70,8 @@ class ThreadFile {
     for (const Operand& operand : form_.operands)
       for (std::size_t warp = 0; warp < count; ++warp)
         for (std::size_t i = 0; i < numbers(operand).size(); ++i)
-          for (std::size_t lane = 0; lane < lanes; ++lane)
-            visit(words_[(warp * lanes + lane) * thread_words_ + numbers(operand)[i]], warps.word(operand.name, warp, i)[lane]);
+          for (std::size_t lane = 0; lane < warp_size; ++lane)
+            visit(words_[(warp * warp_size + lane) * thread_words_ + numbers(operand)[i]], warps.word(operand.name, warp, i)[lane]);
   }
 
   const Form& form_;
@@ -116,11 +116,11 @@ TEST_CASE("C: what kernels decline is executed from thread-major registers too: 
   for (const Form& form : forms()) {
     const Target& hopper = target("sm_90a");
     if (form.sparsity == Sparsity::dense || unavailable(form, hopper)) continue;
-    if (find_lowering(form, hopper.hardware)->particulars.undefined_metadata == UndefinedMetadata::unknown) continue;
+    if (find_lowering(form, hopper.hardware)->exceptions.undefined_metadata == UndefinedMetadata::unknown) continue;
     if (form.format(OperandName::a) == Format::tf32) continue;  // it traps: the behaviour was not measured
     for (const bool drawn : {false, true}) {
       WarpArrays warps(form, count, std::nullopt, static_cast<unsigned>(random()));
-      for (std::size_t lane = 0; lane < lanes; ++lane)
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
         warps.word(OperandName::e, 1, 0)[lane] = 0;  // twice the first place; of warp 0 they stay
       check_thread_major(form, hopper, std::move(warps), drawn, WARPMAT_UNDEFINED_AS_HARDWARE, random);
     }

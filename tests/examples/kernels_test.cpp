@@ -33,7 +33,7 @@ Kernel kernel_of(const std::string& name, std::string_view target) {
   return Kernel(Module(text_of(name)), name, {.target = target});
 }
 
-/// Rows one behind the other, each element in the bytes of its format.
+/// Consecutive rows, each element in the bytes of its format.
 Bytes rows_of(const Matrix& matrix, Format format, std::size_t bytes) {
   Bytes out;
   for (Eigen::Index i = 0; i < matrix.rows(); ++i)
@@ -177,7 +177,7 @@ TEST_CASE("gemm_fp8 of examples/kernels", "[examples]") {
   });
 }
 
-/// A matrix of which two of four neighbours in a row are zero, in the kernel's form and whole.
+/// A matrix with two zeros among each four neighbours of a row, compressed for the kernel and complete.
 struct Pruned {
   Matrix stored, whole;
   std::vector<std::uint16_t> metadata;
@@ -288,7 +288,7 @@ TEST_CASE("gemm_mxf8 of examples/kernels", "[examples]") {
   });
 }
 
-/// The tensor map of a matrix of `rows` rows of `columns` elements, of which a copy brings `box` (columns, rows).
+/// The tensor map of a matrix of `rows` rows of `columns` elements; a copy moves `box` (columns, rows).
 TensorMap map_of(std::uint64_t address, TensorMap::Type type, std::uint64_t rows, std::uint64_t columns, std::array<std::uint32_t, 2> box,
                  TensorMap::Swizzle swizzle) {
   TensorMap map{.type = type, .rank = 2, .address = address, .swizzle = swizzle};

@@ -50,7 +50,7 @@ TEST_CASE("executing allocates nothing") {
 TEST_CASE("executing a batch allocates nothing") {
   constexpr std::size_t count = 3;
   std::array<std::uint8_t, 2048> memory{};
-  std::array<std::uint32_t, count * 16 * lanes> results{};
+  std::array<std::uint32_t, count * 16 * warp_size> results{};
   std::mt19937_64 random(61);
   for (const Form& form : forms()) {
     const Instruction instruction(form, target_with(form));
@@ -59,7 +59,7 @@ TEST_CASE("executing a batch allocates nothing") {
     Batch batch;
     for (const Operand& operand : form.operands)
       if (!operand.written) batch.source(operand.name).words = registers[operand.name][0].data();
-    batch.destination = {results.data(), 16 * lanes};
+    batch.destination = {results.data(), 16 * warp_size};
     batch.shared = memory.data();
     batch.shared_bytes = memory.size();
     for (const Path path : {Path::fast, Path::reference}) {
@@ -86,7 +86,7 @@ TEST_CASE("executing through C allocates nothing, whatever the layout of registe
     }
   } memory;
   constexpr std::size_t words = 64, count = 2;
-  std::vector<std::uint32_t> registers(words * lanes * count, 0);
+  std::vector<std::uint32_t> registers(words * warp_size * count, 0);
   std::array<std::uint16_t, words> numbers{};
   for (std::size_t i = 0; i < words; ++i) numbers[i] = static_cast<std::uint16_t>(words - 1 - i);
   for (const Form& form : forms()) {

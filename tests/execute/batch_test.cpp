@@ -44,8 +44,8 @@ bool spoil(WarpArrays& warps, const Form& form, std::size_t warp) {
     if (form.find_operand(name) == nullptr) continue;
     std::uint32_t* const word = warps.word(name, warp, 0);
     if (name == OperandName::p) word[5] += 1;
-    if (name == OperandName::e) std::fill_n(word, lanes, 0);
-    if (name == OperandName::ids_a) std::fill_n(word, lanes, 77);
+    if (name == OperandName::e) std::fill_n(word, warp_size, 0);
+    if (name == OperandName::ids_a) std::fill_n(word, warp_size, 77);
     return true;
   }
   return false;
@@ -89,7 +89,7 @@ TEST_CASE("a source that all warps share may be a result of one: the warps behin
     for (const Path path : {Path::fast, Path::reference}) {
       CAPTURE(opcode, path == Path::fast);
       const Instruction instruction = instruction_named(opcode);
-      const std::size_t words = lanes * static_cast<std::size_t>(instruction.form().operand(OperandName::a).words());
+      const std::size_t words = warp_size * static_cast<std::size_t>(instruction.form().operand(OperandName::a).words());
       WarpArrays warps(instruction.form(), count, OperandName::a, 3);
       WarpArrays expected = warps;
       expected.execute_each(instruction, 0, writer + 1);
@@ -117,7 +117,7 @@ TEST_CASE("a batch may write over its accumulators") {
       Batch batch = warps.batch();
       batch.destination = {warps.word(OperandName::c, 0, 0), batch.source(OperandName::c).stride};
       instruction.execute(batch, 9, {.path = path});
-      const std::size_t words = lanes * static_cast<std::size_t>(instruction.form().operand(OperandName::d).words());
+      const std::size_t words = warp_size * static_cast<std::size_t>(instruction.form().operand(OperandName::d).words());
       for (std::size_t warp = 0; warp < 9; ++warp)
         CHECK(std::equal(warps.word(OperandName::c, warp, 0), warps.word(OperandName::c, warp, 0) + words,
                          expected.word(OperandName::d, warp, 0)));

@@ -14,10 +14,10 @@ inline void execute_both_paths(const warpmat::Instruction& instruction, const wa
   const auto results = [&](warpmat::Path path) {
     constexpr std::uint32_t never_written = 0xDEADBEEF;
     std::vector<std::uint32_t> words;
-    for (std::uint32_t* const words_of_lanes : arguments.destination) std::fill_n(words_of_lanes, warpmat::lanes, never_written);
+    for (std::uint32_t* const words_of_lanes : arguments.destination) std::fill_n(words_of_lanes, warpmat::warp_size, never_written);
     instruction.execute(arguments, {.path = path});
     for (std::uint32_t* const words_of_lanes : arguments.destination)
-      words.insert(words.end(), words_of_lanes, words_of_lanes + warpmat::lanes);
+      words.insert(words.end(), words_of_lanes, words_of_lanes + warpmat::warp_size);
     return words;
   };
   const std::vector<std::uint32_t> reference = results(warpmat::Path::reference), fast = results(warpmat::Path::fast);

@@ -33,8 +33,8 @@ struct Site {
 template <typename Position>
 std::vector<Site> sites_of(int height, int width, int bits, Position position) {
   std::vector<Site> sites(static_cast<std::size_t>(height * width));
-  for (int lane = 0; lane < lanes; ++lane)
-    for (int i = 0; i < height * width / lanes; ++i) {
+  for (int lane = 0; lane < warp_size; ++lane)
+    for (int i = 0; i < height * width / warp_size; ++i) {
       const auto [row, column] = position(lane, i);
       sites[static_cast<std::size_t>(row * width + column)] = {static_cast<std::size_t>(i * bits / 32), static_cast<std::size_t>(lane),
                                                                i * bits % 32};

@@ -15,8 +15,8 @@ namespace {
 /// D of a product of ones, by the fast path.
 std::vector<std::uint32_t> product_of_ones() {
   const Instruction mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90");
-  const std::vector<std::uint32_t> ones(4 * lanes, 0x3c003c00), zeros(4 * lanes, 0);
-  std::vector<std::uint32_t> d(4 * lanes);
+  const std::vector<std::uint32_t> ones(4 * warp_size, 0x3c003c00), zeros(4 * warp_size, 0);
+  std::vector<std::uint32_t> d(4 * warp_size);
   Batch batch;
   batch.source(OperandName::a).words = batch.source(OperandName::b).words = ones.data();
   batch.source(OperandName::c).words = zeros.data();
@@ -36,7 +36,7 @@ TEST_CASE("every instruction set can be chosen and gives the same bits") {
 #elif defined(__aarch64__)
   CHECK(sets == std::vector<std::string_view>{"NEON"});
 #endif
-  const std::vector<std::uint32_t> sixteens(4 * lanes, 0x41800000);
+  const std::vector<std::uint32_t> sixteens(4 * warp_size, 0x41800000);
   for (const std::string_view set : sets) {
     INFO(set);
     use_instruction_set(set);

@@ -388,7 +388,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
       Arguments arguments = x.arguments();
       arguments.destination = candidates;
       mma.execute(arguments);
-      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(std::ranges::equal(std::span(candidates[i], lanes), clean[OperandName::d][i]));
+      for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(std::ranges::equal(std::span(candidates[i], warp_size), clean[OperandName::d][i]));
     }
   });
 }

@@ -65,12 +65,12 @@ class OverlappingWarps {
   static constexpr std::size_t count = 2;
 
   OverlappingWarps(const Form& form, std::mt19937_64& random) : sources_(form, count, std::nullopt, static_cast<unsigned>(random())) {
-    const std::size_t c_words = lanes * static_cast<std::size_t>(form.operand(OperandName::c).words());
-    const std::size_t d_words = lanes * static_cast<std::size_t>(form.operand(OperandName::d).words());
-    const std::size_t grain = random() % 4 == 0 ? 1 : lanes;  // mostly whole registers
+    const std::size_t c_words = warp_size * static_cast<std::size_t>(form.operand(OperandName::c).words());
+    const std::size_t d_words = warp_size * static_cast<std::size_t>(form.operand(OperandName::d).words());
+    const std::size_t grain = random() % 4 == 0 ? 1 : warp_size;  // mostly whole registers
     const auto draw = [&](std::size_t most) { return random() % (most / grain + 1) * grain; };
-    c_ = {draw(d_words), draw(c_words + lanes)};
-    d_ = {draw(c_words), draw(d_words + lanes)};
+    c_ = {draw(d_words), draw(c_words + warp_size)};
+    d_ = {draw(c_words), draw(d_words + warp_size)};
     words_.resize(std::max(c_.first + c_.stride * (count - 1) + c_words, d_.first + d_.stride * (count - 1) + d_words));
     for (std::uint32_t& word : words_) word = static_cast<std::uint32_t>(random());
   }
@@ -141,17 +141,17 @@ TEST_CASE("registers of ldmatrix and stmatrix may overlap the memory: all is rea
     for (int draw = 0; draw < 8; ++draw) {
       WarpArrays original(form, 2, std::nullopt, static_cast<unsigned>(random()));
       // The same place in each warp's memory; whole words, as no register lies elsewhere.
-      const std::size_t place = random() % (WarpArrays::memory_bytes - 4 * lanes * (words + 1)) / 4 * 4;
+      const std::size_t place = random() % (WarpArrays::memory_bytes - 4 * warp_size * (words + 1)) / 4 * 4;
       WarpArrays expected = original;
       if (!r.written)
         for (std::size_t warp = 0; warp < 2; ++warp)
           for (std::size_t i = 0; i < words; ++i)
-            std::memcpy(expected.word(r.name, warp, i), original.memory_of(warp).data() + place + 4 * lanes * i, 4 * lanes);
+            std::memcpy(expected.word(r.name, warp, i), original.memory_of(warp).data() + place + 4 * warp_size * i, 4 * warp_size);
       expected.execute_each(instruction, 0, 2);
       if (r.written)
         for (std::size_t warp = 0; warp < 2; ++warp)
           for (std::size_t i = 0; i < words; ++i)
-            std::memcpy(expected.memory_of(warp).data() + place + 4 * lanes * i, expected.word(r.name, warp, i), 4 * lanes);
+            std::memcpy(expected.memory_of(warp).data() + place + 4 * warp_size * i, expected.word(r.name, warp, i), 4 * warp_size);
       for (const Path path : paths) {
         WarpArrays warps = original;
         Batch batch = warps.batch();

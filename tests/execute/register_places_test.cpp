@@ -20,7 +20,7 @@ constexpr std::size_t count = 2;  // warps
 
 /// Where an operand's words lie in an array: those of a BatchRegisters, as positions.
 struct Places {
-  std::ptrdiff_t first = 0, warp = 0, word = lanes, lane = 1;
+  std::ptrdiff_t first = 0, warp = 0, word = warp_size, lane = 1;
   std::vector<std::uint16_t> numbers;
 
   std::size_t at(std::size_t w, std::size_t i, std::size_t l) const {
@@ -50,11 +50,11 @@ Places draw_places(Layout layout, std::size_t words, std::size_t end, std::mt199
   const auto n = static_cast<std::ptrdiff_t>(words), begin = static_cast<std::ptrdiff_t>(end);
   const std::ptrdiff_t file = n + 1 + static_cast<std::ptrdiff_t>(random() % 7);  // registers of a thread
   switch (layout) {
-    case Layout::register_major: return {begin, n * lanes + 5, lanes, 1, {}};
-    case Layout::thread_major: return {begin, file * lanes, 1, file, {}};
-    case Layout::listed: return {begin, file * lanes, 1, file, distinct_numbers(words, static_cast<std::size_t>(file), random)};
-    case Layout::odd: return {begin, (3 * n + 4) * lanes, 3, 3 * n + 4, {}};
-    case Layout::backward: return {begin + 2 * file * lanes, -file * lanes, 1, -file, {}};
+    case Layout::register_major: return {begin, n * warp_size + 5, warp_size, 1, {}};
+    case Layout::thread_major: return {begin, file * warp_size, 1, file, {}};
+    case Layout::listed: return {begin, file * warp_size, 1, file, distinct_numbers(words, static_cast<std::size_t>(file), random)};
+    case Layout::odd: return {begin, (3 * n + 4) * warp_size, 3, 3 * n + 4, {}};
+    case Layout::backward: return {begin + 2 * file * warp_size, -file * warp_size, 1, -file, {}};
     case Layout::immediate: return {begin, n + 1, 1, 0, {}};
   }
   return {};
@@ -69,10 +69,10 @@ class Scene {
   void place(const Operand& operand, Layout layout, std::mt19937_64& random) {
     const auto n = static_cast<std::size_t>(operand.words());
     Places& places = at(operand.name) = draw_places(layout, n, words_.size(), random);
-    words_.resize(words_.size() + 4 * (3 * n + 9) * lanes, filler);
+    words_.resize(words_.size() + 4 * (3 * n + 9) * warp_size, filler);
     for (std::size_t w = 0; w < count; ++w)
       for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t l = 0; l < lanes; ++l)
+        for (std::size_t l = 0; l < warp_size; ++l)
           words_[places.at(w, i, l)] = sources_.word(operand.name, w, i)[layout == Layout::immediate ? 0 : l];
   }
 
@@ -121,7 +121,7 @@ class Scene {
   void gather(const Operand& operand, std::size_t w, FormRegisters& registers) {
     if (operand.written) return;
     for (std::size_t i = 0; i < registers[operand.name].size(); ++i)
-      for (std::size_t l = 0; l < lanes; ++l) registers[operand.name][i][l] = words_[at(operand.name).at(w, i, l)];
+      for (std::size_t l = 0; l < warp_size; ++l) registers[operand.name][i][l] = words_[at(operand.name).at(w, i, l)];
   }
   void execute(const Instruction& instruction, std::size_t w, FormRegisters& registers) {
     Arguments arguments = registers.arguments();
@@ -131,7 +131,7 @@ class Scene {
   }
   void write(std::size_t w, std::size_t i, FormRegisters& registers) {
     const OperandName name = destination().first;
-    for (std::size_t l = 0; l < lanes; ++l) words_[at(name).at(w, i, l)] = registers[name][i][l];
+    for (std::size_t l = 0; l < warp_size; ++l) words_[at(name).at(w, i, l)] = registers[name][i][l];
   }
 
   const Form& form_;
@@ -187,7 +187,7 @@ TEST_CASE("C and D may share words at any distance: every form and target, both 
         const auto first = static_cast<std::ptrdiff_t>(begin);
         const auto words = static_cast<std::size_t>(form.operand(name).words());
         if (one_file)
-          scene.at(name) = {first, 20 * lanes, 1, 20, distinct_numbers(words, std::max<std::size_t>(words, 6), random)};
+          scene.at(name) = {first, 20 * warp_size, 1, 20, distinct_numbers(words, std::max<std::size_t>(words, 6), random)};
         else
           scene.at(name) = {first + below(40), below(900), 1 + below(40), 1 + below(40), {}};
       }
@@ -218,7 +218,7 @@ struct RegisterFile {
   /// Word `number` of lane l is words[l * registers + number].
   std::vector<std::uint32_t> by_threads() const {
     std::vector<std::uint32_t> out;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       for (const Register& reg : words) out.push_back(reg[lane]);
     return out;
   }

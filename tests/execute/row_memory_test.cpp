@@ -110,7 +110,7 @@ TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
         expected.execute_each(instruction, 0, count);
         std::vector<std::uint64_t> addresses;  // thread-major
         for (std::size_t warp = 0; warp < count; ++warp)
-          for (int lane = 0; lane < lanes; ++lane) addresses.push_back(warps.word(OperandName::p, warp, 0)[lane] + above);
+          for (int lane = 0; lane < warp_size; ++lane) addresses.push_back(warps.word(OperandName::p, warp, 0)[lane] + above);
         std::vector<std::uint32_t> halves(2 * addresses.size());
         for (std::size_t i = 0; i < addresses.size(); ++i) {
           halves[2 * i] = static_cast<std::uint32_t>(addresses[i]);
@@ -120,7 +120,7 @@ TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
         const RowMemory memory = observed.memory();
         Batch batch = warps.batch();
         batch.wide_addresses = true;
-        batch.source(OperandName::p) = {halves.data(), 2 * lanes, 1, 2};
+        batch.source(OperandName::p) = {halves.data(), 2 * warp_size, 1, 2};
         batch.shared_base += above;
         if (callbacks) batch.rows = &memory;
         instruction.execute(batch, count, {.path = path});
@@ -171,7 +171,7 @@ TEST_CASE("where the hardware checks all lanes' addresses, so do callbacks' inst
     Batch batch = warps.batch();
     batch.rows = &memory;
     const auto trap = operand_trap_of([&] { instruction.execute(batch, 1); });
-    CHECK(trap.has_value() == instruction.lowering().particulars.checks_all_addresses);
+    CHECK(trap.has_value() == instruction.lowering().exceptions.checks_all_addresses);
     CHECK(observed.log.size() == (trap ? 0 : 8));
     if (trap) CHECK(trap->lane == 31);
   }
@@ -183,7 +183,7 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
       CAPTURE(opcode, path == Path::fast);
       const Instruction instruction(opcode, "sm_90");
       WarpArrays warps(instruction.form(), count, std::nullopt, 85);
-      for (std::size_t lane = 0; lane < lanes; ++lane)
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
         warps.word(OperandName::p, 0, 0)[lane] = WarpArrays::memory_base + static_cast<std::uint32_t>(lane * Form::row_bytes);
       const WarpArrays before = warps;
       WarpArrays whole = warps;

@@ -27,8 +27,8 @@ class WarpArrays {
       : form_(form), count_(count), offset_(offset) {
     std::mt19937_64 random(seed);
     for (const warpmat::Operand& operand : form.operands) {
-      const auto words = static_cast<std::size_t>(operand.words()) * lanes;
-      const std::size_t gap = lanes * (1 + static_cast<std::size_t>(operand.name) % 3);
+      const auto words = static_cast<std::size_t>(operand.words()) * warp_size;
+      const std::size_t gap = warp_size * (1 + static_cast<std::size_t>(operand.name) % 3);
       strides_[static_cast<std::size_t>(operand.name)] = operand.name == shared ? 0 : words + gap;
       all_words(operand.name).resize(offset + words + stride(operand.name) * (count - 1), filler);
       for (std::size_t warp = 0; warp < (operand.name == shared ? 1 : count); ++warp) fill(operand, warp, random);
@@ -60,7 +60,7 @@ class WarpArrays {
       FormRegisters registers(form_);
       for (const warpmat::Operand& operand : form_.operands)
         for (std::size_t i = 0; i < registers[operand.name].size(); ++i)
-          std::copy_n(word(operand.name, warp, i), lanes, registers[operand.name][i].begin());
+          std::copy_n(word(operand.name, warp, i), warp_size, registers[operand.name][i].begin());
       warpmat::Arguments arguments = registers.arguments();
       warpmat::SharedMemory shared = shared_memory(warp);
       arguments.shared = &shared;
@@ -73,7 +73,7 @@ class WarpArrays {
 
   /// Word `index` of a warp's operand: 32 lanes.
   std::uint32_t* word(warpmat::OperandName name, std::size_t warp, std::size_t index) {
-    return all_words(name).data() + offset_ + warp * stride(name) + index * lanes;
+    return all_words(name).data() + offset_ + warp * stride(name) + index * warp_size;
   }
 
   /// A warp's memory.
@@ -88,7 +88,7 @@ class WarpArrays {
   std::vector<std::uint8_t> memory;  ///< empty where the form addresses none
 
  private:
-  static constexpr std::size_t lanes = warpmat::lanes;
+  static constexpr std::size_t warp_size = warpmat::warp_size;
   static constexpr std::size_t memory_stride = memory_bytes + 48;
   static constexpr std::uint32_t filler = 0xdeadbeef;
 

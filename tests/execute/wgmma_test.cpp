@@ -34,13 +34,13 @@ Words words_of(const std::string& hex) {
 Words of_warp(const Words& all, int warp, int count) {
   Words words;
   for (int i = 0; i < count; ++i)
-    for (int lane = 0; lane < lanes; ++lane) words.push_back(all[static_cast<std::size_t>(i * 128 + warp * lanes + lane)]);
+    for (int lane = 0; lane < warp_size; ++lane) words.push_back(all[static_cast<std::size_t>(i * 128 + warp * warp_size + lane)]);
   return words;
 }
 
 std::vector<std::uint32_t*> pointers(Words& words) {
   std::vector<std::uint32_t*> all;
-  for (std::size_t i = 0; i < words.size(); i += lanes) all.push_back(words.data() + i);
+  for (std::size_t i = 0; i < words.size(); i += warp_size) all.push_back(words.data() + i);
   return all;
 }
 
@@ -82,21 +82,22 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
 
 TEST_CASE("the registers of D may be anywhere, and overlap those of A", "[execute][wgmma]") {
   const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16");
-  Words a(instruction.a_words()), b(instruction.b_words()), c(static_cast<std::size_t>(instruction.form().d_registers()) * lanes);
+  Words a(instruction.a_words()), b(instruction.b_words()), c(static_cast<std::size_t>(instruction.form().d_registers()) * warp_size);
   std::mt19937 random(1);
   for (Words* words : {&a, &b, &c})
     for (std::uint32_t& word : *words) word = random() & 0x3fff3fff;  // numbers from 0 to 2
   Words expected = c;
   std::vector<std::uint32_t*> apart;
-  std::vector<Words> registers(c.size() / lanes);
+  std::vector<Words> registers(c.size() / warp_size);
   for (std::size_t i = 0; i < registers.size(); ++i) {
-    registers[i].assign(c.begin() + static_cast<std::ptrdiff_t>(i * lanes), c.begin() + static_cast<std::ptrdiff_t>((i + 1) * lanes));
+    registers[i].assign(c.begin() + static_cast<std::ptrdiff_t>(i * warp_size),
+                        c.begin() + static_cast<std::ptrdiff_t>((i + 1) * warp_size));
     apart.push_back(registers[i].data());
   }
   instruction.multiply({apart.data(), apart.size()}, a.data(), b.data(), nullptr, true);
   instruction.multiply(pointers(expected), a.data(), b.data(), nullptr, true);
   for (std::size_t i = 0; i < registers.size(); ++i)
-    CHECK(std::equal(registers[i].begin(), registers[i].end(), expected.begin() + static_cast<std::ptrdiff_t>(i * lanes)));
+    CHECK(std::equal(registers[i].begin(), registers[i].end(), expected.begin() + static_cast<std::ptrdiff_t>(i * warp_size)));
   // A's registers are the first of D: what is read is what they held before.
   Words both = c;
   std::copy(a.begin(), a.end(), both.begin());
@@ -132,11 +133,11 @@ TEST_CASE("operands in memory come to the places that the fragments of the tile 
         read(SharedMemory(low), from_low.data());
         read(SharedMemory(high), from_high.data());
         for (int reg = 0; reg < fragment.registers(); ++reg)
-          for (int lane = 0; lane < lanes; ++lane)
+          for (int lane = 0; lane < warp_size; ++lane)
             for (int i = 0; i < fragment.elements_per_register(); ++i) {
               const int bit = i * fragment.element_bits;
               const Element e = fragment.element({lane, reg, bit});
-              const auto word = static_cast<std::size_t>(reg * lanes + lane);
+              const auto word = static_cast<std::size_t>(reg * warp_size + lane);
               const std::uint32_t address = (from_low[word] >> bit & 0xff) | (from_high[word] >> bit & 0xff) << 8;
               const auto line = static_cast<std::uint32_t>(is_a ? e.row : e.column),
                          k = static_cast<std::uint32_t>(is_a ? e.column : e.row);
@@ -147,7 +148,7 @@ TEST_CASE("operands in memory come to the places that the fragments of the tile 
         check(
             a, true, [&](const SharedMemory& m, std::uint32_t* to) { instruction.read_a(m, descriptor.encode(), warp, to); },
             instruction.a_words(), static_cast<std::uint32_t>(16 * warp));
-      const std::size_t tile_words = static_cast<std::size_t>(form.tile_b_registers()) * lanes;
+      const std::size_t tile_words = static_cast<std::size_t>(form.tile_b_registers()) * warp_size;
       for (std::uint32_t tile = 0; tile < 3; ++tile)
         check(
             b, false,
@@ -164,15 +165,16 @@ TEST_CASE("the columns of a wide product are those of narrow ones", "[execute][w
   std::mt19937 random(1);
   const Wgmma wide = wgmma("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16");
   const Wgmma narrow = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  Words a(wide.a_words()), b(wide.b_words()), d(128 * lanes);
+  Words a(wide.a_words()), b(wide.b_words()), d(128 * warp_size);
   for (Words* words : {&a, &b, &d})
     for (std::uint32_t& word : *words) word = static_cast<std::uint32_t>(random());
   Words result = d;
   wide.multiply(pointers(result), a.data(), b.data(), nullptr, true);
   for (std::size_t tile = 0; tile < 32; ++tile) {
-    Words part(d.begin() + static_cast<std::ptrdiff_t>(tile * 4 * lanes), d.begin() + static_cast<std::ptrdiff_t>((tile + 1) * 4 * lanes));
-    narrow.multiply(pointers(part), a.data(), b.data() + tile * 2 * lanes, nullptr, true);
-    REQUIRE(std::equal(part.begin(), part.end(), result.begin() + static_cast<std::ptrdiff_t>(tile * 4 * lanes)));
+    Words part(d.begin() + static_cast<std::ptrdiff_t>(tile * 4 * warp_size),
+               d.begin() + static_cast<std::ptrdiff_t>((tile + 1) * 4 * warp_size));
+    narrow.multiply(pointers(part), a.data(), b.data() + tile * 2 * warp_size, nullptr, true);
+    REQUIRE(std::equal(part.begin(), part.end(), result.begin() + static_cast<std::ptrdiff_t>(tile * 4 * warp_size)));
   }
 }
 

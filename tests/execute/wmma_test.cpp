@@ -72,7 +72,7 @@ std::uint64_t place_bits(const Fragment& f, const Registers& registers, std::siz
 template <typename Visit>
 void for_each_place(const Fragment& f, const Measured& m, Visit visit) {
   std::size_t next = 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
     for (std::size_t reg = 0; reg < static_cast<std::size_t>(f.registers()); ++reg)
       for (std::size_t i = 0; i < static_cast<std::size_t>(f.elements_per_register()); ++i) visit(lane, reg, i, m.numbers.at(next++));
 }
@@ -422,9 +422,9 @@ TEST_CASE("many warps: a batch moves what single warps move, with a stride or wi
       strides[i].fill(static_cast<std::uint32_t>(8 * (1 + i)));
     }
     Batch batch;
-    batch.source(OperandName::p) = {addresses.front().data(), lanes};
-    if (with_stride) batch.source(OperandName::stride) = {strides.front().data(), lanes};
-    batch.destination = {loaded.front().data(), 8 * lanes};
+    batch.source(OperandName::p) = {addresses.front().data(), warp_size};
+    if (with_stride) batch.source(OperandName::stride) = {strides.front().data(), warp_size};
+    batch.destination = {loaded.front().data(), 8 * warp_size};
     batch.shared = memories.data();
     batch.shared_bytes = batch.shared_stride = memory_bytes;
     REQUIRE(load.problem(batch, warps) == std::nullopt);
@@ -453,7 +453,7 @@ TEST_CASE("wmma.mma whose D registers are also sources gives what an H200 gives"
       std::istringstream words(row[1]), expected(row[2]);
       std::string text;
       for (int reg = 0; words >> text; ++reg)
-        for (std::size_t lane = 0; text != "-" && lane < lanes; ++lane)
+        for (std::size_t lane = 0; text != "-" && lane < warp_size; ++lane)
           warp.named_registers()[static_cast<std::size_t>(reg)][lane] =
               static_cast<std::uint32_t>(std::stoul(text.substr(8 * lane, 8), nullptr, 16));
       run(warp, {.path = path});

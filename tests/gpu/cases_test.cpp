@@ -136,7 +136,7 @@ TEST_CASE("row addresses are valid, distinct in stores and repeated in loads", "
       const Register& addresses = states.registers_of(warp)[slot];
       std::set<std::uint32_t> distinct;
       bool valid = true;
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
+      for (std::size_t lane = 0; lane < warp_size; ++lane) {
         const std::uint32_t offset = addresses[lane] - base;
         const bool inside = offset % 16 == 0 && offset + 16 <= states.shared_bytes;
         if (lane >= addressing) ignored_garbage += !inside;
@@ -148,7 +148,7 @@ TEST_CASE("row addresses are valid, distinct in stores and repeated in loads", "
       repeated += distinct.size() < addressing;
     }
     CHECK((store ? repeated == 0 : repeated > 0));
-    CHECK((addressing == lanes || ignored_garbage > 0));
+    CHECK((addressing == warp_size || ignored_garbage > 0));
   }
 }
 

@@ -27,9 +27,9 @@ TEST_CASE("outputs are the registers that a program writes, and memory where it 
   const Program product = parse("stmatrix.sync.aligned.m8n8.x1.shared.b16 [p], {a};", "sm_90");
   CHECK(outputs_of(product).memory_words == 8 * 16 / 4);
   CHECK(outputs_of(product).registers == std::vector<bool>{false, false});
-  const Program sink = parse("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, _}, [p];", "sm_90");
-  CHECK(outputs_of(sink).memory_words == 0);
-  CHECK(outputs_of(sink).registers == std::vector<bool>{true, false});
+  const Program discard = parse("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, _}, [p];", "sm_90");
+  CHECK(outputs_of(discard).memory_words == 0);
+  CHECK(outputs_of(discard).registers == std::vector<bool>{true, false});
 }
 
 TEST_CASE("outputs in memory are the words that the stores can write, no more than there are", "[gpu]") {

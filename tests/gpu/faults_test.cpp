@@ -106,7 +106,7 @@ Execution with_opcode(std::string from, std::string to) {
 void exchange_lane_bits(const std::vector<Register*>& words) {
   for (Register* word : words) {
     const Register old = *word;
-    for (std::size_t lane = 0; lane < lanes; ++lane) (*word)[lane] = old[(lane & ~std::size_t{3}) | (lane & 1) << 1 | (lane >> 1 & 1)];
+    for (std::size_t lane = 0; lane < warp_size; ++lane) (*word)[lane] = old[(lane & ~std::size_t{3}) | (lane & 1) << 1 | (lane >> 1 & 1)];
   }
 }
 

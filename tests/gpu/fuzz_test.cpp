@@ -133,7 +133,7 @@ TEST_CASE("the lanes of a warp store to disjoint bytes", "[gpu]") {
         const Register& addresses = warp.named_registers()[static_cast<std::size_t>(base.slot)];
         std::set<std::uint32_t> sorted(addresses.begin(), addresses.end());
         const auto bytes = static_cast<std::uint32_t>(statement.scalar()->access_bytes());
-        REQUIRE(sorted.size() == lanes);
+        REQUIRE(sorted.size() == warp_size);
         for (auto left = sorted.begin(), right = std::next(left); right != sorted.end(); ++left, ++right) CHECK(*right - *left >= bytes);
       }
       warp.execute(statement);

@@ -31,7 +31,7 @@ TEST_CASE("registers that begin as row addresses point to distinct rows inside t
   const auto slot = static_cast<std::size_t>(program.find_register("p")->slot);
   for (std::size_t warp = 0; warp < states.warps; ++warp) {
     const Register& addresses = states.registers_of(warp)[slot];
-    CHECK(std::set<std::uint32_t>(addresses.begin(), addresses.end()).size() == lanes);
+    CHECK(std::set<std::uint32_t>(addresses.begin(), addresses.end()).size() == warp_size);
   }
   CHECK_NOTHROW(EmulatorRunner(1024).run(program, states));
 }

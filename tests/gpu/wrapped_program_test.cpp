@@ -37,7 +37,7 @@ class LaunchRunner : public Runner {
     const std::uint64_t registers = memory.allocate(states.registers, "registers"), shared = memory.allocate(states.shared, "shared"),
                         base = memory.allocate(4, "base");
     const auto shared_bytes = static_cast<std::uint32_t>(states.shared_bytes), warps = static_cast<std::uint32_t>(states.warps);
-    launch(Kernel(Module(wrapped.text), wrapped.name), {.grid = {warps}, .block = {lanes}, .shared_bytes = shared_bytes}, memory,
+    launch(Kernel(Module(wrapped.text), wrapped.name), {.grid = {warps}, .block = {warp_size}, .shared_bytes = shared_bytes}, memory,
            {registers, shared, shared_bytes, base});
     REQUIRE(memory.read<std::uint32_t>(base, 1)[0] == shared_base_);
     states.registers = memory.read<Register>(registers, states.registers.size());
@@ -64,18 +64,18 @@ void mask_words(const Program& program, WarpStates& states) {
 }
 
 /// Memory as large as the kernel wants it.
-WarpStates with_room(const Program& program, const WarpStates& states) {
-  WarpStates roomy(program, states.warps, (states.shared_bytes + granularity - 1) / granularity * granularity);
-  roomy.registers = states.registers;
-  for (std::size_t warp = 0; warp < states.warps; ++warp) std::ranges::copy(states.shared_of(warp), roomy.shared_of(warp).begin());
-  mask_words(program, roomy);
-  return roomy;
+WarpStates with_padding(const Program& program, const WarpStates& states) {
+  WarpStates padded(program, states.warps, (states.shared_bytes + granularity - 1) / granularity * granularity);
+  padded.registers = states.registers;
+  for (std::size_t warp = 0; warp < states.warps; ++warp) std::ranges::copy(states.shared_of(warp), padded.shared_of(warp).begin());
+  mask_words(program, padded);
+  return padded;
 }
 
 /// Whether a launch leaves what running the program leaves.
 bool launch_agrees(const Program& program, const WarpStates& given) {
   const std::uint32_t base = shared_base_of(*program.target);
-  WarpStates wanted = with_room(program, given), left = wanted;
+  WarpStates wanted = with_padding(program, given), left = wanted;
   EmulatorRunner(base, 1).run(program, wanted);
   LaunchRunner(base).run(program, left);
   return left == wanted;

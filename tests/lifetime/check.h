@@ -30,9 +30,9 @@ inline constexpr const char* program_text =
 /// Whether `mma`, of mma_opcode, multiplies a matrix of ones with one: each of the 16 products of a result is 1.
 inline bool multiplies(const warpmat::Instruction& mma) {
   constexpr std::uint32_t two_ones = 0x3c003c00, sixteen = 0x41800000;
-  const std::vector<std::uint32_t> ones(4 * warpmat::lanes, two_ones), zeros(4 * warpmat::lanes, 0);
+  const std::vector<std::uint32_t> ones(4 * warpmat::warp_size, two_ones), zeros(4 * warpmat::warp_size, 0);
   for (const warpmat::Path path : {warpmat::Path::fast, warpmat::Path::reference}) {
-    std::vector<std::uint32_t> d(4 * warpmat::lanes, 0);
+    std::vector<std::uint32_t> d(4 * warpmat::warp_size, 0);
     warpmat::Batch batch;
     batch.source(warpmat::OperandName::a).words = batch.source(warpmat::OperandName::b).words = ones.data();
     batch.source(warpmat::OperandName::c).words = zeros.data();
@@ -54,8 +54,8 @@ inline bool runs(const warpmat::Program& program) {
 inline bool works_from_c() {
   const warpmat_instruction* const mma = warpmat_find(std::string(mma_opcode).c_str(), "sm_90a", nullptr);
   constexpr int thread_words = 14;
-  std::vector<std::uint32_t> words(thread_words * warpmat::lanes, 0x3c003c00);  // d, a, b and c of each thread
-  for (std::size_t lane = 0; lane < warpmat::lanes; ++lane)
+  std::vector<std::uint32_t> words(thread_words * warpmat::warp_size, 0x3c003c00);  // d, a, b and c of each thread
+  for (std::size_t lane = 0; lane < warpmat::warp_size; ++lane)
     std::fill_n(words.begin() + static_cast<std::ptrdiff_t>(thread_words * lane) + 10, 4, 0u);
   warpmat_registers operands[] = {
       WARPMAT_THREAD_MAJOR(words.data(), thread_words, nullptr, 0), WARPMAT_THREAD_MAJOR(words.data() + 4, thread_words, nullptr, 0),

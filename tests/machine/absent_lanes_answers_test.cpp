@@ -17,7 +17,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t words_of_thread = 16, most_in = 384;
+constexpr std::size_t words_of_thread = 16, max_in = 384;
 constexpr std::uint32_t untouched = 0xcccccccc;
 
 /// Kernels, or cases of one, that the H100 executes although PTX asks otherwise: one statement for all lanes that it names, all lanes of
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> numbers_of(const std::string& text) {
   return numbers;
 }
 
-/// "" where all words are those of `expected`, in which "-" is one that nobody wrote and "?" any; else what the first other one is.
+/// "" where all words are those of `expected`, in which "-" is an unwritten word and "?" any; else the first word that differs.
 std::string difference(const std::vector<std::uint32_t>& found, const std::string& expected) {
   const std::vector<std::string> words = split_words(expected);
   if (words.size() != found.size()) return fmt::format("{} words of {}", found.size(), words.size());
@@ -61,7 +61,7 @@ struct Answer {
 
 Answer run(const Kernel& kernel, const LaunchConfig& config, std::vector<std::uint32_t> in) {
   DeviceMemory memory;
-  in.resize(most_in);
+  in.resize(max_in);
   const std::size_t count = words_of_thread * config.grid.count() * config.block.count();
   const std::uint64_t from = memory.allocate(in, "in"), out = memory.allocate(std::vector<std::uint32_t>(count, untouched), "out");
   try {
@@ -88,7 +88,7 @@ TEST_CASE("absent lanes: where an H100 goes on, every word is the same; where it
       CHECK(difference(answer.words, row[7]) == "");
     else
       CHECK_FALSE(answer.trap.empty());
-    CHECK(answer.trap.find("operations") == std::string::npos);  // no limit was met
+    CHECK(answer.trap.find("operations") == std::string::npos);  // no limit was reached
   }
   CHECK(seen["ok"] > 300);
   CHECK(seen["hang"] > 50);

@@ -56,7 +56,7 @@ TEST_CASE("shfl of a lane outside of the mask gives 0 where that lane is elsewhe
   const auto tiles = words_of(word_kernel("and.b32 %r1, %i, 24; shl.b32 %r2, 255, %r1; add.u32 %r3, %i, 100; "
                                           "shfl.sync.idx.b32 %d, %r3, 9, 31, %r2;"),
                               {1}, {32});
-  for (std::uint32_t i = 0; i < 32; ++i) CHECK(tiles[i] == 109);  // all four tiles execute it in one turn
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(tiles[i] == 109);  // all four tiles execute it in one step
 }
 
 TEST_CASE("named lanes that are here but whose guard does not hold are not waited for, and give 0", "[machine][lanes]") {
@@ -148,8 +148,8 @@ TEST_CASE("lanes that exit after others have come to a barrier that is not align
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(found[i] == (i < 16 ? 3 : 0));
 }
 
-TEST_CASE("a lane that arrives at the cluster's barrier and exits stands for nobody else", "[machine][lanes]") {
-  // Block 0 arrives and leaves. Block 1 stores behind a long loop and arrives then; block 0's second warp must not go on before.
+TEST_CASE("a lane that arrives at the cluster's barrier and exits counts for itself only", "[machine][lanes]") {
+  // Block 0 arrives and leaves. Block 1 stores behind a long loop and arrives then; block 0's second warp must not continue earlier.
   for (const char* aligned : {"", ".aligned"}) {
     const std::string name = std::string("barrier.cluster.arrive") + aligned, wait = std::string("barrier.cluster.wait") + aligned;
     const Module module = word_kernel(

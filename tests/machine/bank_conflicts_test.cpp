@@ -83,8 +83,8 @@ TEST_CASE("measured patterns refute the neighbours of the rule", "[banks]") {
 }
 
 TEST_CASE("phases name the lanes and words that collide", "[banks]") {
-  std::vector<std::uint64_t> column(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) column[lane] = lane % 4 * 128;  // four words of bank 0
+  std::vector<std::uint64_t> column(warp_size);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) column[lane] = lane % 4 * 128;  // four words of bank 0
   const auto phases = bank_phases(BankAccess::load, 4, column, all_lanes);
   REQUIRE(phases.size() == 1);
   CHECK(phases[0].wavefronts == 4);
@@ -101,13 +101,13 @@ TEST_CASE("phases name the lanes and words that collide", "[banks]") {
 }
 
 TEST_CASE("a request to global memory counts sectors and lines", "[banks]") {
-  std::vector<std::uint64_t> addresses(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) addresses[lane] = 4096 + 4 * lane;
+  std::vector<std::uint64_t> addresses(warp_size);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = 4096 + 4 * lane;
   const GlobalRequest dense = global_request(4, addresses, all_lanes);
-  CHECK((dense.sectors == 4 && dense.lines == 1 && dense.least_sectors == 4));
-  for (std::size_t lane = 0; lane < lanes; ++lane) addresses[lane] = 4096 + 64 * lane;
+  CHECK((dense.sectors == 4 && dense.lines == 1 && dense.min_sectors == 4));
+  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = 4096 + 64 * lane;
   const GlobalRequest spread = global_request(4, addresses, all_lanes);
-  CHECK((spread.sectors == 32 && spread.lines == 16 && spread.least_sectors == 4));
+  CHECK((spread.sectors == 32 && spread.lines == 16 && spread.min_sectors == 4));
 }
 
 }  // namespace

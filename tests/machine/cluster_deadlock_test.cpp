@@ -1,4 +1,4 @@
-// Clusters in which nobody can go on: each ends with a report, whatever some blocks repeat and others wait for.
+// Clusters without a warp that can continue: each ends with a report, whether its blocks poll or wait.
 
 #include <string>
 
@@ -33,7 +33,7 @@ TEST_CASE("A block waits at its mbarrier for another block that never arrives", 
   for (const std::string other : {"exit;", meet, "bar.sync 1, 128;"}) {
     INFO(other);
     for (const auto& message : {end_of(wait, other), end_of(other, wait)}) {
-      CHECK_THAT(message, ContainsSubstring("deadlock: no warp of the cluster can go on"));
+      CHECK_THAT(message, ContainsSubstring("deadlock: no warp of the cluster can continue"));
       CHECK_THAT(message, ContainsSubstring(wanted));
     }
   }
@@ -43,12 +43,12 @@ TEST_CASE("One warp of a block waits at an mbarrier, the other one at a barrier 
   const std::string one = "setp.lt.u32 %p4, %r9, 32; @%p4 bra AWAY; " + std::string(wait);
   for (const std::string rest : {"AWAY: bar.sync 0;", "bar.sync 0; AWAY: exit;", "AWAY: exit;"}) {
     INFO(rest);
-    CHECK_THAT(end_of(one + rest, "exit;"), ContainsSubstring("deadlock: no warp of the cluster can go on"));
+    CHECK_THAT(end_of(one + rest, "exit;"), ContainsSubstring("deadlock: no warp of the cluster can continue"));
   }
 }
 
 TEST_CASE("Blocks that wait for each other's arrival are a deadlock, with an arrival they are none", "[machine][cluster][deadlock]") {
-  CHECK_THAT(end_of(wait, wait), ContainsSubstring("deadlock: no warp of the cluster can go on"));
+  CHECK_THAT(end_of(wait, wait), ContainsSubstring("deadlock: no warp of the cluster can continue"));
   const std::string arrive = "@%p1 mbarrier.arrive.shared::cluster.b64 _, [%r3]; ";
   CHECK(end_of(arrive + wait + meet, arrive + "LOOP2: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0; @!%p2 bra LOOP2; " + meet) ==
         "nothing");

@@ -206,7 +206,7 @@ TEST_CASE("What goes wrong between blocks is reported", "[machine][cluster]") {
             .find("block 0 of the cluster has ended") != std::string::npos);
   const std::string deadlock =
       report("setp.eq.u32 %p0, %r2, 0; @!%p0 bar.sync 1, 64; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;");
-  CHECK(deadlock.find("deadlock: no warp of the cluster can go on") != std::string::npos);
+  CHECK(deadlock.find("deadlock: no warp of the cluster can continue") != std::string::npos);
   CHECK(deadlock.find("block (1, 0, 0): warp 0: lanes 0xffffffff at line") != std::string::npos);
 }
 

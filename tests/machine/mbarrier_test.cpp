@@ -119,7 +119,7 @@ TEST_CASE("What an mbarrier may not do is reported", "[machine][mbarrier]") {
 TEST_CASE("A phase that never ends is a deadlock, which says what is missing", "[machine][mbarrier]") {
   const std::string arrivals =
       trap_of(word_kernel(with_barrier(3, std::string("@%p19 mbarrier.arrive.shared::cta.b64 _, [%r19];") + wait_parity_0)), {64});
-  CHECK(arrivals.find("deadlock: no warp of the block can go on") != std::string::npos);
+  CHECK(arrivals.find("deadlock: no warp of the block can continue") != std::string::npos);
   CHECK(
       arrivals.find("(mbarrier.try_wait.parity.shared::cta.b64), mbarrier at 0x400 (0 bytes into 'bar', a shared variable of 8 bytes): its "
                     "phase of parity 0 misses 2 of 3 arrivals") != std::string::npos);

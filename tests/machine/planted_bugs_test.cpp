@@ -105,21 +105,21 @@ const Bug bugs[] = {
     {"a misaligned cp.async", 32, R"(
         cp.async.cg.shared.global [%r19], [%l19+8], 16; // BUG)",
      "the address is not a multiple of 16"},
-    {"a branch on what nobody wrote", 32, R"(
+    {"a branch on an uninitialised value", 32, R"(
         ld.shared.u32 %r0, [%r19];
         setp.eq.u32 %p0, %r0, 0;
         @%p0 bra $zero; // BUG
         mov.u32 %d, 1;
         $zero: )",
-     "the branch's predicate comes from shared memory that nobody has written: address 0x400 (0 bytes into 'tile'"},
-    {"an address from what nobody wrote", 32, R"(
+     "the branch's predicate comes from uninitialised shared memory: address 0x400 (0 bytes into 'tile'"},
+    {"an address from an uninitialised value", 32, R"(
         st.shared.u32 [%r19], 0;
         ld.shared.v2.u32 {%r0, %r1}, [%r19];
         cvt.u64.u32 %l0, %r1;
         add.s64 %l1, %l19, %l0;
         ld.global.u8 %d, [%l1]; // BUG)",
-     "the address comes from shared memory that nobody has written: address 0x404"},
-    {"what nobody wrote is stored, through a shuffle and a sum", 32, R"(
+     "the address comes from uninitialised shared memory: address 0x404"},
+    {"an uninitialised value is stored, through a shuffle and a sum", 32, R"(
         setp.lt.u32 %p0, %i, 31;
         shl.b32 %r0, %i, 2;
         add.u32 %r0, %r0, %r19;
@@ -130,7 +130,7 @@ const Bug bugs[] = {
         add.u32 %r1, %r1, 1;
         st.global.u32 [%out], %r1; // BUG)",
      "lane 30, line"},
-    {"a row of A that nobody wrote", 32, R"(
+    {"an uninitialised row of A", 32, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r0, %r0, %r19;
         setp.ne.u32 %p0, %i, 3;
@@ -221,7 +221,7 @@ const Bug bugs[] = {
         bar.sync 3, 64; // BUG
         ld.shared.u32 %d, [%r19+4];
         $end: )",
-     "deadlock: no warp of the block can go on: warp 0: lanes 0xffffffff at line"},
+     "deadlock: no warp of the block can continue: warp 0: lanes 0xffffffff at line"},
     {"a barrier with another number of threads", 96, R"(
         setp.lt.u32 %p0, %i, 64;
         selp.b32 %r0, 96, 64, %p0;
@@ -253,7 +253,7 @@ const Bug bugs[] = {
     {"a mask without the lane that executes", 32, R"(
         bar.warp.sync 0xff; // BUG)",
      "its mask 0x000000ff does not name all of them"},
-    {"a flag in shared memory that nobody sets", 64, R"(
+    {"a flag in shared memory that is never set", 64, R"(
         st.volatile.shared.u32 [%r19], 0;
         bar.sync 0;
         setp.ge.u32 %p0, %i, 32;
@@ -264,7 +264,7 @@ const Bug bugs[] = {
         @%p1 bra $spin;
         $end: )",
      "deadlock"},
-    {"a flag in global memory that nobody sets", 32, R"(
+    {"a flag in global memory that is never set", 32, R"(
         $spin:
         ld.acquire.gpu.global.u32 %r0, [%l19]; // BUG
         setp.eq.u32 %p1, %r0, 0;
@@ -354,7 +354,7 @@ const Right right_kernels[] = {
         xor.b32 %r0, %r0, 16;
         add.u32 %r1, %r0, %r19;
         ld.shared.u32 %d, [%r1];)"},
-    {"halves that nobody wrote are moved, not used", 64, R"(
+    {"uninitialised halves are moved, not used", 64, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r1, %r0, %r19;
         st.shared.u32 [%r1], %i;
@@ -364,14 +364,14 @@ const Right right_kernels[] = {
         st.shared.v4.u32 [%r1+1024], {%r2, %r3, %r4, %r5};
         bar.sync 0;
         ld.shared.u32 %d, [%r1+1024];)"},
-    {"selp drops what nobody wrote", 32, R"(
+    {"selp drops an uninitialised value", 32, R"(
         setp.lt.u32 %p0, %i, 16;
         shl.b32 %r0, %i, 2;
         add.u32 %r1, %r0, %r19;
         @%p0 st.shared.u32 [%r1], %i;
         ld.shared.u32 %r2, [%r1];
         selp.u32 %d, %r2, 0, %p0;)"},
-    {"rows of the product that come from what nobody wrote are not stored", 32, R"(
+    {"rows of the product from uninitialised values are not stored", 32, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r0, %r0, %r19;
         setp.ne.u32 %p0, %i, 3;

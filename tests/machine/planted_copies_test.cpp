@@ -15,7 +15,7 @@ using namespace warpmat;
 namespace {
 
 /// Two warps. %r19 is `tile` in shared memory, %l19 `in` in global memory, 4096 bytes each; %r18 and %r17 are mbarriers of one arrival
-/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. LOAD, WAIT and BARRIER stand for the usual
+/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. LOAD, WAIT and BARRIER stand for the common
 /// statements.
 Module planted(std::string body) {
   const auto replace = [&](std::string_view from, std::string_view to) {
@@ -155,14 +155,14 @@ const Bug bugs[] = {
      "that "
      "never arrive",
      1, "[%r18], 128", "[%r18], 0"},
-    {"bytes that nobody expects", R"(
+    {"unexpected bytes", R"(
         @%p19 bra ISSUED;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 256;
         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];
         ISSUED:
         WAIT; // BUG)",
-     "has 256 bytes that nobody expects", 1, "_, [%r18], 256", "_, [%r18], 512"},
-    {"nobody gives a stage back", R"(
+     "has 256 unexpected bytes", 1, "_, [%r18], 256", "_, [%r18], 512"},
+    {"no thread releases a stage", R"(
         LOAD;
         WAIT;
         FREE; // BUG)",
@@ -207,7 +207,7 @@ const Bug bugs[] = {
         mapa.shared::cluster.u32 %r3, %r18, 0;
         st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r2], %i, [%r3]; // BUG
         STAY: barrier.cluster.arrive; barrier.cluster.wait;)",
-     "the destination lies in block 1 of the cluster, the mbarrier in block 0: they lie in the same", 2, "%r18, 0", "%r18, 1"},
+     "the destination lies in block 1 of the cluster, the mbarrier in block 0: both must be in the same block", 2, "%r18, 0", "%r18, 1"},
 };
 
 std::string twin_of(const Bug& bug) {

@@ -162,9 +162,9 @@ TEST_CASE("planted: a register of operand a is overwritten before the wait", "[m
   CHECK(all_are(run(operands + fill + fence + from_registers + commit + "mov.b32 %r8, %r6;\n" + wait + overwrite + result), 17));
 }
 
-TEST_CASE("planted: shared memory that nobody has written comes into a product", "[machine][wgmma]") {
+TEST_CASE("planted: an uninitialised value of shared memory enters a product", "[machine][wgmma]") {
   const std::string beyond = "add.s64 %l2, %l2, 256;\n";  // B lies 4 KB on: behind what the threads store
-  const std::string unwritten = "comes from shared memory that nobody has written";
+  const std::string unwritten = "comes from uninitialised shared memory";
   CHECK_THAT(trap_of(operands + beyond + fence + product + commit + wait + result), ContainsSubstring(unwritten));
   CHECK(all_are(run(operands + beyond + fence + product + commit + wait + "mov.u32 %d, 5;\n"), std::bit_cast<float>(5u)));
   // Of half of its columns B's second 16 bytes along k lie behind what the threads store: columns 4 to 7, which lanes 2 and 3 of four hold.

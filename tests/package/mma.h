@@ -17,11 +17,11 @@ inline constexpr std::uint32_t sum_of_25_bits = 0x3f800002, sum_of_20_bits = 0x3
 inline std::optional<std::uint32_t> sum_of_products(warpmat::Path path) {
   using namespace warpmat;
   const Instruction mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90a");
-  std::array<std::uint32_t, 4 * lanes> a{}, c{}, d{};
-  std::array<std::uint32_t, 2 * lanes> b{};
-  for (std::size_t lane = 0; lane < lanes; lane += 4) {  // these hold columns 0 and 1 of A, rows 0 and 1 of B
-    a[lane] = a[lanes + lane] = 0x0c003c00;              // 1 and 2^-12
-    b[lane] = 0x14003c00;                                // 1 and 2^-10
+  std::array<std::uint32_t, 4 * warp_size> a{}, c{}, d{};
+  std::array<std::uint32_t, 2 * warp_size> b{};
+  for (std::size_t lane = 0; lane < warp_size; lane += 4) {  // these hold columns 0 and 1 of A, rows 0 and 1 of B
+    a[lane] = a[warp_size + lane] = 0x0c003c00;              // 1 and 2^-12
+    b[lane] = 0x14003c00;                                    // 1 and 2^-10
   }
   Batch batch;
   batch.source(OperandName::a).words = a.data();

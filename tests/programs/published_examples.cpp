@@ -107,7 +107,7 @@ constexpr std::string_view four_decimals = "{:7.4f}";
 /// What lanes hold after ldmatrix .x4.trans and write one after another, from the definition: it is not among the published figures.
 std::string x4_trans_from_definition() {
   Halves result;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
     for (std::size_t matrix = 0; matrix < 4; ++matrix)
       for (std::size_t i = 0; i < 2; ++i) {
         const std::size_t row = 8 * (matrix / 2) + 2 * (lane % 4) + i, column = 8 * (matrix % 2) + lane / 4;
@@ -144,7 +144,7 @@ Example corner_of_a_tile(const std::filesystem::path& programs) {
   machine.write("source", counting(64 * 64));
   machine.run();
   const Halves result = machine.read("result");
-  for (std::size_t lane = 0; lane < lanes; ++lane)
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
     example.computed += fmt::format("Thread {}, row {} : Values -> ({:f}, {:f})\n", lane, lane % 8, result[2 * lane], result[2 * lane + 1]);
   example.comparisons.push_back(compare_text("tile_64x64: 32 lines", example.computed, read_file(programs / "expected/tile_64x64.txt")));
   return example;

@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
     }
     constexpr std::int64_t most_shared_bytes = 1 << 16;  // a larger program is right but slow
-    constexpr int most_words = 1 << 12;
-    if (program.shared_bytes > most_shared_bytes || program.words() > most_words) return 0;
+    constexpr int max_words = 1 << 12;
+    if (program.shared_bytes > most_shared_bytes || program.words() > max_words) return 0;
     Warp warp(program, 256);
     try {
       run(warp);

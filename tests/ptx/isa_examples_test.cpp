@@ -69,7 +69,7 @@ void clear_padding(Warp& warp, const Statement& statement) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].kind != OperandKind::fragment) continue;
     for (std::uint32_t* reg : warp.words(statement.operands[i]))
-      for (std::uint32_t& lane : std::span(reg, lanes)) lane &= ~padding_bits(operands[i].fragment);
+      for (std::uint32_t& lane : std::span(reg, warp_size)) lane &= ~padding_bits(operands[i].fragment);
   }
 }
 

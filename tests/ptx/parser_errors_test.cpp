@@ -231,10 +231,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a", "ld.shared.v2.b32 {_, _}, [b];", {1, 18}, "the result of ld needs a register: ptxas takes no _ alone"},
       {"sm_90a", "ld.shared.v2.b32 {a, 1}, [b];", {1, 22}, "the result of ld needs a register to be written to"},
       {"sm_90a", "ld.shared.v2.b32 {a, b, [c];", {1, 28}, "expected '}' after the operands, found ';'"},
-      {"sm_90a",
-       ".reg .b32 a; .reg .b64 b; ld.shared.v2.b32 {a, b}, [a];",
-       {1, 44},
-       "what stands in the result of ld must be of one width"},
+      {"sm_90a", ".reg .b32 a; .reg .b64 b; ld.shared.v2.b32 {a, b}, [a];", {1, 44}, "the items of the result of ld must have one width"},
       {"sm_90a",
        ".reg .u32 a; .reg .f32 b; ld.shared.v2.b32 {a, b}, [a];",
        {1, 44},
@@ -345,7 +342,7 @@ TEST_CASE("parser: an excerpt shows control bytes and what is no UTF-8 escaped, 
       {"/*\xc0\x80*/", "/*\\xc0\\x80*/"},                                                            // a code that is longer than need be
       {"/*\xed\xa0\x80*/", "/*\\xed\\xa0\\x80*/"},                                                   // a surrogate
       {"/*\xf4\x90\x80\x80*/", "/*\\xf4\\x90\\x80\\x80*/"},                                          // beyond the last code
-      {"/*\xe2\x80\xae*/", "/*\\xe2\\x80\\xae*/"},                                                   // would turn the line around
+      {"/*\xe2\x80\xae*/", "/*\\xe2\\x80\\xae*/"},                                                   // would reverse the line
       {"/*\xc2\x9b*/", "/*\\xc2\\x9b*/"},                                                            // a control sequence of one character
       {"/*\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80*/\t", "/*\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80*/\t"},  // letters stay
   };

@@ -65,7 +65,7 @@ TEST_CASE("parser: .reg declares registers of one or two words") {
   CHECK(parse(".reg .b32 a<65536>;", "sm_80").registers.size() == 65536);
 }
 
-TEST_CASE("parser: .shared lays variables out one behind the other, aligned") {
+TEST_CASE("parser: .shared places variables consecutively, aligned") {
   const Program program = parse(".shared .b8 a[3]; .shared .u32 b; .shared .align 16 .b16 c[5], d; .shared .f64 e[1];", "sm_80");
   CHECK(variables(program) == "a .b8 x3 at 0, b .u32 x1 at 4, c .b16 x5 at 16, d .b16 x1 at 32, e .f64 x1 at 40");
   CHECK(program.shared_bytes == 48);
@@ -74,7 +74,7 @@ TEST_CASE("parser: .shared lays variables out one behind the other, aligned") {
   CHECK(program.variables[4].extents.size() == 1);
 }
 
-TEST_CASE("parser: arrays may have several dimensions, which lie row by row") {
+TEST_CASE("parser: arrays may have several dimensions, stored row by row") {
   const Program program = parse(".shared .align 16 .b16 tile[64][32], cube[2][3][4]; .shared .b8 x;", "sm_80");
   CHECK(variables(program) == "tile .b16 x2048 at 0, cube .b16 x24 at 4096, x .b8 x1 at 4144");
   CHECK(program.variables[0].extents == std::vector<std::int64_t>{64, 32});
@@ -271,7 +271,7 @@ TEST_CASE("parser: what stands in a statement") {
   CHECK(load.scalar() == nullptr);
   CHECK(load.matrix()->form().opcode == "ldmatrix.sync.aligned.m8n8.x2.shared.b16");
   CHECK(load.operands[0].kind == OperandText::Kind::vector);
-  CHECK(load.operands[0].items[0].kind == Item::Kind::sink);
+  CHECK(load.operands[0].items[0].kind == Item::Kind::discard);
   CHECK(load.operands[0].items[1].kind == Item::Kind::named);
   CHECK(load.operands[1].kind == OperandText::Kind::address);
   CHECK(load.operands[1].offset == -16);

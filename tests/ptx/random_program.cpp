@@ -79,7 +79,7 @@ class Generator {
   std::string fragment(const Form& form, const Operand& operand) {
     const char* type = operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32";
     Place place{accepted_by(form, operand), find_data_type(type), operand.written};
-    place.may_discard = find_lowering(form, Hardware::sm_90)->particulars.discardable;
+    place.may_discard = find_lowering(form, Hardware::sm_90)->exceptions.discardable;
     if (!operand.in_braces) return named(place, place.type->bits);
     const bool accumulator = operand.name == OperandName::c || (operand.name == OperandName::r && form.mnemonic == Mnemonic::wmma_store);
     const bool only_numbers = accumulator && operand.fragment.elements_per_register() == 1 && one_in(4);

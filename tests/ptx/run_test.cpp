@@ -24,11 +24,11 @@ std::string trap_message(Warp& warp) {
 
 TEST_CASE("run: a new warp is zero but for its shared memory's size") {
   const Program program = parse(".shared .b8 v[100]; .reg .b64 a;", "sm_80");
-  const Warp warp(program), roomy(program, 4096), tight(program, 10);
+  const Warp warp(program), padded(program, 4096), tight(program, 10);
   CHECK(warp.reg("a") == Register{});
   CHECK(warp.reg("a", 1) == Register{});
   CHECK(warp.shared().size() == 100);
-  CHECK(roomy.shared().size() == 4096);
+  CHECK(padded.shared().size() == 4096);
   CHECK(tight.shared().size() == 100);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("run: ldmatrix and stmatrix trap where a used row leaves shared memory
   Warp warp(program, 1024);
   warp.reg("r").fill(0xffffffff);
   for (std::size_t lane = 0; lane < 16; ++lane) warp.reg("a")[lane] = static_cast<std::uint32_t>(16 * lane);
-  for (std::size_t lane = 16; lane < lanes; ++lane) warp.reg("a")[lane] = 0xdeadbeef;
+  for (std::size_t lane = 16; lane < warp_size; ++lane) warp.reg("a")[lane] = 0xdeadbeef;
   warp.reg("a")[11] = 1008;
   CHECK(trap_message(warp) == "line 1: lane 11, shared address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
   for (const std::uint8_t byte : warp.shared().bytes()) REQUIRE(byte == 0);
@@ -161,7 +161,7 @@ TEST_CASE("run: what the ISA leaves undefined traps, or does what was measured, 
 TEST_CASE("run: the destination may be the source") {
   const Program program = parse("movmatrix.sync.aligned.m8n8.trans.b16 a, a; movmatrix.sync.aligned.m8n8.trans.b16 a, a;", "sm_90a");
   Warp warp(program);
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) warp.reg("a")[lane] = lane * 0x10001 + 1;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = lane * 0x10001 + 1;
   const Register before = warp.reg("a");
   warp.execute(program.statements[0]);
   CHECK(warp.reg("a") != before);
@@ -181,7 +181,7 @@ TEST_CASE("run: many threads run one program") {
         for (std::uint32_t seed = 0; seed < 200; ++seed) {
           warp.reg("seed").fill(seed * 1000 + static_cast<std::uint32_t>(t));
           run(warp);
-          for (std::uint32_t lane = 0; lane < lanes; ++lane)
+          for (std::uint32_t lane = 0; lane < warp_size; ++lane)
             wrong[t] += warp.reg("y")[lane] != seed * 1000 + static_cast<std::uint32_t>(t) + lane;
         }
       });
@@ -200,7 +200,7 @@ TEST_CASE("run: a guard says which lanes execute, which keep their registers and
   Warp warp(program, 2048);
   warp.reg("b").fill(50);
   CHECK(trap_message(warp) == "no trap");
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
     INFO(lane);
     CHECK(warp.reg("p")[lane] == (lane < 5));
     CHECK(warp.reg("q")[lane] == (lane >= 5));
@@ -217,7 +217,7 @@ TEST_CASE("run: lanes whose guard does not hold have no address") {
   Warp warp(program, 64);
   warp.reg("a").fill(0xffffffff);
   warp.reg("p").fill(0);
-  for (std::size_t lane = 0; lane < lanes; ++lane) warp.reg("a")[lane] = 4 * (lane % 16);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = 4 * (lane % 16);
   warp.reg("a")[9] = 64;
   warp.reg("b")[3] = 77;
   warp.reg("p")[9] = 1;
@@ -237,7 +237,7 @@ TEST_CASE("run: lanes exchange what they hold, and a carry goes from one stateme
   Warp warp(program);
   warp.reg("all").fill(0x80000001);
   CHECK(trap_message(warp) == "no trap");
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
     INFO(lane);
     CHECK(warp.reg("a")[lane] == lane / 8 * 8 + 3);
     CHECK(warp.reg("in")[lane] == 1);
@@ -262,7 +262,7 @@ TEST_CASE("run: lanes whose guard does not hold are not waited for by an exchang
   warp.reg("p")[4] = 0;
   warp.reg("c").fill(9);
   CHECK(trap_message(warp) == "no trap");
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
     INFO(lane);
     CHECK(warp.reg("a")[lane] == 6);
     CHECK(warp.reg("b")[lane] == (lane == 4 ? 0 : 5));
@@ -281,7 +281,7 @@ TEST_CASE("run: lanes that an exchange waits for and that name others are a trap
   CHECK(warp.reg("b")[0] == 0);
   warp.reg("m")[4] = 0xffffffff;
   CHECK(trap_message(warp) == "no trap");
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) CHECK(warp.reg("b")[lane] == 5);
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("b")[lane] == 5);
 }
 
 TEST_CASE("run: a copy of a warp goes its own way") {

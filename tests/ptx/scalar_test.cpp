@@ -157,14 +157,14 @@ int wrong_conversions(const std::string& opcode, const NarrowFloat& format, cons
   const Program program = parse(opcode + " d, s0, s1;", "sm_80");
   Warp warp(program);
   int wrong = 0;
-  for (std::size_t first = 0; first < values.size(); first += lanes) {
+  for (std::size_t first = 0; first < values.size(); first += warp_size) {
     const auto value = [&](std::size_t lane) { return values[(first + lane) % values.size()]; };
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
       warp.reg("s0")[lane] = std::bit_cast<uint32_t>(value(lane));
       warp.reg("s1")[lane] = std::bit_cast<uint32_t>(value(lane + 1));
     }
     run(warp);
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       wrong += warp.reg("d")[lane] != (format.nearest(value(lane)) << 16 | format.nearest(value(lane + 1)));
   }
   return wrong;
@@ -260,7 +260,7 @@ TEST_CASE("scalar: arithmetic agrees with plain 64-bit expressions in every lane
       for (std::size_t i = 0; i + 1 < instruction->operands.size(); ++i)
         warp.reg(fmt::format("s{}", i)) = sources[i] = random_register(random);
       run(warp);
-      for (std::size_t lane = 0; lane < lanes; ++lane)
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
         wrong += warp.reg("d")[lane] != reference(sources[0][lane], sources[1][lane], sources[2][lane]);
     }
     CHECK(wrong == 0);
@@ -290,9 +290,9 @@ TEST_CASE("scalar: shifts by more than 31 shift everything out, or copy the sign
 TEST_CASE("scalar: results may go to a register that is also a source") {
   const Program program = parse("mad.lo.u32 a, a, a, a;", "sm_80");
   Warp warp(program);
-  for (std::size_t lane = 0; lane < lanes; ++lane) warp.reg("a")[lane] = static_cast<uint32_t>(lane);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = static_cast<uint32_t>(lane);
   run(warp);
-  for (uint32_t lane = 0; lane < lanes; ++lane) CHECK(warp.reg("a")[lane] == lane * lane + lane);
+  for (uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("a")[lane] == lane * lane + lane);
 }
 
 TEST_CASE("scalar: cvt.rn.f16x2.f32 rounds every f16, every middle and their neighbours, and random floats, to nearest even") {
@@ -370,7 +370,7 @@ TEST_CASE("scalar: mov fetches %laneid and the addresses of variables") {
       "sm_80");
   Warp warp(program);
   run(warp);
-  for (uint32_t lane = 0; lane < lanes; ++lane) CHECK(warp.reg("l")[lane] == lane);
+  for (uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("l")[lane] == lane);
   CHECK(warp.reg("a")[9] == 32);
   CHECK(warp.reg("b")[9] == 44);
   CHECK(warp.reg("c")[9] == 0xffffffff);
@@ -410,7 +410,7 @@ TEST_CASE("scalar: ld.shared of every type and vector, into every register type,
           aim(warp, random, bytes);
           run(warp);
           for (int i = 0; i < instruction.data().count; ++i)
-            for (std::size_t lane = 0; lane < lanes; ++lane) {
+            for (std::size_t lane = 0; lane < warp_size; ++lane) {
               const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
               wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
             }
@@ -431,7 +431,7 @@ TEST_CASE(
           aim(warp, random, bytes);
           if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
           State expected = state_of(warp);
-          for (std::size_t lane = 0; lane < lanes; ++lane)
+          for (std::size_t lane = 0; lane < warp_size; ++lane)
             for (int i = 0; i < instruction.data().count; ++i) {
               const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
               std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);

@@ -28,7 +28,7 @@ std::uint32_t random_word(std::mt19937_64& random) {
 }
 
 std::vector<std::uint32_t> random_operand(const Form& form, const Operand& operand, std::mt19937_64& random) {
-  std::vector<std::uint32_t> words(warps * static_cast<std::size_t>(operand.words()) * lanes, 0);
+  std::vector<std::uint32_t> words(warps * static_cast<std::size_t>(operand.words()) * warp_size, 0);
   if (operand.kind != OperandKind::fragment) return words;  // addresses, ids and selectors of zero
   unsigned code = 0;                                        // of metadata: the first that is defined
   while (operand.name == OperandName::e && !valid_metadata(form, code)) ++code;

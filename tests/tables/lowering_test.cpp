@@ -106,7 +106,7 @@ TEST_CASE("hardware that no form of a mnemonic needs has no lowering for it") {
 TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse that") {
   const auto allowed = [](const char* opcode, Hardware hardware) {
     const Form& form = *find_form(opcode);
-    return find_lowering(form, hardware)->particulars.discardable;
+    return find_lowering(form, hardware)->exceptions.discardable;
   };
   using enum Hardware;
   for (const char* fp8 : {"mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32",

@@ -22,8 +22,8 @@ constexpr std::size_t memory_bytes = 1024;
 constexpr std::size_t row_bytes = 16;
 
 std::vector<std::size_t> shape_of(const Operand& operand, std::size_t cases) {
-  if (operand.kind == OperandKind::address) return {cases, lanes};
-  return {cases, static_cast<std::size_t>(operand.registers()), lanes};
+  if (operand.kind == OperandKind::address) return {cases, warp_size};
+  return {cases, static_cast<std::size_t>(operand.registers()), warp_size};
 }
 
 NpyArray random_bytes(DType dtype, std::vector<std::size_t> shape, std::mt19937& random) {
@@ -34,11 +34,11 @@ NpyArray random_bytes(DType dtype, std::vector<std::size_t> shape, std::mt19937&
 
 /// Row addresses for the lanes that `form` asks, anything for the others.
 NpyArray random_addresses(const Form& form, std::size_t cases, std::mt19937& random) {
-  NpyArray array = random_bytes(DType::uint32, {cases, lanes}, random);
+  NpyArray array = random_bytes(DType::uint32, {cases, warp_size}, random);
   const std::span<std::uint32_t> words = array.as<std::uint32_t>();
-  if (moves_matrix(form)) return NpyArray::zeros(DType::uint32, {cases, lanes});  // the same in all lanes
+  if (moves_matrix(form)) return NpyArray::zeros(DType::uint32, {cases, warp_size});  // the same in all lanes
   for (std::size_t i = 0; i < words.size(); ++i)
-    if (i % lanes < static_cast<std::size_t>(form.shape.m * form.number))
+    if (i % warp_size < static_cast<std::size_t>(form.shape.m * form.number))
       words[i] = static_cast<std::uint32_t>(random() % (memory_bytes / row_bytes) * row_bytes);
   return array;
 }
@@ -344,7 +344,7 @@ TEST_CASE("exec names case, lane and address of a trap", "[tools]") {
   WrongInput wrong;
   NpyArray addresses = read_npy(wrong.path("p.npy"));
   const auto set = [&](std::size_t index, std::size_t lane, std::uint32_t address) {
-    addresses.as<std::uint32_t>()[index * lanes + lane] = address;
+    addresses.as<std::uint32_t>()[index * warp_size + lane] = address;
     wrong.write("p.npy", addresses);
   };
   set(3, 1, 0x400);
@@ -363,7 +363,7 @@ TEST_CASE("exec names the lowest case that traps, wherever in the file, and leav
   const Instruction instruction("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90");
   Arrays inputs = random_inputs(instruction.form(), cases, random);
   for (const std::size_t bad : {4999U, 4321U, 4320U, 1234U}) {
-    inputs.at("p").as<std::uint32_t>()[bad * lanes + 3] = 8;
+    inputs.at("p").as<std::uint32_t>()[bad * warp_size + 3] = 8;
     const std::vector<std::string> line = command_line(instruction, inputs, directory);
     write_text(directory.path("out.npy"), "old");
     for (const char* jobs : {"1", "2", "7", "100"}) {

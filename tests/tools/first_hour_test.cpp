@@ -16,8 +16,8 @@
 #include "contains.h"
 #include "paths.h"
 #include "tools/report/cards.h"
+#include "tools/report/lowered_forms.h"
 #include "tools/report/npy.h"
-#include "tools/report/offers.h"
 
 // Seven jobs of a new user, each as it should go and with the slip that people make: the tool must name it at once.
 
@@ -80,7 +80,7 @@ TEST_CASE("job 1: a swizzled tile in a unit test; a forgotten swizzle is named",
   for (const bool swizzled : {true, false}) {
     Warp warp(program);
     set_variable(warp, "tile", tile, Format::f16, MemoryLayout::swizzled(3, 4, 3));
-    for (int lane = 0; lane < lanes; ++lane) warp.reg("p")[static_cast<std::size_t>(lane)] = row_address(lane, swizzled);
+    for (int lane = 0; lane < warp_size; ++lane) warp.reg("p")[static_cast<std::size_t>(lane)] = row_address(lane, swizzled);
     run(warp);
     const std::string wrong = compare_operand(warp, "ldmatrix.0.r", expected, Format::f16);
     CAPTURE(wrong);
@@ -106,7 +106,7 @@ TEST_CASE("job 1: the same on the command line", "[tools][first-hour]") {
   job.write("want", DType::float32, {32, 8}, expected);
   for (const bool swizzled : {true, false}) {
     std::vector<double> addresses;
-    for (int lane = 0; lane < lanes; ++lane) addresses.push_back(row_address(lane, swizzled));
+    for (int lane = 0; lane < warp_size; ++lane) addresses.push_back(row_address(lane, swizzled));
     job.write("p", DType::uint32, {32}, addresses);
     const Outcome outcome = job.run("sm_80", {"--in", "p=" + job.file("p"), "--in", "tile:f16:64=" + job.file("tile"), "--layout",
                                               "tile=swizzle<3,4,3>", "--expect", "ldmatrix.0.r:f16=" + job.file("want")});
@@ -128,7 +128,7 @@ TEST_CASE("job 1: a tile as C declares it, and statements with names", "[tools][
     for (int j = 0; j < 64; ++j) tile.push_back(tile_element(i, j));
   job.write("tile", DType::float32, {8, 64}, tile);
   std::vector<double> addresses;
-  for (int lane = 0; lane < lanes; ++lane) addresses.push_back(row_address(lane, true));
+  for (int lane = 0; lane < warp_size; ++lane) addresses.push_back(row_address(lane, true));
   job.write("p", DType::uint32, {32}, addresses);
   const Outcome outcome = job.run("sm_80", {"--in", "p=" + job.file("p"), "--in", "tile:f16=" + job.file("tile"), "--layout",
                                             "tile=swizzle<3,4,3>", "--print", "rows.r:f16", "--print", "tile:f16"});
@@ -143,7 +143,7 @@ TEST_CASE("job 1: a tile as C declares it, and statements with names", "[tools][
 constexpr const char* sparse_text =
     "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {c0, c1, c2, c3}, e, 0;\n";
 
-TEST_CASE("job 2: a sparse product from a dense A; metadata that nobody set is named", "[tools][first-hour]") {
+TEST_CASE("job 2: a sparse product from a dense A; unset metadata is named", "[tools][first-hour]") {
   const Job job(sparse_text);
   std::vector<double> a(16 * 32), d(16 * 8, 8 * 3);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = i % 4 == 1 ? 1 : i % 4 == 2 ? 2 : 0;

@@ -52,13 +52,13 @@ struct Folder {
     write_npy(in, array);
   }
 
-  /// The command with right options, of which those that begin as one of `more` are left out.
+  /// The command with valid options, except those that begin like one of `more`.
   Outcome launch(const std::vector<std::string>& more, const std::vector<std::string>& without = {}) const {
     std::vector<std::string> arguments{"launch", ptx};
-    const std::vector<std::vector<std::string>> usual{
+    const std::vector<std::vector<std::string>> common_case{
         {"--block", "32"},   {"--buffer", "out=zeros:8"}, {"--buffer", "in=" + in}, {"--param", "out"},
         {"--param", "in+0"}, {"--param", "f32:3"},        {"--param", "u32:2"},     {"--out", "out=" + out + ":float32:2x1"}};
-    for (const auto& option : usual) {
+    for (const auto& option : common_case) {
       bool left_out = false;
       for (const std::string& w : without) left_out |= (option[0] + " " + option[1]).starts_with(w);
       if (!left_out) arguments.insert(arguments.end(), option.begin(), option.end());

@@ -104,7 +104,7 @@ TEST_CASE("formulas give the place of every element, and the element of every pl
   for_each_distinct_fragment([&](const Form& form, const Operand& operand) {
     const Fragment& f = operand.fragment;
     const auto formulas = assignments(layout_formulas(f));
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int reg = 0; reg < f.registers(); ++reg)
         for (int i = 0; i < f.elements_per_register(); i += std::max(1, f.elements_per_register() - 1)) {
           const Place place{lane, reg, i * f.element_bits};
@@ -180,14 +180,14 @@ TEST_CASE("CuTe's notation is that of CUTLASS, and leads to every element", "[la
   for_each_distinct_fragment([&](const Form& form, const Operand& operand) {
     const Fragment& f = operand.fragment;
     const CuteLayout layout(cute_layout(f, by_columns(operand.name)));
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int value = 0; value < layout.size(1); ++value) {
         const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits});
         const int number = by_columns(operand.name) ? e.column + f.columns() * e.row : e.row + f.rows() * e.column;
         tally.expect(layout(lane, value) == number + e.matrix * f.rows() * f.columns(),
                      [&] { return fmt::format("{}, {}: lane {}, value {}", form.opcode, name(operand.name), lane, value); });
       }
-    CHECK(layout.size(0) == lanes);
+    CHECK(layout.size(0) == warp_size);
     CHECK(layout.size(1) == f.registers() * f.elements_per_register());
   });
   CHECK(tally.failures() == "");
@@ -234,7 +234,7 @@ TEST_CASE("LinearLayout's notation leads to every element", "[layout]") {
       CHECK(read == (f.matrices() > 1 ? 3 : 2));
       bases[line.substr(2, line.find('=') - 2)].push_back(e);
     }
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int value = 0; value < f.registers() * f.elements_per_register(); ++value) {
         Element sum;
         for (const auto& [name, number] : {std::pair{"lane", lane}, std::pair{"register", value}})
@@ -439,12 +439,12 @@ double luminance(const std::string& colour) {
 
 TEST_CASE("black text can be read on every colour, and lanes have colours of their own", "[layout]") {
   std::set<std::string> colours;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     const std::string colour = grid_colour(lane);
     colours.insert(colour);
     CHECK((luminance(colour) + 0.05) / 0.05 > 7);  // WCAG 2.1, 1.4.6
   }
-  CHECK(colours.size() == lanes);
+  CHECK(colours.size() == warp_size);
 }
 
 }  // namespace

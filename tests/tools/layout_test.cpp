@@ -63,8 +63,8 @@ TEST_CASE("layout --json holds the fragment both ways", "[tools]") {
     const Json json = Json::parse(layout(form, operand, {"--json"}));
     REQUIRE(json.at("elements").size() == static_cast<std::size_t>(f.matrices() * f.rows() * f.columns()));
     for (const Json& e : json.at("elements")) CHECK(f.place(element_of(e)) == place_of(e));
-    REQUIRE(json.at("lanes").size() == lanes);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    REQUIRE(json.at("lanes").size() == warp_size);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
       REQUIRE(json.at("lanes")[lane].size() == static_cast<std::size_t>(f.registers()));
       for (int reg = 0; reg < f.registers(); ++reg) {
         const Json& held = json.at("lanes")[lane][static_cast<std::size_t>(reg)];
@@ -191,7 +191,7 @@ TEST_CASE("what layout says of rows and of registers is what ldmatrix does", "[t
     Warp warp(program, 32 * 16);
     std::mt19937 random(9);
     for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) warp.reg("p")[lane] = 16 * (31 - lane);
+    for (std::uint32_t lane = 0; lane < warp_size; ++lane) warp.reg("p")[lane] = 16 * (31 - lane);
     run(warp);
 
     const Json held = Json::parse(layout(form, form.operand(OperandName::r), {"--json"})).at("elements");

@@ -182,7 +182,7 @@ TEST_CASE("npy: arbitrary bytes are read or refused, and nothing else happens", 
 TEST_CASE("registers of 64 bits are split into halves and reassembled, in place", "[tools]") {
   std::vector<Register> registers(4);
   for (std::size_t i = 0; i < registers.size(); ++i)
-    for (std::size_t lane = 0; lane < lanes; ++lane) registers[i][lane] = static_cast<std::uint32_t>(100 * i + lane);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) registers[i][lane] = static_cast<std::uint32_t>(100 * i + lane);
   const std::vector<Register> file = registers;
   split_registers(registers);
   CHECK(registers[0][5] == 10);  // the low half of number 5

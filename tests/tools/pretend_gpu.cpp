@@ -48,7 +48,7 @@ void change_layout(const Program& program, WarpStates& states) {
       for (int word = 0; word < item.words; ++word) {
         Register& changed = states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)];
         const Register loaded = changed;
-        for (std::size_t lane = 0; lane < lanes; ++lane) changed[exchanged(lane)] = loaded[lane];
+        for (std::size_t lane = 0; lane < warp_size; ++lane) changed[exchanged(lane)] = loaded[lane];
       }
 }
 

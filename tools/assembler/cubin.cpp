@@ -95,7 +95,7 @@ const Section* find_section(const std::vector<Section>& sections, std::string_vi
 /// A place in a function: the number of its section, and the address within it.
 using Place = std::pair<std::size_t, std::uint64_t>;
 
-/// What the addresses of .debug_line stand for, by their place there.
+/// The meaning of the addresses in .debug_line, by their offset there.
 std::map<std::size_t, Place> relocations_of(const std::vector<Section>& sections) {
   std::map<std::size_t, Place> relocations;
   const Section* symbols = find_section(sections, ".symtab");

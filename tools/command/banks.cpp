@@ -24,7 +24,7 @@ struct Options {
   std::optional<int> line;
 };
 
-/// A kernel's accesses; where the file has no entry, those of its statements on one warp.
+/// Counts a kernel's accesses; if the file has no entry, those of its statements on one warp.
 BankReport counted(const Options& options) {
   BankReport report;
   if (!options.flags.file.ends_with(".json") && options.flags.grid.empty() && is_statement_list(options.flags.file)) {

@@ -64,7 +64,7 @@ void print(const AssemblerLines& lines, const std::string& file) {
   if (lines.empty()) fmt::print("{}: nothing is folded or fused\n", file);
 }
 
-/// Resolves every entry. Throws SyntaxError with the errors of all, each once: entries share functions.
+/// Resolves every entry. Throws SyntaxError with all errors, each once, because entries share functions.
 std::size_t check_module(const std::string& text, const Options& options) {
   const Module module(text);
   std::string target;
@@ -125,7 +125,7 @@ void add_check(CLI::App& app) {
   add_label_flags(*command, options->labels);
   command->footer(
       "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"
-      "What is hardly meant is a warning: registers of an operand that nothing writes beside some that are written, selectors and ids that "
+      "Probable mistakes are warnings: registers of an operand that nothing writes beside some that are written, selectors and ids that "
       "will\n"
       "trap. 'warpmat run' knows what is filled, and warns of more.\n"
       "Control bytes and what is no UTF-8 are shown as \\xNN.\n"

@@ -4,8 +4,8 @@
 
 namespace warpmat {
 
-// The users' subcommands, a file each. Every function adds its subcommand to `app`; its callback does the work and reports a failure by throwing
-// an std::exception whose message is one sentence.
+// The users' subcommands, a file each. Every function adds its subcommand to `app`; its callback does the work and reports a failure by
+// throwing an std::exception whose message is one sentence.
 
 void add_banks(CLI::App& app);
 void add_check(CLI::App& app);

@@ -5,7 +5,7 @@
 
 namespace warpmat {
 
-// Files of the source tree that the command writes: the build makes sources of them (tools/CMakeLists.txt).
+// Files of the source tree that the command writes; the build converts them to source code (tools/CMakeLists.txt).
 
 struct EmbeddedFile {
   std::string_view name, text;

@@ -65,9 +65,9 @@ class Chunk {
       std::vector<Register>& registers = of(operand.name);
       registers.resize(words * (number ? 1 : cases));
       if (operand.written) {
-        batch_.destination = {registers.data()->data(), words * lanes};
+        batch_.destination = {registers.data()->data(), words * warp_size};
       } else {
-        batch_.source(operand.name) = {registers.data()->data(), number ? 0 : words * lanes};
+        batch_.source(operand.name) = {registers.data()->data(), number ? 0 : words * warp_size};
       }
     }
     for (const NumberRole& number : number_roles())

@@ -20,7 +20,7 @@ FileRole memory_role(bool written) {
 }
 
 FileRole role_of(const Operand& operand) {
-  const Dimension all_lanes{"32", lanes};
+  const Dimension all_lanes{"32", warp_size};
   if (operand.kind == OperandKind::address)
     return {std::string(name(operand.name)), false, "byte address in shared memory for each lane", DType::uint32, {all_lanes}, &operand};
   return {std::string(name(operand.name)),

@@ -30,7 +30,7 @@ std::vector<std::string> file_options() {
   return options;
 }
 
-/// Who uses the files of one option, and what these hold.
+/// The forms that use the files of one option, and the files' contents.
 struct FileUse {
   std::set<std::string> readers, writers, layouts;
   std::string content;
@@ -49,7 +49,7 @@ std::map<std::string, FileUse> make_file_uses() {
   return uses;
 }
 
-/// The same, found once for all commands.
+/// The same, computed once for all commands.
 const std::map<std::string, FileUse>& file_uses() {
   static const std::map<std::string, FileUse> uses = make_file_uses();
   return uses;

@@ -152,10 +152,10 @@ class WgmmaInputs {
     using As = FileArgument::As;
     const bool by_shape = argument.as == As::by_shape;
     const bool fits_registers =
-        (by_shape || argument.as == As::registers) && registers != 0 && source->file.has_shape(DType::uint32, {warps, count_of, lanes});
+        (by_shape || argument.as == As::registers) && registers != 0 && source->file.has_shape(DType::uint32, {warps, count_of, warp_size});
     const bool fits_matrix = argument.as != As::registers && matrix && source->file.has_shape({size.rows, size.columns});
     if (!fits_registers && !fits_matrix) {
-      std::string wanted = registers != 0 ? fmt::format("registers, uint32 [cases][{}][{}][{}]", warps, count_of, lanes) : "";
+      std::string wanted = registers != 0 ? fmt::format("registers, uint32 [cases][{}][{}][{}]", warps, count_of, warp_size) : "";
       if (matrix)
         wanted +=
             fmt::format("{}a matrix [cases][{}][{}] of {}", wanted.empty() ? "" : ", or ", size.rows, size.columns, name(type(operand)));
@@ -180,7 +180,7 @@ class WgmmaInputs {
 /// The words of the registers of one warp, register by register.
 std::vector<std::uint32_t*> registers_in(std::span<std::uint32_t> words) {
   std::vector<std::uint32_t*> registers;
-  for (std::size_t i = 0; i < words.size(); i += lanes) registers.push_back(words.data() + i);
+  for (std::size_t i = 0; i < words.size(); i += warp_size) registers.push_back(words.data() + i);
   return registers;
 }
 
@@ -191,7 +191,7 @@ void for_each_element(const WgmmaForm& form, OperandName operand, std::span<std:
   const Fragment& fragment = form.tile->operand(operand).fragment;
   const MatrixSize size = extent_of(form, operand);
   const auto rows = static_cast<std::size_t>(form.tile->shape.m), columns = static_cast<std::size_t>(fragment.columns());
-  const std::size_t of_warp = words.size() / warps, of_tile = static_cast<std::size_t>(fragment.registers()) * lanes;
+  const std::size_t of_warp = words.size() / warps, of_tile = static_cast<std::size_t>(fragment.registers()) * warp_size;
   for (std::size_t warp = 0; warp < warps; ++warp)
     for (std::size_t tile = 0; tile < size.columns / columns; ++tile) {
       const auto registers = registers_in(words.subspan(warp * of_warp + tile * of_tile, of_tile));
@@ -218,8 +218,8 @@ class WgmmaChunk {
         form_(work.instruction.form()),
         a_(warps * work.instruction.a_words()),
         b_(work.instruction.b_words()),
-        d_(warps * static_cast<std::size_t>(form_.d_registers()) * lanes),
-        e_(warps * lanes) {}
+        d_(warps * static_cast<std::size_t>(form_.d_registers()) * warp_size),
+        e_(warps * warp_size) {}
 
   void run(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
@@ -293,7 +293,7 @@ class WgmmaChunk {
         std::uint32_t* const a = a_.data() + warp * a_words;
         if (work_.inputs.a_descriptor) instruction.read_a(memory, a_descriptor_, static_cast<int>(warp), a);
         const auto d = registers_in(std::span(d_).subspan(warp * d_words, d_words));
-        instruction.multiply({d.data(), d.size()}, a, b_.data(), e_.data() + warp * lanes, work_.options.wgmma.scale_d != 0,
+        instruction.multiply({d.data(), d.size()}, a, b_.data(), e_.data() + warp * warp_size, work_.options.wgmma.scale_d != 0,
                              work_.options.execution);
       }
     } catch (const Trap& trap) {
@@ -322,7 +322,7 @@ class WgmmaChunk {
 };
 
 NpyHeader output_header(const WgmmaForm& form, const ExecOptions& options, std::size_t cases) {
-  if (options.as == "registers") return {DType::uint32, {cases, warps, static_cast<std::size_t>(form.d_registers()), lanes}};
+  if (options.as == "registers") return {DType::uint32, {cases, warps, static_cast<std::size_t>(form.d_registers()), warp_size}};
   const MatrixSize size = extent_of(form, OperandName::d);
   const Reading reading = options.as == "bits" ? Reading::bits : Reading::by_dtype;
   return {written_dtype(ElementType::of(form.tile->format(OperandName::d)), reading), {cases, size.rows, size.columns}};
@@ -368,7 +368,7 @@ void exec_wgmma(const ExecOptions& options, const CLI::App& command) {
   const std::size_t cases = inputs.cases();
   NpyWriter output(options.operands.paths.at("d"), output_header(instruction.form(), options, cases));
   const WgmmaWork work{instruction, options, inputs, output};
-  const std::size_t case_bytes = sizeof(std::uint32_t) * lanes * warps * static_cast<std::size_t>(instruction.form().d_registers());
+  const std::size_t case_bytes = sizeof(std::uint32_t) * warp_size * warps * static_cast<std::size_t>(instruction.form().d_registers());
   run_chunks(cases, chunk_cases(case_bytes * cases, cases, options.jobs), options.jobs, [&] { return WgmmaChunk(work); });
   output.finish();
   write_report(options.report, command, options.target, labels, {{instruction.form().opcode, cases}});

@@ -112,8 +112,9 @@ class Case {
     const RegisterList to = words(operand.name);
     const std::size_t parts = static_cast<std::size_t>(operand.kind == OperandKind::fragment ? operand.fragment.register_bits / 32 : 1);
     for (std::size_t w = 0; w < to.size(); ++w)
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        std::memcpy(&to[w][lane], &bytes[((w / parts * lanes + lane) * parts + w % parts) * sizeof(std::uint32_t)], sizeof(std::uint32_t));
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        std::memcpy(&to[w][lane], &bytes[((w / parts * warp_size + lane) * parts + w % parts) * sizeof(std::uint32_t)],
+                    sizeof(std::uint32_t));
   }
 
   void generate(const Operand& operand, const std::string& source, const OperandOptions& options) {
@@ -143,7 +144,7 @@ std::vector<Element> wanted_elements(const Form& form, const Options& options) {
     return {{checked("row", *options.row, f.rows(), form), checked("column", *options.column, f.columns(), form),
              checked("matrix", options.matrix.value_or(0), f.matrices(), form)}};
   if (!options.lane) throw std::invalid_argument("which element? --row I --column J, or --lane L --register R");
-  const int lane = checked("lane", *options.lane, lanes, form), reg = checked("register", *options.reg, f.registers(), form);
+  const int lane = checked("lane", *options.lane, warp_size, form), reg = checked("register", *options.reg, f.registers(), form);
   std::vector<Element> elements;
   for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits}));
   return elements;
@@ -239,7 +240,7 @@ Examples:
 }  // namespace
 
 void add_explain(CLI::App& app) {
-  CLI::App* const command = app.add_subcommand("explain", "Show step by step how one element of a result comes about");
+  CLI::App* const command = app.add_subcommand("explain", "Explain one element of a result step by step");
   const auto options = std::make_shared<Options>();
   add_operand_options(*command, options->operands);
   command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own")

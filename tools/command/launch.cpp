@@ -37,7 +37,7 @@ struct Options {
   std::string report, init;
 };
 
-/// Whether the list of checks asks for the count of bank conflicts, which is a report and no check that traps.
+/// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
 bool counts_banks(const std::string& checks) {
   return std::ranges::count(split(checks, ','), "banks") > 0;
 }

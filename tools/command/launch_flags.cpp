@@ -24,7 +24,7 @@ void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
   command.add_option("--param", flags.params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")
       ->allow_extra_args(false);
   command.add_option("--target", flags.target, "The GPU to be, for example sm_90a; else the file's own .target");
-  command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as ptxas has it")->capture_default_str();
+  command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as with ptxas")->capture_default_str();
   command
       .add_option("--assembler", flags.assembler,
                   "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/assembler.md); rule: go by warpmat's rule")
@@ -33,7 +33,7 @@ void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
 
 namespace {
 
-/// The description that the flags make of a .ptx file, and of Triton's .json beside it.
+/// The description of a .ptx file and Triton's .json next to it, from the flags.
 LaunchDescription described_by(const LaunchFlags& flags) {
   LaunchDescription description;
   description.ptx = flags.file;
@@ -49,7 +49,7 @@ LaunchDescription described_by(const LaunchFlags& flags) {
   return description;
 }
 
-/// A kernel of Triton's takes two addresses more than its signature says, of scratch memory; what needs none gets zeros.
+/// A Triton kernel has two parameters more than its signature: addresses of scratch memory. They are zero if the kernel needs none.
 void add_scratch(LaunchDescription& description, std::size_t parameters) {
   const std::filesystem::path beside = std::filesystem::path(description.ptx).replace_extension(".json");
   if (!std::filesystem::exists(beside)) return;

@@ -11,7 +11,7 @@
 
 namespace warpmat {
 
-/// What to launch, as `warpmat launch` and `warpmat banks` are told it.
+/// The launch that `warpmat launch` and `warpmat banks` execute.
 struct LaunchFlags {
   std::string file, kernel, grid, block, cluster, target;
   std::vector<std::string> buffers, params;
@@ -20,10 +20,10 @@ struct LaunchFlags {
   std::string assembler;  ///< "ptxas", "rule", or empty: what launch.json says, else the rule
 };
 
-/// Adds FILE and its options to `command`. `flags` outlive the parsing.
+/// Adds FILE and its options to `command`. `flags` must outlive the parsing.
 void add_launch_flags(CLI::App& command, LaunchFlags& flags);
 
-/// The description in launch.json, or the one that the options make of a .ptx file and of Triton's .json beside it.
+/// The description from launch.json, or from the options, a .ptx file and Triton's .json next to it.
 LaunchDescription description_of(const LaunchFlags& flags);
 
 /// A kernel and its launch, ready to run.

@@ -60,7 +60,7 @@ bool lies_alike(const WgmmaForm& a, const WgmmaForm& b, OperandName name) {
   return a.shape == b.shape && a.tile->operand(name).fragment == b.tile->operand(name).fragment;
 }
 
-/// One of each class of `all` that lies alike.
+/// One of each class of `all` with the same layout.
 template <typename AnyForm>
 std::vector<const AnyForm*> unlike(const std::vector<const AnyForm*>& all, OperandName name) {
   std::vector<const AnyForm*> classes;
@@ -114,7 +114,7 @@ std::string answering_opcode(const std::string& spelling, const std::string& ope
   return meant.opcode();
 }
 
-/// A fragment, or the addresses of rows in memory.
+/// The operand `wanted` if it is a fragment, or the addresses of rows in memory.
 const Operand& operand_with_layout(const Form& form, const std::string& wanted) {
   std::vector<std::string_view> names;
   for (const Operand& operand : form.operands) {
@@ -132,27 +132,27 @@ int checked(const char* option, int value, int count, const Form& form, const Op
       fmt::format("--{} must be 0 to {} for operand {} of {}; it is {}", option, count - 1, name(operand.name), form.opcode, value));
 }
 
-// ---- What both directions say -------------------------------------------------------------------------------------------------------
+// ---- Both directions ------------------------------------------------------------------------------------------------------------------
 
 bool fills_register(const Fragment& f) {
   return f.element_bits == f.register_bits;
 }
 
-/// The elements that register `reg` of `lane` holds, from its low bits to its high bits.
+/// The elements in register `reg` of `lane`, from its low bits to its high bits.
 std::vector<Element> held(const Fragment& f, int lane, int reg) {
   std::vector<Element> elements;
   for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits}));
   return elements;
 }
 
-/// "bytes 4 to 5", or where an element is no whole number of bytes "bits 6 to 11".
+/// "bytes 4 to 5", or "bits 6 to 11" if an element is not a whole number of bytes.
 std::string bits_of_row(const Form& form, int column) {
   const int first = form.row_place({0, column, 0}).bit, end = first + form.memory_bits;
   if (form.memory_bits % 8 != 0) return fmt::format("bits {} to {}", first, end - 1);
   return form.memory_bits == 8 ? fmt::format("byte {}", first / 8) : fmt::format("bytes {} to {}", first / 8, end / 8 - 1);
 }
 
-// ---- One question -------------------------------------------------------------------------------------------------------------------
+// ---- One element ----------------------------------------------------------------------------------------------------------------------
 
 /// "row 1, column 2: lane 5, register 0, bits 16 to 31"
 std::string sentence(const Fragment& f, const Element& e) {
@@ -202,7 +202,7 @@ std::string answer(const Form& form, const Operand& operand, int matrices, const
 
 // ---- A whole fragment ---------------------------------------------------------------------------------------------------------------
 
-/// "5:1.16": lane, register and, where a register holds more than one element, the element's lowest bit.
+/// "5:1.16": lane, register and, if a register holds more than one element, the element's lowest bit.
 std::string place_cell(const Fragment& f, const Element& e) {
   const Place p = f.place(e);
   return fills_register(f) ? fmt::format("{}:{}", p.lane, p.reg) : fmt::format("{}:{}.{}", p.lane, p.reg, lowest_bit(f, p));
@@ -232,7 +232,7 @@ std::string lane_table(const Fragment& f) {
   std::vector<std::string> header{"lane"};
   for (int reg = 0; reg < f.registers(); ++reg) header.push_back(fmt::format("register {}", reg));
   Table table(header, Table::Align::right);
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     std::vector<std::string> cells{std::to_string(lane)};
     for (int reg = 0; reg < f.registers(); ++reg) cells.push_back(held_cell(f, lane, reg));
     table.add(std::move(cells));
@@ -240,7 +240,7 @@ std::string lane_table(const Fragment& f) {
   return table.text();
 }
 
-/// "16 rows and 8 columns of 16-bit elements in 2 32-bit registers"; of several matrices "matrix 0 to 3, each of 8 rows and ...".
+/// "16 rows and 8 columns of 16-bit elements in 2 32-bit registers"; for several matrices "matrix 0 to 3, each of 8 rows and ...".
 std::string size_text(const Form& form, const Operand& operand) {
   const Fragment& f = operand.fragment;
   std::string text;
@@ -269,7 +269,7 @@ std::string fragment_text(const Form& form, const Operand& operand) {
                            lane_table(f));
 }
 
-/// `visit` for every element, matrix by matrix and row by row.
+/// Calls `visit` for every element, by matrix and row.
 template <typename Visit>
 void for_each_element(int matrices, int rows, int columns, Visit visit) {
   for (int matrix = 0; matrix < matrices; ++matrix)
@@ -291,7 +291,7 @@ Json fragment_json(const Form& form, const Operand& operand) {
   const Fragment& f = operand.fragment;
   Json elements = Json::array(), by_lane = Json::array();
   for_each_element(f.matrices(), f.rows(), f.columns(), [&](const Element& e) { elements.push_back(element_json(f, e)); });
-  for (int lane = 0; lane < lanes; ++lane) by_lane.push_back(lane_json(f, lane));
+  for (int lane = 0; lane < warp_size; ++lane) by_lane.push_back(lane_json(f, lane));
   return {{"opcode", form.opcode},
           {"operand", name(operand.name)},
           {"format", format_text(operand)},
@@ -310,7 +310,7 @@ Json fragment_json(const Form& form, const Operand& operand) {
 
 // ---- Rows in memory -----------------------------------------------------------------------------------------------------------------
 
-/// The elements of the row whose address `lane` holds.
+/// The elements of the row whose address is in `lane`.
 std::vector<Element> addressed(const Form& form, int lane) {
   std::vector<Element> elements;
   for (int column = 0; column < form.shape.n; ++column) elements.push_back({lane % form.shape.m, column, lane / form.shape.m});
@@ -329,8 +329,8 @@ std::string rows_text(const Form& form, const Operand& operand) {
   std::string out =
       title(form, operand, fmt::format("addresses of {} rows of {} bytes in shared memory", form.rows_in_memory(), Form::row_bytes));
   out += fmt::format("\nLane -> matrix and row whose address it holds\n{}", by_lane.text());
-  if (form.rows_in_memory() < lanes)
-    out += fmt::format("Addresses in lanes {} to {} are ignored; up to sm_75 they must be valid.\n", form.rows_in_memory(), lanes - 1);
+  if (form.rows_in_memory() < warp_size)
+    out += fmt::format("Addresses in lanes {} to {} are ignored; up to sm_75 they must be valid.\n", form.rows_in_memory(), warp_size - 1);
   out += fmt::format("\nColumn -> its bytes or bits of the row, low bits first\n{}", by_column.text());
   const int used = form.shape.n * form.memory_bits / 8;
   if (used < Form::row_bytes) out += fmt::format("Bytes {} to {} of a row are padding.\n", used, Form::row_bytes - 1);
@@ -367,7 +367,7 @@ std::string notation(const Form& form, const Operand& operand, const LayoutOptio
 
 // ---- The command --------------------------------------------------------------------------------------------------------------------
 
-/// How many of each a question may name.
+/// The valid ranges of a question.
 struct Extent {
   int matrices, rows, columns, lanes, registers;
 };
@@ -375,10 +375,10 @@ struct Extent {
 Extent extent_of(const Form& form, const Operand& operand) {
   const Fragment& f = operand.fragment;
   if (is_address(operand)) return {form.number, form.shape.m, form.shape.n, form.rows_in_memory(), operand.registers()};
-  return {f.matrices(), f.rows(), f.columns(), lanes, f.registers()};
+  return {f.matrices(), f.rows(), f.columns(), warp_size, f.registers()};
 }
 
-/// Of wgmma: registers, or shared memory, where operand b always lies.
+/// The layout of wgmma: in registers, or in shared memory, where operand b always is.
 std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
   if (options.formulas || options.cute || options.linear_layout)
     throw std::invalid_argument("formulas and notations are of one warp's operands, and wgmma's are a warpgroup's");
@@ -451,7 +451,7 @@ namespace {
 
 constexpr const char* tile_group = "Shared memory of wgmma";
 
-/// How operand a or b of wgmma lies in shared memory.
+/// Adds the options for operand a or b of wgmma in shared memory.
 void add_tile_options(CLI::App& command, TileOptions& tile) {
   CLI::Option_group& group =
       *command.add_option_group(tile_group, "Where operand a or b of wgmma lies; compact where nothing else is said");

@@ -137,7 +137,7 @@ std::string lane_table(const Registers& r) {
   for (int i = 0; i < r.size(reg); ++i) header.push_back(fmt::format("register {}", i));
   Table table(header, Table::Align::right);
   for (int w = 0; w < WgmmaForm::warps; ++w)
-    for (int l = 0; l < lanes; ++l) {
+    for (int l = 0; l < warp_size; ++l) {
       std::vector<std::string> cells{std::to_string(w), std::to_string(l)};
       for (int i = 0; i < r.size(reg); ++i) {
         std::vector<std::string> texts;
@@ -188,7 +188,7 @@ std::string wgmma_registers(const WgmmaForm& form, const LayoutOptions& options)
   }
   if (options.lane)
     return answer(r,
-                  r.held(r.checked("warp", options.warp.value_or(0), WgmmaForm::warps), r.checked("lane", *options.lane, lanes),
+                  r.held(r.checked("warp", options.warp.value_or(0), WgmmaForm::warps), r.checked("lane", *options.lane, warp_size),
                          r.checked("register", *options.reg, r.size(LayoutAxis::reg))),
                   options.json());
   if (options.picture()) return grid_text(layout_grid(form, operand), options.format, options.colour);

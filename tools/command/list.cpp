@@ -19,8 +19,8 @@
 
 #include "commands.h"
 #include "tools/report/compared_results.h"
+#include "tools/report/lowered_forms.h"
 #include "tools/report/meant_forms.h"
-#include "tools/report/offers.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/table.h"
 
@@ -57,14 +57,14 @@ std::string operands_text(const Form& form) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Who says how the bits come about, and of the floor who says that.
-std::string source_text(const Offer& offer) {
-  std::string text(offer.lowering->source);
-  if (offer.floor && offer.floor->source != text) text += fmt::format("; floor: {}", offer.floor->source);
+/// The source of the evidence, and that for the floor.
+std::string source_text(const LoweredForm& lowered) {
+  std::string text(lowered.lowering->source);
+  if (lowered.floor && lowered.floor->source != text) text += fmt::format("; floor: {}", lowered.floor->source);
   return text;
 }
 
-/// Null where no operands reach a floor.
+/// Null if no operands reach a floor.
 Json floor_json(const std::optional<Floor>& floor) {
   if (!floor) return nullptr;
   const Json exponent = floor->exponent == no_floor ? Json(nullptr) : Json(floor->exponent);
@@ -118,7 +118,7 @@ std::string list_text(const Target* only, const Filter& filter) {
   Table table(header);
   for (const Form* listed : listed_forms(only, filter)) {
     const Form& form = *listed;
-    const std::vector<Offer> found = offers(form, only);
+    const std::vector<LoweredForm> found = lowered_forms(form, only);
     std::vector<std::string> row{form.opcode, target_text(form.requirement), to_string(form.requirement.ptx), operands_text(form)};
     if (only == nullptr) {
       row.push_back(evidence_text(found));
@@ -158,10 +158,10 @@ Json operand_json(const Operand& o) {
           {"matrices", f.matrices()}};
 }
 
-Json form_json(const Form& form, const std::vector<Offer>& found) {
+Json form_json(const Form& form, const std::vector<LoweredForm>& found) {
   Json operands = Json::array(), lowerings = Json::array();
   for (const Operand& o : form.operands) operands.push_back(operand_json(o));
-  for (const Offer& o : found)
+  for (const LoweredForm& o : found)
     lowerings.push_back({{"hardware", name(o.hardware)},
                          {"machine", machine_name(form, *o.lowering)},
                          {"evidence", name(label_of(*o.lowering))},
@@ -172,7 +172,7 @@ Json form_json(const Form& form, const std::vector<Offer>& found) {
   return {{"opcode", form.opcode}, {"requires", requires_json}, {"operands", std::move(operands)}, {"lowerings", std::move(lowerings)}};
 }
 
-/// The operands that a matrix has: a and b also or only in memory.
+/// The operands of a matrix: a and b also or only in memory.
 Json wgmma_json(const WgmmaForm& form) {
   const auto operand = [&](OperandName which, int registers, bool descriptor) {
     const Fragment& f = form.tile->operand(which).fragment;
@@ -203,14 +203,14 @@ Json wgmma_json(const WgmmaForm& form) {
 
 std::string list_json(const Target* only, const Filter& filter) {
   Json all = Json::array();
-  for (const Form* form : listed_forms(only, filter)) all.push_back(form_json(*form, offers(*form, only)));
+  for (const Form* form : listed_forms(only, filter)) all.push_back(form_json(*form, lowered_forms(*form, only)));
   for (const WgmmaForm* form : listed_wgmma(only, filter)) all.push_back(wgmma_json(*form));
   return all.dump(2) + '\n';
 }
 
 // ---- scalar and machine instructions ------------------------------------------------------------------------------------------------
 
-/// How a row's bits are known on some hardware alike.
+/// Hardware on which a row has the same evidence.
 struct Known {
   catalogue::RowEvidence evidence;
   std::vector<std::string_view> hardware;
@@ -221,7 +221,7 @@ std::string label_text(const catalogue::RowEvidence& evidence) {
   return evidence.open.empty() ? std::string(name(evidence.label)) : fmt::format("{} ({}: assumed)", name(evidence.label), evidence.open);
 }
 
-/// Of all hardware that has the row, or of `only`, the strongest label first.
+/// For all hardware that has the row, or for `only`, the strongest label first.
 std::vector<Known> known(const catalogue::Pattern& row, const Target* only) {
   std::vector<Known> all;
   std::vector<Hardware> seen;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a file of the project belongs: continuous integration looks in a folder of its own.
+/// The path of a file in the project: continuous integration needs its own folder.
 fs::path place_of(const fs::path& directory, std::string_view name) {
   return name.ends_with(".yml") ? directory / ".github" / "workflows" / name : directory / name;
 }

@@ -7,7 +7,7 @@
 
 namespace warpmat {
 
-/// What may stand in place of the word that is being typed.
+/// The possible completions of the word at the cursor.
 struct Candidate {
   std::string word;
   std::string what;  ///< the description that --help has of it; may be empty

@@ -30,7 +30,7 @@ struct Options {
   bool json = false, page = false, summary = false;
 };
 
-/// What was reached of a form by a class: the regions with their counts, none that were not.
+/// The regions that a class reached in a form, with their counts.
 Json events_json(const Events& counts) {
   Json json = Json::object();
   for (std::size_t i = 0; i < event_count; ++i) {
@@ -41,7 +41,7 @@ Json events_json(const Events& counts) {
   return json;
 }
 
-/// The regions that the form has and no operands reach, with the reason.
+/// The regions of the form that no operands reach, with the reason.
 Json unreachable_json(const TestedForm& form, const Target& target) {
   Json json = Json::object();
   for (std::size_t i = 0; i < event_count; ++i) {
@@ -103,14 +103,14 @@ Examples:
 }  // namespace
 
 void add_coverage(CLI::App& app) {
-  constexpr std::size_t most_warps = std::size_t{1} << 24;
+  constexpr std::size_t max_warps = std::size_t{1} << 24;
   const auto options = std::make_shared<Options>();
   CLI::App* command = add_lab_subcommand(app, "coverage");
   CLI::Option* target = command->add_option("--target", options->target, "For example sm_90a")->type_name("T");
   command->add_option("--forms", options->forms,
                       "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
   command->add_option("--warps", options->warps, "Warps of each form and class, four times as many of directed ones (default: 32)")
-      ->check(CLI::Range(std::size_t{1}, most_warps));
+      ->check(CLI::Range(std::size_t{1}, max_warps));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)");
   command->add_flag("--json", options->json, "Print every count as JSON");
   CLI::Option* page = command->add_flag("--page", options->page, "Write every region of every form instead, as Markdown")->excludes(target);

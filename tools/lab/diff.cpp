@@ -105,15 +105,15 @@ class MismatchReport {
 
   /// Adds a mismatch of a warpgroup's product, as a kernel.
   void add(const WarpgroupMismatch& m, std::uint64_t seed) {
-    constexpr std::size_t most_words = 8;
+    constexpr std::size_t max_words = 8;
     if (++count_ > most) return;
     std::string text = fmt::format("{}, class {}, variant {}, seed {}, case {}\n", m.row.form.opcode(), m.row.operand_class->name,
                                    m.variant, seed, m.case_number);
     std::size_t differing = 0;
     for (std::size_t i = 0; i < m.expected.size(); ++i)
-      if (m.expected[i] != m.found[i] && differing++ < most_words)
+      if (m.expected[i] != m.found[i] && differing++ < max_words)
         text += fmt::format("  {}: emulator {:#010x}, GPU {:#010x}\n", answer_place(*m.row.form.warpgroup(), i), m.expected[i], m.found[i]);
-    if (differing > most_words) text += fmt::format("and {} more words of this case\n", differing - most_words);
+    if (differing > max_words) text += fmt::format("and {} more words of this case\n", differing - max_words);
     const std::filesystem::path file = path(count_, "launch.json");
     write_launch(file, m.launch);
     say(text, file.string());
@@ -391,7 +391,7 @@ Examples:
 }  // namespace
 
 void add_diff(CLI::App& app) {
-  constexpr std::size_t most_warps = std::size_t{1} << 20, most_cases = std::size_t{1} << 40;
+  constexpr std::size_t max_warps = std::size_t{1} << 20, max_cases = std::size_t{1} << 40;
   const auto options = std::make_shared<Options>();
   CLI::App* command = add_lab_subcommand(app, "diff");
   CLI::Option* file = command->add_option(
@@ -401,7 +401,7 @@ void add_diff(CLI::App& app) {
   command->add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
   command->add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)")
       ->needs(file)
-      ->check(CLI::Range(std::size_t{1}, most_warps));
+      ->check(CLI::Range(std::size_t{1}, max_warps));
   command->add_option("--in", options->in, "With FILE: PLACE=SOURCE as in 'warpmat run', the same in every warp; may be repeated")
       ->needs(file)
       ->allow_extra_args(false);
@@ -412,7 +412,7 @@ void add_diff(CLI::App& app) {
       ->excludes(file);
   command->add_option("--cases", options->cases, "Without FILE: warps for each form and class (default: 4096)")
       ->excludes(file)
-      ->check(CLI::Range(std::size_t{1}, most_cases));
+      ->check(CLI::Range(std::size_t{1}, max_cases));
   add_shard_option(*command, options->shard)->excludes(file);
   command->add_option("--json", options->json, "Without FILE: write the table and where it comes from to this file")
       ->excludes(file)

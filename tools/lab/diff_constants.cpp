@@ -50,7 +50,7 @@ std::string recording(const std::vector<ConstantFinding>& findings, std::size_t 
   return text;
 }
 
-/// Throws where the sweep was interrupted or found something.
+/// Throws if the sweep was interrupted or found a difference.
 void fail_if_wrong(const std::vector<ConstantFinding>& findings, const ConstantSweep& sweep, const std::string& gpu) {
   std::uint64_t outputs = 0, mismatches = 0, refused = 0;
   for (const ConstantFinding& finding : findings) {

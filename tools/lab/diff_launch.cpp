@@ -12,7 +12,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t most_differences = 10;
+constexpr std::size_t max_differences = 10;
 
 void print_differences(const KernelLaunch& launch, const KernelComparison& comparison, const KernelAnswer& expected,
                        const KernelAnswer& found) {
@@ -31,7 +31,7 @@ void diff_launch(const std::filesystem::path& file, const Checks& checks) {
   EmulatorKernelRunner emulator(gpus->target(), {.jobs = 0, .checks = checks});
   const KernelAnswer expected = emulator.run(launch);
   const KernelAnswer found = open_kernel_gpu()->run(launch);
-  const KernelComparison comparison = compare_kernels(launch, expected, found, most_differences);
+  const KernelComparison comparison = compare_kernels(launch, expected, found, max_differences);
   print_differences(launch, comparison, expected, found);
   const Dim3 grid = launch.config.grid, block = launch.config.block;
   fmt::print("{}: kernel '{}', {} blocks of {} threads, {} bytes of {} buffers compared, {} mismatch{}, printed text {}; {}\n",

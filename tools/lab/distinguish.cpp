@@ -88,8 +88,8 @@ std::string report(const Finding& finding, const Question& question) {
   text += fmt::format("{}: {}\n{}: {}\n", question.first.text(), answer_text(d, d.by_first), question.second.text(),
                       answer_text(d, d.by_second));
   if (question.first.deviations.empty() && question.second.deviations.empty()) {
-    text += fmt::format("regions that {} alone meets: {}\n", question.first.text(), regions_text(d.events_of_first, d.events_of_second));
-    text += fmt::format("regions that {} alone meets: {}\n", question.second.text(), regions_text(d.events_of_second, d.events_of_first));
+    text += fmt::format("regions that only {} reaches: {}\n", question.first.text(), regions_text(d.events_of_first, d.events_of_second));
+    text += fmt::format("regions that only {} reaches: {}\n", question.second.text(), regions_text(d.events_of_second, d.events_of_first));
   }
   if (finding.card) text += fmt::format("the card: {}, {}\n", answer_text(d, *finding.card), finding.verdict);
   return text;

@@ -45,7 +45,7 @@ bool holds_published(const std::string& file) {
 
 // ---- Runs of diff and fuzz --------------------------------------------------------------------------------------------------------------
 
-/// The whole runs that `files`, read from the files of the same numbers in `names`, are the parts of.
+/// The whole runs whose parts are `files`, read from the files `names`.
 template <typename File>
 std::vector<File> whole_runs(const std::vector<File>& files, const std::vector<std::string>& names) {
   std::vector<Part> parts;
@@ -79,7 +79,7 @@ void print_page(const std::vector<std::string>& files) {
 
 // ---- Recorded answers -------------------------------------------------------------------------------------------------------------------
 
-/// What merging has to know of a file that holds what a run of `record` wrote, or a part of it.
+/// The properties that merging needs of a file with the output of `record`, or of a part of it.
 Part part_of(const Recording& recording, const std::string& file) {
   const Provenance& p = recording.provenance;
   Part part{.file = file, .shard = p.shard, .complete = p.complete, .range = {0, 1}};
@@ -97,7 +97,7 @@ Part part_of(const Recording& recording, const std::string& file) {
   return part;
 }
 
-/// The recordings of one card together, and those of a run's parts.
+/// All recordings of one card, and those of a run's parts.
 std::vector<Recording> recordings(const std::vector<std::string>& files) {
   std::vector<Recording> of_forms, of_runs;  // files of one form each; files of a run
   std::vector<Part> parts;

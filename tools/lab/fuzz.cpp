@@ -211,9 +211,9 @@ class Fuzzer {
 /// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what any of them
 /// throws.
 void run_all(const Options& options, const GpuOptions& gpus, const Target& target, Findings& findings) {
-  constexpr unsigned most_threads = 4;
+  constexpr unsigned thread_limit = 4;
   std::vector<std::future<void>> threads;
-  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, most_threads); ++i)
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, thread_limit); ++i)
     threads.push_back(std::async(std::launch::async, [&] { Fuzzer(options, target, open_gpus(gpus), findings).run_all(); }));
   for (std::future<void>& thread : threads) thread.wait();
   for (std::future<void>& thread : threads) thread.get();

@@ -227,7 +227,7 @@ Examples:
 }  // namespace
 
 void add_record(CLI::App& app) {
-  constexpr std::size_t most_warps = std::size_t{1} << 20;
+  constexpr std::size_t max_warps = std::size_t{1} << 20;
   const auto options = std::make_shared<Options>();
   CLI::App* command = add_lab_subcommand(app, "record");
   command->add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz")->type_name("PLACE");
@@ -242,7 +242,7 @@ void add_record(CLI::App& app) {
   add_shard_option(*command, options->shard);
   command->add_option("--cases", options->size.warps, "Warps for each form and class (default: 256)")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, most_warps));
+      ->check(CLI::Range(std::size_t{1}, max_warps));
   command->add_option("--seed", options->seed, "Of the operands (default: 1)")->type_name("S");
   command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
   CLI::Option* approximate = command->add_flag(

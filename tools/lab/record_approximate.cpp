@@ -45,8 +45,8 @@ void record_approximate(const std::string& directory, const std::string& forms, 
   std::iota(blocks.begin(), blocks.end(), std::size_t{0});
   const auto start = std::chrono::steady_clock::now();
   {
-    constexpr unsigned most_threads = 8;  // for one card; digests and transfers alternate
-    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, most_threads);
+    constexpr unsigned thread_limit = 8;  // for one card; digests and transfers alternate
+    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, thread_limit);
     Progress progress(opcodes.size() * blocks.size());
     for (const std::string& opcode : opcodes) {
       const AllOperands recorded{

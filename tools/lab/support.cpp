@@ -13,7 +13,7 @@
 #include "tools/lab/report/opcode_patterns.h"
 #include "tools/lab/report/wgmma_families.h"
 #include "tools/report/cards.h"
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 #include "tools/report/output_file.h"
 
 namespace warpmat {
@@ -27,8 +27,8 @@ struct Options {
 
 /// "`HMMA.16816` measured sm_90; replayed sm_80": each machine instruction with the hardware that executes it.
 std::string lowerings_text(const Form& form) {
-  std::vector<std::pair<std::string, std::vector<Offer>>> by_machine;
-  for (const Offer& o : offers(form)) {
+  std::vector<std::pair<std::string, std::vector<LoweredForm>>> by_machine;
+  for (const LoweredForm& o : lowered_forms(form)) {
     const std::string machine = machine_name(form, *o.lowering);
     auto found = std::ranges::find(by_machine, machine, [](const auto& entry) { return entry.first; });
     if (found == by_machine.end()) found = by_machine.insert(found, {machine, {}});
@@ -39,7 +39,7 @@ std::string lowerings_text(const Form& form) {
   return fmt::format("{}", fmt::join(texts, "<br>"));
 }
 
-/// "mma", "mma.sp .kind::f8f6f4": what comes before .sync, and the kind.
+/// "mma", "mma.sp .kind::f8f6f4": the part before .sync, and the kind.
 std::string section_of(const Form& form) {
   std::string title = form.opcode.substr(0, form.opcode.find(".sync"));
   for (const std::string& part : split_opcode(form.opcode))
@@ -47,7 +47,7 @@ std::string section_of(const Form& form) {
   return title;
 }
 
-/// Forms that agree in what a line says besides the opcode.
+/// Forms whose lines agree except for the opcode.
 struct Line {
   std::string rest;
   std::vector<std::string> opcodes;
@@ -106,7 +106,7 @@ std::string target_row(const Target& target) {
   std::map<Label, int> counts;
   int all = 0;
   for (const Form& form : forms())
-    for (const Offer& o : offers(form, &target)) {
+    for (const LoweredForm& o : lowered_forms(form, &target)) {
       ++counts[label_of(*o.lowering)];
       ++all;
     }

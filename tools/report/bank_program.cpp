@@ -8,11 +8,11 @@
 namespace warpmat {
 namespace {
 
-/// The addresses that a statement's operand gives before the statement runs.
+/// The addresses in a statement's operand before the statement runs.
 std::vector<std::uint64_t> addresses_of(const Warp& warp, const OperandText& operand) {
   const std::vector<const std::uint32_t*> words = warp.words(operand);
-  std::vector<std::uint64_t> addresses(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  std::vector<std::uint64_t> addresses(warp_size);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     const std::uint64_t base = words.size() == 2 ? words[0][lane] | std::uint64_t{words[1][lane]} << 32 : words[0][lane];
     addresses[lane] = base + static_cast<std::uint64_t>(operand.offset);
     if (words.size() == 1) addresses[lane] = static_cast<std::uint32_t>(addresses[lane]);
@@ -20,7 +20,7 @@ std::vector<std::uint64_t> addresses_of(const Warp& warp, const OperandText& ope
   return addresses;
 }
 
-/// What a statement accesses in shared memory; bytes of 0: nothing.
+/// A statement's access to shared memory; 0 bytes mean none.
 BankExample example_of(const Warp& warp, const Statement& statement) {
   BankExample example{.lanes = all_lanes, .where = "the warp"};
   if (const Instruction* instruction = statement.matrix()) {
@@ -28,7 +28,7 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
     if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) return example;
     example.access = machine::BankAccess::matrix;
     example.bytes = Form::row_bytes;
-    if (form.rows_in_memory() < lanes) example.lanes = lane_bit(form.rows_in_memory()) - 1;
+    if (form.rows_in_memory() < warp_size) example.lanes = lane_bit(form.rows_in_memory()) - 1;
     for (std::size_t i = 0; i < form.operands.size(); ++i)
       if (form.operands[i].kind == OperandKind::address) example.addresses = addresses_of(warp, statement.operands[i]);
     return example;

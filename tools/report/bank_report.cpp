@@ -33,10 +33,10 @@ std::vector<BankPhase> phases_of(const BankExample& example) {
 /// "0-3,8": the lanes of a mask.
 std::string lanes_text(LaneMask mask) {
   std::vector<std::string> runs;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     int last = lane;
-    while (last + 1 < lanes && (mask & lane_bit(last + 1)) != 0) ++last;
+    while (last + 1 < warp_size && (mask & lane_bit(last + 1)) != 0) ++last;
     runs.push_back(last == lane ? std::to_string(lane) : fmt::format("{}-{}", lane, last));
     lane = last;
   }
@@ -82,7 +82,7 @@ void BankReport::access(const machine::AccessEvent& event) {
   found.line = line, found.opcode = opcode, found.global = true;
   ++found.executions;
   found.sectors += static_cast<std::uint64_t>(request.sectors);
-  found.least_sectors += static_cast<std::uint64_t>(request.least_sectors);
+  found.min_sectors += static_cast<std::uint64_t>(request.min_sectors);
   found.lines += static_cast<std::uint64_t>(request.lines);
 }
 
@@ -116,7 +116,7 @@ std::string bank_table(const std::vector<BankLine>& lines) {
     if (line.global) {
       any_global = true;
       global.add(
-          {number, line.opcode, executions, std::to_string(line.sectors), std::to_string(line.least_sectors), std::to_string(line.lines)});
+          {number, line.opcode, executions, std::to_string(line.sectors), std::to_string(line.min_sectors), std::to_string(line.lines)});
       continue;
     }
     wavefronts += line.wavefronts;
@@ -153,7 +153,7 @@ Json bank_json(const std::vector<BankLine>& lines) {
   for (const BankLine& line : lines) {
     Json json{{"line", line.line}, {"statement", line.opcode}, {"executed", line.executions}};
     if (line.global) {
-      json.update({{"sectors", line.sectors}, {"least_sectors", line.least_sectors}, {"lines_of_128_bytes", line.lines}});
+      json.update({{"sectors", line.sectors}, {"least_sectors", line.min_sectors}, {"lines_of_128_bytes", line.lines}});
       global.push_back(std::move(json));
     } else {
       json.update({{"wavefronts", line.wavefronts},

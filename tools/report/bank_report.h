@@ -28,10 +28,10 @@ struct BankLine {
   std::string opcode{};
   bool global = false;
   std::uint64_t executions = 0;
-  std::uint64_t wavefronts = 0, least = 0;                  ///< shared memory
-  std::uint64_t sectors = 0, least_sectors = 0, lines = 0;  ///< global memory
-  Evidence evidence = Evidence::measured;                   ///< the weakest of the executions
-  BankExample worst{};                                      ///< shared memory: the one with the most wavefronts
+  std::uint64_t wavefronts = 0, least = 0;                ///< shared memory
+  std::uint64_t sectors = 0, min_sectors = 0, lines = 0;  ///< global memory
+  Evidence evidence = Evidence::measured;                 ///< the weakest of the executions
+  BankExample worst{};                                    ///< shared memory: the one with the most wavefronts
 };
 
 /// Counts the memory traffic of kernels and programs, by line of their PTX.

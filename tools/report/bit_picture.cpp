@@ -51,7 +51,7 @@ std::string term_name(const Term& term) {
 }
 
 BitPicture bit_picture(const ExplainedStep& step) {
-  constexpr int most_cut = 40;  // columns
+  constexpr int max_cut = 40;  // columns
   const Value result = decode(step.format, step.result);
   const Bits sum{magnitude(step.sum), step.unit_exponent};
   BitPicture picture{.highest = step.largest_exponent, .lowest = step.unit_exponent, .rows = {}};
@@ -63,8 +63,8 @@ BitPicture bit_picture(const ExplainedStep& step) {
     }
   if (step.sum != 0) picture.highest = std::max(picture.highest, sum.highest());
   if (result.kind == Value::Kind::finite) picture.highest = std::max(picture.highest, exact(result).highest());
-  picture.more_cut = lowest < step.unit_exponent - most_cut;
-  lowest = std::max(lowest, step.unit_exponent - most_cut);
+  picture.more_cut = lowest < step.unit_exponent - max_cut;
+  lowest = std::max(lowest, step.unit_exponent - max_cut);
   for (const Term& term : step.terms) {
     if (!is_finite(term)) continue;
     const Bits kept{magnitude(term.kept), step.unit_exponent};

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 #include "tools/report/split.h"
 
 namespace warpmat {
@@ -64,7 +64,7 @@ bool names_card(std::string_view name, std::string_view card) {
   return number.size() == card_digits && number.starts_with(digits);
 }
 
-/// What people call the forms that are known alike: "data movement", "fp8", "sparse f16".
+/// The common name of forms with the same evidence: "data movement", "fp8", "sparse f16".
 std::string kind_of(const Form& form) {
   if (!multiplies(form.mnemonic) && !moves_matrix(form)) return "data movement";
   if (form.mnemonic != Mnemonic::mma) return "wmma";
@@ -77,7 +77,7 @@ std::string kind_of(const Form& form) {
   return row(format).bits < 8 ? sparse + "fp6 and fp4" : sparse + std::string(name(format));
 }
 
-/// The same of a scalar instruction; empty for what computes nothing.
+/// The same for a scalar instruction; empty if it computes nothing.
 std::string kind_of(const catalogue::Pattern& row) {
   if (row.row.kernel.empty()) return "";
   if (row.mnemonic.starts_with('v')) return "video instructions";
@@ -86,7 +86,7 @@ std::string kind_of(const catalogue::Pattern& row) {
   return row.row.opcode.find(".rs") != std::string::npos ? "stochastic rounding" : "scalar arithmetic";
 }
 
-/// Everything that some target of `hardware` has: its kind and its label.
+/// Everything on some target of `hardware`: its kind and its label.
 std::vector<std::pair<std::string, Label>> known(Hardware hardware) {
   std::vector<std::pair<std::string, Label>> all;
   for (const Form& form : forms())
@@ -101,7 +101,7 @@ std::vector<std::pair<std::string, Label>> known(Hardware hardware) {
   return all;
 }
 
-/// "replayed: f16, bf16, tf32", from the strongest label on.
+/// "replayed: f16, bf16, tf32", the strongest label first.
 std::string known_text(Hardware hardware) {
   std::vector<std::string> texts;
   const auto all = known(hardware);

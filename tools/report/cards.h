@@ -7,13 +7,13 @@
 
 namespace warpmat {
 
-/// The names under which cards of `hardware` are sold: "A100, A30".
+/// The product names of cards with `hardware`: "A100, A30".
 std::string_view card_names(Hardware hardware);
 
 /// The target with all features of a card that people name: "sm_90a" of "H100", "sm_89" of "rtx 4090". Empty where none is known.
 std::string_view target_of_card(std::string_view card);
 
-/// What is known of each card, by the names that they are sold under: a table in Markdown, from the tables of forms and lowerings.
+/// The evidence for each card by product names: a table in Markdown, from the tables of forms and lowerings.
 std::string card_table();
 
 }  // namespace warpmat

@@ -11,7 +11,7 @@
 
 namespace warpmat {
 
-/// What --check takes: "all", "none", or names separated by commas. Throws std::runtime_error.
+/// Parses --check: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(const std::string& text) {
   constexpr struct {
     const char* name;

@@ -121,7 +121,7 @@ std::string range_text(Format format) {
                      to_double(format, largest_finite(format, false)));
 }
 
-double least_integer(const FormatRow& f) {
+double min_integer(const FormatRow& f) {
   return f.is_signed ? -std::ldexp(1, f.bits - 1) : 0;
 }
 double largest_integer(const FormatRow& f) {
@@ -176,8 +176,8 @@ std::uint64_t ElementReader::bits(std::span<const std::byte> elements, std::size
 std::uint64_t ElementReader::bits_of_number(double number) const {
   const FormatRow& f = row(*type_.format);
   if (is_integer(f)) {
-    if (!(number >= least_integer(f) && number <= largest_integer(f)) || number != std::floor(number))
-      refuse_number(number, f, fmt::format("whole numbers from {} to {}", least_integer(f), largest_integer(f)));
+    if (!(number >= min_integer(f) && number <= largest_integer(f)) || number != std::floor(number))
+      refuse_number(number, f, fmt::format("whole numbers from {} to {}", min_integer(f), largest_integer(f)));
     return low_bits(static_cast<std::uint64_t>(static_cast<std::int64_t>(number)), f.bits);
   }
   const bool has_nan = f.specials != Specials::none, has_infinity = f.specials == Specials::ieee;

@@ -13,12 +13,12 @@
 #include <utility>
 
 #include "tools/report/compared_results.h"
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 
 namespace warpmat {
 namespace {
 
-/// Of the weakest label, and of those one with a remark, if any has one.
+/// An instruction with the weakest label, preferably one with a remark.
 const Labelled* weakest(const std::vector<Labelled>& all) {
   const auto found = std::ranges::min_element(all, {}, [](const Labelled& l) { return std::pair(l.label, l.remark.empty()); });
   return found == all.end() ? nullptr : &*found;
@@ -34,7 +34,7 @@ std::string compared_text(std::uint64_t results, std::string_view of) {
   return results == 0 ? "" : fmt::format(" ({} results of {} there, none differs)", with_commas(results), of);
 }
 
-/// Of operands that reach below the floor of a unit's alignment less may be known than of the rest.
+/// Operands that reach below the floor of a unit's alignment may have a weaker label than the rest.
 std::string floor_text(const Instruction& instruction) {
   const auto floor = find_floor(instruction.form(), instruction.target().hardware);
   if (!floor || floor->evidence >= instruction.lowering().evidence) return "";
@@ -47,7 +47,7 @@ Labelled labelled_row(const std::string& opcode, const catalogue::Pattern& patte
           compared_text(evidence.compared, "it")};
 }
 
-/// What a program consists of, each name once.
+/// The instructions of a program, each name once.
 class Collection {
  public:
   explicit Collection(Hardware hardware) : hardware_(hardware) {}
@@ -68,7 +68,7 @@ class Collection {
   std::vector<Labelled> all_;
 };
 
-/// What ptxas makes of products and sums is known where it was compared: an H200, functions without branches.
+/// ptxas's contraction was compared only on an H200, for functions without branches.
 void add_contraction(const code::Program& program, Collection& all) {
   const std::string what = "contraction of mul and add";
   if (program.contraction_from_code) return all.add({what, Label::specified, "from machine code", "", ""});
@@ -97,7 +97,7 @@ void add_folding(const code::Program& program, Collection& all) {
            "", ""});
 }
 
-/// "; beside it 3 specified, 1 measured", of everything but `least`.
+/// "; beside it 3 specified, 1 measured", for everything except `least`.
 std::string others_text(const std::vector<Labelled>& all, const Labelled& least) {
   std::vector<std::string> texts;
   for (const Label label : all_labels) {

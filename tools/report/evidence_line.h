@@ -13,13 +13,13 @@
 
 namespace warpmat {
 
-/// What the commands that execute are told about labels.
+/// The label options of commands that execute.
 struct LabelOptions {
   bool quiet = false;
   std::string require;  ///< a label's name, or empty
 };
 
-/// Something that ran, and how its bits are known.
+/// Something that ran, with the evidence for its bits.
 struct Labelled {
   std::string what;  ///< an opcode, "%clock64", or "contraction of mul and add"
   Label label = Label::assumed;
@@ -31,21 +31,21 @@ struct Labelled {
 Labelled labelled(const Instruction& instruction);
 Labelled labelled(const WgmmaForm& form);
 
-/// What a program or a kernel consists of, each once: matrix instructions, wgmma among them, scalar and machine instructions, special
-/// registers, and of a kernel what ptxas's contraction decides.
+/// The instructions of a program or a kernel, each once: matrix instructions including wgmma, scalar and machine instructions, special
+/// registers, and for a kernel ptxas's contraction.
 std::vector<Labelled> labelled(const Program& program);
 std::vector<Labelled> labelled(const Kernel& kernel);
 
 /// The same, and what only the run shows: shuffles that read lanes which take no part.
 std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result);
 
-/// One line about the bits of what ran: the hardware, the weakest label of `all`, its reason, how many results stand behind it, and how
-/// many of `all` have each other label. "sm_80: replayed at the weakest: ...; mma.sync... (as A100, arXiv 2512.07004); beside it 3
+/// One line about the bits of what ran: the hardware, the weakest label of `all`, its reason, the number of results behind it, and the
+/// count of each other label in `all`. "sm_80: replayed at the weakest: ...; mma.sync... (as A100, arXiv 2512.07004); beside it 3
 /// specified".
 std::string evidence_line(std::string_view target, const std::vector<Labelled>& all);
 
-/// Throws std::runtime_error where the weakest label of `all` is weaker than `options` require, with the line. What the ISA fixes
-/// completely meets every requirement.
+/// Throws std::runtime_error with the line if the weakest label of `all` is weaker than `options` require. If the ISA fixes all bits, every
+/// requirement is satisfied.
 void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all);
 
 /// Prints the line with `remark` at its end to standard error, unless `options` are quiet.

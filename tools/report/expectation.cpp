@@ -18,7 +18,7 @@ bool is_floating(const ElementType& type) {
   return type.format && !is_integer(row(*type.format));
 }
 
-/// Bit patterns of a floating-point format as numbers in the order of their values: one apart means neighbours.
+/// Maps bit patterns of a floating-point format to numbers in the order of their values; neighbours differ by one.
 double ordered(const FormatRow& f, std::uint64_t bits) {
   const std::uint64_t sign = f.is_signed ? std::uint64_t{1} << (f.bits - 1) : 0;
   const auto magnitude = static_cast<double>((bits & (sign - 1)) >> f.ignored_low_bits);

@@ -6,15 +6,15 @@
 
 namespace warpmat {
 
-/// What --expect says of a place: PLACE=FILE.npy[:TOLERANCE].
+/// One --expect: PLACE=FILE.npy[:TOLERANCE].
 class Expectation {
  public:
   /// `what` is FILE.npy[:TOLERANCE]: an absolute difference ("0.01"), or units in the last place of the expected number ("2ulp"). Reads the
   /// file. Throws std::runtime_error.
   Expectation(WarpPlace place, const std::string& what);
 
-  /// Empty if the place holds what is expected; else a line for some of the wrong elements, as compare_operand and compare_variable have
-  /// it.
+  /// Empty if the place holds the expected values; else a line for some of the wrong elements, in the format of compare_operand and
+  /// compare_variable.
   std::string compare(const Warp& warp) const;
 
   /// explain_options() of the first wrong element; empty where nothing is wrong.
@@ -34,8 +34,8 @@ class Expectation {
 /// no result of a matrix instruction with one matrix.
 std::string explain_options(const Program& program, const WarpPlace& place, std::size_t index);
 
-/// How many numbers of the type lie between two, both bit patterns of it; of plain bits and integers their difference. NaNs are equal to
-/// each other, and further than everything else from numbers.
+/// The number of steps between two bit patterns of the type; for plain bits and integers their difference. NaNs are equal to each other,
+/// and farther from numbers than everything else.
 double ulps_between(const ElementType& type, std::uint64_t a, std::uint64_t b);
 
 }  // namespace warpmat

@@ -12,7 +12,7 @@
 namespace warpmat {
 namespace {
 
-/// Of what stands below an element of class warpmat alone: notebooks have styles of their own.
+/// Applies only below an element of class warpmat: notebooks have their own styles.
 constexpr std::string_view style = R"(
 .warpmat { font: 15px/1.4 system-ui, sans-serif; color: #111; background: #fff; }
 .warpmat h1 { font-size: 1.2rem; overflow-wrap: anywhere; }

@@ -34,8 +34,8 @@ class Mutant {
   Mutant(const Computer& of, const std::string& text)
       : name_(text), varied_(*of.form, *of.lowering, parse_variant(text)), lowering_(varied_.lowering()) {
     if (!varied_.deviations().empty())
-      throw std::invalid_argument(fmt::format(
-          "--against {}: explain shows models with other constants; what turns a rule is shown by 'warpmat distinguish'", text));
+      throw std::invalid_argument(
+          fmt::format("--against {}: explain shows models with other constants; other rules are shown by 'warpmat distinguish'", text));
     lowering_.evidence = Evidence::assumed;
     lowering_.source = "a mutant, no card";
   }

@@ -42,7 +42,7 @@ std::optional<FileKind> binary_kind(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// The text with spaces in place of comments and of what stands in quotation marks.
+/// The text with comments and quoted parts replaced by spaces.
 std::string code_of(std::string_view text) {
   std::string code(text);
   const auto blank = [&](std::size_t from, std::size_t to) {

@@ -27,7 +27,7 @@ namespace {
   throw std::runtime_error(message);
 }
 
-/// A whole number in decimal or after 0x; nothing where the text is another.
+/// A whole number in decimal or after 0x; nothing for other text.
 template <typename Integer>
 std::optional<Integer> whole(std::string_view text) {
   const bool negative = text.starts_with('-');
@@ -134,7 +134,7 @@ std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std:
   return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
 }
 
-/// A parameter with its buffers by their places.
+/// A parameter with its buffers by index.
 KernelParameter kernel_parameter(const LaunchDescription& description, const LaunchParameter& parameter) {
   const auto place_of = [&](const std::string& name) {
     const auto buffer = std::ranges::find(description.buffers, name, &LaunchBuffer::name);

@@ -16,10 +16,10 @@
 
 namespace warpmat {
 
-// What a launch needs, as a file launch.json or the options of `warpmat launch` say it: the kernel, the buffers and what they hold, the
-// parameters. docs/launch.md describes the file.
+// The description of a launch, from a file launch.json or the options of `warpmat launch`: the kernel, the buffers with their contents, and
+// the parameters. docs/launch.md describes the file.
 
-/// A buffer in global memory: what it holds before the launch, and where it goes afterwards.
+/// A buffer in global memory: its initial contents, and its output file.
 struct LaunchBuffer {
   std::string name;
   std::string source;         ///< FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED], random:FORMAT:COUNT[:SEED]
@@ -28,14 +28,14 @@ struct LaunchBuffer {
   std::vector<std::size_t> out_shape;  ///< empty: one dimension
 };
 
-/// An address that is put into the bytes of a parameter.
+/// An address to insert into the bytes of a parameter.
 struct LaunchPointer {
   std::size_t at = 0;
   std::string buffer;
   std::int64_t offset = 0;
 };
 
-/// A tensor map of a buffer that is put into the bytes of a parameter, or whose address is.
+/// A tensor map of a buffer to insert into the bytes of a parameter, or whose address is inserted.
 struct LaunchMap {
   std::size_t at = 0;
   TensorMap map;  ///< without its address
@@ -44,7 +44,7 @@ struct LaunchMap {
   bool by_pointer = false;
 };
 
-/// A parameter of the entry: its bytes, and the addresses and tensor maps that belong into them.
+/// A parameter of the entry: its bytes, and the addresses and tensor maps to insert.
 struct LaunchParameter {
   std::vector<std::uint8_t> bytes;
   std::vector<LaunchPointer> pointers;
@@ -57,13 +57,13 @@ struct LaunchDescription {
   std::string kernel;  ///< empty: the only entry
   LaunchConfig config;
   std::optional<Dim3> block;  ///< what was given; else config.block is one thread, or what the entry is compiled for
-  std::string assembler;  ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
+  std::string assembler;      ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
 };
 
-/// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error that names the file, the place in it and what would
-/// be right.
+/// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error naming the file, the place in it and what would be
+/// right.
 LaunchDescription read_launch(const std::filesystem::path& path);
 
 /// One --param: NAME[+OFFSET], TYPE:VALUE or bytes:HEX. `buffers` are those that exist. Throws std::runtime_error.
@@ -93,16 +93,16 @@ DType output_type(std::string_view text);
 /// Whether numbers may have this type: s32, u64, f16, f32, ...
 bool is_parameter_type(std::string_view type);
 
-/// What Triton writes beside a .ptx: the kernel's name, 32 * num_warps threads, dynamic shared memory. Values that `description` has stay.
+/// Sets the kernel's name, 32 * num_warps threads and dynamic shared memory from Triton's .json. Existing values of `description` are kept.
 void fill_from_triton(const std::filesystem::path& json, LaunchDescription& description);
 
-/// The number `value` of a PTX type: s32, u64, f16, f32, ... Throws std::runtime_error.
+/// The bytes of number `value` of a PTX type: s32, u64, f16, f32, ... Throws std::runtime_error.
 std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value);
 
-/// The first contents of a buffer. Throws std::runtime_error.
+/// The initial contents of a buffer. Throws std::runtime_error.
 std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer);
 
-/// The buffers of a description in a memory, and the parameters with their addresses in them.
+/// The buffers of a description in a memory, and the parameters with their addresses.
 struct PreparedLaunch {
   DeviceMemory memory;
   std::map<std::string, std::uint64_t> addresses;  ///< of the buffers, by name
@@ -112,7 +112,7 @@ struct PreparedLaunch {
 
 PreparedLaunch prepare(const LaunchDescription& description);
 
-/// The same for any runner: the text of the module, the buffers' contents and where their addresses belong. Throws std::runtime_error.
+/// The same for any runner: the text of the module, the buffers' contents and the places of their addresses. Throws std::runtime_error.
 KernelLaunch kernel_launch(const LaunchDescription& description);
 
 /// The full name of the entry `wanted`, or of the module's only one where that is empty. Throws std::runtime_error that names them.

@@ -55,7 +55,7 @@ std::optional<Dim3> dim3(const Json& json, const char* key, const Where& where) 
   return size;
 }
 
-/// Where a buffer goes: "c.npy", "c.npy:float32:128x64" as --out has it, or {"file": "c.npy", "type": "float32", "shape": [128, 64]}.
+/// Where a buffer goes: "c.npy", "c.npy:float32:128x64" as in --out, or {"file": "c.npy", "type": "float32", "shape": [128, 64]}.
 void read_out(const Json& json, const std::filesystem::path& folder, LaunchBuffer& buffer, const Where& where) {
   if (json.is_string()) {
     if (!json.get<std::string>().empty()) set_output(json.get<std::string>(), buffer);
@@ -111,7 +111,7 @@ LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buff
   return pointer;
 }
 
-/// The numbers of a list, as many as `values` holds at most; the rest stays.
+/// The numbers of a list, at most as many as `values` holds; the rest is unchanged.
 template <typename T, std::size_t n>
 std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& values, const Where& where) {
   const Json list = json.value(key, Json::array());
@@ -125,7 +125,7 @@ std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& va
   return list.size();
 }
 
-/// The mode of that name among `names`, the first where none is written.
+/// The mode of that name among `names`; the first by default.
 template <typename Mode, std::size_t n>
 Mode mode_of(const Json& json, const char* key, const std::array<std::string_view, n>& names, const Where& where) {
   const std::string written = text(json, key, where);

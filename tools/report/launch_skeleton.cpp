@@ -21,9 +21,9 @@ std::string buffer_name(const code::Parameter& parameter, std::size_t index) {
 }
 
 Json block_of(const code::Limits& limits) {
-  constexpr std::int64_t usual_threads = 128;
+  constexpr std::int64_t common_case_threads = 128;
   const std::int64_t* const sizes = limits.required_threads[0] > 0 ? limits.required_threads : limits.max_threads;
-  if (sizes[0] <= 0) return Json::array({usual_threads, 1, 1});
+  if (sizes[0] <= 0) return Json::array({common_case_threads, 1, 1});
   return Json::array({sizes[0], sizes[1], sizes[2]});
 }
 

@@ -6,8 +6,8 @@
 
 namespace warpmat {
 
-// A layout as tables and pictures: what the formats of `warpmat layout --format` draw. Whoever has matrices whose elements lie at places of
-// some kind fills a LayoutGrid and can have it in all of them.
+// A layout as tables and pictures: the formats of `warpmat layout --format`. Fill a LayoutGrid with the places of matrices' elements to get
+// all of them.
 
 /// What kind of place the cells name.
 enum class GridPlaces {
@@ -17,7 +17,7 @@ enum class GridPlaces {
   memory,     ///< shared memory: address, and of elements below a byte the bit
 };
 
-/// Where one element lies; a place has those of the numbers that GridPlaces says.
+/// The place of one element; GridPlaces says which numbers are used.
 struct GridCell {
   int row = 0, column = 0;
   int warp = 0, lane = 0, reg = 0;
@@ -37,10 +37,10 @@ struct LayoutGrid {
   std::vector<std::vector<GridCell>> cells{};  ///< of each matrix, row by row
 };
 
-/// What cells of the same colour have in common; in shared memory it is always the four banks that they lie in.
+/// The meaning of equal colours; in shared memory it is always the four banks.
 enum class GridColour { lane, reg };
 
-/// "5:1.16": lane, register and bit; "1:5:1.16" with the warp before; of a row in memory lane and bit; of shared memory the address.
+/// "5:1.16": lane, register and bit; "1:5:1.16" with the warp first; lane and bit for a row in memory; the address for shared memory.
 std::string cell_text(const LayoutGrid& grid, const GridCell& cell);
 
 std::string grid_csv(const LayoutGrid& grid);
@@ -54,8 +54,8 @@ std::string grid_latex(const LayoutGrid& grid, GridColour colour);
 /// One of these by its name: "csv", "markdown", "svg" or "latex".
 std::string grid_text(const LayoutGrid& grid, const std::string& format, GridColour colour);
 
-/// The background of a cell, "RRGGBB": light enough for black text in print; neighbouring numbers differ in lightness, those four apart in
-/// hue, after the palette of Okabe and Ito, which the colour-blind can tell apart.
+/// The background of a cell, "RRGGBB": light enough for black text in print. Neighbouring numbers differ in lightness, those four apart in
+/// hue, by the palette of Okabe and Ito, which is safe for the colour-blind.
 std::string grid_colour(int number);
 
 }  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 
 namespace warpmat {
 
@@ -50,7 +50,7 @@ std::string_view layout_remark(const WgmmaForm& form, OperandName operand) {
 }
 
 std::string known_text(const Form& form) {
-  return evidence_text(offers(form));
+  return evidence_text(lowered_forms(form));
 }
 
 std::string known_text(const WgmmaForm& form) {

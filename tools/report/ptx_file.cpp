@@ -15,7 +15,7 @@
 namespace warpmat {
 namespace {
 
-/// What `read` returns; of a text's errors the first one as one line, with the file's name.
+/// Calls `read`. Reports only the first error of a text, as one line with the file's name.
 template <typename Read>
 auto first_error_of(const std::string& name, Read read) {
   try {
@@ -41,8 +41,8 @@ PtxText read_ptx(const std::filesystem::path& path, std::string_view target) {
   if (kind == FileKind::ptx) return {std::move(text), path.string()};
   if (kind == FileKind::cuda)
     if (const auto nvcc = find_nvcc()) {
-      constexpr std::string_view usual_target = "sm_90a";  // has every instruction of sm_80 to sm_90a, all of them measured
-      return {compile_cuda(*nvcc, path, target.empty() ? usual_target : target), fmt::format("PTX of {}", path.string())};
+      constexpr std::string_view common_case_target = "sm_90a";  // has every instruction of sm_80 to sm_90a, all of them measured
+      return {compile_cuda(*nvcc, path, target.empty() ? common_case_target : target), fmt::format("PTX of {}", path.string())};
     }
   throw std::runtime_error(how_to_ptx(path, kind, text, "warpmat launch"));
 }

@@ -24,8 +24,8 @@ bool has_functions(const std::string& text);
 /// Whether the file has statements alone, as `warpmat run` takes them: no entry, and no CUDA C++. Throws std::runtime_error.
 bool is_statement_list(const std::filesystem::path& path);
 
-/// The program of a PTX file; `target` as in parse(). Throws std::runtime_error with the first error of the text; for a whole kernel one
-/// that says which command takes it.
+/// The program of a PTX file; `target` as in parse(). Throws std::runtime_error with the first error of the text; for a whole kernel it
+/// names the command for kernels.
 Program read_program(const std::filesystem::path& path, std::string_view target);
 
 /// A module, and what messages call the file that it comes from.
@@ -41,7 +41,7 @@ ModuleFile read_module(const std::filesystem::path& path, std::string_view targe
 /// The kernel `entry` of a module. Throws as read_module does.
 Kernel read_kernel(const ModuleFile& file, std::string_view entry, const KernelOptions& options);
 
-/// Throws std::runtime_error that says which commands take files, where `opcode` is the name of one.
+/// Throws std::runtime_error if `opcode` is the name of a file, and names the commands for files.
 void refuse_file(const std::string& opcode);
 
 /// The canonical opcode of a statement: "mad.lo.u32".

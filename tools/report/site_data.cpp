@@ -15,7 +15,7 @@
 #include "tools/report/cards.h"
 #include "tools/report/compared_results.h"
 #include "tools/report/layout_notation.h"
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/swizzle_search.h"
 
@@ -151,9 +151,9 @@ class SiteTables {
     Json operands = Json::array(), lowerings = Json::array(), targets = Json::array();
     for (const Operand& operand : form.operands)
       if (has_layout(form, operand)) operands.push_back(operand_number(form, operand));
-    for (const Offer& offer : offers(form))
-      lowerings.push_back(lowering(offer.hardware, *offer.lowering, machine_name(form, *offer.lowering), evidence_label(offer),
-                                   results_behind(label_of(*offer.lowering), form)));
+    for (const LoweredForm& lowered : lowered_forms(form))
+      lowerings.push_back(lowering(lowered.hardware, *lowered.lowering, machine_name(form, *lowered.lowering), evidence_label(lowered),
+                                   results_behind(label_of(*lowered.lowering), form)));
     for (const Target& t : warpmat::targets())
       if (!unavailable(form, t)) targets.push_back(t.name);
     add(form.opcode, target_text(form.requirement), form.requirement.ptx, std::move(targets), std::move(operands), std::move(lowerings));
@@ -240,7 +240,7 @@ Json accesses_json(bool stores) {
 std::string site_data() {
   Json json{{"version", version()}, {"targets", targets_json()}};
   for (const Label label : all_labels) json["labels"][std::string(name(label))] = meaning(label);
-  for (int number = 0; number < lanes; ++number) json["colours"].push_back("#" + grid_colour(number));
+  for (int number = 0; number < warp_size; ++number) json["colours"].push_back("#" + grid_colour(number));
   SiteTables().add_to(json);
   json["stores"] = accesses_json(true);
   json["loads"] = accesses_json(false);

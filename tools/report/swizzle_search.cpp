@@ -34,7 +34,7 @@ struct Division {
 
 Division division_of(const SwizzleTile& tile, const TileAccess& access) {
   const int chunks = tile.row_bytes() / static_cast<int>(access.bytes);
-  const int at_once = access.matrices > 0 ? access.matrices * matrix_rows : lanes;
+  const int at_once = access.matrices > 0 ? access.matrices * matrix_rows : warp_size;
   return {chunks, tile.rows * chunks / at_once};
 }
 
@@ -52,7 +52,7 @@ Spot matrix_spot(const SwizzleTile& tile, const TileAccess& access, int number, 
 
 Spot spot_of(const SwizzleTile& tile, const TileAccess& access, const Division& division, int number, int lane) {
   if (access.matrices > 0) return matrix_spot(tile, access, number, lane);
-  const int index = number * lanes + lane;
+  const int index = number * warp_size + lane;
   return access.column ? Spot{index % tile.rows, index / tile.rows} : Spot{index / division.chunks, index % division.chunks};
 }
 
@@ -60,7 +60,7 @@ void check_fits(const SwizzleTile& tile, const TileAccess& access) {
   const int across = access.matrices == 4 ? 2 : 1, rows = std::min(access.matrices * matrix_rows, 2 * matrix_rows);
   const auto bytes = static_cast<int>(access.bytes);
   const bool whole = tile.row_bytes() % (bytes * across) == 0 &&
-                     (access.matrices == 0 ? tile.rows * tile.row_bytes() % (lanes * bytes) == 0 : tile.rows % rows == 0);
+                     (access.matrices == 0 ? tile.rows * tile.row_bytes() % (warp_size * bytes) == 0 : tile.rows % rows == 0);
   if (!whole)
     throw std::runtime_error(fmt::format("{} does not divide a tile of {} rows of {} bytes: an instruction takes {} bytes of {}",
                                          access.name, tile.rows, tile.row_bytes(), bytes * across,
@@ -117,9 +117,9 @@ std::vector<SwizzleCandidate> swizzle_candidates(const SwizzleTile& tile, const 
     const std::string name = fmt::format("swizzle<{},{},{}>", bits, base, shift);
     found.push_back({name, MemoryLayout::swizzled(bits, base, shift), rows * row_bytes, bits, base, shift});
   };
-  constexpr int most_bits = 5, tma_bits = 3, tma_shift = 3;  // swizzles of tensor maps and matrix descriptors come first
+  constexpr int max_bits = 5, tma_bits = 3, tma_shift = 3;  // swizzles of tensor maps and matrix descriptors come first
   for (int bits = 1; bits <= tma_bits; ++bits) add(bits, tma_shift);
-  for (int bits = 1; bits <= most_bits; ++bits)
+  for (int bits = 1; bits <= max_bits; ++bits)
     for (int shift = bits; shift <= last_bit; ++shift)
       if (shift != tma_shift) add(bits, shift);
   for (std::size_t pad = widest; pad <= 64; pad *= 2) {
@@ -132,11 +132,11 @@ std::vector<SwizzleCandidate> swizzle_candidates(const SwizzleTile& tile, const 
 TileWavefronts tile_wavefronts(const SwizzleTile& tile, const TileAccess& access, const MemoryLayout& layout) {
   check_fits(tile, access);
   const Division division = division_of(tile, access);
-  const int addressing = access.matrices > 0 ? access.matrices * matrix_rows : lanes;
-  const LaneMask mask = addressing == lanes ? all_lanes : lane_bit(addressing) - 1;
+  const int addressing = access.matrices > 0 ? access.matrices * matrix_rows : warp_size;
+  const LaneMask mask = addressing == warp_size ? all_lanes : lane_bit(addressing) - 1;
   TileWavefronts sum;
   for (int number = 0; number < division.instructions; ++number) {
-    std::vector<std::uint64_t> addresses(lanes);
+    std::vector<std::uint64_t> addresses(warp_size);
     for (int lane = 0; lane < addressing; ++lane) {
       const Spot spot = spot_of(tile, access, division, number, lane);
       const int column = spot.chunk * static_cast<int>(access.bytes) * 8 / tile.element_bits;

@@ -144,8 +144,8 @@ void WarpPlace::resolve_variable(const Layouts& layouts) {
       last = std::max(last, layout_.bit(static_cast<int>(row), static_cast<int>(j), static_cast<int>(columns_), type_.bits) / 8);
     return last;
   };
-  const std::size_t most_rows = columns_ == 0 ? 0 : bytes * 8 / (columns_ * static_cast<std::size_t>(type_.bits));
-  while (rows_ < most_rows && last_byte_of_row(rows_) < bytes) ++rows_;
+  const std::size_t max_rows = columns_ == 0 ? 0 : bytes * 8 / (columns_ * static_cast<std::size_t>(type_.bits));
+  while (rows_ < max_rows && last_byte_of_row(rows_) < bytes) ++rows_;
   if (columns_ != 0 && rows_ == 0)
     fail(text_, fmt::format("not one row of {} elements fits into the variable's {} bytes", columns_, bytes));
 }
@@ -190,8 +190,8 @@ std::vector<std::size_t> WarpPlace::shape() const {
       return {static_cast<std::size_t>(variable_->bytes() * 8 / type_.bits)};
     case Kind::registers: {
       const auto per_register = static_cast<std::size_t>(register_bits() / type_.bits);
-      if (per_register == 1) return {registers_.size(), lanes};
-      return {registers_.size(), lanes, per_register};
+      if (per_register == 1) return {registers_.size(), warp_size};
+      return {registers_.size(), warp_size, per_register};
     }
   }
   return {};
@@ -246,7 +246,7 @@ std::vector<std::uint64_t> WarpPlace::read(const Warp& warp) const {
     for (std::size_t i = 0; i < count(); ++i) elements.push_back(read_bits(bytes, bit_in_variable(i), type_.bits));
   } else {
     for (const NamedRegister* r : registers_)
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
+      for (std::size_t lane = 0; lane < warp_size; ++lane) {
         std::uint64_t word = warp.reg(r->name)[lane];
         if (r->type->bits == 64) word |= std::uint64_t{warp.reg(r->name, 1)[lane]} << 32;
         for (int shift = 0; shift < register_bits(); shift += type_.bits) elements.push_back(low_bits(word >> shift, type_.bits));
@@ -280,7 +280,7 @@ void WarpPlace::write(Warp& warp, const std::vector<std::uint64_t>& elements) co
   }
   std::size_t next = 0;
   for (const NamedRegister* r : registers_)
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
       std::uint64_t word = 0;
       for (int shift = 0; shift < register_bits(); shift += type_.bits) word |= elements[next++] << shift;
       word = low_bits(word, r->type->bits);

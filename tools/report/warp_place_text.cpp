@@ -19,13 +19,13 @@ std::string registers_text(const WarpPlace& place, const std::vector<std::uint64
   std::vector<std::string> header{"lane"};
   for (const NamedRegister* r : place.registers()) header.push_back(r->name);
   Table table(header, Table::Align::right);
-  const std::size_t per_register = elements.size() / (place.registers().size() * lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  const std::size_t per_register = elements.size() / (place.registers().size() * warp_size);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     std::vector<std::string> cells{std::to_string(lane)};
     for (std::size_t r = 0; r < place.registers().size(); ++r) {
       std::string cell;
       for (std::size_t i = 0; i < per_register; ++i)
-        cell += (i == 0 ? "" : " ") + place.show_element(elements[(r * lanes + lane) * per_register + i]);
+        cell += (i == 0 ? "" : " ") + place.show_element(elements[(r * warp_size + lane) * per_register + i]);
       cells.push_back(cell);
     }
     table.add(cells);
@@ -69,7 +69,7 @@ std::string WarpPlace::describe_element(std::size_t index) const {
                                : fmt::format("element {}", index);
   const std::size_t per_register = extents.size() == 3 ? extents[2] : 1;
   const std::string text =
-      fmt::format("lane {}, register {}", index / per_register % lanes, registers_[index / per_register / lanes]->name);
+      fmt::format("lane {}, register {}", index / per_register % warp_size, registers_[index / per_register / warp_size]->name);
   return per_register == 1 ? text : fmt::format("{}, element {}", text, index % per_register);
 }
 

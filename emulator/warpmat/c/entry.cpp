@@ -38,8 +38,8 @@ warpmat_error trap_error(const OperandTrap& trap) {
 warpmat_status report(warpmat_error* to, const warpmat_error& error) {
   if (to != nullptr && to->size > offsetof(warpmat_error, message)) {
     copy_out(error, to);
-    const std::size_t room = std::min(to->size - offsetof(warpmat_error, message), sizeof to->message);
-    to->message[room - 1] = '\0';
+    const std::size_t available = std::min(to->size - offsetof(warpmat_error, message), sizeof to->message);
+    to->message[available - 1] = '\0';
   }
   return error.status;
 }

@@ -118,7 +118,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
 /// Runs ldmatrix and stmatrix directly on the caller's registers, as far as kernels support it. Returns the number of warps done.
 std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
                           const ExecutionOptions& options) {
-  if (handle.moves == nullptr || options.path != Path::fast || !lies_plainly(memory)) return 0;
+  if (handle.moves == nullptr || options.path != Path::fast || !usable_in_place(memory)) return 0;
   const bool r_is_first = handle.operands[0].name == OperandName::r;
   return move_by_threads(*handle.moves, places(call.operands[r_is_first ? 0 : 1]), places(call.operands[r_is_first ? 1 : 0]), memory,
                          warps);
@@ -144,7 +144,7 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   memory.wide_addresses = has_wide_addresses(call);
   if (handle.addresses_memory)
     if (const char* what = add_memory(form, call.memory, memory, rows)) return bad(error, form, what);
-  if (plain && lies_plainly(memory)) {
+  if (plain && usable_in_place(memory)) {
     execute_plain(handle, call, memory, warps, options);
     return WARPMAT_OK;
   }

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <memory>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/label.h>
 #include <warpmat/tables/sass.h>
 
@@ -22,11 +22,11 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
 namespace warpmat::c {
 namespace {
 
-using Slot = Lasting<warpmat_instruction>;
+using Slot = Persistent<warpmat_instruction>;
 
 /// The slot for a form and a target of the tables.
 Slot& slot(const Form& form, const Target& target) {
-  static constinit Lasting<std::unique_ptr<Slot[]>> all;
+  static constinit Persistent<std::unique_ptr<Slot[]>> all;
   const auto& slots = all.get([] { return std::make_unique<Slot[]>(forms().size() * targets().size()); });
   const auto form_number = static_cast<std::size_t>(&form - forms().data());
   const auto target_number = static_cast<std::size_t>(&target - targets().data());
@@ -35,7 +35,7 @@ Slot& slot(const Form& form, const Target& target) {
 
 }  // namespace
 
-const warpmat_instruction& lasting_instruction(const Form& form, const Target& target) {
+const warpmat_instruction& persistent_instruction(const Form& form, const Target& target) {
   return slot(form, target).get([&] { return warpmat_instruction(form, target); });
 }
 

@@ -27,6 +27,6 @@ struct warpmat_instruction {
 namespace warpmat::c {
 
 /// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument if the target lacks the form.
-const warpmat_instruction& lasting_instruction(const Form& form, const Target& target);
+const warpmat_instruction& persistent_instruction(const Form& form, const Target& target);
 
 }  // namespace warpmat::c

@@ -76,7 +76,7 @@ const warpmat_instruction* found_by(const char* text, const char* target_name, w
       report(error, WARPMAT_UNAVAILABLE, *reason);
       return nullptr;
     }
-    return &lasting_instruction(*form, *target);
+    return &persistent_instruction(*form, *target);
   } catch (...) {
     report_exception(error);
     return nullptr;
@@ -209,7 +209,7 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.operands = static_cast<int>(form.operands.size());
   out.rows = memory ? form.rows_in_memory() : 0;
   out.row_bytes = memory ? Form::row_bytes : 0;
-  out.checked_lanes = memory && instruction->instruction.lowering().particulars.checks_all_addresses ? lanes : out.rows;
+  out.checked_lanes = memory && instruction->instruction.lowering().exceptions.checks_all_addresses ? warp_size : out.rows;
   out.reads_memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
   out.writes_memory = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
   out.stack_bytes = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? mma_stack : move_stack;
@@ -245,7 +245,7 @@ warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int in
 warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
                                   warpmat_element* element) {
   const Fragment* fragment = fragment_of(instruction, operand);
-  if (fragment == nullptr || element == nullptr || !below(place.lane, lanes) || !below(place.reg, fragment->registers()) ||
+  if (fragment == nullptr || element == nullptr || !below(place.lane, warp_size) || !below(place.reg, fragment->registers()) ||
       !below(place.bit, fragment->register_bits))
     return WARPMAT_BAD_ARGUMENT;
   const Element found = fragment->element({place.lane, place.reg, place.bit});

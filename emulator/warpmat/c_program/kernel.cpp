@@ -1,4 +1,4 @@
-// Whole kernels behind the C interface.
+// The C interface of whole kernels.
 
 #include <algorithm>
 #include <new>
@@ -59,7 +59,7 @@ warpmat_error trap_error(const KernelTrap& trap) {
   return error;
 }
 
-/// What an entry point returns for the exception that is being handled.
+/// The status for the exception that is being handled; also reports it to `to`.
 warpmat_status report_kernel_exception(warpmat_error* to) {
   try {
     throw;
@@ -78,7 +78,7 @@ warpmat_status report_kernel_exception(warpmat_error* to) {
   }
 }
 
-/// Calls `make`, which returns a pointer; null for what it throws.
+/// Calls `make`, which returns a pointer. Returns null and reports the error if it throws.
 template <typename Make>
 auto made(warpmat_error* error, Make make) -> decltype(make()) {
   try {
@@ -89,7 +89,7 @@ auto made(warpmat_error* error, Make make) -> decltype(make()) {
   }
 }
 
-/// Calls `act`; the status of what it throws.
+/// Calls `act`. Returns the status of what it throws, if anything.
 template <typename Act>
 warpmat_status done(warpmat_error* error, Act act) {
   try {

@@ -18,12 +18,12 @@ template <typename Word>
 struct BatchRegisters {
   Word* words = nullptr;
   std::size_t stride = 0;  ///< from warp to warp; 0: all warps share the words. Modulo 2^64, so it may be negative
-  std::ptrdiff_t word_stride = lanes;
+  std::ptrdiff_t word_stride = warp_size;
   std::ptrdiff_t lane_stride = 1;
   const std::uint16_t* numbers = nullptr;  ///< one for each word of the operand
 
   /// Whether the strides have their initial values.
-  bool register_major() const { return word_stride == lanes && lane_stride == 1 && numbers == nullptr; }
+  bool register_major() const { return word_stride == warp_size && lane_stride == 1 && numbers == nullptr; }
   /// Word `index` of lane 0 of warp 0.
   Word* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
 };

@@ -22,11 +22,11 @@ using StepKind = ExplainedStep::Kind;
 class Restored {
  public:
   explicit Restored(const Arguments& arguments) : arguments_(arguments) {
-    for (std::uint32_t* words : arguments.destination) std::copy_n(words, lanes, registers_.emplace_back().begin());
+    for (std::uint32_t* words : arguments.destination) std::copy_n(words, warp_size, registers_.emplace_back().begin());
     if (arguments.shared != nullptr) memory_.assign(arguments.shared->bytes().begin(), arguments.shared->bytes().end());
   }
   ~Restored() {
-    for (std::size_t i = 0; i < registers_.size(); ++i) std::copy_n(registers_[i].begin(), lanes, arguments_.destination[i]);
+    for (std::size_t i = 0; i < registers_.size(); ++i) std::copy_n(registers_[i].begin(), warp_size, arguments_.destination[i]);
     if (arguments_.shared != nullptr) std::ranges::copy(memory_, arguments_.shared->bytes().begin());
   }
   Restored(const Restored&) = delete;

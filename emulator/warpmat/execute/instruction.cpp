@@ -109,7 +109,7 @@ class BatchWarp {
   RegisterList add(const OperandWords& operand, std::uint32_t* words, std::size_t stride) {
     std::uint32_t** const first = &registers_[words_];
     for (int i = 0; i < operand.words; ++i) {
-      registers_[words_] = words + i * lanes;
+      registers_[words_] = words + i * warp_size;
       strides_[words_++] = stride;
     }
     return {first, operand.words};
@@ -160,9 +160,9 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 
 void Instruction::execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(batch, warps); });
-  if (lies_plainly(*form_, batch)) return execute_plain(batch, warps, options);
+  if (usable_in_place(*form_, batch)) return execute_plain(batch, warps, options);
   const MovePlan* const moves = options.path == Path::fast && fast_ != nullptr ? fast_->moves() : nullptr;
-  const std::size_t moved = moves == nullptr || !lies_plainly(batch) ? 0 : move_directly(*moves, batch, warps);
+  const std::size_t moved = moves == nullptr || !usable_in_place(batch) ? 0 : move_directly(*moves, batch, warps);
   if (moved < warps) execute_staged(*this, batch, moved, warps, options);
 }
 
@@ -198,7 +198,7 @@ void Instruction::execute(StagedWarp& staged, std::size_t warps, const Execution
   for (std::size_t warp = staged.first(); warp < warps; ++warp) {
     try {
       staged.read(warp);
-      if (lowering_->semantics == Semantics::split_dot && staged.c_meets_earlier_d()) {
+      if (lowering_->semantics == Semantics::split_dot && staged.c_overlaps_earlier_d()) {
         execute_sequence(staged, [&] { execute_one(staged.arguments(), options); });
         continue;
       }

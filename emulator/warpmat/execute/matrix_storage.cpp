@@ -16,7 +16,7 @@ MatrixRuns matrix_runs(const Form& form) {
       MatrixRun& run = out.runs.emplace_back();
       run.reg = reg;
       run.bit = bit;
-      for (int lane = 0; lane < lanes; ++lane) {
+      for (int lane = 0; lane < warp_size; ++lane) {
         const Element e = fragment.element({lane, reg, bit});
         run.lines[static_cast<std::size_t>(lane)] = static_cast<std::uint16_t>(form.column_major ? e.column : e.row);
         run.elements[static_cast<std::size_t>(lane)] = static_cast<std::uint16_t>(form.column_major ? e.row : e.column);

@@ -21,7 +21,7 @@ struct MatrixStorage {
 /// Bytes that are consecutive in memory and in a register, for each lane: a part of what wmma.load and wmma.store move.
 struct MatrixRun {
   int reg = 0, bit = 0;  ///< start of the run in the lanes' registers
-  std::array<std::uint16_t, lanes> lines,
+  std::array<std::uint16_t, warp_size> lines,
       elements;  ///< of its first element: the row and the place in the row; of .col the column, and there
 };
 

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <vector>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -28,7 +28,7 @@ std::vector<FormOperands> of_all_forms() {
 std::span<const OperandWords> operand_words(const Form& form) {
   const auto number = static_cast<std::size_t>(&form - forms().data());
   assert(number < forms().size());
-  static constinit Lasting<std::vector<FormOperands>> all;
+  static constinit Persistent<std::vector<FormOperands>> all;
   return all.get(of_all_forms)[number];
 }
 

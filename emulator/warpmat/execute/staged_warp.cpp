@@ -22,9 +22,9 @@ SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
 bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::uint32_t* b, std::ptrdiff_t b_stride) {
   const auto distance = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) /
                         static_cast<std::ptrdiff_t>(sizeof(std::uint32_t));
-  if (a_stride == b_stride && a_stride != 0) return distance % a_stride == 0 && std::abs(distance / a_stride) < lanes;
-  for (int i = 0; i < lanes; ++i)
-    for (int j = 0; j < lanes; ++j)
+  if (a_stride == b_stride && a_stride != 0) return distance % a_stride == 0 && std::abs(distance / a_stride) < warp_size;
+  for (int i = 0; i < warp_size; ++i)
+    for (int j = 0; j < warp_size; ++j)
       if (distance + i * a_stride == j * b_stride) return true;
   return false;
 }
@@ -46,10 +46,10 @@ std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, con
   return fast_thread_moves(plan, r, p, memory, warps);
 }
 
-bool lies_plainly(const Form& form, const Batch& batch) {
+bool usable_in_place(const Form& form, const Batch& batch) {
   for (const Operand& operand : form.operands) {
     if (!(operand.written ? batch.destination.register_major() : batch.source(operand.name).register_major())) return false;
-    if (operand.kind == OperandKind::address && !lies_plainly(static_cast<const BatchMemory&>(batch))) return false;
+    if (operand.kind == OperandKind::address && !usable_in_place(static_cast<const BatchMemory&>(batch))) return false;
   }
   return true;
 }
@@ -132,7 +132,7 @@ void StagedWarp::check(int lane, std::uint64_t address) const {
 void StagedWarp::find_rows() {
   const ConstRegisterList p = arguments_.source(OperandName::p);
   const auto offset = static_cast<std::uint64_t>(batch_.offset);
-  const int rows = form_.rows_in_memory(), checked = lowering_.particulars.checks_all_addresses ? lanes : rows;
+  const int rows = form_.rows_in_memory(), checked = lowering_.exceptions.checks_all_addresses ? warp_size : rows;
   for (int lane = 0; lane < checked; ++lane) {
     const auto i = static_cast<std::size_t>(lane);
     // A 32-bit address and its offset are added modulo 2^32, as on hardware.
@@ -141,7 +141,7 @@ void StagedWarp::find_rows() {
     check(lane, address);
     addresses_[i] = address;
   }
-  for (std::size_t lane = 0; lane < lanes; ++lane) p_registers_[0][lane] = static_cast<std::uint32_t>(lane * Form::row_bytes);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) p_registers_[0][lane] = static_cast<std::uint32_t>(lane * Form::row_bytes);
   if (p.size() == 2) p_registers_[1].fill(0);
   if (form_.mnemonic == Mnemonic::ldmatrix)
     for (int lane = 0; lane < rows; ++lane) access_row(lane, false);
@@ -166,7 +166,7 @@ void StagedWarp::access_row(int lane, bool write) {
 
 // ---- Sequences that read C after they have written D ----------------------------------------------------------------------------------
 
-bool StagedWarp::c_meets_earlier_d() const {
+bool StagedWarp::c_overlaps_earlier_d() const {
   for (int i = 1; i < destination_.count; ++i)
     for (int j = 0; j < i; ++j)
       if (share_a_word(c_->word(i), c_->lane_stride, destination_.word(j), destination_.lane_stride)) return true;

@@ -19,18 +19,18 @@ namespace warpmat {
 struct MovePlan;
 
 /// Whether the reference and the kernels can use the memory in place: bytes within 32-bit addresses.
-inline bool lies_plainly(const BatchMemory& memory) {
+inline bool usable_in_place(const BatchMemory& memory) {
   return memory.rows == nullptr && memory.shared_base <= UINT32_MAX && !memory.wide_addresses;
 }
 /// Whether they can read and write the registers and memory of `batch` in place. StagedWarp executes all other batches.
-bool lies_plainly(const Form& form, const Batch& batch);
+bool usable_in_place(const Form& form, const Batch& batch);
 
 /// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr for other instructions and if there is none.
 const MovePlan* find_moves(const Instruction& instruction);
 /// Whether the kernel of `instruction` supports QuadWords.
 bool takes_quads(const Instruction& instruction);
 /// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
-/// Precondition: lies_plainly(memory).
+/// Precondition: usable_in_place(memory).
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
                             std::size_t warps);
 
@@ -49,7 +49,7 @@ class StagedWarp {
         vectors_(path == Path::fast),
         takes_quads_(vectors_ && quads),
         shares_registers_(form_.mnemonic == Mnemonic::wmma_mma),
-        own_rows_((form_.mnemonic == Mnemonic::ldmatrix || form_.mnemonic == Mnemonic::stmatrix) && !lies_plainly(memory)) {}
+        own_rows_((form_.mnemonic == Mnemonic::ldmatrix || form_.mnemonic == Mnemonic::stmatrix) && !usable_in_place(memory)) {}
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
@@ -68,7 +68,7 @@ class StagedWarp {
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
       LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
       entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &registers_[words], count, false, nullptr};
-      if (takes_quads_) offer_quads(operand, entry);
+      if (takes_quads_) assign_quads(operand, entry);
       const std::span<std::uint32_t*> pointers(&pointers_[words], static_cast<std::size_t>(count));
       words += pointers.size();
       if (addresses) address = &entry;
@@ -104,7 +104,7 @@ class StagedWarp {
   void write();
 
   /// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
-  bool c_meets_earlier_d() const;
+  bool c_overlaps_earlier_d() const;
   int destination_words() const { return destination_.count; }
   /// Copies C again, with its current value.
   void read_c();
@@ -118,7 +118,7 @@ class StagedWarp {
   void go_to(std::size_t warp);
 
   /// Lets A, C and D be in quads if the kernel supports QuadWords.
-  void offer_quads(const OperandWords& operand, LaneRegisters& entry) {
+  void assign_quads(const OperandWords& operand, LaneRegisters& entry) {
     const bool is_a = operand.name == OperandName::a, is_c = operand.name == OperandName::c;
     entry.accumulator = !is_a;
     if (is_a || is_c || operand.written) entry.quads = quads_[is_a ? 0 : is_c ? 1 : 2].data();
@@ -149,11 +149,11 @@ class StagedWarp {
   std::size_t source_count_ = 0;
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;
-  LaneRegisters *a_ = nullptr, *c_ = nullptr;                                                ///< of sources_
-  static constexpr std::size_t at_once = 4;                                                  ///< pointers that are set at once
-  static constexpr std::size_t most_words = (capacity::form_words / at_once + 1) * at_once;  ///< p may have one more
-  std::array<Register, most_words> registers_;
-  std::array<std::uint32_t*, most_words> pointers_;  ///< by words of the operands, as registers_
+  LaneRegisters *a_ = nullptr, *c_ = nullptr;                                               ///< of sources_
+  static constexpr std::size_t at_once = 4;                                                 ///< pointers that are set at once
+  static constexpr std::size_t max_words = (capacity::form_words / at_once + 1) * at_once;  ///< p may have one more
+  std::array<Register, max_words> registers_;
+  std::array<std::uint32_t*, max_words> pointers_;  ///< by words of the operands, as registers_
   Arguments arguments_;
   alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, 3> quads_;  ///< A's, C's and D's
 
@@ -161,8 +161,8 @@ class StagedWarp {
   std::optional<SharedMemory> memory_;
   Register* p_registers_ = nullptr;
   std::uint64_t memory_base_ = 0, memory_bytes_ = 0;  ///< the range of addresses, if rows are copied
-  std::array<std::uint64_t, lanes> addresses_;
-  alignas(64) std::array<std::uint8_t, static_cast<std::size_t>(lanes) * Form::row_bytes> rows_;
+  std::array<std::uint64_t, warp_size> addresses_;
+  alignas(64) std::array<std::uint8_t, static_cast<std::size_t>(warp_size) * Form::row_bytes> rows_;
 };
 
 }  // namespace warpmat

@@ -13,8 +13,8 @@
 namespace warpmat {
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 16;          // always contiguous: four lanes' words of one register
-constexpr std::size_t most_d_words = 128 * lanes;  // m64n256 with 32-bit results
+constexpr std::uint32_t chunk_bytes = 16;             // always contiguous: four lanes' words of one register
+constexpr std::size_t max_d_words = 128 * warp_size;  // m64n256 with 32-bit results
 
 /// The first line of an operand and the number of lines: the 16 rows of one warp of A, or all k.
 struct Extent {
@@ -92,7 +92,7 @@ class Reader {
   static constexpr std::uint32_t elements = 8;  // of 16 bits: a chunk of an MN-major matrix has eight lines for one k
 
   std::uint32_t* registers(std::size_t eight_lines, std::size_t depth) const {
-    return words_ + (eight_lines * tiles_.next_lines + depth * tiles_.next_depth) * lanes;
+    return words_ + (eight_lines * tiles_.next_lines + depth * tiles_.next_depth) * warp_size;
   }
 
   /// Eight elements of 16 bits of one k: each is half a word of another lane.
@@ -174,15 +174,15 @@ class TileOperands {
  public:
   TileOperands(const WgmmaForm& form, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b) : form_(form) {
     const int d_words = form.tile->operand(OperandName::d).words();
-    for (int i = 0; i < d_words; ++i) d_[static_cast<std::size_t>(i)] = d + i * lanes;
-    for (int i = 0; i < form.a_registers(); ++i) a_[static_cast<std::size_t>(i)] = a + i * lanes;
-    for (int i = 0; i < form.tile_b_registers(); ++i) b_[static_cast<std::size_t>(i)] = b + i * lanes;
+    for (int i = 0; i < d_words; ++i) d_[static_cast<std::size_t>(i)] = d + i * warp_size;
+    for (int i = 0; i < form.a_registers(); ++i) a_[static_cast<std::size_t>(i)] = a + i * warp_size;
+    for (int i = 0; i < form.tile_b_registers(); ++i) b_[static_cast<std::size_t>(i)] = b + i * warp_size;
     d_count_ = static_cast<std::size_t>(d_words);
   }
 
   /// The tiles from number `first` on.
   Warps tiles(std::size_t first, Arguments& arguments, const std::uint32_t* zeros, bool accumulates) {
-    const std::size_t b_stride = static_cast<std::size_t>(form_.tile_b_registers()) * lanes, d_stride = d_count_ * lanes;
+    const std::size_t b_stride = static_cast<std::size_t>(form_.tile_b_registers()) * warp_size, d_stride = d_count_ * warp_size;
     for (std::size_t i = 0; i < d_count_; ++i) {
       next_d_[i] = d_[i] + first * d_stride;
       next_c_[i] = accumulates ? next_d_[i] : zeros;
@@ -210,14 +210,14 @@ class TileOperands {
 /// Whether the registers are consecutive, so that the tiles can be written in place.
 bool in_sequence(RegisterList d) {
   for (std::size_t i = 1; i < d.size(); ++i)
-    if (d[i] != d[0] + i * lanes) return false;
+    if (d[i] != d[0] + i * warp_size) return false;
   return true;
 }
 
 /// Whether `count` words from `first` on are disjoint from `d`, registers in sequence.
 bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
   const std::less_equal<const std::uint32_t*> before;
-  return before(first + count, d[0]) || before(d[0] + d.size() * lanes, first);
+  return before(first + count, d[0]) || before(d[0] + d.size() * warp_size, first);
 }
 
 }  // namespace
@@ -225,14 +225,14 @@ bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
 void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata, bool accumulates,
                      const ExecutionOptions& options) const {
   const Form& tile = *form_->tile;
-  alignas(64) std::array<std::uint32_t, most_d_words> copy;
-  alignas(64) std::array<std::uint32_t, 4 * lanes> negated;
+  alignas(64) std::array<std::uint32_t, max_d_words> copy;
+  alignas(64) std::array<std::uint32_t, 4 * warp_size> negated;
   const bool in_place =
       // metadata may trap, which must change nothing
       !form_->sparse() && in_sequence(d) && apart(d, a, a_words()) && apart(d, b, b_words());
   std::uint32_t* const results = in_place ? d[0] : copy.data();
   if (accumulates && !in_place)
-    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], lanes, results + i * lanes);
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], warp_size, results + i * warp_size);
   if (immediates_.negates_a != immediates_.negates_b) {  // only products count, and their signs are exact
     const std::uint32_t signs = sign_bits(row(tile.format(OperandName::a)).bits);
     std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
@@ -258,7 +258,7 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     execute(tile, lowering(), arguments, options);
   }
   if (!in_place)
-    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * lanes, lanes, d[i]);
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
 }
 
 }  // namespace warpmat

@@ -39,8 +39,8 @@ class WARPMAT_API Wgmma {
   const Lowering& lowering() const { return lowering_of(*form_); }
 
   /// 32-bit words that read_a and read_b write: registers of 32 lanes.
-  std::size_t a_words() const { return static_cast<std::size_t>(form_->a_registers()) * lanes; }
-  std::size_t b_words() const { return static_cast<std::size_t>(form_->tiles() * form_->tile_b_registers()) * lanes; }
+  std::size_t a_words() const { return static_cast<std::size_t>(form_->a_registers()) * warp_size; }
+  std::size_t b_words() const { return static_cast<std::size_t>(form_->tiles() * form_->tile_b_registers()) * warp_size; }
 
   /// The addresses of all 16-byte chunks that a descriptor gives operand A of warp `warp` (0 to 3), and of those of B.
   [[nodiscard]] std::vector<std::uint32_t> a_chunks(std::uint64_t descriptor, int warp) const;

@@ -65,7 +65,7 @@ AtomicUpdate update_integer(AtomicOperation operation, const catalogue::ValueTyp
 
 std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a,
                               std::uint64_t b) {
-  alignas(64) std::uint64_t left[lanes] = {}, right[lanes] = {}, result[lanes] = {};
+  alignas(64) std::uint64_t left[warp_size] = {}, right[warp_size] = {}, result[warp_size] = {};
   const auto put = [&](std::uint64_t* to, std::uint64_t value) {
     const auto narrow = static_cast<std::uint32_t>(value);
     wide ? std::memcpy(to, &value, 8) : std::memcpy(to, &narrow, 4);

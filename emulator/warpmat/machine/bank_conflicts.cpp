@@ -17,7 +17,7 @@ constexpr std::uint64_t word_bytes = 4, row_bytes = word_bytes * banks;
 
 /// Whether each participating lane i accesses the same address as lane i ^ `bit`.
 bool in_pairs(std::span<const std::uint64_t> addresses, LaneMask mask, std::size_t bit) {
-  for (std::size_t lane = 0; lane < lanes; ++lane)
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
     if ((mask >> lane & 1) != 0 && ((mask >> (lane ^ bit) & 1) == 0 || addresses[lane] != addresses[lane ^ bit])) return false;
   return true;
 }
@@ -31,7 +31,7 @@ std::size_t phase_lanes(BankAccess access, std::uint32_t bytes, std::span<const 
 
 BankPhase phase_of(BankAccess access, std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask mask) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, LaneMask> words;  // by bank and word
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
     for (std::uint64_t word = addresses[lane] / word_bytes; word <= (addresses[lane] + bytes - 1) / word_bytes; ++word)
       words[{word % banks, word}] |= lane_bit(static_cast<int>(lane));
@@ -52,12 +52,12 @@ BankPhase phase_of(BankAccess access, std::uint32_t bytes, std::span<const std::
 
 std::vector<BankPhase> bank_phases(BankAccess access, std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask mask) {
   constexpr std::uint32_t most = 16;
-  if (!std::has_single_bit(bytes) || bytes > most || addresses.size() != lanes)
+  if (!std::has_single_bit(bytes) || bytes > most || addresses.size() != warp_size)
     throw std::invalid_argument("a warp accesses 1, 2, 4, 8 or 16 bytes in each lane, and has 32 addresses");
   const std::size_t size = phase_lanes(access, bytes, addresses, mask);
   std::vector<BankPhase> phases;
-  for (std::size_t first = 0; first < lanes; first += size) {
-    const LaneMask of_phase = size >= lanes ? all_lanes : (lane_bit(static_cast<int>(size)) - 1) << first;
+  for (std::size_t first = 0; first < warp_size; first += size) {
+    const LaneMask of_phase = size >= warp_size ? all_lanes : (lane_bit(static_cast<int>(size)) - 1) << first;
     if ((mask & of_phase) != 0) phases.push_back(phase_of(access, bytes, addresses, mask & of_phase));
   }
   return phases;
@@ -78,7 +78,7 @@ Evidence bank_evidence(Hardware hardware, BankAccess access, std::uint32_t bytes
 GlobalRequest global_request(std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask mask) {
   constexpr std::uint64_t sector = 32, line = 128;
   std::set<std::uint64_t> sectors, lines, places;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
     for (std::uint64_t i = 0; i < bytes; ++i) {
       const std::uint64_t at = addresses[lane] + i;

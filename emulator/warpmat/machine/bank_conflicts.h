@@ -61,7 +61,7 @@ WARPMAT_LOCAL inline constexpr int banks = 32;
 /// any number of bytes from 1 on.
 struct GlobalRequest {
   int sectors = 0, lines = 0;
-  int least_sectors = 0;  ///< sectors that the same number of distinct bytes would fill
+  int min_sectors = 0;  ///< sectors that the same number of distinct bytes would fill
 };
 [[nodiscard]] WARPMAT_API GlobalRequest global_request(std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask lanes);
 

@@ -11,8 +11,8 @@
 namespace warpmat::machine {
 namespace {
 
-constexpr int warp_slice = 4096;     // operations until the next warp has its turn
-constexpr int turn_accesses = 1024;  // operations with an order among blocks, until the next block has its turn
+constexpr int warp_slice = 4096;            // operations until the next warp is scheduled
+constexpr int reservation_accesses = 1024;  // ordered operations until the next block gets the reservation
 
 /// A step of xorshift64* (Vigna, 2016).
 std::uint64_t next_random(std::uint64_t& state) {
@@ -35,10 +35,10 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
   const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
   random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
-  for (std::uint64_t first = 0; first < threads; first += lanes) {
-    const std::uint64_t count = std::min<std::uint64_t>(threads - first, lanes);
+  for (std::uint64_t first = 0; first < threads; first += warp_size) {
+    const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
     warps_.push_back(std::make_unique<WarpState>(*this, static_cast<int>(warps_.size()),
-                                                 count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1));
+                                                 count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1));
   }
   warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   order_.resize(warps_.size());
@@ -63,17 +63,17 @@ std::uint64_t Block::operations() const {
   return sum;
 }
 
-bool Block::use_turn() {
-  return --turn_left_ >= 0;
+bool Block::use_reservation() {
+  return --reservation_left_ >= 0;
 }
 
-void Block::begin_turn(bool has_turn) {
-  has_turn_ = has_turn;
-  turn_left_ = turn_accesses;
+void Block::begin_reservation(bool has_reservation) {
+  has_reservation_ = has_reservation;
+  reservation_left_ = reservation_accesses;
 }
 
 Block::Status Block::run() {
-  const RoundingMode mode(RoundingMode::nearest);  // what the scalar kernels ask for
+  const RoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
   const bool alone = cluster_.size() == 1;
   while (finished_ < warps_.size()) {
     if (slice_ <= 0) begin_slice();
@@ -87,8 +87,8 @@ Block::Status Block::run() {
                 KernelTrap::Kind::limit);
     if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed))
       warp.trap(-1, std::nullopt, "the launch was stopped from outside", KernelTrap::Kind::limit);
-    if (status == WarpState::Status::needs_turn) return Status::needs_turn;
-    if (status == WarpState::Status::turn_is_over) return Status::turn_is_over;
+    if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;
+    if (status == WarpState::Status::reservation_is_over) return Status::reservation_is_over;
     const bool stuck = warp.polls() && all_wait();
     if (stuck && alone) report_deadlock({});
     if (!was_finished && warp.finished()) {
@@ -106,14 +106,14 @@ Block::Status Block::run() {
   return Status::finished;
 }
 
-/// A load that nobody has waited for ends with its block: pipelines fetch stages beyond the last tile, and an H200 takes that.
+/// A bulk load that no thread has waited for ends with its block: pipelines prefetch stages beyond the last tile, and an H200 accepts that.
 void Block::end() {
   check_warpgroups();
   for (const auto& warp : warps_) warp->check_max_registers();
   if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
 }
 
-/// A warp's slice is whole in every run: where it waits for the turn in between, it goes on with the rest.
+/// A warp's slice has the same length in every run: a warp that waits for the reservation continues with the rest of its slice.
 void Block::begin_slice() {
   slice_ = warp_slice;
   if (launch_.options.schedule == 0) return;
@@ -127,7 +127,7 @@ void Block::check_barrier(int id) {
   if (!state.in_use) return;
   std::uint32_t expected = state.expected;
   if (expected == 0)
-    for (const auto& warp : warps_) expected += warp->finished() ? 0u : static_cast<std::uint32_t>(lanes);
+    for (const auto& warp : warps_) expected += warp->finished() ? 0u : static_cast<std::uint32_t>(warp_size);
   if (state.arrived < expected || state.arrived == 0) return;
   const BarrierState done = state;
   state = {};
@@ -157,7 +157,7 @@ void Block::check_all_barriers() {
   for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) check_barrier(id);
 }
 
-/// Traps where a warp has ended without a product that another warp of its warpgroup has executed.
+/// Traps if a warp has exited without a product that another warp of its warpgroup has executed.
 void Block::check_warpgroups() const {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
     const WarpgroupIssues& group = warpgroups_[g];
@@ -201,7 +201,7 @@ std::string Block::describe_waiting() {
   return text;
 }
 
-/// The report's place is that of a warp that polls, if one does: what it waits for is what is missing.
+/// Names the statement of a warp that polls, if there is one: that warp shows what is missing.
 void Block::report_deadlock(const std::string& others) {
   const WarpState* first = nullptr;
   for (const auto& warp : warps_) {
@@ -214,7 +214,7 @@ void Block::report_deadlock(const std::string& others) {
       if (!warp->finished()) warp->check_gathering();
   const std::string text = describe_waiting();
   first->trap(-1, std::nullopt,
-              fmt::format("deadlock: no warp of the {} can go on: {}{}", cluster_.size() == 1 ? "block" : "cluster", text, others),
+              fmt::format("deadlock: no warp of the {} can continue: {}{}", cluster_.size() == 1 ? "block" : "cluster", text, others),
               KernelTrap::Kind::deadlock);
 }
 

@@ -42,17 +42,17 @@ std::size_t Cluster::warps() const {
   return blocks_.size() * blocks_.front()->warps().size();
 }
 
-Cluster::Status Cluster::run(bool has_turn) {
+Cluster::Status Cluster::run(bool has_reservation) {
   progress_before_ = progress_;
-  for (const auto& block : blocks_) block->begin_turn(has_turn);
-  std::size_t waiting = 0;  // blocks in a row that could not go on
+  for (const auto& block : blocks_) block->begin_reservation(has_reservation);
+  std::size_t waiting = 0;  // consecutive blocks that could not continue
   std::uint64_t seen = progress_;
   while (ended_ < blocks_.size()) {
     Block& block = *blocks_[next_];
     if (!block.finished()) {
       switch (block.run()) {
-        case Block::Status::needs_turn: return Status::needs_turn;
-        case Block::Status::turn_is_over: return Status::turn_is_over;
+        case Block::Status::needs_reservation: return Status::needs_reservation;
+        case Block::Status::reservation_is_over: return Status::reservation_is_over;
         case Block::Status::finished: ++ended_; [[fallthrough]];
         case Block::Status::yielded: waiting = 0; break;
         case Block::Status::waits: waiting = progress_ == seen ? waiting + 1 : 1; break;
@@ -75,7 +75,7 @@ void Cluster::check_barrier() {
   make_progress();
   for (const auto& block : blocks_) {
     if (block->races() != nullptr)
-      block->races()->complete(cluster_barrier_of(barrier_phases_));  // all have left the phase before the last
+      block->races()->complete(cluster_barrier_of(barrier_phases_));  // all threads have left the phase before the last
     block->publish_all();
     for (const auto& warp : block->warps()) warp->leave_cluster_barrier();
   }

@@ -21,7 +21,7 @@ class ConstantCopy {
     if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
     for (const code::Relocation& relocation : program.constant_relocations) {
       const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
-      for (int lane = 0; lane < lanes; ++lane)
+      for (int lane = 0; lane < warp_size; ++lane)
         std::memcpy(begin_ + relocation.at + static_cast<std::size_t>(lane * relocation.bytes), &value,
                     static_cast<std::size_t>(relocation.bytes));
     }

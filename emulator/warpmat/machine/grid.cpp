@@ -17,7 +17,7 @@ class Grid {
   Grid(const LaunchState& launch, int jobs)
       : launch_(launch),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
-        most_begun_(static_cast<std::size_t>(4 * jobs)) {}
+        max_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
   /// The loop of one thread: runs blocks until all have ended.
   void work() {
@@ -41,7 +41,7 @@ class Grid {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  static constexpr std::uint64_t fewest_idle_turns = 1024;  // of 1024 accesses each
+  static constexpr std::uint64_t fewest_idle_reservations = 1024;  // of 1024 accesses each
 
   struct Begun {
     std::unique_ptr<Cluster> cluster;
@@ -52,11 +52,11 @@ class Grid {
   /// The block with the reservation if no thread runs it; else one that need not wait for it.
   std::uint64_t choose() {
     if (failed_ || ended_ == size_) return none;
-    const auto with_turn = begun_.find(turn_);
-    if (with_turn == begun_.end()) return begin(turn_);
-    if (!with_turn->second.running) return turn_;
+    const auto with_reservation = begun_.find(reservation_);
+    if (with_reservation == begun_.end()) return begin(reservation_);
+    if (!with_reservation->second.running) return reservation_;
     while (next_ < size_ && (begun_.contains(next_) || is_ended(next_))) ++next_;
-    if (next_ < size_ && begun_.size() < most_begun_) return begin(next_);
+    if (next_ < size_ && begun_.size() < max_begun_) return begin(next_);
     return none;
   }
 
@@ -71,13 +71,13 @@ class Grid {
     Begun& begun = begun_[number];
     if (begun.trap != nullptr) return fail(begun.trap);
     begun.running = true;
-    const bool has_turn = turn_ == number;
+    const bool has_reservation = reservation_ == number;
     lock.unlock();
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
     try {
       if (begun.cluster == nullptr) begun.cluster = std::make_unique<Cluster>(launch_, number);
-      status = begun.cluster->run(has_turn);
+      status = begun.cluster->run(has_reservation);
     } catch (...) {
       trap = std::current_exception();
     }
@@ -85,24 +85,24 @@ class Grid {
     begun.running = false;
     if (trap != nullptr) {
       // A trap counts only when its block gets the reservation: lower blocks may trap first.
-      if (turn_ != number) {
+      if (reservation_ != number) {
         begun.trap = trap;
         return;
       }
       fail(trap);
     } else if (status == Cluster::Status::finished) {
       end(number);
-    } else if (status == Cluster::Status::turn_is_over) {
+    } else if (status == Cluster::Status::reservation_is_over) {
       check_idle(*begun.cluster);
-      pass_turn();
+      pass_reservation();
     }
   }
 
   /// Detects blocks that only wait for each other, reservation after reservation.
   void check_idle(Cluster& cluster) {
-    idle_turns_ = cluster.idle_turn() ? idle_turns_ + 1 : 0;
+    idle_reservations_ = cluster.idle_reservation() ? idle_reservations_ + 1 : 0;
     const std::uint64_t rounds = 4 + 2 * cluster.warps();  // within one reservation some warps may not have reached their access
-    if (idle_turns_ < std::max<std::uint64_t>(fewest_idle_turns, rounds * (size_ - ended_))) return;
+    if (idle_reservations_ < std::max<std::uint64_t>(fewest_idle_reservations, rounds * (size_ - ended_))) return;
     try {
       cluster.report_deadlock();
     } catch (...) {
@@ -121,32 +121,32 @@ class Grid {
     result_.operations += begun.cluster->operations();
     begun_.erase(number);
     ended_late_.insert({number, true});
-    idle_turns_ = 0;
+    idle_reservations_ = 0;
     while (ended_late_.erase(ended_before_) != 0) {
       result_.printed += printed_[ended_before_];
       printed_.erase(ended_before_);
       ++ended_before_;
     }
     ++ended_;
-    if (turn_ == number && ended_ < size_) pass_turn();
+    if (reservation_ == number && ended_ < size_) pass_reservation();
   }
 
-  void pass_turn() {
-    do turn_ = (turn_ + 1) % size_;
-    while (is_ended(turn_));
+  void pass_reservation() {
+    do reservation_ = (reservation_ + 1) % size_;
+    while (is_ended(reservation_));
   }
 
   const LaunchState& launch_;
   std::uint64_t size_;
-  std::size_t most_begun_;
+  std::size_t max_begun_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Begun> begun_;
   std::map<std::uint64_t, bool> ended_late_;  ///< ended while a lower one has not
   std::map<std::uint64_t, std::string> printed_;
   std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
-  std::uint64_t ended_ = 0, next_ = 0, turn_ = 0;
-  std::uint64_t idle_turns_ = 0;  ///< consecutive reservations without progress
+  std::uint64_t ended_ = 0, next_ = 0, reservation_ = 0;
+  std::uint64_t idle_reservations_ = 0;  ///< consecutive reservations without progress
   bool failed_ = false;
   std::exception_ptr trap_;
   LaunchResult result_;

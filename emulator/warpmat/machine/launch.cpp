@@ -15,7 +15,7 @@
 namespace warpmat {
 namespace {
 
-constexpr std::uint64_t most_threads = 1024;
+constexpr std::uint64_t thread_limit = 1024;
 constexpr std::uint32_t most_shared_bytes = 227 << 10;
 constexpr int deepest_recursion = 64;
 
@@ -34,12 +34,13 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
   const Dim3 block = config.block;
   if (config.grid.count() == 0 || block.count() == 0)
     throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
-  if (block.count() > most_threads || block.x > 1024 || block.y > 1024 || block.z > 64)
+  if (block.count() > thread_limit || block.x > 1024 || block.y > 1024 || block.z > 64)
     throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
-                                            most_threads, block.x, block.y, block.z));
+                                            thread_limit, block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
   std::int64_t most = 1;
-  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{most_threads} + 1);  // more cannot be exceeded
+  // a larger product cannot be exceeded
+  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{thread_limit} + 1);
   if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
                                             readable_name(program.entry), most, block.count()));
@@ -53,9 +54,9 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
                                             config.shared_bytes, program.shared_bytes, most_shared_bytes));
 }
 
-/// The cluster that the launch has: what it asks for, or what the entry is compiled for.
+/// The cluster size: the launch's, or the one for which the entry is compiled.
 Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
-  constexpr std::uint64_t most_blocks = 16;
+  constexpr std::uint64_t max_blocks = 16;
   const std::int64_t* const required = program.limits.required_cluster;
   Dim3 cluster = config.cluster;
   if (required[0] > 0) {
@@ -67,9 +68,9 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
     cluster = wanted;
   }
   const std::uint64_t count = cluster.count();
-  const auto most = static_cast<std::uint64_t>(program.limits.most_cluster_blocks);
-  if (count == 0 || count > most_blocks || (most != 0 && count > most))
-    throw std::invalid_argument(fmt::format("a cluster of {} blocks: there are from 1 to {}", count, most != 0 ? most : most_blocks));
+  const auto most = static_cast<std::uint64_t>(program.limits.max_cluster_blocks);
+  if (count == 0 || count > max_blocks || (most != 0 && count > most))
+    throw std::invalid_argument(fmt::format("a cluster of {} blocks: there are from 1 to {}", count, most != 0 ? most : max_blocks));
   if (count > 1 && program.target->number < 90)
     throw std::invalid_argument(fmt::format("clusters of blocks need sm_90 or later; the target is {}", program.target->name));
   const Dim3 grid = config.grid;
@@ -79,7 +80,7 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
   return cluster;
 }
 
-/// Whether the program has bulk copies or products of warpgroups that read shared memory: then it matters which stores they may see.
+/// Whether the program has bulk copies or warpgroup products that read shared memory, so that the visibility of stores matters.
 bool reads_shared_asynchronously(const code::Program& program) {
   return !program.products.empty() || std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
     return copy.kind == code::BulkCopy::Kind::store || copy.kind == code::BulkCopy::Kind::between_blocks;
@@ -104,7 +105,7 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
   return bytes;
 }
 
-/// The module's variables: once in each memory, with their initial contents, each a buffer of its own. Returns their addresses.
+/// Places the module's variables once in each memory, each in its own buffer with its initial contents. Returns their addresses.
 const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory) {
   const auto [place, added] = memory.modules().try_emplace(program.module);
   std::vector<std::uint64_t>& addresses = place->second;
@@ -124,7 +125,7 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   return addresses;
 }
 
-/// Bytes that function `index` and all that it calls need, one inside the other.
+/// The bytes that function `index` and its nested calls need.
 struct Depth {
   std::uint64_t frame = 0, local = 0;
   bool recursive = false;
@@ -170,8 +171,9 @@ std::vector<std::string> Module::entries() const {
 }
 
 Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
-    : program_(std::make_shared<const code::Program>(code::resolve(
-          module.syntax(), entry, options.target.empty() ? nullptr : &target(options.target), {.contract = options.contract, .sums = options.sums}))) {}
+    : program_(std::make_shared<const code::Program>(code::resolve(module.syntax(), entry,
+                                                                   options.target.empty() ? nullptr : &target(options.target),
+                                                                   {.contract = options.contract, .sums = options.sums}))) {}
 
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
   const std::vector<code::Variable>& variables = kernel.program().module_variables;

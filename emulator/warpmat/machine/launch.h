@@ -43,7 +43,7 @@ class Observer;
 /// Parsed PTX: entries, functions and variables. Cheap to copy, immutable.
 class WARPMAT_API Module {
  public:
-  /// Throws SyntaxError with every place that is not PTX.
+  /// Throws SyntaxError listing every place that is not PTX.
   explicit Module(std::string text);
 
   /// The names of the entries.
@@ -55,16 +55,16 @@ class WARPMAT_API Module {
 };
 
 struct KernelOptions {
-  std::string_view target = {};                  ///< the GPU to be ("sm_90a"); else the module's own .target
-  bool contract = true;                          ///< whether unrounded mul and add become fma as in ptxas; false is its --fmad=false
+  std::string_view target = {};                  ///< the GPU to emulate ("sm_90a"); by default the module's own .target
+  bool contract = true;                          ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
   const std::vector<SumInCode>* sums = nullptr;  ///< what machine code shows, which goes before the rule: docs/assembler.md
 };
 
-/// An entry, ready to run on a target. Cheap to copy, immutable, usable from many threads.
+/// An entry, resolved for a target. Cheap to copy, immutable, thread-safe.
 class WARPMAT_API Kernel {
  public:
-  /// `entry`: the name in PTX, or its C++ name with or without parameter types, where one entry alone has it: "gemm" of _Z4gemmPf.
-  /// Throws SyntaxError with every statement that cannot be executed, std::invalid_argument for an unknown entry or target.
+  /// `entry`: the name in PTX, or its C++ name with or without parameter types, if only one entry has it: "gemm" of _Z4gemmPf.
+  /// Throws SyntaxError listing every statement that cannot be executed, and std::invalid_argument for an unknown entry or target.
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
   explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
 
@@ -97,60 +97,61 @@ class Argument {
 struct LaunchConfig {
   Dim3 grid = {}, block = {};
   std::uint32_t shared_bytes = 0;  ///< of dynamic shared memory
-  Dim3 cluster = {};               ///< blocks that run together; the entry's .reqnctapercluster where it is one block
+  Dim3 cluster = {};               ///< blocks that run together; if it is one block, the entry's .reqnctapercluster
 };
 
-/// What is checked besides what always is: bounds, alignment, lanes that must take part, deadlocks. See docs/launch.md.
+/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/launch.md.
 struct Checks {
-  bool uninitialised = true;  ///< shared memory that nobody has written decides something
-  bool copies = true;         ///< what cp.async brings is read before it is waited for, or by other warps before a barrier
-  bool races = false;         ///< two warps access a byte of shared memory, one of them writes, and nothing orders them
-  bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult has it
-  bool fences = true;  ///< with `copies`: a bulk copy reads what no fence.proxy.async shows it. If false, LaunchResult::warnings says so
+  bool uninitialised = true;  ///< an uninitialised value of shared memory affects control flow, an address or global memory
+  bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
+  bool races = false;         ///< two warps access a byte of shared memory, at least one writes, and no synchronisation orders them
+  bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
+  bool fences = true;  ///< with `copies`: a bulk copy reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
 };
 
 struct LaunchOptions {
-  int jobs = 1;                       ///< threads; 0: as many as there are cores. The result does not depend on it
+  int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
   std::uint64_t schedule = 0;         ///< 0: warps in order; else the seed of another order
   ExecutionOptions execution = {};    ///< of the matrix instructions
-  std::uint64_t most_operations = 0;  ///< 0: no limit; else a trap for a block that executes more
+  std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
   Checks checks = {};
-  const std::atomic<bool>* stop = nullptr;  ///< once true, the launch soon ends with a trap of kind `limit`; from any thread
-  machine::Observer* observer = nullptr;    ///< sees every operation and access; then one thread runs all blocks
+  /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
+  const std::atomic<bool>* stop = nullptr;
+  machine::Observer* observer = nullptr;  ///< receives every operation and access; forces one thread
 };
 
 struct LaunchResult {
-  std::string printed;           ///< by vprintf, in the order of the blocks
+  std::string printed;           ///< output of vprintf, in the order of the blocks
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
-  /// What a GPU may answer otherwise, for each statement that did it the first time, in the order of the statements: KernelTrap's text.
+  /// Statements whose results a GPU may not reproduce: KernelTrap's text for the first occurrence of each, in statement order.
   std::vector<std::string> warnings = {};
   /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
   /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
   std::vector<std::string> absent_lanes = {};
 };
 
-/// What a kernel did wrong: it ends there.
+/// An error of a kernel, which ends the launch.
 class WARPMAT_API KernelTrap : public std::runtime_error {
  public:
   enum class Kind : std::uint8_t {
-    misuse,        ///< lanes, operands or barriers are not as PTX wants them
+    misuse,        ///< lanes, operands or barriers violate PTX's rules
     undefined,     ///< the ISA does not define what a matrix instruction's operand holds, or what a shuffle reads: Checks::lanes
-    misaligned,    ///< an address is no multiple of what is accessed
-    out_of_range,  ///< an access outside of its memory
-    unwritten,     ///< shared memory that nobody has written decides something: Checks::uninitialised
-    unordered,     ///< nothing orders two accesses: Checks::copies, Checks::races
-    deadlock,      ///< nobody can go on
+    misaligned,    ///< an address is not a multiple of the access size
+    out_of_range,  ///< an access outside its memory
+    unwritten,     ///< an uninitialised value affects the result: Checks::uninitialised
+    unordered,     ///< two accesses are not ordered: Checks::copies, Checks::races
+    deadlock,      ///< every warp that has not exited waits
     limit,         ///< LaunchOptions::most_operations
-    stopped,       ///< the kernel executes a trap, or an assertion of its own failed
+    stopped,       ///< the kernel executed a trap, or its own assertion failed
   };
   struct Site {
     std::string kernel;
     Dim3 block{0, 0, 0};
     int warp = 0;
-    int lane = -1;          ///< -1 where no single lane is to blame
+    int lane = -1;          ///< -1 if no single lane is at fault
     int line = 0;           ///< of the PTX
-    std::string statement;  ///< its opcode
-    std::string source;     ///< "file.cu:12", where .loc tells
+    std::string statement;  ///< the opcode
+    std::string source;     ///< "file.cu:12", if the PTX has .loc
   };
   KernelTrap(Site site, std::optional<std::uint64_t> address, const std::string& reason, Kind kind = Kind::misuse);
 
@@ -165,8 +166,8 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
 /// std::invalid_argument.
 [[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
 
-/// Runs a kernel to its end. `arguments` are checked against the entry's parameters. Throws std::invalid_argument where grid, block, shared
-/// memory or arguments do not fit, KernelTrap for what the kernel does wrong; memory then holds what was written until then.
+/// Runs a kernel to its end. Checks `arguments` against the entry's parameters. Throws std::invalid_argument if grid, block, shared memory
+/// or arguments do not fit, and KernelTrap for an error of the kernel; `memory` then holds what was written so far.
 WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory,
                                 const std::vector<Argument>& arguments, const LaunchOptions& options = {});
 

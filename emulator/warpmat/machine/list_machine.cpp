@@ -21,14 +21,14 @@ std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint3
   return addresses;
 }
 
-/// A grid of one block of one warp, without checks of what nobody has written: in a list all memory is zero at first.
+/// A grid of one block of one warp. It does not check for uninitialised values: all memory of a list is initially zero.
 class OneWarp : public ListMachine {
  public:
   OneWarp(const Program& program, std::uint32_t shared_base)
       : program_(placed(program, shared_base)),
         constants_(program_, variable_addresses(program, shared_base)),
         launch_{.program = program_,
-                .config = {.grid = {}, .block = {lanes}},
+                .config = {.grid = {}, .block = {warp_size}},
                 .options = {.checks = {.uninitialised = false, .copies = false}},
                 .memory = memory_,
                 .constants = constants_.begin(),
@@ -38,9 +38,9 @@ class OneWarp : public ListMachine {
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
-    const RoundingMode mode(RoundingMode::nearest);  // what the scalar kernels ask for
+    const RoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
     machine::Block& block = cluster_.block(0);
-    block.begin_turn(true);
+    block.begin_reservation(true);
     block.borrow(shared);
     try {
       block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));

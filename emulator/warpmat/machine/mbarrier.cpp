@@ -7,9 +7,9 @@
 namespace warpmat::machine {
 namespace {
 
-// From the low bits: 20 of missing arrivals, 20 of expected ones, 21 of bytes (with a sign), the phase.
+// From the low bits: 20 bits of missing arrivals, 20 of expected ones, 21 of signed pending bytes, 1 of phase.
 constexpr int expected_at = 20, bytes_at = 40, phase_at = 63;
-constexpr std::int64_t most_bytes = (std::int64_t{1} << 20) - 1;  // PTX ISA 9.1 section 9.7.13.15.2: the tx-count's range
+constexpr std::int64_t max_bytes = (std::int64_t{1} << 20) - 1;  // PTX ISA 9.1 section 9.7.13.15.2: the tx-count's range
 
 /// "1 arrival", "3 arrivals".
 std::string arrivals(std::uint64_t count) {
@@ -24,11 +24,11 @@ MbarrierWord MbarrierWord::begin(std::uint64_t count) {
 }
 
 std::uint64_t MbarrierWord::missing() const {
-  return bits_ & most_mbarrier_count;
+  return bits_ & max_mbarrier_count;
 }
 
 std::uint64_t MbarrierWord::expected() const {
-  return bits_ >> expected_at & most_mbarrier_count;
+  return bits_ >> expected_at & max_mbarrier_count;
 }
 
 std::int64_t MbarrierWord::bytes() const {
@@ -65,23 +65,23 @@ std::optional<std::string> MbarrierWord::arrive_and_drop(std::uint64_t count) {
 }
 
 std::optional<std::string> MbarrierWord::expect(std::uint64_t added) {
-  if (added > static_cast<std::uint64_t>(most_bytes) || bytes() + static_cast<std::int64_t>(added) > most_bytes)
-    return fmt::format("{} bytes more are expected where {} are: an mbarrier counts to {}", added, bytes(), most_bytes);
+  if (added > static_cast<std::uint64_t>(max_bytes) || bytes() + static_cast<std::int64_t>(added) > max_bytes)
+    return fmt::format("{} bytes more are expected where {} are: an mbarrier counts to {}", added, bytes(), max_bytes);
   set(missing(), expected(), bytes() + static_cast<std::int64_t>(added), phase());
   complete_phase();
   return std::nullopt;
 }
 
 std::optional<std::string> MbarrierWord::complete(std::uint64_t came) {
-  if (came > static_cast<std::uint64_t>(most_bytes) || bytes() - static_cast<std::int64_t>(came) < -most_bytes)
-    return fmt::format("{} bytes more have come where {} are expected: an mbarrier counts to {}", came, bytes(), most_bytes);
+  if (came > static_cast<std::uint64_t>(max_bytes) || bytes() - static_cast<std::int64_t>(came) < -max_bytes)
+    return fmt::format("{} bytes more have come where {} are expected: an mbarrier counts to {}", came, bytes(), max_bytes);
   set(missing(), expected(), bytes() - static_cast<std::int64_t>(came), phase());
   complete_phase();
   return std::nullopt;
 }
 
 std::optional<std::string> MbarrierWord::add_missing() {
-  if (missing() >= most_mbarrier_count) return fmt::format("an mbarrier counts to {} arrivals", most_mbarrier_count);
+  if (missing() >= max_mbarrier_count) return fmt::format("an mbarrier counts to {} arrivals", max_mbarrier_count);
   set(missing() + 1, expected(), bytes(), phase());
   return std::nullopt;
 }

@@ -10,7 +10,7 @@ namespace warpmat::machine {
 /// is opaque. The state that an arrival returns is the previous word.
 class MbarrierWord {
  public:
-  /// A barrier of `count` arrivals, in phase 0. `count` is from 1 to most_mbarrier_count.
+  /// A barrier of `count` arrivals, in phase 0. `count` is from 1 to max_mbarrier_count.
   static MbarrierWord begin(std::uint64_t count);
   explicit MbarrierWord(std::uint64_t bits) : bits_(bits) {}
 

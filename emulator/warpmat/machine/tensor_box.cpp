@@ -5,7 +5,7 @@
 namespace warpmat::machine {
 namespace {
 
-using Coordinates = std::array<std::int64_t, TensorMap::most_dimensions>;
+using Coordinates = std::array<std::int64_t, TensorMap::max_dimensions>;
 
 /// The row that begins at these coordinates; the caller sets `shared`.
 TensorRow row_at(const TensorMap& map, const Coordinates& at) {

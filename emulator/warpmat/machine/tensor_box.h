@@ -10,9 +10,9 @@ namespace warpmat::machine {
 
 /// The starting coordinates of a copy with a tensor map.
 struct TensorPlace {
-  std::array<std::int32_t, TensorMap::most_dimensions> coordinates{};
+  std::array<std::int32_t, TensorMap::max_dimensions> coordinates{};
   /// im2col: offsets from the base of the filter to the copied element, along W, {H, {D}}.
-  std::array<std::uint16_t, TensorMap::most_dimensions - 2> offsets{};
+  std::array<std::uint16_t, TensorMap::max_dimensions - 2> offsets{};
 };
 
 /// A row of a copy: bytes that are contiguous in global memory.

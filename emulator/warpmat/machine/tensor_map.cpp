@@ -27,7 +27,7 @@ const TypeRow& row(TensorMap::Type type) {
 
 /// Maximum bytes of a box as the driver counts them. The driver of CUDA 13.0 accepted 196,608 and refused 311,296; the exact limit is
 /// assumed.
-constexpr std::uint64_t most_box_bytes = std::uint64_t{1} << 18;
+constexpr std::uint64_t max_box_bytes = std::uint64_t{1} << 18;
 
 constexpr std::uint32_t mark = 0x70616d74;  // "tmap"
 
@@ -52,14 +52,14 @@ std::uint64_t span_of(TensorMap::Swizzle swizzle) {
 }
 
 std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_t i) {
-  constexpr std::uint64_t most_elements = std::uint64_t{1} << 32, most_stride = std::uint64_t{1} << 40;
-  if (map.dims[i] == 0 || map.dims[i] > most_elements)
+  constexpr std::uint64_t max_elements = std::uint64_t{1} << 32, max_stride = std::uint64_t{1} << 40;
+  if (map.dims[i] == 0 || map.dims[i] > max_elements)
     return fmt::format("dimension {} has {} elements: there are from 1 to 2^32", i, map.dims[i]);
   if (map.element_strides[i] == 0 || map.element_strides[i] > 8)
     return fmt::format("element stride {} of dimension {}: it is from 1 to 8", map.element_strides[i], i);
   if (i == 0) return std::nullopt;
   const std::uint64_t unit = map.interleave == TensorMap::Interleave::bytes_32 ? 32 : 16, stride = map.strides[i - 1];
-  if (stride % unit != 0 || stride >= most_stride)
+  if (stride % unit != 0 || stride >= max_stride)
     return fmt::format("stride {} of dimension {}: it is a multiple of {} below 2^40", stride, i, unit);
   return std::nullopt;
 }
@@ -81,7 +81,7 @@ std::optional<std::string> problem_of_tile(const TensorMap& map) {
   // The driver rounds box / element stride down, even if a copy moves one element more.
   std::uint64_t counted = map.element_bytes();
   for (std::size_t i = 0; i < map.rank; ++i) counted *= map.box[i] / map.element_strides[i];
-  if (counted > most_box_bytes) return fmt::format("the box has {} bytes: the driver takes maps of at most {}", counted, most_box_bytes);
+  if (counted > max_box_bytes) return fmt::format("the box has {} bytes: the driver takes maps of at most {}", counted, max_box_bytes);
   return std::nullopt;
 }
 
@@ -143,7 +143,7 @@ std::uint64_t TensorMap::row_pitch() const {
 }
 
 std::optional<std::string> TensorMap::problem() const {
-  if (rank == 0 || rank > most_dimensions) return fmt::format("a tensor has from 1 to 5 dimensions, not {}", rank);
+  if (rank == 0 || rank > max_dimensions) return fmt::format("a tensor has from 1 to 5 dimensions, not {}", rank);
   if (interleave != Interleave::none && rank < 3) return fmt::format("an interleaved tensor has at least 3 dimensions, not {}", rank);
   const std::uint64_t unit = interleave == Interleave::bytes_32 ? 32 : 16;
   if (address % unit != 0) return fmt::format("the tensor's address {:#x} is not a multiple of {}", address, unit);
@@ -176,7 +176,7 @@ TensorMap::Encoded TensorMap::encode_unchecked() const {
   }
   layout.channels = static_cast<std::uint16_t>(channels);
   layout.pixels = static_cast<std::uint16_t>(pixels);
-  for (std::size_t i = 0; i < most_dimensions; ++i) {
+  for (std::size_t i = 0; i < max_dimensions; ++i) {
     layout.last_of_dims[i] = static_cast<std::uint32_t>(dims[i] - 1);
     layout.box[i] = static_cast<std::uint16_t>(box[i]);
     layout.element_strides[i] = static_cast<std::uint8_t>(element_strides[i]);
@@ -190,7 +190,7 @@ std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded
   Layout layout;
   if (encoded.size() < bytes) return std::nullopt;
   std::memcpy(&layout, encoded.data(), sizeof layout);
-  const bool known = layout.mark == mark && layout.type < types.size() && layout.rank >= 1 && layout.rank <= most_dimensions &&
+  const bool known = layout.mark == mark && layout.type < types.size() && layout.rank >= 1 && layout.rank <= max_dimensions &&
                      layout.interleave <= 2 && layout.swizzle <= 3 && layout.l2_promotion <= 3 && layout.fill <= 1 && layout.mode <= 1;
   if (!known) return std::nullopt;
   TensorMap map;
@@ -207,7 +207,7 @@ std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded
   std::ranges::copy(layout.upper_corner, map.upper_corner.begin());
   map.channels = layout.channels;
   map.pixels = layout.pixels;
-  for (std::size_t i = 0; i < most_dimensions; ++i) {
+  for (std::size_t i = 0; i < max_dimensions; ++i) {
     map.dims[i] = std::uint64_t{layout.last_of_dims[i]} + 1;
     map.box[i] = layout.box[i];
     map.element_strides[i] = layout.element_strides[i];

@@ -25,18 +25,18 @@ struct WARPMAT_API TensorMap {
   enum class L2Promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };
   enum class Fill : std::uint8_t { zeros, nan };
   enum class Mode : std::uint8_t { tile, im2col };
-  static constexpr std::size_t most_dimensions = 5;
+  static constexpr std::size_t max_dimensions = 5;
   static constexpr std::size_t bytes = 128;     ///< of an encoded map
   static constexpr std::size_t alignment = 64;  ///< of its address
   using Encoded = std::array<std::uint8_t, bytes>;
 
   Type type = Type::u8;
-  std::uint32_t rank = 1;                                    ///< dimensions, the innermost first
-  std::uint64_t address = 0;                                 ///< generic address of element (0, 0, ...)
-  std::array<std::uint64_t, most_dimensions> dims{};         ///< elements
-  std::array<std::uint64_t, most_dimensions - 1> strides{};  ///< bytes, of dimensions 1, 2, ...
-  std::array<std::uint32_t, most_dimensions> box{};          ///< tile: elements that a copy traverses
-  std::array<std::uint32_t, most_dimensions> element_strides{1, 1, 1, 1, 1};
+  std::uint32_t rank = 1;                                   ///< dimensions, the innermost first
+  std::uint64_t address = 0;                                ///< generic address of element (0, 0, ...)
+  std::array<std::uint64_t, max_dimensions> dims{};         ///< elements
+  std::array<std::uint64_t, max_dimensions - 1> strides{};  ///< bytes, of dimensions 1, 2, ...
+  std::array<std::uint32_t, max_dimensions> box{};          ///< tile: elements that a copy traverses
+  std::array<std::uint32_t, max_dimensions> element_strides{1, 1, 1, 1, 1};
   Interleave interleave = Interleave::none;
   Swizzle swizzle = Swizzle::none;
   L2Promotion l2_promotion = L2Promotion::none;
@@ -44,7 +44,7 @@ struct WARPMAT_API TensorMap {
 
   Mode mode = Mode::tile;
   /// im2col: the corners of the box in which the filter's base moves, relative to the first and the last element of W, {H, {D}}.
-  std::array<std::int32_t, most_dimensions - 2> lower_corner{}, upper_corner{};
+  std::array<std::int32_t, max_dimensions - 2> lower_corner{}, upper_corner{};
   std::uint32_t channels = 0;  ///< im2col: elements of each pixel
   std::uint32_t pixels = 0;    ///< im2col: pixels of a copy
 

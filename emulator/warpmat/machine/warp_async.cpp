@@ -20,17 +20,17 @@ namespace {
 template <typename Holds>
 LaneMask lanes_where(Holds holds) {
   LaneMask mask = 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane) mask |= static_cast<LaneMask>(holds(lane)) << lane;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) mask |= static_cast<LaneMask>(holds(lane)) << lane;
   return mask;
 }
 
 /// Copies one lane's bytes. The common case is a whole copy of 16 bytes.
 void perform(const AsyncCopy& copy, std::size_t lane) {
-  constexpr std::size_t usual = 16;
+  constexpr std::size_t common_case = 16;
   std::uint8_t* const to = copy.to[lane];
   const std::size_t copied = copy.copied[lane];
-  if (copied == usual) {
-    std::memcpy(to, copy.from[lane], usual);
+  if (copied == common_case) {
+    std::memcpy(to, copy.from[lane], common_case);
     return;
   }
   if (copied != 0) std::memcpy(to, copy.from[lane], copied);
@@ -67,7 +67,7 @@ void WarpState::cp_async(const Operation& operation, LaneMask mask) {
 /// Reads how many bytes each lane copies, if the statement has such an operand, and finds their addresses.
 void WarpState::read_sizes(const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from) {
   LaneMask reading = 0;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     std::uint32_t size = access.bytes;
     if (access.has_source_size) size = source_word(operation, 2, lane);
@@ -87,10 +87,10 @@ void WarpState::read_sizes(const Operation& operation, const Access& access, Lan
 /// Finds the bytes in global memory that the lanes of `reading` copy.
 void WarpState::locate_sources(const Operation& operation, const Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from) {
   LaneMask whole = 0;
-  for (int lane = 0; lane < lanes; ++lane)
+  for (int lane = 0; lane < warp_size; ++lane)
     if ((reading & lane_bit(lane)) != 0 && copy.copied[static_cast<std::size_t>(lane)] == access.bytes) whole |= lane_bit(lane);
   if (whole != 0) locate(operation, Space::global, access.bytes, whole, true, false, from, true);
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((reading & ~whole & lane_bit(lane)) == 0) continue;
     // A partial copy is checked byte by byte, because its size need not be a power of two.
     std::uint8_t* first = nullptr;
@@ -104,7 +104,7 @@ void WarpState::locate_sources(const Operation& operation, const Access& access,
 }
 
 void WarpState::commit_group(LaneMask mask) {
-  for (std::size_t lane = 0; lane < lanes; ++lane) committed_[lane] += mask >> lane & 1;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) committed_[lane] += mask >> lane & 1;
 }
 
 void WarpState::land_copies(AsyncCopy& copy, LaneMask mask) {

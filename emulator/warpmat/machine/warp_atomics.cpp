@@ -43,11 +43,11 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
   for (int e = 0; undefined_ != 0 && e < operation.results; ++e)
-    taint_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
+    mark_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
   if (access.atomic == AtomicOperation::exchange && block_.shadow() != nullptr)
     block_.shadow()->define(addresses.host, access.bytes * access.vector, mask);
-  for (int e = 0; taint_.any() && e < access.vector; ++e)
-    store_tainted(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
+  for (int e = 0; uninitialised_.any() && e < access.vector; ++e)
+    store_uninitialised(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
   publish_copies();
   synchronise(addresses, mask);
   const bool in_shared =
@@ -58,7 +58,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
     return wide ? at<std::uint64_t>(source_slot(operation, source))[lane] : at<std::uint32_t>(source_slot(operation, source))[lane];
   };
   bool changed = false;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     for (int e = 0; e < access.vector; ++e) {
       std::uint8_t* const place = addresses.host[static_cast<std::size_t>(lane)] + e * access.bytes;
@@ -95,7 +95,7 @@ void WarpState::exchange_128(const Operation& operation, const Access& access, s
   std::memcpy(old.data(), place, 16);
   const auto read = [&](int source) {
     const auto* const halves = at<std::uint64_t>(source_slot(operation, source));
-    return std::array<std::uint64_t, 2>{halves[lane], halves[lanes + lane]};
+    return std::array<std::uint64_t, 2>{halves[lane], halves[warp_size + lane]};
   };
   std::array<std::uint64_t, 2> value = read(1);
   if (access.atomic == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
@@ -103,7 +103,7 @@ void WarpState::exchange_128(const Operation& operation, const Access& access, s
   if (operation.results == 0) return;
   auto* const to = at<std::uint64_t>(result_slot(operation, 0));
   to[lane] = old[0];
-  to[lanes + lane] = old[1];
+  to[warp_size + lane] = old[1];
 }
 
 }  // namespace warpmat::machine

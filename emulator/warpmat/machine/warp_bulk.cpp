@@ -105,8 +105,8 @@ void WarpState::issue_store(const Operation& operation, int lane) {
   transfer.barrier = shared_place(lane, at<std::uint64_t>(source_slot(operation, 1))[lane], 8, 8, copy.space, true);
   if (transfer.to.rank != transfer.barrier->rank)
     trap(lane, std::nullopt,
-         fmt::format("the destination lies in block {} of the cluster, the mbarrier in block {}: they lie in the same", transfer.to.rank,
-                     transfer.barrier->rank));
+         fmt::format("the destination lies in block {} of the cluster, the mbarrier in block {}: both must be in the same block",
+                     transfer.to.rank, transfer.barrier->rank));
   transfer.read.resize(transfer.bytes);
   transfer.has_read = true;
   for (int i = 0; i < copy.values; ++i) {
@@ -227,13 +227,13 @@ void WarpState::check_source(int lane, const BulkTransfer& transfer) {
                                   store->warp, statement_name(store->statement), describe_shared(address)));
   if (launch_.options.checks.uninitialised && !transfer.map && block_.shadow() != nullptr && transfer.bytes != 0 &&
       block_.shadow()->undefined(transfer.shared.offset, transfer.bytes))
-    trap(lane, address, fmt::format("the copy reads shared memory that nobody has written: {}", describe_shared(address)));
+    trap(lane, address, fmt::format("the copy reads uninitialised shared memory: {}", describe_shared(address)));
 }
 
 /// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then.
 void WarpState::report_unfenced(int lane, std::uint64_t address, const std::string& reason) const {
   if (launch_.options.checks.fences) trap(lane, address, reason, KernelTrap::Kind::unordered);
-  const std::uint32_t statement = program_.operations[static_cast<std::size_t>(strand().pc)].statement;
+  const std::uint32_t statement = program_.operations[static_cast<std::size_t>(split().pc)].statement;
   if (!launch_.warnings.wants(statement, block_.cluster().number())) return;
   try {
     trap(lane, address, reason);

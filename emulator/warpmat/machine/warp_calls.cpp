@@ -12,7 +12,7 @@ namespace warpmat::machine {
 using code::Operation;
 
 WarpState::Step WarpState::call(const Operation& operation) {
-  Strand& s = strand();
+  Split& s = split();
   const code::Call& call = program_.calls[operation.detail];
   if (call.target == code::Call::Target::print) {
     print(call, s.lanes);
@@ -25,14 +25,14 @@ WarpState::Step WarpState::call(const Operation& operation) {
   const std::uint32_t frame = s.frame + caller.frame_bytes, local = s.local + caller.local_bytes;
   if (frame + callee.frame_bytes > launch_.frame_bytes || local + callee.local_bytes > launch_.local_bytes)
     trap(first_lane(s.lanes), std::nullopt, fmt::format("'{}' calls itself too deeply", readable_name(callee.name)));
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((s.lanes & lane_bit(lane)) == 0) continue;
     std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
     for (const code::ArgumentCopy& copy : call.arguments)
       std::copy_n(memory + s.local + copy.caller, copy.bytes, memory + local + copy.callee);
   }
   for (const code::RegisterCopy& copy : call.register_arguments) {
-    if (taint_.any()) taint_.set(frame + static_cast<std::size_t>(copy.callee), s.lanes, taint_of(copy.caller), {});
+    if (uninitialised_.any()) uninitialised_.set(frame + static_cast<std::size_t>(copy.callee), s.lanes, uninitialised_of(copy.caller), {});
     std::copy_n(at<std::uint8_t>(copy.caller), code::bytes(copy.register_class), registers_ + frame + copy.callee);
   }
   s.calls.push_back({s.pc, s.frame, s.local, s.function});
@@ -44,17 +44,18 @@ WarpState::Step WarpState::call(const Operation& operation) {
 }
 
 WarpState::Step WarpState::return_from_call() {
-  Strand& s = strand();
+  Split& s = split();
   const Return back = s.calls.back();
   s.calls.pop_back();
   const code::Call& call = program_.calls[program_.operations[static_cast<std::size_t>(back.pc)].detail];
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((s.lanes & lane_bit(lane)) == 0) continue;
     std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
     for (const code::ArgumentCopy& copy : call.returns)
       std::copy_n(memory + s.local + copy.callee, copy.bytes, memory + back.local + copy.caller);
     for (const code::RegisterCopy& copy : call.register_returns) {
-      if (taint_.any()) taint_.set(back.frame + static_cast<std::size_t>(copy.caller), lane_bit(lane), taint_of(copy.callee), {});
+      if (uninitialised_.any())
+        uninitialised_.set(back.frame + static_cast<std::size_t>(copy.caller), lane_bit(lane), uninitialised_of(copy.callee), {});
       const std::uint8_t* const from = registers_ + s.frame + copy.callee;
       std::uint8_t* const to = registers_ + back.frame + copy.caller;
       const auto l = static_cast<std::size_t>(lane);
@@ -63,7 +64,7 @@ WarpState::Step WarpState::return_from_call() {
         case code::RegisterClass::wide: std::copy_n(from + 8 * l, 8, to + 8 * l); break;
         case code::RegisterClass::quad:
           std::copy_n(from + 8 * l, 8, to + 8 * l);
-          std::copy_n(from + 8 * (l + lanes), 8, to + 8 * (l + lanes));
+          std::copy_n(from + 8 * (l + warp_size), 8, to + 8 * (l + warp_size));
           break;
         case code::RegisterClass::predicate: {
           LaneMask& mask = *reinterpret_cast<LaneMask*>(to);

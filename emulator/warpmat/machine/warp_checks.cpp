@@ -1,5 +1,5 @@
-// Checks on shared memory: bytes that nobody has written or that cp.async still has to, accesses across variables, races. Every access
-// that has been found good comes here. What is read undefined taints its register: warp_taint.cpp follows that.
+// Checks on shared memory: uninitialised bytes, bytes of pending cp.async, accesses across variables, races. Every access with a valid
+// address passes through them. A load of uninitialised bytes marks its register; warp_uninitialised.cpp tracks that.
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
     if (variable.address <= address && (nearest == nullptr || variable.address >= nearest->address)) nearest = &variable;
   if (nearest == nullptr) return fmt::format("shared memory has {} bytes from {:#x} on", launch_.shared_bytes, program_.shared_base);
   const std::uint64_t last = program_.shared_base + launch_.shared_bytes;
-  const std::uint64_t bytes = nearest->bytes != 0 ? nearest->bytes : last - nearest->address;  // .extern arrays go to the end
+  const std::uint64_t bytes = nearest->bytes != 0 ? nearest->bytes : last - nearest->address;  // .extern arrays extend to the end
   const std::uint64_t into = address - nearest->address;
   if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, readable_name(nearest->name), bytes);
   return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
@@ -63,7 +63,7 @@ void WarpState::check_defined(SharedShadow& shadow, const SharedShadow::Places& 
   if (reads && launch_.options.checks.uninitialised) undefined_ = undefined;
 }
 
-/// Traps if one of these lanes accesses what cp.async has not brought, or has brought for another warp only.
+/// Traps if one of these lanes accesses bytes of a cp.async that is pending, or visible only to another warp.
 void WarpState::check_copies(const SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
                              bool writes) {
   for (; mask != 0; mask &= mask - 1) {
@@ -89,7 +89,7 @@ void WarpState::begin_copies(const Operation& operation, SharedShadow& shadow, c
     shadow.begin_copy(shadow.offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, index_, operation.statement);
 }
 
-/// A lane's copy has arrived.
+/// A lane's copy has completed.
 void WarpState::land_copy(const std::uint8_t* place, std::uint32_t bytes) {
   SharedShadow& shadow = *block_.shadow();
   const std::size_t offset = shadow.offset(place);
@@ -126,12 +126,12 @@ void WarpState::report_race(int lane, std::size_t offset, bool writes, const Rac
        KernelTrap::Kind::unordered);
 }
 
-/// Other warps may see what this one did before: a fence, an atomic operation, a store in a defined order.
+/// Makes this warp's copies visible to other warps: after a fence, an atomic operation or a store in a defined order.
 void WarpState::publish_copies() {
   if (block_.shadow() != nullptr) block_.shadow()->publish(index_);
 }
 
-/// Accesses to these words order the warps that make them.
+/// Orders the warps that access these words.
 void WarpState::synchronise(const Addresses& addresses, LaneMask mask) {
   if (block_.races() == nullptr) return;
   for (; mask != 0; mask &= mask - 1)

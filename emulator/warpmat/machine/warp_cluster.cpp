@@ -1,4 +1,4 @@
-// Clusters of blocks: their barrier, addresses of other blocks' shared memory, and tensor maps that are edited on the device.
+// Clusters of blocks: their barrier, addresses of other blocks' shared memory, and tensor maps edited on the device.
 
 #include <cstring>
 
@@ -15,7 +15,7 @@ using code::TensorMapEdit;
 
 WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
   const bool waits = (operation.detail & 1) != 0, aligned = (operation.detail & 2) != 0;
-  if (aligned && !gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (aligned && !gather(operation, live_, mask, false)) return Step::leave_split;
   const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
   if (wrong != 0)
     trap(first_lane(wrong), std::nullopt,
@@ -36,19 +36,19 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     advance_gathered(operation, mask, false);
     return Step::next;
   }
-  const std::int32_t pc = strand().pc;
-  strand().executing = mask;
-  for (Strand& s : strands_) {
-    if (&s != &strand() && !(aligned && s.state == Strand::State::gathering && s.pc == pc)) continue;
-    s.state = Strand::State::at_barrier;
+  const std::int32_t pc = split().pc;
+  split().executing = mask;
+  for (Split& s : splits_) {
+    if (&s != &split() && !(aligned && s.state == Split::State::gathering && s.pc == pc)) continue;
+    s.state = Split::State::at_barrier;
     s.barrier = cluster_barrier_id;
   }
-  return Step::leave_strand;
+  return Step::leave_split;
 }
 
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
 std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
-  const std::string_view opcode = program_.statements[program_.operations[static_cast<std::size_t>(strand().pc)].statement]->opcode;
+  const std::string_view opcode = program_.statements[program_.operations[static_cast<std::size_t>(split().pc)].statement]->opcode;
   const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
   const SharedPlace place = shared_place(lane, address, bytes, bytes, code::Space::shared, !own_only);
   Block& other = block_.cluster().block(place.rank);
@@ -57,15 +57,15 @@ std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std:
   return host_of(place);
 }
 
-/// All threads of the cluster have arrived: those that wait execute their statement again, now without waiting.
+/// All threads of the cluster have arrived: waiting warps execute their statement again, now without waiting.
 void WarpState::leave_cluster_barrier() {
   passed_cluster_ |= arrived_at_cluster_;
   arrived_at_cluster_ = 0;
-  for (Strand& s : strands_)
-    if (s.state == Strand::State::at_barrier && s.barrier == cluster_barrier_id) s.state = Strand::State::ready;
+  for (Split& s : splits_)
+    if (s.state == Split::State::at_barrier && s.barrier == cluster_barrier_id) s.state = Split::State::ready;
 }
 
-/// mapa: the same place in the block of that rank; getctarank: whose an address is.
+/// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
 void WarpState::cluster_rank(const Operation& operation, LaneMask mask) {
   const bool asks = (operation.detail & 1) != 0, generic = (operation.detail & 2) != 0;
   for (; mask != 0; mask &= mask - 1) {
@@ -95,12 +95,12 @@ bool WarpState::operation_is_wide(const Operation& operation) const {
 
 namespace {
 
-/// Writes one field; false where the value is none that it may have.
+/// Writes one field; returns false for an invalid value.
 bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal, std::uint64_t value) {
   using enum TensorMapEdit::Field;
   switch (field) {
     case global_address: map.address = value; return true;
-    case rank: map.rank = static_cast<std::uint32_t>(value) + 1; return value < TensorMap::most_dimensions;
+    case rank: map.rank = static_cast<std::uint32_t>(value) + 1; return value < TensorMap::max_dimensions;
     case box_dim: map.box[ordinal] = static_cast<std::uint32_t>(value); return value <= 256;
     case global_dim: map.dims[ordinal] = value; return value != 0;
     case global_stride: map.strides[ordinal < 4 ? ordinal : 0] = value; return ordinal < 4;
@@ -116,11 +116,11 @@ bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal,
 
 }  // namespace
 
-/// tensormap.replace in the lanes that execute it; tensormap.cp_fenceproxy once for the warp.
+/// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
 WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask) {
   const TensorMapEdit& edit = program_.tensor_map_edits[operation.detail];
   const bool copies = edit.field == TensorMapEdit::Field::copy;
-  if (copies && !gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (copies && !gather(operation, live_, mask, false)) return Step::leave_split;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const auto address = [&](int source) { return at<std::uint64_t>(source_slot(operation, source))[lane]; };

@@ -11,18 +11,18 @@ using code::SpecialRegister;
 
 namespace {
 
-constexpr int most_operands = 17;  // one more than any row has: a null pointer ends them
-constexpr int most_results = 9;
+constexpr int max_operands = 17;  // one more than any row has: a null pointer ends the list
+constexpr int max_results = 9;
 
 struct alignas(64) Scratch {
-  std::uint64_t bits[2 * lanes];
+  std::uint64_t bits[2 * warp_size];
 };
 
 template <typename T>
 void blend(void* to, const void* from, LaneMask mask) {
   auto* const out = static_cast<T*>(to);
   const auto* const in = static_cast<const T*>(from);
-  for (int lane = 0; lane < lanes; ++lane) out[lane] = (mask >> lane & 1) != 0 ? in[lane] : out[lane];
+  for (int lane = 0; lane < warp_size; ++lane) out[lane] = (mask >> lane & 1) != 0 ? in[lane] : out[lane];
 }
 
 void blend(RegisterClass register_class, void* to, const void* from, LaneMask mask) {
@@ -31,7 +31,7 @@ void blend(RegisterClass register_class, void* to, const void* from, LaneMask ma
     case RegisterClass::wide: return blend<std::uint64_t>(to, from, mask);
     case RegisterClass::quad:
       blend<std::uint64_t>(to, from, mask);
-      return blend<std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, static_cast<const std::uint64_t*>(from) + lanes, mask);
+      return blend<std::uint64_t>(static_cast<std::uint64_t*>(to) + warp_size, static_cast<const std::uint64_t*>(from) + warp_size, mask);
     case RegisterClass::predicate: {
       LaneMask& out = *static_cast<LaneMask*>(to);
       out = (out & ~mask) | (*static_cast<const LaneMask*>(from) & mask);
@@ -47,25 +47,26 @@ void execute_row(const code::Program& program, const Operation& operation, void*
     operation.function(results, sources);
 }
 
-/// The same for the lanes of `mask`; the others keep their results. A function of its own: the usual call needs no stack for fresh results.
+/// The same for the lanes of `mask`; other lanes keep their results. A function of its own, because the common case needs no stack for
+/// temporary results.
 [[gnu::noinline]] void call_masked(const code::Program& program, const Operation& operation, void* const* results,
                                    const void* const* sources, LaneMask mask) {
-  Scratch scratch[most_results];
-  void* fresh[most_results];
+  Scratch scratch[max_results];
+  void* fresh[max_results];
   for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
   fresh[operation.results] = nullptr;
   execute_row(program, operation, fresh, sources);
   for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
 }
 
-/// Where an operation's operands lie. Kernels ask for a second result or a last source that the row may not have: null pointers end both
-/// lists.
+/// Pointers to an operation's operands. Null pointers end both lists, because kernels test for a second result or a last source that the
+/// row may lack.
 struct Operands {
-  void* results[most_results];
-  const void* sources[most_operands];
+  void* results[max_results];
+  const void* sources[max_operands];
 
   Operands(const Operation& operation, const code::Slot* slot, std::uint8_t* frame, const std::uint8_t* constants) {
-    if (operation.results > 0) results[0] = frame + *slot;  // no constant is a result
+    if (operation.results > 0) results[0] = frame + *slot;  // constants are never results
     for (int i = 1; i < operation.results; ++i) results[i] = frame + slot[i];
     results[operation.results] = nullptr;
     slot += operation.results;
@@ -76,23 +77,23 @@ struct Operands {
 
 }  // namespace
 
-/// Computes an operation. Lanes that do not execute but still live keep their results; those that have exited need none.
+/// Computes an operation. Live lanes outside `mask` keep their results; results of exited lanes are not preserved.
 void WarpState::compute(const Operation& operation, LaneMask mask) {
-  const Operands operands(operation, slots(operation), registers_ + strand().frame, launch_.constants);
+  const Operands operands(operation, slots(operation), registers_ + split().frame, launch_.constants);
   if ((live_ & ~mask) == 0)
     execute_row(program_, operation, operands.results, operands.sources);
   else
     call_masked(program_, operation, operands.results, operands.sources, mask);
 }
 
-/// compute() for the operations from `first` on that step() would only compute, up to `end`: returns the first one that is not computed.
-/// What they have in common is looked up once.
-const Operation* WarpState::compute_range(const Operation* first, const Operation* end, const Strand& s) {
+/// compute() for consecutive operations from `first` on, up to `end`, that step() would only compute. Returns the first one that it does
+/// not compute. Looks up common data once.
+const Operation* WarpState::compute_range(const Operation* first, const Operation* end, const Split& s) {
   std::uint8_t* const frame = registers_ + s.frame;
   const std::uint8_t* const constants = launch_.constants;
   const code::Slot* const slots = program_.slots.data();
   const bool all = (live_ & ~s.lanes) == 0;
-  for (; first < end && catalogue::computes(first->semantics) && !first->guarded && !first->joins; ++first) {
+  for (; first < end && catalogue::computes(first->semantics) && !first->guarded && !first->converges; ++first) {
     const Operands operands(*first, slots + first->slots, frame, constants);
     if (all)
       execute_row(program_, *first, operands.results, operands.sources);
@@ -119,13 +120,13 @@ void WarpState::write_word(const Operation& operation, int result, int lane, std
 void WarpState::special(const Operation& operation, LaneMask mask) {
   const auto special_register = static_cast<SpecialRegister>(operation.detail);
   const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
-  for (int lane = 0; lane < lanes; ++lane)
+  for (int lane = 0; lane < warp_size; ++lane)
     if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, special_value(special_register, lane) + offset);
 }
 
 std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {
   const Dim3 block = launch_.config.block, grid = launch_.config.grid, cluster = launch_.config.cluster, index = block_.index();
-  const auto thread = static_cast<std::uint32_t>(index_ * lanes + lane);
+  const auto thread = static_cast<std::uint32_t>(index_ * warp_size + lane);
   const LaneMask equal = lane_bit(lane), less = equal - 1;
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;
@@ -160,7 +161,7 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case laneid: return static_cast<std::uint32_t>(lane);
     case warpid: return static_cast<std::uint32_t>(index_);
     case nwarpid: return 64;
-    // Blocks go round the multiprocessors in the order of their numbers.
+    // Blocks are assigned round-robin to the multiprocessors in the order of their numbers.
     case smid: return (index.x + std::uint64_t{grid.x} * (index.y + std::uint64_t{grid.y} * index.z)) % multiprocessors;
     case nsmid: return multiprocessors;
     case gridid: return 1;
@@ -169,9 +170,9 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case lanemask_lt: return less;
     case lanemask_ge: return ~less;
     case lanemask_gt: return ~(less | equal);
-    // Clocks count the operations of the block: later is more, and the same in every run.
+    // Clocks count the operations of the block: monotonic, and the same in every run.
     case clock:
-      // A loop that looks at the clock ends by itself.
+      // A loop that polls the clock ends by itself.
       block_.make_progress();
       return static_cast<std::uint32_t>(block_.clock() + operations_);
     case clock_hi: return (block_.clock() + operations_) >> 32;
@@ -179,21 +180,21 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case globaltimer: block_.make_progress(); return block_.clock() + operations_;
     case globaltimer_lo: block_.make_progress(); return static_cast<std::uint32_t>(block_.clock() + operations_);
     case globaltimer_hi: return (block_.clock() + operations_) >> 32;
-    // As an H200 has them: what the system keeps counts in the second only.
+    // H200 values: only the second includes the system's reserved memory.
     case total_smem_size: return launch_.shared_bytes;
     case aggr_smem_size: return launch_.shared_bytes + program_.shared_base;
     case dynamic_smem_size: return launch_.config.shared_bytes;
-    // The system has the shared memory below the kernel's own; of that an H200 used 0x120 bytes.
+    // The system reserves the shared memory below the kernel's own; an H200 used 0x120 bytes of it.
     case reserved_smem_end:
     case reserved_smem_cap: return program_.shared_base;
     case reserved_smem_begin:
     case reserved_smem_0:
     case reserved_smem_1: return 0;
-    case current_graph_exec:  // of no graph
+    case current_graph_exec:  // no graph
     case environment:
     case counter:
     case fourth: return 0;
-    case local_address: return strand().local;
+    case local_address: return split().local;
   }
   return 0;
 }

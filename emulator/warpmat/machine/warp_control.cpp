@@ -1,4 +1,4 @@
-// A warp executes operations: which strand of its lanes has its turn, and what each operation does.
+// Executes a warp's operations: schedules its splits and dispatches each operation.
 
 #include <fmt/core.h>
 
@@ -14,9 +14,10 @@ using code::Operation;
 
 namespace {
 
-constexpr int strand_slice = 512;                   // operations until another strand of the warp has its turn
-constexpr std::uint64_t most_spins = 2000;          // accesses that may wait for other lanes, until lanes at joins are released
-constexpr std::uint64_t longest_wait = 20'000'000;  // operations until the same
+constexpr int split_slice = 512;  // operations until another split of the warp is scheduled
+// accesses that may wait for other lanes, until lanes at convergence points are released
+constexpr std::uint64_t max_spins = 2000;
+constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
 
 }  // namespace
 
@@ -26,51 +27,51 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
   registers_ = register_storage_.data();
   const auto misalignment = reinterpret_cast<std::uintptr_t>(registers_) % code::register_alignment;
   if (misalignment != 0) registers_ += code::register_alignment - misalignment;
-  local_.resize(std::size_t{launch_.local_bytes} * lanes);
-  strands_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
+  local_.resize(std::size_t{launch_.local_bytes} * warp_size);
+  splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   max_registers_ = program_.limits.registers;
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>(launch_.frame_bytes);
 }
 
 WarpState::~WarpState() = default;
 
-bool WarpState::choose_strand() {
-  for (std::size_t i = 0; i < strands_.size(); ++i) {
-    const std::size_t candidate = (current_ + i) % strands_.size();
-    if (strands_[candidate].state != Strand::State::ready) continue;
+bool WarpState::choose_split() {
+  for (std::size_t i = 0; i < splits_.size(); ++i) {
+    const std::size_t candidate = (current_ + i) % splits_.size();
+    if (splits_[candidate].state != Split::State::ready) continue;
     current_ = candidate;
     return true;
   }
   return false;
 }
 
-/// As choose_strand(); where no strand can go on because others must meet lanes that wait at a join, those go on alone.
-bool WarpState::find_strand() {
-  return choose_strand() || (release_joined_lanes(missed_lanes()) && choose_strand());
+/// As choose_split(); if no split can continue because others need lanes that wait at a convergence point, releases those lanes.
+bool WarpState::find_split() {
+  return choose_split() || (release_waiting_lanes(missed_lanes()) && choose_split());
 }
 
 WarpState::Status WarpState::run(int& budget) {
-  if (!find_strand()) return finished() ? Status::finished : Status::blocked;
+  if (!find_split()) return finished() ? Status::finished : Status::blocked;
   for (; budget > 0; --budget) {
     compute_in_a_row(budget);
     switch (step()) {
       case Step::next: break;
-      case Step::leave_strand:
-        if (!find_strand()) return finished() ? Status::finished : Status::blocked;
-        strand_slice_ = 0;
+      case Step::leave_split:
+        if (!find_split()) return finished() ? Status::finished : Status::blocked;
+        split_slice_ = 0;
         break;
       case Step::yield:
-        if (strands_.size() > 1) ++current_;
+        if (splits_.size() > 1) ++current_;
         return Status::yielded;
-      // The operation is executed later, as if nobody had come to it yet.
-      case Step::needs_turn: --operations_; return Status::needs_turn;
-      case Step::turn_is_over: --operations_; return Status::turn_is_over;
+      // The operation executes later, as if it had not been reached.
+      case Step::needs_reservation: --operations_; return Status::needs_reservation;
+      case Step::reservation_is_over: --operations_; return Status::reservation_is_over;
     }
-    if (++strand_slice_ < strand_slice) continue;
-    strand_slice_ = 0;
-    if (spins_ > most_spins || operations_ - waiting_since_ > longest_wait) release_joined_lanes(all_lanes);
+    if (++split_slice_ < split_slice) continue;
+    split_slice_ = 0;
+    if (spins_ > max_spins || operations_ - waiting_since_ > max_wait) release_waiting_lanes(all_lanes);
     ++current_;
-    choose_strand();
+    choose_split();
   }
   return Status::yielded;
 }
@@ -78,43 +79,43 @@ WarpState::Status WarpState::run(int& budget) {
 void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
   registers_ = registers;
   current_ = 0;
-  strands_.resize(1);  // a trap may have left it in parts, or waiting
-  strand().lanes = existing_;
-  strand().state = Strand::State::ready;
-  strand().pc = first;
-  while (strand().pc < last) {
-    strand_slice_ = 0;
-    int budget = last - strand().pc + 1;
+  splits_.resize(1);  // a trap may have left it in parts, or waiting
+  split().lanes = existing_;
+  split().state = Split::State::ready;
+  split().pc = first;
+  while (split().pc < last) {
+    split_slice_ = 0;
+    int budget = last - split().pc + 1;
     compute_in_a_row(budget);
-    if (strand().pc < last && step() == Step::leave_strand) check_gathering();
+    if (split().pc < last && step() == Step::leave_split) check_gathering();
   }
 }
 
-/// Executes operations that step() would only compute, up to another one; the last of the budget and of the strand's slice is left to
+/// Executes operations that step() would only compute, up to another kind. Leaves the last one of the budget and of the split's slice to
 /// step().
 void WarpState::compute_in_a_row(int& budget) {
-  if (taint_.any() || wgmma_ != nullptr || launch_.options.observer != nullptr) return;
-  Strand& s = strand();
+  if (uninitialised_.any() || wgmma_ != nullptr || launch_.options.observer != nullptr) return;
+  Split& s = split();
   const Operation* const first = &program_.operations[static_cast<std::size_t>(s.pc)];
-  const Operation* const end = first + std::min(budget, strand_slice - strand_slice_) - 1;
+  const Operation* const end = first + std::min(budget, split_slice - split_slice_) - 1;
   const auto done = static_cast<int>(compute_range(first, end, s) - first);
   s.pc += done;
   operations_ += static_cast<std::uint64_t>(done);
   budget -= done;
-  strand_slice_ += done;
+  split_slice_ += done;
 }
 
 WarpState::Step WarpState::step() {
-  Strand& s = strand();
+  Split& s = split();
   const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-  if (operation.joins && arrive_at_join(s.pc)) return Step::leave_strand;
+  if (operation.converges && arrive_at_convergence(s.pc)) return Step::leave_split;
   LaneMask mask = s.lanes;
   if (operation.guarded) {
     const LaneMask guard = *at<LaneMask>(operation.guard);
     mask &= operation.guard_inverted ? ~guard : guard;
   }
   ++operations_;
-  if (taint_.any()) follow_taint(operation, mask);
+  if (uninitialised_.any()) follow_uninitialised(operation, mask);
   if (wgmma_ != nullptr && mask != 0) follow_wgmma(operation);
   if (launch_.options.observer != nullptr) observe(operation, mask);
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
@@ -137,8 +138,8 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::atomic:
     case Semantics::fence:
       if (is_ordered(operation)) {
-        if (!block_.has_turn()) return Step::needs_turn;
-        if (!block_.use_turn()) return Step::turn_is_over;
+        if (!block_.has_reservation()) return Step::needs_reservation;
+        if (!block_.use_reservation()) return Step::reservation_is_over;
       }
       if (operation.semantics == Semantics::load) load(operation, mask);
       if (operation.semantics == Semantics::store) store(operation, mask);
@@ -153,7 +154,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::call: return call(operation);
     case Semantics::return_: return return_from_call();
     case Semantics::exit:
-      if (waits_for_sums(operation, mask) && !block_.has_turn()) return Step::needs_turn;
+      if (waits_for_sums(operation, mask) && !block_.has_reservation()) return Step::needs_reservation;
       return exit_lanes(mask);
     case Semantics::trap:
       trap(first_lane(mask), std::nullopt,
@@ -171,11 +172,11 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::exchange: return exchange(operation, mask);
     case Semantics::elect: return elect(operation, mask);
     case Semantics::active_mask:
-      for (int lane = 0; lane < lanes; ++lane)
+      for (int lane = 0; lane < warp_size; ++lane)
         if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, mask);
       break;
     case Semantics::sleep:
-      ++strand().pc;
+      ++split().pc;
       ++spins_;
       return Step::yield;
     case Semantics::matrix: return matrix(operation, mask);
@@ -183,7 +184,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::max_registers: return set_max_registers(operation, mask);
     case Semantics::wgmma_fence:
     case Semantics::wgmma_wait:
-      if (wgmma_ != nullptr) return meet_warpgroup(operation, mask);
+      if (wgmma_ != nullptr) return synchronise_warpgroup(operation, mask);
       break;  // nothing to order
     case Semantics::wgmma_commit:
       if (wgmma_ != nullptr) return wgmma_commit(operation, mask);
@@ -193,8 +194,8 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::bulk_commit: bulk_commit(mask); break;
     case Semantics::bulk_wait:
       if (waits_for_sums(operation, mask)) {
-        if (!block_.has_turn()) return Step::needs_turn;
-        if (!block_.use_turn()) return Step::turn_is_over;
+        if (!block_.has_reservation()) return Step::needs_reservation;
+        if (!block_.use_reservation()) return Step::reservation_is_over;
       }
       bulk_wait(operation, mask);
       break;
@@ -211,7 +212,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::stack:
     case Semantics::address_space: break;
   }
-  ++strand().pc;
+  ++split().pc;
   return Step::next;
 }
 
@@ -227,8 +228,8 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
                         .line = 0,
                         .statement = {},
                         .source = {}};
-  if (!strands_.empty()) {
-    const Strand& s = strands_[current_ % strands_.size()];  // a warp that yields leaves current_ behind its last strand
+  if (!splits_.empty()) {
+    const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
     const syntax::Statement& statement = *program_.statements[operation.statement];
     site.line = statement.location.line;

@@ -1,4 +1,4 @@
-// What lanes of a warp do together: shuffles, votes, matches, reductions, barriers.
+// Operations across lanes of a warp: shuffles, votes, matches, reductions, barriers.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ using code::WarpOperation;
 WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = program_.exchanges[operation.detail];
   const auto perform = [&](LaneMask group, LaneMask together) {
-    if (taint_.any() && exchange.operation >= WarpOperation::vote_all) taint_exchanged(operation, group);
+    if (uninitialised_.any() && exchange.operation >= WarpOperation::vote_all) mark_exchanged(operation, group);
     perform_exchange(operation, group, together, exchange);
   };
   if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, false, perform);
@@ -27,12 +27,12 @@ WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-/// The lanes of `mask` that name the same lanes, in source `source`, as the first of them does: they are among those.
+/// The lanes of `mask` whose source `source` names the same lanes as the first lane's, limited to these lanes.
 LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMask mask) const {
   const std::uint32_t* const words = at<std::uint32_t>(source_slot(operation, source));
   const LaneMask named = words[first_lane(mask)];
   LaneMask alike = 0;
-  for (int lane = 0; lane < lanes; ++lane) alike |= LaneMask{words[lane] == named} << lane;
+  for (int lane = 0; lane < warp_size; ++lane) alike |= LaneMask{words[lane] == named} << lane;
   alike &= mask;
   if ((alike & ~named) != 0)
     trap(first_lane(alike & ~named), std::nullopt,
@@ -41,13 +41,13 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
 }
 
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
-/// one turn; otherwise each goes on as a strand of its own and waits for its lanes. Nobody waits for named lanes that have exited, or that
+/// one turn; otherwise each becomes a warp split that waits for its lanes. No split waits for named lanes that have exited, or that
 /// are here but whose guard does not hold: an H100 does not either.
 template <typename Perform>
 WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
-  const LaneMask may_come = live_ & ~(strand().lanes & ~mask);
+  const LaneMask may_come = live_ & ~(split().lanes & ~mask);
   if (naming_alike(operation, source, mask) == mask) {
-    if (!gather(operation, source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_strand;
+    if (!gather(operation, source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
     perform(mask, mask);
     advance_gathered(operation, mask, any_place);
     return Step::next;
@@ -59,30 +59,30 @@ WarpState::Step WarpState::meet_named(const Operation& operation, int source, La
     whole &= (source_word(operation, source, first_lane(rest)) & may_come) == groups.back();
   }
   if (!whole) {
-    split_strand(groups);
+    divide_split(groups);
     return Step::next;
   }
   for (const LaneMask group : groups) perform(group, mask);
-  ++strand().pc;
+  ++split().pc;
   return Step::next;
 }
 
-/// Each group becomes a strand at the same place; lanes in no group, whose guard does not hold, stay with the first.
-void WarpState::split_strand(const std::vector<LaneMask>& groups) {
-  const Strand whole = strand();
+/// Each group becomes a warp split at the same place. Lanes in no group, whose guard is false, stay with the first.
+void WarpState::divide_split(const std::vector<LaneMask>& groups) {
+  const Split whole = split();
   LaneMask away = 0;
   for (std::size_t i = 1; i < groups.size(); ++i) {
-    Strand& part = strands_.emplace_back(whole);
+    Split& part = splits_.emplace_back(whole);
     part.lanes = groups[i];
     away |= groups[i];
   }
-  strand().lanes &= ~away;
+  split().lanes &= ~away;
 }
 
 namespace {
 
 struct Values {
-  std::array<std::uint64_t, lanes> bits;
+  std::array<std::uint64_t, warp_size> bits;
 };
 
 std::uint32_t reduce(WarpOperation operation, std::uint32_t a, std::uint32_t b) {
@@ -98,7 +98,7 @@ std::uint32_t reduce(WarpOperation operation, std::uint32_t a, std::uint32_t b) 
   }
 }
 
-/// min and max of f32 as the scalar instructions have them: a NaN loses, or wins with .NaN; -0 is less than +0.
+/// min and max of f32, like the scalar instructions: a NaN loses, or wins with .NaN; -0 is less than +0.
 std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::uint32_t b) {
   constexpr std::uint32_t canonical_nan = 0x7fffffff;
   const auto is_nan = [](std::uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; };
@@ -123,7 +123,7 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, Lane
     default: break;
   }
   const auto for_lanes = [&](auto visit) {
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       if ((mask & lane_bit(lane)) != 0) visit(lane);
   };
   const auto write_all = [&](std::uint64_t value) { for_lanes([&](int lane) { write_word(operation, 0, lane, value); }); };
@@ -170,13 +170,13 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, Lane
 }
 
 /// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
-/// H100 has 0, or the lane's value where it is one of `together`, which execute the statement in one turn (tests/vectors/absent_lanes).
+/// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
 void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
-  std::array<std::uint32_t, lanes> values;
-  std::copy_n(at<std::uint32_t>(source_slot(operation, 0)), lanes, values.begin());
-  std::array<int, lanes> from;
+  std::array<std::uint32_t, warp_size> values;
+  std::copy_n(at<std::uint32_t>(source_slot(operation, 0)), warp_size, values.begin());
+  std::array<int, warp_size> from;
   LaneMask in_range = 0, of_absent = 0, of_nothing = 0;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     const int b = static_cast<int>(source_word(operation, 1, lane) & 31);
     const std::uint32_t c = source_word(operation, 2, lane);
     const int clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
@@ -207,9 +207,9 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
     if (good && (together & lane_bit(j)) == 0) of_nothing |= lane_bit(lane);
   }
   of_absent &= mask;
-  if (taint_.any()) taint_shuffled(operation, mask, of_nothing, from);
+  if (uninitialised_.any()) mark_shuffled(operation, mask, of_nothing, from);
   if (of_absent != 0) note_absent(operation, exchange, first_lane(of_absent), from);
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     const bool nothing = (of_nothing & lane_bit(lane)) != 0;
     write_word(operation, 0, lane, nothing ? 0 : values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
@@ -217,8 +217,8 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
   }
 }
 
-/// `lane` reads a lane that takes no part: Checks::lanes reports it, else LaunchResult::absent_lanes has it.
-void WarpState::note_absent(const Operation& operation, const WarpExchange& exchange, int lane, const std::array<int, lanes>& from) {
+/// `lane` reads an inactive lane: a trap with Checks::lanes, else an entry of LaunchResult::absent_lanes.
+void WarpState::note_absent(const Operation& operation, const WarpExchange& exchange, int lane, const std::array<int, warp_size>& from) {
   const int source = from[static_cast<std::size_t>(lane)];
   const LaneMask bit = lane_bit(source);
   if (launch_.options.checks.lanes) {
@@ -239,11 +239,11 @@ WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mas
   return meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 
-/// The lowest lane of the mask is elected.
+/// Elects the lowest lane of the mask.
 WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
   return meet_named(operation, 0, mask, false, [&](LaneMask group, LaneMask) {
     const int leader = first_lane(group);
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < warp_size; ++lane) {
       if ((group & lane_bit(lane)) == 0) continue;
       write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
       write_word(operation, 1, lane, lane == leader);
@@ -252,7 +252,7 @@ WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
 }
 
 void WarpState::arrive(BarrierState& state, std::uint32_t id) {
-  state.arrived += lanes;
+  state.arrived += warp_size;
   state.participants |= std::uint64_t{1} << index_;
   if (block_.races() != nullptr) block_.races()->arrive(index_, static_cast<int>(id));
 }
@@ -276,13 +276,13 @@ void WarpState::arrive_without_exited() {
 
 WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   const code::Barrier& what = program_.barriers[operation.detail];
-  if (what.aligned && !gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (what.aligned && !gather(operation, live_, mask, false)) return Step::leave_split;
   const int lane = first_lane(mask);
   const std::uint32_t id = source_word(operation, 0, lane);
   if (id >= block_barriers) trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
   const std::uint32_t threads = what.has_count ? source_word(operation, 1, lane) : 0;
-  if (threads % lanes != 0)
-    trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, lanes));
+  if (threads % warp_size != 0)
+    trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, warp_size));
   BarrierState& state = block_.barrier(static_cast<int>(id));
   if (state.in_use && state.expected != threads)
     trap(lane, std::nullopt,
@@ -303,18 +303,18 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
     block_.check_barrier(static_cast<int>(id));
     return Step::next;
   }
-  const std::int32_t pc = strand().pc;
-  const std::uint32_t frame = strand().frame;
-  for (Strand& s : strands_) {
-    const bool gathered = s.state == Strand::State::gathering && s.pc == pc && s.frame == frame;
-    if (&s != &strand() && !(what.aligned && gathered)) continue;
-    if (&s == &strand()) s.executing = mask;
-    s.state = Strand::State::at_barrier;
+  const std::int32_t pc = split().pc;
+  const std::uint32_t frame = split().frame;
+  for (Split& s : splits_) {
+    const bool gathered = s.state == Split::State::gathering && s.pc == pc && s.frame == frame;
+    if (&s != &split() && !(what.aligned && gathered)) continue;
+    if (&s == &split()) s.executing = mask;
+    s.state = Split::State::at_barrier;
     s.barrier = static_cast<std::int32_t>(id);
   }
   arrive_if_whole(id);
   block_.check_barrier(static_cast<int>(id));
-  return Step::leave_strand;
+  return Step::leave_split;
 }
 
 }  // namespace warpmat::machine

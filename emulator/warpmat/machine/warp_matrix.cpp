@@ -21,8 +21,8 @@ bool is_wide(const Operand& operand) {
   return operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
 }
 
-void split(const std::uint64_t* from, Register& low, Register& high) {
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+void split_words(const std::uint64_t* from, Register& low, Register& high) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     low[lane] = static_cast<std::uint32_t>(from[lane]);
     high[lane] = static_cast<std::uint32_t>(from[lane] >> 32);
   }
@@ -51,7 +51,7 @@ struct WarpState::MatrixRegisters {
 
 WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   const code::Matrix& matrix = program_.matrices[operation.detail];
-  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (!gather(operation, live_, mask, false)) return Step::leave_split;
   if (mask != all_lanes)
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
@@ -77,7 +77,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   }
   if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
   const Register* const rows = addresses ? &lists.halves.front() : nullptr;
-  if (taint_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
+  if (uninitialised_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
   advance_gathered(operation, mask, false);
   return Step::next;
 }
@@ -99,7 +99,7 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
       for (int i = 0; i < operand.words; i += 2, ++slot) {
         Register& low = lists.halves[lists.used++];
         Register& high = lists.halves[lists.used++];
-        if (!operand.written) split(at<std::uint64_t>(*slot), low, high);
+        if (!operand.written) split_words(at<std::uint64_t>(*slot), low, high);
         first[i] = low.data();
         first[i + 1] = high.data();
       }
@@ -121,13 +121,13 @@ void WarpState::join_results(const Operation& operation, RegisterList halves) {
   for (int i = 0; i < operation.results; ++i) {
     auto* const to = at<std::uint64_t>(result_slot(operation, i));
     const auto half = static_cast<std::size_t>(2 * i);
-    for (std::size_t lane = 0; lane < lanes; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
+    for (std::size_t lane = 0; lane < warp_size; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
   }
 }
 
 /// Pointers to the registers of these slots.
 void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t** to) {
-  std::uint8_t* const frame = registers_ + strand().frame;
+  std::uint8_t* const frame = registers_ + split().frame;
   const std::uint8_t* const constants = launch_.constants;
   for (int i = 0; i < count; ++i)
     to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
@@ -137,11 +137,11 @@ void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t
 void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
   const Form& form = matrix.instruction.form();
   const int rows = form.rows_in_memory();
-  const LaneMask reading = rows >= lanes ? all_lanes : lane_bit(rows) - 1;
-  if (taint_.any()) must_be_defined(slot, reading, "a row's address");
+  const LaneMask reading = rows >= warp_size ? all_lanes : lane_bit(rows) - 1;
+  if (uninitialised_.any()) must_be_defined(slot, reading, "a row's address");
   Addresses addresses;
   const auto offset = static_cast<std::uint64_t>(matrix.offset);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     std::uint64_t address = matrix.narrow_address ? at<std::uint32_t>(slot)[lane] : at<std::uint64_t>(slot)[lane];
     address += offset;
     // A 32-bit register has no upper half to select a space: an H200 then reads shared memory (docs/numerics.md).

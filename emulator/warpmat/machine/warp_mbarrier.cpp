@@ -81,7 +81,7 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
     note_wait(operation, mask, failed);
     if (!failed && block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
   }
-  ++strand().pc;
+  ++split().pc;
   return failed && what.may_suspend ? Step::yield : Step::next;
 }
 
@@ -120,8 +120,8 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
   std::uint8_t* const host = host_of(place);
   std::uint64_t count = what.has_count ? source_word(operation, 1, lane) : 1;
   if (what.action == Action::init) {
-    if (count == 0 || count > most_mbarrier_count)
-      trap(lane, std::nullopt, fmt::format("an mbarrier of {} arrivals: there are from 1 to {}", count, most_mbarrier_count));
+    if (count == 0 || count > max_mbarrier_count)
+      trap(lane, std::nullopt, fmt::format("an mbarrier of {} arrivals: there are from 1 to {}", count, max_mbarrier_count));
     owner.mbarriers().insert(place.offset);
     const std::uint64_t bits = MbarrierWord::begin(count).bits();
     std::memcpy(host, &bits, 8);
@@ -194,7 +194,7 @@ std::string WarpState::describe_mbarrier() const {
   std::string text = fmt::format("mbarrier at {:#x} ({}): its phase of parity {} misses {} of {} arrivals", address,
                                  describe_shared(address), word.phase(), word.missing(), word.expected());
   if (word.bytes() > 0) text += fmt::format(" and {} bytes that never arrive", word.bytes());
-  if (word.bytes() < 0) text += fmt::format(" and has {} bytes that nobody expects", -word.bytes());
+  if (word.bytes() < 0) text += fmt::format(" and has {} unexpected bytes", -word.bytes());
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Loads and stores. All addresses of a statement are checked before any byte moves.
+// Loads and stores. All addresses of a statement are checked before any byte is accessed.
 
 #include <cstring>
 
@@ -25,7 +25,7 @@ Space space_of(std::uint64_t address) {
 template <typename Visit>
 void for_each_lane(LaneMask mask, Visit visit) {
   if (mask == all_lanes) {
-    for (int lane = 0; lane < lanes; ++lane) visit(static_cast<std::size_t>(lane));
+    for (int lane = 0; lane < warp_size; ++lane) visit(static_cast<std::size_t>(lane));
   } else {
     for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(first_lane(mask)));
   }
@@ -38,15 +38,15 @@ T read(const std::uint8_t* from) {
   return value;
 }
 
-/// Loads one element of each lane into a register of Element; numbers of signed types are extended to `Register` bits.
+/// Loads one element of each lane into a register of Element; signed types are extended to `Register` bits.
 template <typename Memory, typename Register, typename Element>
-void load_lanes(void* to, const std::array<std::uint8_t*, lanes>& host, std::size_t at, LaneMask mask) {
+void load_lanes(void* to, const std::array<std::uint8_t*, warp_size>& host, std::size_t at, LaneMask mask) {
   auto* const out = static_cast<Element*>(to);
   for_each_lane(mask, [&](std::size_t lane) { out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(host[lane] + at))); });
 }
 
 template <typename Register, typename Element>
-void load_register(void* to, const std::array<std::uint8_t*, lanes>& host, const Access& access, std::size_t at, LaneMask mask) {
+void load_register(void* to, const std::array<std::uint8_t*, warp_size>& host, const Access& access, std::size_t at, LaneMask mask) {
   switch (access.bytes) {
     case 1:
       return access.sign_extend ? load_lanes<std::int8_t, Register, Element>(to, host, at, mask)
@@ -62,7 +62,7 @@ void load_register(void* to, const std::array<std::uint8_t*, lanes>& host, const
 }
 
 template <typename Memory, typename Element>
-void store_lanes(const void* from, const std::array<std::uint8_t*, lanes>& host, std::size_t at, LaneMask mask) {
+void store_lanes(const void* from, const std::array<std::uint8_t*, warp_size>& host, std::size_t at, LaneMask mask) {
   const auto* const in = static_cast<const Element*>(from);
   for_each_lane(mask, [&](std::size_t lane) {
     const auto value = static_cast<Memory>(in[lane]);
@@ -71,7 +71,7 @@ void store_lanes(const void* from, const std::array<std::uint8_t*, lanes>& host,
 }
 
 template <typename Element>
-void store_register(const void* from, const std::array<std::uint8_t*, lanes>& host, std::size_t bytes, std::size_t at, LaneMask mask) {
+void store_register(const void* from, const std::array<std::uint8_t*, warp_size>& host, std::size_t bytes, std::size_t at, LaneMask mask) {
   switch (bytes) {
     case 1: return store_lanes<std::uint8_t, Element>(from, host, at, mask);
     case 2: return store_lanes<std::uint16_t, Element>(from, host, at, mask);
@@ -84,17 +84,17 @@ void store_register(const void* from, const std::array<std::uint8_t*, lanes>& ho
 
 void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
   const bool narrow = source == 0 ? program_.accesses[operation.detail].narrow_address : program_.accesses[operation.detail].narrow_source;
-  const std::uint64_t add = static_cast<std::uint64_t>(offset) + (relative ? strand().local : 0);
+  const std::uint64_t add = static_cast<std::uint64_t>(offset) + (relative ? split().local : 0);
   if (narrow) {
     const auto* const base = at<std::uint32_t>(source_slot(operation, source));
-    for (std::size_t lane = 0; lane < lanes; ++lane) out.address[lane] = static_cast<std::uint32_t>(base[lane] + add);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) out.address[lane] = static_cast<std::uint32_t>(base[lane] + add);
   } else {
     const auto* const base = at<std::uint64_t>(source_slot(operation, source));
-    for (std::size_t lane = 0; lane < lanes; ++lane) out.address[lane] = base[lane] + add;
+    for (std::size_t lane = 0; lane < warp_size; ++lane) out.address[lane] = base[lane] + add;
   }
 }
 
-/// The bytes that one lane means, or a trap.
+/// The host address of one lane's bytes, or a trap.
 std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
   const char* const what = writes ? "store" : "load";
   if (space == Space::generic) {
@@ -144,7 +144,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
        KernelTrap::Kind::out_of_range);
 }
 
-/// Finds the bytes of all lanes of `mask`; addresses are then those of their space.
+/// Finds the bytes of all lanes of `mask`; addresses then become relative to their space.
 void WarpState::locate(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                        Addresses& addresses, bool asynchronous) {
   auto& address = addresses.address;
@@ -159,7 +159,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
         for (std::uint64_t& a : address) a -= code::window_start(space);
     }
   }
-  // Shared addresses are 32-bit numbers, however wide their registers.
+  // Shared addresses have 32 bits, whatever the width of their registers.
   if (space == Space::shared)
     for (std::uint64_t& a : address) a = static_cast<std::uint32_t>(a);
 
@@ -181,15 +181,15 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   } else if (space == Space::local) {
     memory = local_.data();
     size = launch_.local_bytes;
-    own = size;  // each lane has its own
+    own = size;  // each lane has its own local memory
   }
   bool good = memory != nullptr && size >= bytes;
   if (good) {
     const std::uint64_t last = size - bytes, low_bits = bytes - 1;
     LaneMask bad = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
       const std::uint64_t offset = address[lane] - start;
-      // Where it is outside, nobody goes there.
+      // Addresses outside are never accessed.
       addresses.host[lane] = reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(memory) + offset + own * lane);
       bad |= static_cast<LaneMask>(offset > last || (address[lane] & low_bits) != 0) << lane;
     }
@@ -209,7 +209,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     launch_.options.observer->access(
         {{program_, operation, block_.index(), index_, mask}, space, reads, writes, bytes, address, asynchronous});
   } else {
-    for_each_lane(mask, [&](std::size_t lane) {  // each lane its own space
+    for_each_lane(mask, [&](std::size_t lane) {  // each lane may have another space
       Addresses mine = addresses;
       const Space lane_space = space_of(address[lane]);
       if (lane_space != Space::global) mine.address[lane] -= code::window_start(lane_space);
@@ -224,18 +224,18 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   }
 }
 
-/// Where all lanes access 4 or 8 bytes each, one behind the other, in the buffer of the last access: the first lane's bytes. Else nullptr,
-/// also where something is wrong: locate() says what.
+/// The first lane's bytes, if all lanes access 4 or 8 consecutive bytes each in the buffer of the last access. Else nullptr, also for
+/// errors: locate() reports those.
 std::uint8_t* WarpState::find_consecutive(const Operation& operation, const Access& access) {
   const bool whole = access.vector == 1 && access.bytes >= 4 && access.bytes * 8 == access.register_bits && access.bytes <= 8;
   if (!whole || access.narrow_address || access.relative || access.ordered || launch_.options.observer != nullptr) return nullptr;
   const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
   std::uint64_t apart = 0;
-  for (std::uint64_t lane = 0; lane < lanes; ++lane) apart |= base[lane] ^ (base[0] + lane * access.bytes);
-  const std::uint64_t address = base[0] + static_cast<std::uint64_t>(access.offset), bytes = std::uint64_t{lanes} * access.bytes;
+  for (std::uint64_t lane = 0; lane < warp_size; ++lane) apart |= base[lane] ^ (base[0] + lane * access.bytes);
+  const std::uint64_t address = base[0] + static_cast<std::uint64_t>(access.offset), bytes = std::uint64_t{warp_size} * access.bytes;
   if (apart != 0 || address % access.bytes != 0 || last_buffer_ == nullptr) return nullptr;
   if (access.space != Space::global && access.space != Space::generic) return nullptr;
-  const std::uint64_t offset = address - last_buffer_->address;  // no window lies in a buffer
+  const std::uint64_t offset = address - last_buffer_->address;  // windows are outside all buffers
   const bool inside = last_buffer_->bytes >= bytes && offset <= last_buffer_->bytes - bytes;
   return inside ? last_buffer_->data.get() + offset : nullptr;
 }
@@ -243,7 +243,7 @@ std::uint8_t* WarpState::find_consecutive(const Operation& operation, const Acce
 void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
   if (const std::uint8_t* const from = mask == all_lanes ? find_consecutive(operation, access) : nullptr) {
-    std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), from, std::size_t{lanes} * access.bytes);
+    std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), from, std::size_t{warp_size} * access.bytes);
     return;
   }
   Addresses addresses;
@@ -251,7 +251,7 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
   for (int e = 0; undefined_ != 0 && e < access.vector; ++e)
-    taint_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
+    mark_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
   for (int e = 0; e < access.vector; ++e) {
     void* const to = at<std::uint8_t>(result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -261,7 +261,8 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
       case 64: load_register<std::uint64_t, std::uint64_t>(to, addresses.host, access, offset, mask); break;
       default:
         load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(to, addresses.host, offset, mask);
-        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + lanes, addresses.host, offset + 8, mask);
+        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + warp_size, addresses.host, offset + 8,
+                                                                mask);
     }
   }
   if (access.ordered) {
@@ -272,8 +273,8 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
-  if (std::uint8_t* const to = mask == all_lanes && !taint_.any() ? find_consecutive(operation, access) : nullptr) {
-    std::memcpy(to, at<std::uint8_t>(source_slot(operation, 1)), std::size_t{lanes} * access.bytes);
+  if (std::uint8_t* const to = mask == all_lanes && !uninitialised_.any() ? find_consecutive(operation, access) : nullptr) {
+    std::memcpy(to, at<std::uint8_t>(source_slot(operation, 1)), std::size_t{warp_size} * access.bytes);
     return block_.make_progress();
   }
   Addresses addresses;
@@ -284,7 +285,7 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     if (access.bytes == 16) {
       store_lanes<std::uint64_t, std::uint64_t>(from, addresses.host, offset, mask);
-      store_lanes<std::uint64_t, std::uint64_t>(static_cast<const std::uint64_t*>(from) + lanes, addresses.host, offset + 8, mask);
+      store_lanes<std::uint64_t, std::uint64_t>(static_cast<const std::uint64_t*>(from) + warp_size, addresses.host, offset + 8, mask);
     } else if (access.register_bits <= 32) {
       store_register<std::uint32_t>(from, addresses.host, access.bytes, offset, mask);
     } else {
@@ -292,15 +293,15 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
     }
   }
   if (access.space != Space::local) block_.make_progress();
-  for (int e = 0; taint_.any() && e < access.vector; ++e)
-    store_tainted(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
+  for (int e = 0; uninitialised_.any() && e < access.vector; ++e)
+    store_uninitialised(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
   if (access.ordered) {
     publish_copies();
     synchronise(addresses, mask);
   }
 }
 
-/// Whether other blocks may see in which order this happens, or it depends on what they did.
+/// Whether the operation's order among blocks is visible, or its result depends on other blocks.
 bool WarpState::is_ordered(const Operation& operation) const {
   if (operation.semantics == catalogue::Semantics::fence) return operation.detail != 0;
   const Access& access = program_.accesses[operation.detail];
@@ -310,7 +311,7 @@ bool WarpState::is_ordered(const Operation& operation) const {
   if (access.space != Space::generic) return true;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
-  return space_of(addresses.address[static_cast<std::size_t>(first_lane(strand().lanes))]) == Space::global;
+  return space_of(addresses.address[static_cast<std::size_t>(first_lane(split().lanes))]) == Space::global;
 }
 
 }  // namespace warpmat::machine

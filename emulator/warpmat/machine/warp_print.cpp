@@ -56,7 +56,7 @@ std::string WarpState::read_string(int lane, std::uint64_t address) {
 void WarpState::print(const code::Call& call, LaneMask mask) {
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
-    std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + strand().local;
+    std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
     std::uint64_t format_address = 0, next = 0;
     std::memcpy(&format_address, local + call.arguments[0].caller, 8);
     std::memcpy(&next, local + call.arguments[1].caller, 8);
@@ -136,7 +136,7 @@ std::string WarpState::format_argument(int lane, const std::string& flags, const
 /// __assertfail(message, file, line, function, character size).
 void WarpState::assert_fail(const code::Call& call, LaneMask mask) {
   const int lane = first_lane(mask);
-  const std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + strand().local;
+  const std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
   const auto argument = [&](std::size_t i, std::size_t bytes) {
     std::uint64_t value = 0;
     std::memcpy(&value, local + call.arguments[i].caller, bytes);

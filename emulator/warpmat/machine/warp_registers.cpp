@@ -1,5 +1,5 @@
-// setmaxnreg: the warps of a block share the registers that it was launched with, and hand them on (PTX ISA 9.1 section 9.7.20.5). The
-// machine has registers enough; it reports what an H200 would wait for without end, or what the ISA leaves undefined.
+// setmaxnreg: the warps of a block share the registers of the launch and exchange them (PTX ISA 9.1 section 9.7.20.5). The emulator has
+// enough registers. It reports programs for which an H200 would wait forever, or that the ISA leaves undefined.
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@ namespace warpmat::machine {
 using code::Operation;
 
 WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMask mask) {
-  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (!gather(operation, live_, mask, false)) return Step::leave_split;
   const std::string& opcode = program_.statements[operation.statement]->opcode;
   const auto first = static_cast<std::size_t>(index_ / WgmmaForm::warps * WgmmaForm::warps);
   if (first + WgmmaForm::warps > block_.warps().size())
@@ -28,8 +28,8 @@ WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMas
   return Step::next;
 }
 
-/// At the end of the block: whether the warps have more registers than the block was launched with, so that a setmaxnreg.inc would wait for
-/// ever; and whether those of a warpgroup have different numbers.
+/// At the end of the block: traps if the warps have more registers than the launch, so that a setmaxnreg.inc would wait forever, or if
+/// warps of a warpgroup have different numbers.
 void WarpState::check_max_registers() const {
   const std::int64_t at_entry = program_.limits.registers;
   if (at_entry == 0) return;
@@ -40,9 +40,9 @@ void WarpState::check_max_registers() const {
       trap(-1, std::nullopt,
            fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
                        first->index_, first->max_registers_, warp->index_, warp->max_registers_));
-    all += warp->max_registers_ * lanes;
+    all += warp->max_registers_ * warp_size;
   }
-  const std::int64_t pool = at_entry * lanes * static_cast<std::int64_t>(block_.warps().size());
+  const std::int64_t pool = at_entry * warp_size * static_cast<std::int64_t>(block_.warps().size());
   if (!raised_at_ || all <= pool) return;
   const syntax::Statement& statement = *program_.statements[*raised_at_];
   throw KernelTrap(

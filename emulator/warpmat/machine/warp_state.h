@@ -15,7 +15,7 @@
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/race_detector.h>
 #include <warpmat/machine/shared_shadow.h>
-#include <warpmat/machine/taint.h>
+#include <warpmat/machine/uninitialised_values.h>
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
@@ -27,75 +27,75 @@ struct BarrierState;
 struct PendingProduct;
 struct WarpgroupState;
 
-/// Where a called function returns to.
+/// The return address of a called function.
 struct Return {
   std::int32_t pc;             ///< of the call
   std::uint32_t frame, local;  ///< of the caller
   std::int32_t function;
 };
 
-/// Lanes of a warp that execute together.
-struct Strand {
+/// A warp split: lanes of a warp that execute together.
+struct Split {
   enum class State : std::uint8_t { ready, gathering, at_barrier };
   State state = State::ready;
   std::int32_t pc = 0;
   LaneMask lanes = 0;
-  LaneMask executing = 0;   ///< gathering, at_barrier: the lanes whose guard holds
-  LaneMask needed = 0;      ///< gathering: the lanes that act together
-  std::int32_t join = -1;   ///< where the lanes meet others again: of WarpState::joins_
-  std::uint32_t frame = 0;  ///< byte offset of the function's registers
-  std::uint32_t local = 0;  ///< byte offset of its local memory, in each lane
+  LaneMask executing = 0;         ///< gathering, at_barrier: the lanes whose guard is true
+  LaneMask needed = 0;            ///< gathering: the lanes that execute together
+  std::int32_t convergence = -1;  ///< the convergence point of the lanes: index in WarpState::convergences_
+  std::uint32_t frame = 0;        ///< byte offset of the function's registers
+  std::uint32_t local = 0;        ///< byte offset of its local memory, in each lane
   std::int32_t function = 0;
   std::int32_t barrier = 0;
-  std::int32_t polls_at = -1;  ///< the last access that may wait for others by being repeated
+  std::int32_t polls_at = -1;  ///< the last access that may poll for other lanes
   std::vector<Return> calls;
 };
 
-/// Lanes that a branch separated meet before operation `pc`: those that have arrived wait for the others.
-struct Join {
+/// A convergence point: lanes that a branch separated wait before operation `pc` for the others.
+struct Convergence {
   std::int32_t pc = -1;  ///< -1: free
   std::uint32_t frame = 0;
   LaneMask expected = 0, arrived = 0;
   std::int32_t parent = -1;
-  Strand after;  ///< what goes on from there
+  Split after;  ///< the split that continues there
 };
 
-/// cp.async of some lanes: performed when they wait for it, which is as late as the ISA allows.
+/// cp.async of some lanes, performed when they wait for it: the latest time that the ISA allows.
 struct AsyncCopy {
-  std::uint64_t number;  ///< of the warp's copies, from 0 on
+  std::uint64_t number;  ///< sequence number among the warp's copies, from 0 on
   LaneMask mask;
   std::uint32_t group;  ///< the number of groups that the lanes had committed before
   std::uint8_t bytes;   ///< in shared memory
-  std::array<std::uint8_t*, lanes> to;
-  std::array<const std::uint8_t*, lanes> from;
-  std::array<std::uint8_t, lanes> copied;  ///< bytes that are read, the rest is zero
+  std::array<std::uint8_t*, warp_size> to;
+  std::array<const std::uint8_t*, warp_size> from;
+  std::array<std::uint8_t, warp_size> copied;  ///< bytes that are read; the rest is zero
 };
 
-/// An arrival of cp.async.mbarrier.arrive that comes when the lane's copies before it have.
+/// An arrival of cp.async.mbarrier.arrive, performed after the lane's earlier copies.
 struct CopyArrival {
   SharedPlace place;
   int lane;
-  std::uint64_t copies;  ///< that the warp had issued before
+  std::uint64_t copies;  ///< the number of copies that the warp had issued before
 };
 
-/// One warp of a block: its registers, its lanes' places in the program, and what it waits for.
+/// One warp of a block: its registers, its lanes' program counters, and what it waits for.
 class WarpState {
  public:
-  /// Why run() came back.
+  /// The reason for the return of run().
   enum class Status : std::uint8_t {
-    yielded,       ///< its slice is over, or it asked to let others run
-    blocked,       ///< all its lanes wait for other warps
-    finished,      ///< all its lanes have exited
-    needs_turn,    ///< the next operation is one whose order among blocks is defined
-    turn_is_over,  ///< it used up the operations of that kind that a turn has
+    yielded,              ///< its slice is used up, or it yielded
+    blocked,              ///< all its lanes wait for other warps
+    finished,             ///< all its lanes have exited
+    needs_reservation,    ///< the next operation needs the reservation
+    reservation_is_over,  ///< it used up the operations of a reservation
   };
 
   WarpState(Block& block, int index, LaneMask existing);
   ~WarpState();
 
-  /// Executes operations until `budget`, which counts them down, is 0. Throws KernelTrap.
+  /// Executes operations and decrements `budget` until it is 0. Throws KernelTrap.
   Status run(int& budget);
-  /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws KernelTrap.
+  /// For a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws KernelTrap.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
@@ -103,26 +103,26 @@ class WarpState {
   int index() const { return index_; }
   std::uint64_t operations() const { return operations_; }
 
-  /// Lets the strands that wait at `barrier` go on; of `contributed` predicates `count` were true (bar.red).
+  /// Releases the splits that wait at `barrier`; `count` of `contributed` predicates were true (bar.red).
   void release(int barrier, std::uint32_t count, std::uint32_t contributed);
   /// Lanes that wait at `barrier`.
   LaneMask waiting_at(int barrier) const;
-  /// At the end of the block: traps if its warps have raised their registers beyond what there is.
+  /// At the end of the block: traps if its warps have raised their registers beyond the available ones.
   void check_max_registers() const;
-  /// Whether all its lanes wait for others: at barriers, or by repeating accesses that have found nothing new for long.
+  /// Whether all its lanes wait for others: at barriers, or by polling without success for long.
   bool waits() const;
   bool polls() const;
-  /// For reports: every lane that repeats an access is at that access.
+  /// For reports: resets every polling lane to its access.
   void go_back_to_polls();
-  /// For reports of a deadlock: what each strand waits for.
+  /// For reports of a deadlock: the reason why each split waits.
   std::string describe_waiting() const;
-  /// Throws KernelTrap if lanes wait for others of the warp that never come.
+  /// Throws KernelTrap if lanes wait for lanes of the warp that never arrive.
   void check_gathering() const;
   /// Whether all its lanes but those that have exited are at the cluster's barrier.
   bool has_arrived_at_cluster() const { return (live_ & ~arrived_at_cluster_) == 0; }
-  /// The cluster's barrier lets all go.
+  /// The cluster's barrier releases all.
   void leave_cluster_barrier();
-  /// The arrivals behind this warp's copies that are due at an mbarrier take place; false where there are none.
+  /// Performs this warp's arrivals at an mbarrier whose copies are complete; returns false if there are none.
   bool arrive_behind_copies(const SharedPlace& place);
   /// "line 12 (st.shared.u32)", for messages.
   std::string statement_name(std::uint32_t statement) const;
@@ -130,17 +130,17 @@ class WarpState {
                          KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
 
  private:
-  enum class Step : std::uint8_t { next, leave_strand, yield, needs_turn, turn_is_over };
+  enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
 
-  // Control: warp_control.cpp, warp_strands.cpp, warp_calls.cpp, warp_waiting.cpp
-  bool choose_strand();
-  bool find_strand();
+  // Control: warp_control.cpp, warp_splits.cpp, warp_calls.cpp, warp_waiting.cpp
+  bool choose_split();
+  bool find_split();
   Step step();
   void compute_in_a_row(int& budget);
   Step execute(const code::Operation& operation, LaneMask mask);
-  bool arrive_at_join(std::int32_t pc);
-  void complete_join(std::int32_t join);
-  void remove_strand();
+  bool arrive_at_convergence(std::int32_t pc);
+  void complete_convergence(std::int32_t convergence);
+  void remove_split();
   Step branch(const code::Operation& operation, LaneMask taken);
   Step branch_table(const code::Operation& operation, LaneMask mask);
   Step exit_lanes(LaneMask mask);
@@ -151,22 +151,22 @@ class WarpState {
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
   template <typename Perform>
   Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
-  void split_strand(const std::vector<LaneMask>& groups);
+  void divide_split(const std::vector<LaneMask>& groups);
   void wake_gathering();
-  bool release_joined_lanes(LaneMask lanes_of_joins);
+  bool release_waiting_lanes(LaneMask lanes_of_joins);
   LaneMask missed_lanes() const;
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask);
-  const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Strand& s);
+  const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Split& s);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
 
   // Memory: warp_memory.cpp, warp_atomics.cpp, warp_async.cpp
   struct Addresses {
-    std::array<std::uint64_t, lanes> address;  ///< as the statement gives it
-    std::array<std::uint8_t*, lanes> host;
+    std::array<std::uint64_t, warp_size> address;  ///< as in the statement
+    std::array<std::uint8_t*, warp_size> host;
   };
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
@@ -209,20 +209,20 @@ class WarpState {
   std::string describe_shared(std::uint64_t address) const;
   std::uint64_t shared_address(const SharedShadow::Places& places, int lane) const;
 
-  // Numbers that nobody has written: warp_taint.cpp
-  void follow_taint(const code::Operation& operation, LaneMask mask);
-  LaneMask taint_of(code::Slot slot) const;
-  LaneMask taint_of_sources(const code::Operation& operation) const;
+  // Tracking of uninitialised values: warp_uninitialised.cpp
+  void follow_uninitialised(const code::Operation& operation, LaneMask mask);
+  LaneMask uninitialised_of(code::Slot slot) const;
+  LaneMask uninitialised_of_sources(const code::Operation& operation) const;
   void must_be_defined(code::Slot slot, LaneMask mask, const char* role) const;
-  void taint_results(const code::Operation& operation, LaneMask mask, LaneMask tainted);
-  void taint_loaded(const code::Operation& operation, code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes);
-  void store_tainted(code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes, LaneMask mask);
-  void taint_exchanged(const code::Operation& operation, LaneMask mask);
-  void taint_shuffled(const code::Operation& operation, LaneMask mask, LaneMask of_nothing, const std::array<int, lanes>& from);
+  void mark_results(const code::Operation& operation, LaneMask mask, LaneMask uninitialised);
+  void mark_loaded(const code::Operation& operation, code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes);
+  void store_uninitialised(code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes, LaneMask mask);
+  void mark_exchanged(const code::Operation& operation, LaneMask mask);
+  void mark_shuffled(const code::Operation& operation, LaneMask mask, LaneMask of_nothing, const std::array<int, warp_size>& from);
   void check_matrix(const code::Operation& operation, const Form& form, const Register* addresses);
-  void taint_product(const code::Operation& operation, const Form& form);
-  void taint_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
-  void store_tainted_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+  void mark_product(const code::Operation& operation, const Form& form);
+  void mark_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+  void store_uninitialised_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
 
   // mbarriers: warp_mbarrier.cpp
   SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
@@ -270,7 +270,7 @@ class WarpState {
   Step exchange(const code::Operation& operation, LaneMask mask);
   void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
   void shuffle(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
-  void note_absent(const code::Operation& operation, const code::WarpExchange& exchange, int lane, const std::array<int, lanes>& from);
+  void note_absent(const code::Operation& operation, const code::WarpExchange& exchange, int lane, const std::array<int, warp_size>& from);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
   Step barrier(const code::Operation& operation, LaneMask mask);
@@ -288,8 +288,8 @@ class WarpState {
 
   // Warpgroups: warp_wgmma.cpp
   Step wgmma(const code::Operation& operation, LaneMask mask);
-  Step meet_warpgroup(const code::Operation& operation, LaneMask mask);
-  void go_on_from(const code::Operation& operation, int meeting);
+  Step synchronise_warpgroup(const code::Operation& operation, LaneMask mask);
+  void continue_after(const code::Operation& operation, int barrier_id);
   Step wgmma_commit(const code::Operation& operation, LaneMask mask);
   void wait_for_products(std::uint32_t groups);
   void perform_product(const PendingProduct& product);
@@ -307,8 +307,8 @@ class WarpState {
   void check_chunks(const code::Operation& operation, OperandName operand, const std::vector<std::uint32_t>& chunks,
                     const std::function<void(std::size_t)>& undefined);
   void check_unfenced(OperandName operand, std::uint32_t chunk) const;
-  void taint_product(const code::Operation& operation, const PendingProduct& product, std::vector<bool> rows,
-                     const std::vector<bool>& columns, std::uint64_t address);
+  void mark_product(const code::Operation& operation, const PendingProduct& product, std::vector<bool> rows,
+                    const std::vector<bool>& columns, std::uint64_t address);
   void release_operands(std::uint32_t groups);
 
   // setmaxnreg: warp_registers.cpp
@@ -329,15 +329,15 @@ class WarpState {
   std::string format_argument(int lane, const std::string& flags, const std::string& length, char letter,
                               const std::function<std::uint64_t(std::size_t)>& take);
 
-  Strand& strand() { return strands_[current_]; }
-  const Strand& strand() const { return strands_[current_]; }
+  Split& split() { return splits_[current_]; }
+  const Split& split() const { return splits_[current_]; }
   template <typename T>
   T* at(code::Slot slot) {
     return const_cast<T*>(std::as_const(*this).template at<T>(slot));
   }
   template <typename T>
   const T* at(code::Slot slot) const {
-    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + strand().frame + slot : launch_.constants + ~slot);
+    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
   }
   const code::Slot* slots(const code::Operation& operation) const { return program_.slots.data() + operation.slots; }
   code::Slot result_slot(const code::Operation& operation, int i) const { return slots(operation)[i]; }
@@ -352,36 +352,36 @@ class WarpState {
   int index_;
   LaneMask existing_, live_;
   std::uint64_t operations_ = 0;
-  std::vector<Strand> strands_;
-  std::vector<Join> joins_;
+  std::vector<Split> splits_;
+  std::vector<Convergence> convergences_;
   std::size_t current_ = 0;
-  int strand_slice_ = 0;                  ///< operations until another strand has its turn
-  std::uint64_t waiting_since_ = 0;       ///< operations_ when lanes last came to or left a join
+  int split_slice_ = 0;                   ///< operations until another split is scheduled
+  std::uint64_t waiting_since_ = 0;       ///< operations_ when lanes last reached or left a convergence point
   std::uint64_t spins_ = 0;               ///< ordered accesses and atomics since then
-  std::uint64_t polls_ = 0;               ///< accesses in a row that may wait for other warps of the block and found nothing new
+  std::uint64_t polls_ = 0;               ///< consecutive accesses that may wait for other warps of the block and read nothing new
   std::set<std::uint64_t> states_;        ///< the warp's, as hashes, at some of these accesses
   std::set<std::uint32_t> absent_noted_;  ///< statements of LaunchResult::absent_lanes, of this warp
   bool repeats_ = false;                  ///< one of them came back
   std::uint64_t seen_progress_ = 0;       ///< Block::progress() at the last of them
-  std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< what such an access found last: a hash
+  std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
   std::vector<std::uint8_t> register_storage_;
-  std::uint8_t* registers_;          ///< aligned; those of a list lie with its owner
-  std::vector<std::uint8_t> local_;  ///< lane by lane
+  std::uint8_t* registers_;          ///< aligned; a list's owner keeps its own
+  std::vector<std::uint8_t> local_;  ///< by lane
   std::vector<AsyncCopy> copies_;
   std::uint64_t issued_copies_ = 0;
-  std::array<std::uint32_t, lanes> committed_{};
-  std::unique_ptr<WarpgroupState> wgmma_;              ///< where the program has wgmma statements
-  std::array<std::uint32_t, lanes> bulk_committed_{};  ///< groups of bulk copies
+  std::array<std::uint32_t, warp_size> committed_{};
+  std::unique_ptr<WarpgroupState> wgmma_;                  ///< set if the program has wgmma statements
+  std::array<std::uint32_t, warp_size> bulk_committed_{};  ///< groups of bulk copies
   std::vector<CopyArrival> arrivals_;
-  std::optional<SharedPlace> waits_for_;                       ///< the mbarrier whose phase was not over when the warp last asked
-  static constexpr std::int32_t cluster_barrier_id = 1 << 16;  ///< none of the ISA's, nor where warpgroups meet
-  LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier, whose phase is not over
-  LaneMask passed_cluster_ = 0;                                ///< its phase is over, they have not waited yet
+  std::optional<SharedPlace> waits_for_;                       ///< the mbarrier of the last unsuccessful wait
+  static constexpr std::int32_t cluster_barrier_id = 1 << 16;  ///< not an ISA barrier, nor one of warpgroups
+  LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
+  LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  Taint taint_;
-  std::int64_t max_registers_ = 0;          ///< of a thread, as setmaxnreg left it; 0 where it has no effect
+  UninitialisedValues uninitialised_;
+  std::int64_t max_registers_ = 0;          ///< per thread, as set by setmaxnreg; 0 if it has no effect
   std::optional<std::uint32_t> raised_at_;  ///< the statement that raised it last
-  LaneMask undefined_ = 0;                  ///< lanes whose load of this operation reads shared memory that nobody has written
+  LaneMask undefined_ = 0;                  ///< lanes whose load in this operation reads uninitialised shared memory
 };
 
 }  // namespace warpmat::machine

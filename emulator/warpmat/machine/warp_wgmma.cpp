@@ -1,8 +1,9 @@
-// wgmma: four warps multiply together, but each its own rows. A warp performs its part when it waits for it, which is as late as the ISA
-// allows: then it reads shared memory and writes its accumulators. A program that forgets to wait finds what was there before.
+// wgmma: four warps multiply together, each its own rows. A warp performs its part when it waits for it, the latest time that the ISA
+// allows: then it reads shared memory and writes its accumulators. So a program without the wait reads the old data.
 //
-// What the ISA leaves undefined is an error here: accumulators that are touched before the wait, registers written since the last
-// wgmma.fence, shared memory that changes between a statement and the wait for it, warps that execute different statements or descriptors.
+// Behaviour that the ISA leaves undefined is an error here: access to accumulators before the wait, registers written since the last
+// wgmma.fence, shared memory that changes between a statement and the wait for it, and warps that execute different statements or
+// descriptors.
 // PTX ISA 9.1 section 9.7.15.
 
 #include <algorithm>
@@ -22,11 +23,11 @@ using code::WarpgroupProduct;
 namespace {
 
 constexpr int warps = WgmmaForm::warps;
-constexpr int first_meeting = block_barriers;  // where the first warpgroup meets: behind the block's barriers
+constexpr int first_warpgroup_barrier = block_barriers;  // the barrier number of the first warpgroup: after the block's barriers
 
 }  // namespace
 
-/// Traps where a warp of the warpgroup does not exist or has exited: an H100 faults there. It takes warps of which some lanes are left.
+/// Traps where a warp of the warpgroup does not exist or has exited: an H100 faults there. It accepts warps that have some lanes left.
 void WarpState::must_be_warpgroup(const Operation& operation, LaneMask mask) const {
   const auto& all = block_.warps();
   const auto first = static_cast<std::size_t>(index_ / warps * warps);
@@ -49,8 +50,8 @@ std::uint64_t WarpState::uniform_descriptor(const Operation& operation, LaneMask
   return values[first];
 }
 
-/// Traps unless this statement is the one that the other warps of the warpgroup execute as their statement of the same number.
-/// All four share what the first of them has read of operand b.
+/// Traps unless this statement is the one with the same number in the other warps of the warpgroup. All four share operand b as the first
+/// of them has read it.
 void WarpState::agree_with_warpgroup(PendingProduct& product) {
   WarpgroupIssues& group = block_.warpgroup(index_ / warps);
   std::uint64_t& next = group.next[static_cast<std::size_t>(index_ % warps)];
@@ -78,7 +79,7 @@ void WarpState::agree_with_warpgroup(PendingProduct& product) {
   }
 }
 
-/// What a product has in shared memory, of A where it is not in registers: read at its statement, and again when it is performed.
+/// Reads a product's operand A from shared memory, if it is there: at its statement, and again when it is performed.
 std::vector<std::uint32_t> WarpState::read_a(const PendingProduct& product) const {
   const Wgmma& instruction = product.product->instruction;
   std::vector<std::uint32_t> a(instruction.a_words());
@@ -101,14 +102,14 @@ std::vector<std::uint32_t> WarpState::read_b(const PendingProduct& product) cons
   return b;
 }
 
-/// Whether the product is of none of the last `groups` groups.
+/// Whether the product is older than the last `groups` groups.
 bool WarpState::is_done(const PendingProduct& product, std::uint32_t groups) const {
   return product.committed && std::uint64_t{product.group} + groups < wgmma_->committed;
 }
 
 WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   const WarpgroupProduct& product = program_.products[operation.detail];
-  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (!gather(operation, live_, mask, false)) return Step::leave_split;
   must_be_warpgroup(operation, mask);
   if (mask != all_lanes && (product.a_in_registers || product.instruction.form().sparse()))
     trap(first_lane(mask), std::nullopt,
@@ -129,20 +130,20 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .metadata = {},
                          .accumulates = true};
   for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
-  for_each_place(slots(operation), operation.results, strand().frame, [&](std::size_t place) { pending.places.push_back(place); });
+  for_each_place(slots(operation), operation.results, split().frame, [&](std::size_t place) { pending.places.push_back(place); });
   pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
   if (product.a_in_registers) {
     for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
       const auto* const words = at<std::uint32_t>(source_slot(operation, i));
-      pending.a.insert(pending.a.end(), words, words + lanes);
+      pending.a.insert(pending.a.end(), words, words + warp_size);
     }
-    for_each_place(slots(operation) + operation.results, product.instruction.form().a_registers(), strand().frame,
+    for_each_place(slots(operation) + operation.results, product.instruction.form().a_registers(), split().frame,
                    [&](std::size_t place) { pending.reads.push_back(place); });
   } else {
     pending.a_descriptor = uniform_descriptor(operation, mask, 0, "the descriptor of operand a");
   }
   if (product.instruction.form().sparse())
-    std::copy_n(at<std::uint32_t>(source_slot(operation, product.metadata_source())), lanes, pending.metadata.begin());
+    std::copy_n(at<std::uint32_t>(source_slot(operation, product.metadata_source())), warp_size, pending.metadata.begin());
   const LaneMask scale = *at<LaneMask>(source_slot(operation, product.scale_source())) & mask;
   if (scale != 0 && scale != mask) trap(first_lane(mask & ~scale), std::nullopt, "scale-d is not the same in all lanes");
   pending.accumulates = scale != 0;
@@ -156,60 +157,61 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-/// The four warps meet at wgmma.fence and at wgmma.wait_group, as `.sync.aligned` wants it and an H200 does it: what they did before the
-/// fence is there for the products of all, and none goes on while another one's products may still read. CuTe's wgmma_sm90 rests on both:
-/// nothing else stands between a warp's cp.async.wait_all and the products, or between the products and the copies that overwrite what they
-/// read.
-WarpState::Step WarpState::meet_warpgroup(const Operation& operation, LaneMask mask) {
-  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+/// The four warps synchronise at wgmma.fence and at wgmma.wait_group, as `.sync.aligned` requires and an H200 does. Writes before the fence
+/// are visible to all four warps' products, and no warp continues while another one's products may still read. CuTe's wgmma_sm90 relies on
+/// both: it has no other synchronisation between a warp's cp.async.wait_all and the products, or between the products and the copies that
+/// overwrite their operands.
+WarpState::Step WarpState::synchronise_warpgroup(const Operation& operation, LaneMask mask) {
+  if (!gather(operation, live_, mask, false)) return Step::leave_split;
   const int first = index_ / warps * warps;
   must_be_warpgroup(operation, mask);
-  const int meeting = first_meeting + index_ / warps;
-  const std::int32_t pc = strand().pc;
-  const std::uint32_t frame = strand().frame;
-  for (Strand& s : strands_) {
-    const bool gathered = s.state == Strand::State::gathering && s.pc == pc && s.frame == frame;
-    if (&s != &strand() && !gathered) continue;
-    if (&s == &strand()) s.executing = mask;
-    s.state = Strand::State::at_barrier;
-    s.barrier = meeting;
+  const int barrier_id = first_warpgroup_barrier + index_ / warps;
+  const std::int32_t pc = split().pc;
+  const std::uint32_t frame = split().frame;
+  for (Split& s : splits_) {
+    const bool gathered = s.state == Split::State::gathering && s.pc == pc && s.frame == frame;
+    if (&s != &split() && !gathered) continue;
+    if (&s == &split()) s.executing = mask;
+    s.state = Split::State::at_barrier;
+    s.barrier = barrier_id;
   }
   WarpgroupIssues& group = block_.warpgroup(index_ / warps);
-  if (group.waiting != 0 && group.meeting != operation.statement)
-    trap(-1, std::nullopt, fmt::format("the warps of a warpgroup part: others wait at {}", statement_name(group.meeting)));
-  group.meeting = operation.statement;
+  if (group.waiting != 0 && group.waits_at != operation.statement)
+    trap(-1, std::nullopt, fmt::format("the warps of a warpgroup diverge: others wait at {}", statement_name(group.waits_at)));
+  group.waits_at = operation.statement;
   group.waiting |= 1u << index_ % warps;
   if (operation.semantics == Semantics::wgmma_wait) release_operands(operation.detail);
-  if (block_.races() != nullptr) block_.races()->arrive(index_, meeting);
-  if (group.waiting != (1u << warps) - 1) return Step::leave_strand;
+  if (block_.races() != nullptr) block_.races()->arrive(index_, barrier_id);
+  if (group.waiting != (1u << warps) - 1) return Step::leave_split;
   group.waiting = 0;
   block_.make_progress();
-  for (int warp = first; warp < first + warps; ++warp) block_.warps()[static_cast<std::size_t>(warp)]->go_on_from(operation, meeting);
-  if (block_.races() != nullptr) block_.races()->complete(meeting);
-  return Step::leave_strand;
+  for (int warp = first; warp < first + warps; ++warp)
+    block_.warps()[static_cast<std::size_t>(warp)]->continue_after(operation, barrier_id);
+  if (block_.races() != nullptr) block_.races()->complete(barrier_id);
+  return Step::leave_split;
 }
 
-/// What a warp does when all four have met.
-void WarpState::go_on_from(const Operation& operation, int meeting) {
+/// Executed by each warp when all four have arrived.
+void WarpState::continue_after(const Operation& operation, int barrier_id) {
   if (operation.semantics == Semantics::wgmma_wait)
     wait_for_products(operation.detail);
   else
     wgmma_->fenced_at = operations_;
   if (block_.shadow() != nullptr) block_.shadow()->publish(index_);
-  if (block_.races() != nullptr) block_.races()->leave(index_, meeting);
-  release(meeting, 0, 0);
+  if (block_.races() != nullptr) block_.races()->leave(index_, barrier_id);
+  release(barrier_id, 0, 0);
 }
 
-/// wgmma.commit_group: what the warp has issued since the last one is a group.
+/// wgmma.commit_group: the statements since the last one become a group.
 WarpState::Step WarpState::wgmma_commit(const Operation& operation, LaneMask mask) {
-  if (!gather(operation, live_, mask, false)) return Step::leave_strand;
+  if (!gather(operation, live_, mask, false)) return Step::leave_split;
   for (PendingProduct& product : wgmma_->pending) product.committed = true;
   ++wgmma_->committed;
   advance_gathered(operation, mask, false);
   return Step::next;
 }
 
-/// Performs the products of all groups but the last `groups`.
+/// Performs the products of all groups except the last `groups`.
 void WarpState::wait_for_products(std::uint32_t groups) {
   std::vector<PendingProduct>& pending = wgmma_->pending;
   std::size_t done = 0;
@@ -217,7 +219,7 @@ void WarpState::wait_for_products(std::uint32_t groups) {
   pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-/// The four warps perform a product one behind the other, and nothing else runs in between: one of them looks at B again.
+/// The four warps perform a product back to back. B is read again only once, because nothing runs in between that could change it.
 void WarpState::perform_product(const PendingProduct& product) {
   const Wgmma& instruction = product.product->instruction;
   const bool a_changed = !product.product->a_in_registers && read_a(product) != product.a;

@@ -46,7 +46,7 @@ void WarpState::follow_wgmma(const Operation& operation) {
          fmt::format("{} before wgmma.wait_group: the product at {} may still {} it", what, statement_name(user->statement), may));
   };
   const code::Slot* const all = slots(operation);
-  const std::uint32_t frame = strand().frame;
+  const std::uint32_t frame = split().frame;
   if (!state.pending.empty()) {
     for_each_place(all + operation.results, operation.sources, frame,
                    [&](std::size_t place) { check(state.users, &PendingProduct::places, place, "an accumulator is read", "write"); });
@@ -65,12 +65,12 @@ void WarpState::check_fence(const Operation& operation, const WarpgroupProduct& 
   const auto check = [&](std::size_t place, const char* what) {
     const WarpgroupState::Write& write = state.writes[place];
     if (write.time > state.fenced_at)
-      trap(-1, std::nullopt, fmt::format("{} was written at {}, and no wgmma.fence lies between", what, statement_name(write.statement)));
+      trap(-1, std::nullopt, fmt::format("{} was written at {}, without a wgmma.fence since", what, statement_name(write.statement)));
   };
   const code::Slot* const all = slots(operation);
-  for_each_place(all, operation.results, strand().frame, [&](std::size_t place) { check(place, "an accumulator"); });
+  for_each_place(all, operation.results, split().frame, [&](std::size_t place) { check(place, "an accumulator"); });
   if (product.a_in_registers)
-    for_each_place(all + operation.results, product.instruction.form().a_registers(), strand().frame,
+    for_each_place(all + operation.results, product.instruction.form().a_registers(), split().frame,
                    [&](std::size_t place) { check(place, "a register of operand a"); });
 }
 
@@ -89,15 +89,15 @@ void WarpState::check_unfenced(OperandName operand, std::uint32_t chunk) const {
 /// Checks the 16-byte chunks of operand a or b in shared memory; calls undefined(i) for chunks with uninitialised bytes.
 void WarpState::check_chunks(const Operation& operation, OperandName operand, const std::vector<std::uint32_t>& chunks,
                              const std::function<void(std::size_t)>& undefined) {
-  for (std::size_t first = 0; first < chunks.size(); first += lanes) {
-    const std::size_t count = std::min<std::size_t>(chunks.size() - first, lanes);
+  for (std::size_t first = 0; first < chunks.size(); first += warp_size) {
+    const std::size_t count = std::min<std::size_t>(chunks.size() - first, warp_size);
     SharedShadow::Places places{};
     for (std::size_t i = 0; i < count; ++i) {
       check_unfenced(operand, chunks[first + i]);
       places[i] = block_.shared().data() + (chunks[first + i] - program_.shared_base);
     }
     undefined_ = 0;
-    check_shared(operation, places, chunk_bytes, count == lanes ? all_lanes : lane_bit(static_cast<int>(count)) - 1, SharedUse::load);
+    check_shared(operation, places, chunk_bytes, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1, SharedUse::load);
     for (LaneMask rest = undefined_; rest != 0; rest &= rest - 1) {
       const std::size_t i = first + static_cast<std::size_t>(first_lane(rest));
       if (!block_.shadow()->landed_for(chunks[i] - program_.shared_base, chunk_bytes, index_)) undefined(i);
@@ -113,54 +113,55 @@ void WarpState::check_operands(const Operation& operation, const PendingProduct&
   const WgmmaForm& form = instruction.form();
   std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
   std::uint64_t address = 0;
-  const auto check = [&](OperandName operand, Major major, const std::vector<std::uint32_t>& chunks, std::vector<bool>& tainted) {
+  const auto check = [&](OperandName operand, Major major, const std::vector<std::uint32_t>& chunks, std::vector<bool>& uninitialised) {
     // A chunk is a part of one line along k, or holds elements of eight lines (16-bit types).
     constexpr std::size_t elements = 8;
-    const std::size_t in_line = major == Major::k ? chunks.size() / tainted.size() : tainted.size() / elements;
+    const std::size_t in_line = major == Major::k ? chunks.size() / uninitialised.size() : uninitialised.size() / elements;
     check_chunks(operation, operand, chunks, [&](std::size_t i) {
       address = chunks[i];
       const std::size_t first = major == Major::k ? i / in_line : i % in_line * elements;
-      std::fill_n(tainted.begin() + static_cast<std::ptrdiff_t>(first), major == Major::k ? 1 : elements, true);
+      std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(first), major == Major::k ? 1 : elements, true);
     });
   };
   if (!product.product->a_in_registers)
     check(OperandName::a, instruction.immediates().major_a, instruction.a_chunks(product.a_descriptor, index_ % WgmmaForm::warps), rows);
   check(OperandName::b, instruction.immediates().major_b, instruction.b_chunks(product.b_descriptor), columns);
-  if (address != 0 || taint_.any()) taint_product(operation, product, rows, columns, address);
+  if (address != 0 || uninitialised_.any()) mark_product(operation, product, rows, columns, address);
 }
 
 /// Marks elements of D as uninitialised if their row or column is, including registers of A and metadata, or if the accumulated old element
 /// is. `address` is where uninitialised shared memory was read, or 0.
-void WarpState::taint_product(const Operation& operation, const PendingProduct& product, std::vector<bool> rows,
-                              const std::vector<bool>& columns, std::uint64_t address) {
+void WarpState::mark_product(const Operation& operation, const PendingProduct& product, std::vector<bool> rows,
+                             const std::vector<bool>& columns, std::uint64_t address) {
   const WgmmaForm& form = product.product->instruction.form();
   const Form& tile = *form.tile;
-  Taint::Origin origin{operation.statement, address};
-  const auto taint_rows = [&](int source, OperandName operand) {
+  UninitialisedValues::Origin origin{operation.statement, address};
+  const auto mark_rows = [&](int source, OperandName operand) {
     const Fragment& fragment = tile.operand(operand).fragment;
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       const code::Slot slot = source_slot(operation, source + reg);
-      if (taint_of(slot) != 0) origin = taint_.origin(strand().frame + static_cast<std::size_t>(slot));
-      for (LaneMask rest = taint_of(slot); rest != 0; rest &= rest - 1)
+      if (uninitialised_of(slot) != 0) origin = uninitialised_.origin(split().frame + static_cast<std::size_t>(slot));
+      for (LaneMask rest = uninitialised_of(slot); rest != 0; rest &= rest - 1)
         for (int i = 0; i < fragment.elements_per_register(); ++i)
           rows[static_cast<std::size_t>(fragment.element({first_lane(rest), reg, i * fragment.element_bits}).row)] = true;
     }
   };
-  if (product.product->a_in_registers) taint_rows(0, OperandName::a);
-  if (form.sparse()) taint_rows(product.product->metadata_source(), OperandName::e);
+  if (product.product->a_in_registers) mark_rows(0, OperandName::a);
+  if (form.sparse()) mark_rows(product.product->metadata_source(), OperandName::e);
   must_be_defined(source_slot(operation, product.product->scale_source()), all_lanes, "scale-d");
   const Fragment& d = tile.operand(OperandName::d).fragment;
   for (int i = 0; i < operation.results; ++i) {
     const code::Slot slot = result_slot(operation, i);
-    LaneMask tainted = product.accumulates ? taint_of(slot) : 0;
-    if (tainted != 0) origin = taint_.origin(strand().frame + static_cast<std::size_t>(slot));
+    LaneMask uninitialised = product.accumulates ? uninitialised_of(slot) : 0;
+    if (uninitialised != 0) origin = uninitialised_.origin(split().frame + static_cast<std::size_t>(slot));
     const int first_column = i / d.registers() * tile.shape.n;
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int j = 0; j < d.elements_per_register(); ++j) {
         const Element e = d.element({lane, i % d.registers(), j * d.element_bits});
-        if (rows[static_cast<std::size_t>(e.row)] || columns[static_cast<std::size_t>(first_column + e.column)]) tainted |= lane_bit(lane);
+        if (rows[static_cast<std::size_t>(e.row)] || columns[static_cast<std::size_t>(first_column + e.column)])
+          uninitialised |= lane_bit(lane);
       }
-    taint_.set(strand().frame + static_cast<std::size_t>(slot), all_lanes, tainted, origin);
+    uninitialised_.set(split().frame + static_cast<std::size_t>(slot), all_lanes, uninitialised, origin);
   }
 }
 

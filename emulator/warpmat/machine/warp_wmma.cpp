@@ -24,7 +24,7 @@ void WarpState::move_matrix(const Operation& operation, const code::Matrix& matr
 MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::Matrix& matrix) const {
   const Form& form = matrix.instruction.form();
   const auto uniform = [&](auto* values, const char* what) {
-    for (int lane = 1; lane < lanes; ++lane)
+    for (int lane = 1; lane < warp_size; ++lane)
       if (values[lane] != values[0])
         trap(lane, std::nullopt,
              fmt::format("the {} of {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, form.opcode, values[lane],
@@ -48,7 +48,7 @@ MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::
 void WarpState::locate_run(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run,
                            bool writes, Addresses& out) {
   const auto bits = static_cast<std::uint64_t>(matrix.instruction.form().memory_bits);
-  for (std::size_t lane = 0; lane < lanes; ++lane)
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
     out.address[lane] = storage.address + (std::uint64_t{run.lines[lane]} * storage.stride + run.elements[lane]) * bits / 8;
   locate(operation, matrix.space, matrix.runs.bytes, all_lanes, !writes, writes, out);
 }
@@ -56,16 +56,16 @@ void WarpState::locate_run(const Operation& operation, const code::Matrix& matri
 void WarpState::load_matrix(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage) {
   const std::uint32_t bytes = matrix.runs.bytes;
   std::vector<Addresses> from(matrix.runs.runs.size());
-  if (taint_.any()) taint_results(operation, all_lanes, 0);
+  if (uninitialised_.any()) mark_results(operation, all_lanes, 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     undefined_ = 0;
     locate_run(operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
-    if (undefined_ != 0) taint_loaded(operation, result_slot(operation, matrix.runs.runs[i].reg), from[i], 0, bytes);
+    if (undefined_ != 0) mark_loaded(operation, result_slot(operation, matrix.runs.runs[i].reg), from[i], 0, bytes);
   }
   for (std::size_t i = 0; i < from.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = result_slot(operation, run.reg);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
       std::uint8_t* const to = bytes == 8 ? reinterpret_cast<std::uint8_t*>(at<std::uint64_t>(slot) + lane)
                                           : reinterpret_cast<std::uint8_t*>(at<std::uint32_t>(slot) + lane);
       std::memcpy(to + run.bit / 8, from[i].host[lane], bytes);
@@ -80,8 +80,8 @@ void WarpState::store_matrix(const Operation& operation, const code::Matrix& mat
   for (std::size_t i = 0; i < to.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = source_slot(operation, 1 + run.reg);
-    if (taint_.any()) store_tainted(slot, to[i], 0, bytes, all_lanes);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (uninitialised_.any()) store_uninitialised(slot, to[i], 0, bytes, all_lanes);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
       const std::uint8_t* const from = bytes == 8 ? reinterpret_cast<const std::uint8_t*>(at<std::uint64_t>(slot) + lane)
                                                   : reinterpret_cast<const std::uint8_t*>(at<std::uint32_t>(slot) + lane);
       std::memcpy(to[i].host[lane], from + run.bit / 8, bytes);

@@ -73,7 +73,7 @@ struct WarpgroupIssues {
   std::uint64_t first = 0;                             ///< the number of issues.front(), from the kernel's start
   std::array<std::uint64_t, WgmmaForm::warps> next{};  ///< by warp: the number of its next statement
   std::uint32_t waiting = 0;                           ///< warps that wait at wgmma.fence or wgmma.wait_group for the others, a bit each
-  std::uint32_t meeting = 0;                           ///< the statement at which they wait
+  std::uint32_t waits_at = 0;                          ///< the statement at which they wait
 };
 
 }  // namespace warpmat::machine

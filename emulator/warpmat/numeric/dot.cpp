@@ -18,7 +18,7 @@ std::int64_t truncate(const Value& term, int unit_exponent) {
 namespace {
 
 /// Properties of all terms of one step, found in a first pass.
-struct Survey {
+struct StepSummary {
   int largest_exponent = no_floor;  ///< of the terms that are not zero
   bool nan = false, positive_infinity = false, negative_infinity = false;
 
@@ -61,19 +61,19 @@ Value multiply(const Value& a, const Value& b) {
 }
 
 std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events) {
-  Survey survey;
-  for (const Value& term : terms) survey.add(term);
-  if (survey.special()) {
-    const std::uint64_t result = survey.special_result(accumulator);
+  StepSummary summary;
+  for (const Value& term : terms) summary.add(term);
+  if (summary.special()) {
+    const std::uint64_t result = summary.special_result(accumulator);
     if (Observer* observer = observer_of(events)) observer->sum(accumulator, terms, nullptr, result);
     return result;
   }
 
-  const int unit_exponent = std::max(survey.largest_exponent, model.floor(accumulator)) - model.fraction_bits;
+  const int unit_exponent = std::max(summary.largest_exponent, model.floor(accumulator)) - model.fraction_bits;
   std::int64_t sum = 0;
   for (const Value& term : terms) sum += truncate(term, unit_exponent);
   const std::uint64_t result = round_sum(model, accumulator, sum, unit_exponent);
-  const AlignedSum aligned{survey.largest_exponent, unit_exponent, sum};
+  const AlignedSum aligned{summary.largest_exponent, unit_exponent, sum};
   if (events != nullptr) count_sum(*events, model, accumulator, terms, aligned, result);
   if (Observer* observer = observer_of(events)) observer->sum(accumulator, terms, &aligned, result);
   return result;

@@ -25,8 +25,8 @@ struct Character {
 
 Character first_character(std::string_view text) {
   struct Length {
-    unsigned mask, lead;       // of the first byte
-    std::uint32_t least_code;  // the smallest code with this many bytes
+    unsigned mask, lead;     // of the first byte
+    std::uint32_t min_code;  // the smallest code with this many bytes
   };
   constexpr std::array<Length, 4> lengths{{{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}}};
   const unsigned first = static_cast<unsigned char>(text.front());
@@ -40,7 +40,7 @@ Character first_character(std::string_view text) {
       code = code << 6 | (static_cast<unsigned char>(byte) & 0x3f);
     }
     const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (code < length.least_code || code > 0x10ffff || surrogate) return {};
+    if (code < length.min_code || code > 0x10ffff || surrogate) return {};
     return {code, bytes, true};
   }
   return {};

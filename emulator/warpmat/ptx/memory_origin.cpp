@@ -77,7 +77,7 @@ void put_bits(std::array<std::uint8_t, row_bytes>& bytes, int bit, int width, st
 }
 
 /// The rows in memory that an ldmatrix has read.
-std::vector<ReadRow> rows_of(const Form& form, LoadedWords& words, const std::array<std::uint64_t, lanes>& addresses) {
+std::vector<ReadRow> rows_of(const Form& form, LoadedWords& words, const std::array<std::uint64_t, warp_size>& addresses) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::vector<ReadRow> rows(static_cast<std::size_t>(form.rows_in_memory()));
   const auto held = LoadedWords::pointers(words.held), expected = LoadedWords::pointers(words.expected);
@@ -97,11 +97,12 @@ std::vector<ReadRow> rows_of(const Form& form, LoadedWords& words, const std::ar
 }
 
 /// The words that the lanes have read by an ld.shared whose registers are as wide as its elements.
-std::vector<ReadRow> rows_of(const ScalarInstruction& load, const LoadedWords& words, const std::array<std::uint64_t, lanes>& addresses) {
+std::vector<ReadRow> rows_of(const ScalarInstruction& load, const LoadedWords& words,
+                             const std::array<std::uint64_t, warp_size>& addresses) {
   const auto size = static_cast<std::size_t>(load.access_bytes());
   if (size != words.held.size() * sizeof(std::uint32_t)) return {};
-  std::vector<ReadRow> rows(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  std::vector<ReadRow> rows(warp_size);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     ReadRow& row = rows[lane];
     row.lane = static_cast<int>(lane), row.address = addresses[lane], row.size = size;
     for (std::size_t w = 0; w < words.held.size(); ++w) {
@@ -223,7 +224,7 @@ std::string describe_origin(const Warp& warp, const Statement& statement, const 
   if (std::ranges::any_of(text.items, [](const Item& item) { return item.kind != Item::Kind::named || item.words != 1; })) return "";
   std::vector<Register> wanted(text.items.size());
   const auto held = warp.words(text);
-  for (std::size_t i = 0; i < held.size(); ++i) std::copy_n(held[i], lanes, wanted[i].begin());
+  for (std::size_t i = 0; i < held.size(); ++i) std::copy_n(held[i], warp_size, wanted[i].begin());
   numbers::scatter(operand.fragment, format, expected, LoadedWords::pointers(wanted));
 
   const Program& program = warp.program();
@@ -236,7 +237,7 @@ std::string describe_origin(const Warp& warp, const Statement& statement, const 
   for (const Statement* load : loads) {
     const OperandText& result = *result_of(*load);
     LoadedWords words;
-    for (const std::uint32_t* word : warp.words(result)) std::copy_n(word, lanes, words.held.emplace_back().begin());
+    for (const std::uint32_t* word : warp.words(result)) std::copy_n(word, warp_size, words.held.emplace_back().begin());
     words.expected = words.held;
     for (std::size_t j = 0; j < result.items.size() && words.held.size() == result.items.size(); ++j)
       for (std::size_t i = 0; i < text.items.size(); ++i)

@@ -61,7 +61,7 @@ OperandText OperandChecker::matrix_operand(const syntax::Operand& given, const I
   }
   const DataType* type = find_data_type(operand.format == Format::f64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32");
   Slot place{what, accepted_by(form, operand), type, operand.written};
-  place.may_discard = instruction.lowering().particulars.discardable;
+  place.may_discard = instruction.lowering().exceptions.discardable;
   const bool in_braces =
       operand.in_braces || (form.mnemonic == Mnemonic::mma && given.kind == Written::vector);  // ptxas accepts {e} and {scale-a} too
   OperandText text = group(given, place, operand.registers(), in_braces);
@@ -111,7 +111,7 @@ void OperandChecker::check_vector(const syntax::Operand& given, const Slot& plac
   auto type_class = DataType::Class::bits;
   for (const Item& one : items) {
     const int width = width_of(one, place);
-    if (bits != 0 && width != 0 && width != bits) fail(given.location, fmt::format("what stands in {} must be of one width", place.what));
+    if (bits != 0 && width != 0 && width != bits) fail(given.location, fmt::format("the items of {} must have one width", place.what));
     if (width != 0) bits = width;
     const DataType::Class item_class = class_of(one);
     if (item_class == DataType::Class::bits) continue;
@@ -120,7 +120,7 @@ void OperandChecker::check_vector(const syntax::Operand& given, const Slot& plac
            fmt::format("ptxas takes integers, floating-point numbers and .f16x2 only apart from each other in {}", place.what));
     type_class = item_class;
   }
-  if (std::ranges::all_of(items, [](const Item& one) { return one.kind == Item::Kind::sink; }))
+  if (std::ranges::all_of(items, [](const Item& one) { return one.kind == Item::Kind::discard; }))
     fail(given.location, fmt::format("{} needs a register: ptxas takes no _ alone", place.what));
 }
 
@@ -149,7 +149,7 @@ Item OperandChecker::item(const syntax::Operand& given, const Slot& place) {
   const SharedVariable* const variable = program_.find_variable(given.text);
   if (variable != nullptr) return variable_item(given, *variable, place);
   if (given.offset != 0) fail(given.location, fmt::format("only variables and addresses have an offset, not {}", spell(given)));
-  if (given.text == "_") return sink_item(given, place);
+  if (given.text == "_") return discard_item(given, place);
   return given.text == "%laneid" ? laneid_item(given, place) : register_item(given, place);
 }
 
@@ -162,13 +162,13 @@ Item OperandChecker::number_item(const syntax::Operand& given, const Slot& place
   return {Item::Kind::number, 0, *bits, (negative ? "-" : "") + text, 0, words_of(place)};
 }
 
-Item OperandChecker::sink_item(const syntax::Operand& given, const Slot& place) const {
+Item OperandChecker::discard_item(const syntax::Operand& given, const Slot& place) const {
   if (!place.written) fail(given.location, fmt::format("{} is read; _ only takes results", place.what));
   if (!place.in_braces && !place.in_pair) fail(given.location, fmt::format("{} needs a register: _ only stands in braces", place.what));
   if (!place.may_discard)
     fail(given.location,
          fmt::format("{} takes no _ on {}: ptxas cannot discard a result of this form there", place.what, program_.target->name));
-  return {Item::Kind::sink, 0, 0, {}, 0, words_of(place)};
+  return {Item::Kind::discard, 0, 0, {}, 0, words_of(place)};
 }
 
 Item OperandChecker::laneid_item(const syntax::Operand& given, const Slot& place) const {

@@ -47,7 +47,7 @@ class OperandChecker {
   DataType::Class class_of(const Item& item) const;
   Item item(const syntax::Operand& given, const Slot& place);
   Item number_item(const syntax::Operand& given, const Slot& place);
-  Item sink_item(const syntax::Operand& given, const Slot& place) const;
+  Item discard_item(const syntax::Operand& given, const Slot& place) const;
   Item laneid_item(const syntax::Operand& given, const Slot& place) const;
   Item variable_item(const syntax::Operand& given, const SharedVariable& variable, const Slot& place) const;
   Item register_item(const syntax::Operand& given, const Slot& place);

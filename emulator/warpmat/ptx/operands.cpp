@@ -73,7 +73,7 @@ int selected_scales(const Warp& warp, std::size_t statement, OperandName scale) 
   const Found ids = find(warp.program(), statement, ids_name, OperandKind::ids);
   const auto words = warp.words(ids.text);
   for (const std::uint32_t* word : words)
-    if (std::ranges::any_of(std::span(word, lanes), [&](std::uint32_t id) { return id != word[0]; }))
+    if (std::ranges::any_of(std::span(word, warp_size), [&](std::uint32_t id) { return id != word[0]; }))
       throw std::invalid_argument(fmt::format("operand {} of statement {} must be the same in all lanes", name(ids_name), statement));
   return scale_matrix(ids.form, ids_name, {*words[0], *words[1]});
 }

@@ -17,7 +17,7 @@
 namespace warpmat {
 namespace {
 
-/// Parses the statements; directives and operands have parsers of their own.
+/// Parses the statements; directives and operands have their own parsers.
 class Parser {
  public:
   Parser(std::string_view source, const Target* target)
@@ -46,7 +46,7 @@ class Parser {
   }
 
  private:
-  /// Labels, registers and variables share their names. Registers without a declaration come later than their labels.
+  /// Labels, registers and variables share one name space. Undeclared registers are created after their labels.
   void refuse_labels_of_names() {
     for (const Statement& statement : program_.statements)
       if (program_.find_variable(statement.label) != nullptr || declarations_.find_register(statement.label) != nullptr)
@@ -54,7 +54,7 @@ class Parser {
                fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label));
   }
 
-  /// What the scalar statements do.
+  /// Resolves the scalar statements.
   void resolve() {
     const auto module = std::make_shared<syntax::Module>();
     module->text = text_;
@@ -75,7 +75,7 @@ class Parser {
 
   void report(Location location, const std::string& message) { errors_.push_back(diagnose(*text_, location, message)); }
 
-  /// Goes on behind the next semicolon, or before a line that begins with a known instruction or a directive.
+  /// Continues after the next semicolon, or before a line that begins with a known instruction or a directive.
   void recover() {
     if (tokens_.here().kind == Token::Kind::bad) tokens_.take();
     while (!tokens_.at_end()) {
@@ -220,13 +220,13 @@ class Parser {
     program_.statements.push_back(std::move(statement));
   }
 
-  std::shared_ptr<const std::string> text_;  ///< what all names point into
+  std::shared_ptr<const std::string> text_;  ///< owns what all names point into
   TokenReader tokens_;
-  std::string label_;             ///< of the statement that is being parsed; empty where it has none
+  std::string label_;             ///< of the current statement; empty if it has none
   std::set<std::string> labels_;  ///< all so far
-  std::optional<Item> guard_;     ///< of the statement that is being parsed
+  std::optional<Item> guard_;     ///< of the current statement
   std::optional<syntax::Guard> guard_text_;
-  std::size_t failed_at_ = 0;  ///< where the current statement began: recovery must get beyond it
+  std::size_t failed_at_ = 0;  ///< the start of the current statement: recovery must advance beyond it
   Program program_;
   Declarations declarations_;
   OperandChecker operands_;

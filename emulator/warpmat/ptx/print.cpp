@@ -19,7 +19,7 @@ std::string print_item(const Program& program, const Item& item) {
     case Item::Kind::named: return (item.inverted ? "!" : "") + program.registers[static_cast<std::size_t>(item.index)].name;
     case Item::Kind::number: return item.text;
     case Item::Kind::laneid: return "%laneid";
-    case Item::Kind::sink: return "_";
+    case Item::Kind::discard: return "_";
     case Item::Kind::variable:
       return program.variables[static_cast<std::size_t>(item.index)].name + print_offset(static_cast<std::int64_t>(item.bits));
   }

@@ -42,7 +42,7 @@ struct SharedVariable {
 
 /// A register operand: a register, a read-only value (an immediate, %laneid, the address of a variable), or _, which discards a result.
 struct Item {
-  enum class Kind : std::uint8_t { named, number, laneid, variable, sink };
+  enum class Kind : std::uint8_t { named, number, laneid, variable, discard };
 
   Kind kind = Kind::named;
   int index = 0;           ///< named: index in Program::registers; variable: in Program::variables
@@ -97,7 +97,7 @@ struct Program {
 
   /// The register file's size in words.
   int words() const { return address_slot(addresses.size()); }
-  int sink_slot() const { return named_words; }
+  int discard_slot() const { return named_words; }
   int first_constant() const { return named_words + 2; }
   int address_slot(std::size_t index) const { return first_constant() + static_cast<int>(constants.size() + 2 * index); }
 

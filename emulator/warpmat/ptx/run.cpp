@@ -79,11 +79,11 @@ const MemoryMatrix* Warp::described_variable(std::string_view name) const {
 
 void Warp::note_addresses(const Statement& statement, const OperandText& address_operand) {
   const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
-  for (std::size_t lane = 0; lane < lanes; ++lane) read_[number][lane] = address(address_operand, lane);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) read_[number][lane] = address(address_operand, lane);
   has_read_[number] = true;
 }
 
-const std::array<std::uint64_t, lanes>* Warp::addresses_read(const Statement& statement) const {
+const std::array<std::uint64_t, warp_size>* Warp::addresses_read(const Statement& statement) const {
   if (!reads_memory(statement)) return nullptr;
   const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
   return has_read_[number] ? &read_[number] : nullptr;
@@ -163,7 +163,7 @@ LaneMask Warp::executing(const Statement& statement) const {
   if (!statement.guard) return all_lanes;
   LaneMask mask = 0;
   const Register& predicate = word(*statement.guard, 0);
-  for (int lane = 0; lane < lanes; ++lane)
+  for (int lane = 0; lane < warp_size; ++lane)
     if ((predicate[static_cast<std::size_t>(lane)] != 0) != statement.guard->inverted) mask |= lane_bit(lane);
   return mask;
 }

@@ -46,7 +46,7 @@ class WARPMAT_API Warp {
 
   /// The addresses from which the lanes read in the last execution of the program's `statement`. nullptr if it was not executed yet, or is
   /// neither ldmatrix nor ld.shared.
-  const std::array<std::uint64_t, lanes>* addresses_read(const Statement& statement) const;
+  const std::array<std::uint64_t, warp_size>* addresses_read(const Statement& statement) const;
 
   /// Declares the matrix in the shared variable `name`, so that messages can name the element at an address.
   void describe_variable(std::string_view name, const MemoryMatrix& matrix);
@@ -87,7 +87,7 @@ class WARPMAT_API Warp {
 
   const Program* program_;
   std::map<std::string, MemoryMatrix, std::less<>> matrices_;  ///< by the name of the variable
-  std::vector<std::array<std::uint64_t, lanes>> read_;         ///< by number of the statement; empty if none reads
+  std::vector<std::array<std::uint64_t, warp_size>> read_;     ///< by number of the statement; empty if none reads
   std::vector<bool> has_read_;                                 ///< by number of the statement
   std::vector<Register> registers_;
   SharedMemory shared_;

@@ -41,12 +41,12 @@ int constant_slot(Program& program, std::uint64_t bits, int words) {
 int slot_of(Program& program, const Item& item) {
   switch (item.kind) {
     case Item::Kind::named: return item.slot;
-    case Item::Kind::sink: return program.sink_slot();
+    case Item::Kind::discard: return program.discard_slot();
     case Item::Kind::number: return constant_slot(program, item.bits, item.words);
     case Item::Kind::variable: return address_slot(program, item);
     case Item::Kind::laneid: {
       Register ids;
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) ids[lane] = lane;
+      for (std::uint32_t lane = 0; lane < warp_size; ++lane) ids[lane] = lane;
       return constant_slot(program, {ids});
     }
   }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/scalar/kernels.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -46,7 +46,7 @@ using HalfFunction = std::uint16_t (*)(std::uint16_t);
 /// The results of `f` for all codes, built by the first call.
 template <HalfFunction f>
 const std::uint16_t* all_results() {
-  static constinit Lasting<std::vector<std::uint16_t>> results;
+  static constinit Persistent<std::vector<std::uint16_t>> results;
   return results
       .get([] {
         std::vector<std::uint16_t> of_codes(1 << 16);
@@ -286,7 +286,7 @@ Ex2Table::Ex2Table() {
 }
 
 const Ex2Table& ex2_table() {
-  static constinit Lasting<Ex2Table> table;
+  static constinit Persistent<Ex2Table> table;
   return table.get([] { return Ex2Table(); });
 }
 

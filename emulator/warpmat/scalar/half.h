@@ -94,7 +94,7 @@ constexpr H flush(H x) requires(sizeof(H) == 2) {
 }
 
 /// .ftz flushes results of a smaller magnitude: rounding them to f16's 11 bits with an unbounded exponent does not reach 2^-14 [H200].
-inline constexpr float least_unflushed_f16 = 0x1p-14f * (1 - 0x1p-12f);
+inline constexpr float min_unflushed_f16 = 0x1p-14f * (1 - 0x1p-12f);
 
 /// Whether a statement has none of .ftz, .sat and .relu. This is the common case.
 constexpr bool is_plain(const Modifiers& m) {
@@ -111,7 +111,7 @@ struct HalfModifiers {
   std::uint32_t largest = 0xffff;          ///< upper bound of the other results
 
   explicit constexpr HalfModifiers(const Modifiers& m) {
-    if (m.ftz) flushed_below = H::smallest_normal, flushed_result_below = magnitude(least_unflushed_f16);
+    if (m.ftz) flushed_below = H::smallest_normal, flushed_result_below = magnitude(min_unflushed_f16);
     if (m.relu || m.saturate) cleared_by_sign = 0xffff;
     if (m.saturate) zero_above = H::infinity, largest = H::one;
   }

@@ -142,7 +142,7 @@ constexpr DeviationRow rows[] = {
     {tf32_low_bits_kept, "tf32_low_bits_kept", "the low 13 bits of a tf32 register count",
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && f.format(OperandName::a) == Format::tf32; }},
     {products_normalised, "products_normalised", "a product whose significand reaches 2 is aligned by its leading bit", sums_in_unit},
-    {unmet_multiplied, "unmet_multiplied", "elements of B that no stored element of A meets are multiplied by zero",
+    {unmet_multiplied, "unmet_multiplied", "elements of B without a stored element of A are multiplied by zero",
      [](const Form& f, const Lowering& l) { return sums_in_unit(f, l) && f.sparsity != Sparsity::dense; }},
 
     {zero_terms_aligned, "zero_terms_aligned", "a zero has the exponent -126 and takes part in E, alone or in a product (MMA-Sim)",

@@ -42,7 +42,7 @@ std::optional<Floor> find_floor(const Form& form, Hardware hardware) {
   const int floor = lowering->model->floor(form.format(OperandName::d));
   if (floor != no_floor && lowest_product_bit(form) >= floor - lowering->model->fraction_bits) return std::nullopt;
   const bool narrow = row(form.format(OperandName::a)).bits <= 8;
-  if (floor == no_floor && narrow) return Floor{floor, assumed, "nobody has looked"};
+  if (floor == no_floor && narrow) return Floor{floor, assumed, "not measured"};
   const Row& r = *std::ranges::find(rows, hardware, &Row::hardware);
   if (lowering->evidence == assumed) return Floor{floor, assumed, lowering->source};
   if (narrow) return Floor{floor, assumed, "as of 16-bit formats"};

@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/wmma_forms.h>
@@ -17,18 +17,17 @@ namespace {
 
 // ---- The table ----------------------------------------------------------------------------------------------------------------------
 //
-// PTX ISA 9.1 sections 9.7.14.5.14 to 9.7.14.5.17 and 9.7.14.6.3. What ptxas 13.0 accepts for each target and version decides where it and
-// the text differ: no sparse fp8 of m16n8k32, selectors 2 and 3 of the sparse m16n8k32 f16 with f32, m16n8k16 of kind::f8f6f4 for fp8
-// alone.
+// PTX ISA 9.1 sections 9.7.14.5.14 to 9.7.14.5.17 and 9.7.14.6.3. Where ptxas 13.0 and the text differ, the rows follow ptxas: no sparse
+// fp8 of m16n8k32; selectors 2 and 3 of the sparse m16n8k32 f16 with f32; m16n8k16 of kind::f8f6f4 for fp8 alone.
 
 using Formats = std::span<const Format>;
 
-/// Which types of C and D go with each other.
+/// Allowed pairs of C's and D's types.
 enum class Accumulators : std::uint8_t { f32, f32_or_f16, f16, s32, f64, m8n8k4 };
 
-enum class Pairing : std::uint8_t { same, any };  ///< whether B's type must be A's
+enum class Pairing : std::uint8_t { same, any };  ///< whether B must have A's type
 
-/// Qualifiers that a row's forms have besides shape and types.
+/// Qualifiers of a row's forms in addition to shape and types.
 enum class Variants : std::uint8_t { none, satfinite, xor_popc, and_popc, roundings, layouts };
 
 struct MmaRow {
@@ -109,7 +108,7 @@ constexpr MmaRow dense_rows[] = {
 /// Sparse rows: mma.sp from `requirement` on and mma.sp::ordered_metadata from `ordered` on; a PTX version of 0.0 means never.
 struct SparseRow {
   MmaRow row;
-  int selectors;  ///< values of the selector that ptxas takes
+  int selectors;  ///< number of selector values that ptxas accepts
   PtxVersion ordered;
 };
 
@@ -136,13 +135,13 @@ constexpr SparseRow sparse_rows[] = {
     // clang-format on
 };
 
-/// Block-scaled rows: dense m16n8k of `dense_k` and sparse of twice that, with ordered metadata alone.
+/// Block-scaled rows: dense m16n8k of `dense_k` and sparse of twice that, with ordered metadata only.
 struct ScaledRow {
   Kind kind;
   int dense_k;
   Formats multiplicands;
   int scale_vector;
-  bool may_omit_vector;  ///< the form exists without .scale_vec too
+  bool may_omit_vector;  ///< the form also exists without .scale_vec
   Format scale;
   Requirement dense, sparse;
 };
@@ -161,7 +160,7 @@ constexpr ScaledRow scaled_rows[] = {
 struct MoveRow {
   Mnemonic mnemonic;
   std::string_view shape_name;   ///< ".m8n8"
-  Shape shape;                   ///< rows and columns of a matrix in memory, or in movmatrix's source
+  Shape shape;                   ///< rows and columns of a matrix in memory, or of movmatrix's source
   std::span<const int> numbers;  ///< .x1, .x2, .x4
   std::span<const bool> transposed;
   std::string_view types;  ///< ".b16"
@@ -243,7 +242,7 @@ std::string_view sparsity_qualifier(Sparsity sparsity) {
   return sparsity == Sparsity::dense ? "" : sparsity == Sparsity::sparse ? ".sp" : ".sp::ordered_metadata";
 }
 
-/// The bits of a multiplicand's container, and where in it the element begins: kind::f8f6f4 and kind::mxf8f6f4 give each element a byte.
+/// The container of a multiplicand and the element's position in it: kind::f8f6f4 and kind::mxf8f6f4 give each element a byte.
 Fragment with_container(Fragment (*fragment)(Shape, int), Shape shape, Format format, Kind kind) {
   const int element = row(format).bits;
   if (kind != Kind::f8f6f4 && kind != Kind::mxf8f6f4) return fragment(shape, element);
@@ -257,7 +256,7 @@ int metadata_group(Format a, Kind kind) {
   return row(a).bits == 4 && !in_bytes ? 8 : 4;
 }
 
-/// What one mma form has of its own within a row.
+/// The properties of one mma form within a row.
 struct MmaChoice {
   Format a, b;
   AccumulatorPair accumulators;
@@ -357,7 +356,7 @@ bool exists(const std::vector<Form>& out, const std::string& opcode) {
   return std::ranges::find(out, opcode, &Form::opcode) != out.end();
 }
 
-/// Calls `visit` for every choice of types that `r` offers.
+/// Calls `visit` for every choice of types of `r`.
 template <typename Visit>
 void for_each_types(const MmaRow& r, Visit visit) {
   for (const Format a : r.multiplicands)
@@ -452,7 +451,7 @@ std::vector<Form> expand_all() {
 using OpcodeIndex = std::map<OpcodeKey, const Form*>;
 
 const OpcodeIndex& opcode_index() {
-  static constinit Lasting<OpcodeIndex> index;
+  static constinit Persistent<OpcodeIndex> index;
   return index.get([] {
     OpcodeIndex by_opcode;
     for (const Form& form : forms()) by_opcode.emplace(opcode_key(form.opcode), &form);
@@ -507,19 +506,19 @@ const Operand& Form::operand(OperandName operand_name) const {
 int Form::memory_alignment() const {
   const Fragment& fragment = operand(OperandName::r).fragment;
   const auto place_in_memory = [&](const Place& place) {
-    constexpr std::uint32_t far = 1 << 16;  // a stride at which no element of another row is the next
+    constexpr std::uint32_t far = 1 << 16;  // a stride at which rows are never adjacent
     return number_in_memory(fragment.element(place), far);
   };
   const auto follows = [&](const Place& place) { return place_in_memory(place) == place_in_memory({0, 0, 0}) + 1; };
   const int access = std::max(4, memory_bits / 8);                                                            // bytes
-  if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * access : access;  // both at once
+  if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * access : access;  // two at once
   const bool fills_registers = memory_bits >= 32 || follows({0, 0, memory_bits});
   if (space == AddressSpace::shared && memory_bits <= 16 && (fills_registers || memory_bits == 16)) return 16;  // LDSM
   return fills_registers || memory_bits == 16 || space == AddressSpace::shared ? access : 1;
 }
 
 std::span<const Form> forms() {
-  static constinit Lasting<std::vector<Form>> all;
+  static constinit Persistent<std::vector<Form>> all;
   return all.get(expand_all);
 }
 
@@ -539,7 +538,7 @@ std::string explain_unknown_opcode(std::string_view opcode) {
   const std::string mnemonic(opcode.substr(0, opcode.find('.')));
   if (!is_matrix_mnemonic(mnemonic))
     return format_text("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma", mnemonic);
-  static constinit Lasting<std::vector<KnownOpcode>> known;
+  static constinit Persistent<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
     for (const Form& form : forms()) all.emplace_back(form.opcode);

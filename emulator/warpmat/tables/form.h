@@ -28,27 +28,27 @@ constexpr bool multiplies(Mnemonic mnemonic) {
   return mnemonic == Mnemonic::mma || mnemonic == Mnemonic::wmma_mma;
 }
 
-/// Where a form exists. What PTX gives to a baseline target it gives to every later one; features of families and of single architectures
-/// are inherited by nobody, so a target that comes later has only what a row names (PTX ISA 9.1 section 11.1.2).
+/// The targets that have a form. Later targets inherit baseline features. They do not inherit features of families and of single
+/// architectures, so a row must name each of them (PTX ISA 9.1 section 11.1.2).
 struct Requirement {
   WARPMAT_LOCAL static constexpr std::size_t max_families = 3;
 
-  int baseline = 0;                          ///< sm_N and every later target; 0 where no baseline target has the form
-  std::array<int, max_families> families{};  ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: no further one
-  bool architecture = false;                 ///< of these families only the targets sm_Na
+  int baseline = 0;                          ///< sm_N and every later target; 0 if no baseline target has the form
+  std::array<int, max_families> families{};  ///< Target::family of the targets sm_Nf and sm_Na that have the form; 0: unused entry
+  bool architecture = false;                 ///< only the targets sm_Na of these families
   PtxVersion ptx;                            ///< the oldest PTX version
 
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-/// The targets that meet `requirement`, but for the PTX version: "sm_80 or later", "sm_120a, sm_120f, sm_121a or sm_121f".
+/// The targets that satisfy `requirement`, without the PTX version: "sm_80 or later", "sm_120a, sm_120f, sm_121a or sm_121f".
 [[nodiscard]] WARPMAT_API std::string describe(const Requirement& requirement);
 
-/// Whether `target` is one of those that `requirement` names, whatever the PTX version.
+/// Whether `requirement` includes `target`, whatever the PTX version.
 [[nodiscard]] WARPMAT_API bool has_feature(const Requirement& requirement, const Target& target);
 
-/// Nothing if `target` and PTX `version` meet `requirement`; else the rule that they break, as the end of a sentence:
-/// "needs sm_80 or later; the target is sm_75".
+/// Nothing if `target` and PTX `version` satisfy `requirement`; else the violated rule, as the end of a sentence: "needs sm_80 or later;
+/// the target is sm_75".
 [[nodiscard]] WARPMAT_API std::optional<std::string> unmet(const Requirement& requirement, const Target& target, PtxVersion version);
 
 /// The operands of the matrix instructions, as PTX's syntax descriptions name them; `ids` are the tuples {byte-id, thread-id}.
@@ -58,37 +58,37 @@ WARPMAT_LOCAL inline constexpr std::size_t operand_name_count = 13;
 [[nodiscard]] WARPMAT_API std::string_view name(OperandName name);
 [[nodiscard]] WARPMAT_API std::optional<OperandName> find_operand_name(std::string_view name);
 
-/// What PTX writes at an operand's place.
+/// The syntax of an operand.
 enum class OperandKind : std::uint8_t {
   fragment,  ///< registers that hold a matrix, sparse metadata or scale factors
-  address,   ///< a row address for each lane, or that of a whole matrix in all of them: [register], [variable+offset]
+  address,   ///< a row address for each lane, or a matrix's address, the same in all lanes: [register], [variable+offset]
   selector,  ///< a number from 0 to Operand::choices - 1
   ids,       ///< {byte-id, thread-id}: 16-bit numbers or registers
-  stride,    ///< a 32-bit number or register, the same in all lanes, or nothing: elements from one row or column in memory to the next
+  stride,    ///< a 32-bit number or register, the same in all lanes, or nothing: elements between rows or columns in memory
 };
 
 /// "fragment", "address", "selector", "ids", "stride".
 [[nodiscard]] WARPMAT_API std::string_view name(OperandKind kind);
 
-/// One operand of a form, in the order in which PTX writes them.
+/// One operand of a form, in PTX's order.
 struct Operand {
   OperandName name;
   OperandKind kind = OperandKind::fragment;
   bool written = false;
-  bool in_braces = true;         ///< how PTX writes the registers: {d0, d1}; or without, as for movmatrix and metadata
-  std::optional<Format> format;  ///< what the elements are; none where bits only move, and for metadata
-  Fragment fragment;             ///< which element each register holds; for ldmatrix of the matrix in memory, for movmatrix of its source
-  int choices = 0;               ///< of a selector: how many values ptxas takes; of ids: values of thread-id
+  bool in_braces = true;         ///< whether PTX writes the registers in braces: {d0, d1}; not for movmatrix and metadata
+  std::optional<Format> format;  ///< the format of the elements; none if bits only move, and for metadata
+  Fragment fragment;             ///< the element in each register; for ldmatrix of the matrix in memory, for movmatrix of its source
+  int choices = 0;               ///< number of values: of a selector those that ptxas accepts, of ids those of thread-id
 
   /// Registers that PTX writes for the operand, each of fragment.register_bits bits; two for ids.
   int registers() const { return kind == OperandKind::fragment ? fragment.registers() : kind == OperandKind::ids ? 2 : 1; }
-  /// The same in 32-bit words a lane: a 64-bit register is two.
+  /// The same in 32-bit words a lane: a 64-bit register counts twice.
   int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits / 32 : registers(); }
 
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// Where an element lies in shared memory for ldmatrix and stmatrix: in the row whose address `lane` holds, from bit `bit` of the row on.
+/// The place of an element in shared memory for ldmatrix and stmatrix: bit `bit` of the row whose address `lane` holds.
 struct RowPlace {
   int lane = 0, bit = 0;
   friend constexpr bool operator==(const RowPlace&, const RowPlace&) = default;
@@ -96,29 +96,29 @@ struct RowPlace {
 
 enum class Sparsity : std::uint8_t { dense, sparse, sparse_ordered };  ///< mma, mma.sp, mma.sp::ordered_metadata
 
-/// The .kind of mma: how A and B lie in registers, and whether scale factors come with them.
+/// The .kind of mma: the layout of A and B in registers, and whether there are scale factors.
 enum class Kind : std::uint8_t { plain, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
-/// Where the address of wmma.load and wmma.store points.
+/// The state space of the address of wmma.load and wmma.store.
 enum class AddressSpace : std::uint8_t { generic, global, shared };
 
 enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1: .xor.popc, .and.popc
 
-/// Where in its byte an element narrower than that begins, for mma of kind::f8f6f4 and kind::mxf8f6f4: e2m1 lies in bits 2 to 5, the 6-bit
-/// types in bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
+/// The first bit of an element narrower than a byte in its byte, for mma of kind::f8f6f4 and kind::mxf8f6f4. e2m1 has bits 2 to 5, the
+/// 6-bit types bits 0 to 5 (PTX ISA 9.1 section 9.7.14.5.14).
 constexpr int container_shift(Format format) {
   return format == Format::e2m1 ? 2 : 0;
 }
 
-/// One instruction with all its qualifiers: the expansion of a row of the form table (form.cpp). Forms are made there and nowhere else:
-/// what is no copy of one is refused by whoever executes forms.
+/// One instruction with all its qualifiers: an expanded row of the form table (form.cpp). Only the table makes forms; executing anything
+/// but a copy of one is an error.
 struct Form {
   Mnemonic mnemonic;
   std::string opcode;  ///< canonical spelling: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
   Requirement requirement;
   std::vector<Operand> operands;  ///< in PTX's order
 
-  Shape shape;  ///< mma: the product, k of the expanded A if sparse; else the shape of one matrix in memory
+  Shape shape;  ///< mma: the product, with k of the expanded A if sparse; else the shape of one matrix in memory
 
   // ldmatrix, stmatrix
   WARPMAT_LOCAL static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
@@ -129,7 +129,7 @@ struct Form {
   // wmma.load, wmma.store
   OperandName matrix = OperandName::a;  ///< a, b, c or d of wmma.mma
   AddressSpace space = AddressSpace::generic;
-  bool column_major = false;  ///< .col: columns lie in memory one behind the other
+  bool column_major = false;  ///< .col: columns are contiguous in memory
 
   // mma
   Sparsity sparsity = Sparsity::dense;
@@ -139,32 +139,32 @@ struct Form {
   BitOperation bit_operation = BitOperation::none;
   Rounding rounding = Rounding::nearest_even;  ///< f64
 
-  /// K of the A that the registers hold: half of shape.k if A is sparse.
+  /// K of the A in registers: half of shape.k if A is sparse.
   int stored_k() const { return sparsity == Sparsity::dense ? shape.k : shape.k / 2; }
-  /// ldmatrix, stmatrix: rows in memory, each addressed by the lane of its number.
+  /// ldmatrix, stmatrix: the number of rows in memory; lane i addresses row i.
   int rows_in_memory() const { return number * shape.m; }
-  /// ldmatrix, stmatrix: where an element of the matrices lies in memory.
+  /// ldmatrix, stmatrix: the place of an element in memory.
   RowPlace row_place(const Element& e) const { return {e.matrix * shape.m + e.row, e.column * memory_bits}; }
-  /// wmma.load, wmma.store: elements of a row or column in memory, the stride that no operand names.
+  /// wmma.load, wmma.store: elements of a row or column in memory, the stride if no operand names one.
   int leading_dimension() const {
     const Fragment& fragment = operand(OperandName::r).fragment;
     return column_major ? fragment.rows() : fragment.columns();
   }
-  /// wmma.load, wmma.store: the number of an element in memory, counted from the matrix's first.
+  /// wmma.load, wmma.store: the number of an element in memory, from the matrix's first element.
   std::uint64_t number_in_memory(const Element& e, std::uint32_t stride) const {
     const auto row = static_cast<std::uint64_t>(e.row), column = static_cast<std::uint64_t>(e.column);
     return column_major ? column * stride + row : row * stride + column;
   }
-  /// wmma.load, wmma.store: what the address and the stride in bytes must be multiples of, as the machine instructions of sm_80 to sm_121
-  /// need it: 16 for the rows of A and B that LDSM reads from shared memory, else what a lane moves at once. An H200 traps below that. PTX
-  /// asks for the size of a lane's fragment (section 9.7.14.3), which may be more or less, and programs do with less.
+  /// wmma.load, wmma.store: required alignment of the address and of the stride in bytes, from the machine instructions of sm_80 to sm_121.
+  /// It is 16 for rows of A and B that LDSM reads from shared memory, else the bytes that a lane moves at once. An H200 traps below that.
+  /// PTX asks for the size of a lane's fragment (section 9.7.14.3), which may be larger or smaller; existing programs use less.
   [[nodiscard]] WARPMAT_API int memory_alignment() const;
 
-  /// The operand of that name, or nullptr.
+  /// The operand `name`, or nullptr.
   [[nodiscard]] WARPMAT_API const Operand* find_operand(OperandName name) const;
-  /// The operand of that name, which must exist.
+  /// The operand `name`. Precondition: the form has it.
   [[nodiscard]] WARPMAT_API const Operand& operand(OperandName name) const;
-  /// mma, wmma.mma: the format that sums have in the unit: f32 where C or D is. wmma widens C before and rounds D afterwards.
+  /// mma, wmma.mma: the format of sums in the unit: f32 if C or D is f32. wmma widens C before and rounds D afterwards.
   Format accumulator() const { return format(OperandName::c) == format(OperandName::d) ? format(OperandName::d) : Format::f32; }
   /// The format of an operand that has one.
   Format format(OperandName name) const { return *operand(name).format; }
@@ -180,17 +180,17 @@ inline bool moves_matrix(const Form& form) {
 /// Every form, in the table's order.
 [[nodiscard]] WARPMAT_API std::span<const Form> forms();
 
-/// The form of the table that is equal to `form`, whose address lasts: itself, or what it was copied from; nullptr if it was changed since.
+/// The form of the table that equals `form`; its address is permanent. nullptr if `form` is not a copy of one.
 [[nodiscard]] WARPMAT_API const Form* listed(const Form& form);
 
-/// The form that `opcode` spells, its qualifiers in any order that ptxas takes (opcode.h), or nullptr.
+/// The form that `opcode` spells, with qualifiers in any order that ptxas accepts (opcode.h), or nullptr.
 [[nodiscard]] WARPMAT_API const Form* find_form(std::string_view opcode);
 
-/// Why `opcode` is not a form, and the nearest that is: one sentence. Only for opcodes that find_form does not know.
+/// Why `opcode` is not a form, and the nearest form: one sentence. Precondition: find_form(opcode) is nullptr.
 [[nodiscard]] WARPMAT_API std::string explain_unknown_opcode(std::string_view opcode);
 
-/// Nothing if `form` exists for `target` and PTX `version`; else the rule that forbids it:
-/// "mma.…m16n8k16… needs sm_80 or later; the target is sm_75".
+/// Nothing if `form` exists for `target` and PTX `version`; else the violated rule: "mma.…m16n8k16… needs sm_80 or later; the target is
+/// sm_75".
 [[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const Form& form, const Target& target, PtxVersion version = newest_ptx);
 
 /// Whether `mnemonic` ("mma", "wmma") starts the opcode of any form.

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -28,7 +28,7 @@ class Set {
 };
 
 /// Which mma forms a row is for, beside the format of A.
-enum class Which : std::uint8_t { any, dense, sparse };
+enum class Density : std::uint8_t { any, dense, sparse };
 
 /// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` lists their .kind.
 /// The first row that matches a form is used.
@@ -36,7 +36,7 @@ struct Row {
   Mnemonic mnemonic;
   Set<Format> multiplicands;
   Set<Kind> kinds;
-  Which which;
+  Density which;
   Set<Hardware> hardware;
   Lowering lowering;
   int m = 0;  ///< rows of the product if the row is for one size only; 0: any
@@ -52,9 +52,9 @@ constexpr auto wmma = Mnemonic::wmma_mma;
 
 using S = Semantics;
 
-constexpr auto any = Which::any;
-constexpr auto dense = Which::dense;
-constexpr auto sparse = Which::sparse;
+constexpr auto any = Density::any;
+constexpr auto dense = Density::dense;
+constexpr auto sparse = Density::sparse;
 
 constexpr Set<Kind> plain{Kind::plain};
 constexpr Set<Kind> eight_bit{Kind::plain, Kind::f8f6f4};
@@ -81,16 +81,16 @@ constexpr Set<Hardware> blackwell{sm_100, sm_103, sm_110, sm_120, sm_121};
 constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
 constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
 
-constexpr Lowering::Particulars in_pieces{.discardable = false, .one_instruction = false};
-constexpr Lowering::Particulars adds_to_d{.discardable = false, .one_instruction = false};  // several machine instructions along K
-constexpr Lowering::Particulars called{.subroutine = true, .one_instruction = false};
-constexpr Lowering::Particulars called_metadata{
+constexpr Lowering::Exceptions in_pieces{.discardable = false, .one_instruction = false};
+constexpr Lowering::Exceptions adds_to_d{.discardable = false, .one_instruction = false};  // several machine instructions along K
+constexpr Lowering::Exceptions called{.subroutine = true, .one_instruction = false};
+constexpr Lowering::Exceptions called_metadata{
     .subroutine = true, .undefined_metadata = UndefinedMetadata::as_written, .one_instruction = false};
-constexpr Lowering::Particulars metadata_known{.undefined_metadata = UndefinedMetadata::as_written};
-constexpr Lowering::Particulars metadata_known_in_pieces{
+constexpr Lowering::Exceptions metadata_known{.undefined_metadata = UndefinedMetadata::as_written};
+constexpr Lowering::Exceptions metadata_known_in_pieces{
     .discardable = false, .undefined_metadata = UndefinedMetadata::as_written, .one_instruction = false};
-constexpr Lowering::Particulars of_bytes{.one_instruction = false};
-constexpr Lowering::Particulars all_addresses{.checks_all_addresses = true};
+constexpr Lowering::Exceptions of_bytes{.one_instruction = false};
+constexpr Lowering::Exceptions all_addresses{.checks_all_addresses = true};
 
 constexpr auto isa = "PTX ISA 9.1";
 constexpr auto h200 = "H200";
@@ -237,7 +237,7 @@ const Lowering* find_lowering(const Form& form, Hardware hardware) {
 }
 
 std::span<const Lowering* const> lowerings() {
-  static constinit Lasting<std::vector<const Lowering*>> all;
+  static constinit Persistent<std::vector<const Lowering*>> all;
   return all.get([] {
     std::vector<const Lowering*> pointers;
     for (const Row& r : rows) pointers.push_back(&r.lowering);

@@ -37,7 +37,7 @@ enum class UndefinedMetadata : std::uint8_t {
 /// instructions, and those decide the bits.
 struct Lowering {
   /// Differences from the common case.
-  struct Particulars {
+  struct Exceptions {
     bool discardable = true;  ///< PTX may write _ in place of a result; ptxas 13.0 refuses it ("Result discard mode is not allowed")
                               ///< if the result of several machine instructions comes from an addition or a move
     bool subroutine = false;  ///< the assembler calls a subroutine for the statement
@@ -51,7 +51,7 @@ struct Lowering {
   const DotModel* model;    ///< the arithmetic of floating-point products; nullptr elsewhere
   Evidence evidence;        ///< how the result's bits are known: a label, never a switch
   std::string_view source;  ///< the source of the evidence
-  Particulars particulars = {};
+  Exceptions exceptions = {};
 };
 
 /// The lowering of `form` on `hardware`, or nullptr if no target of that hardware has the form.

@@ -27,8 +27,8 @@ std::vector<std::string> split(std::string_view opcode) {
   }
 }
 
-/// Qualifiers of one class keep their order; classes mix freely. Types are a class, and so are layouts, the operations of .b1, and the
-/// formats of a decompressing load; the rest are alone in theirs.
+/// Qualifiers of one class keep their order; classes mix freely. Types are a class; so are layouts, the operations of .b1, and the formats
+/// of a decompressing load. Every other qualifier is a class of its own.
 std::string_view qualifier_class(const std::string& qualifier) {
   if (find_format(qualifier) != nullptr || std::ranges::find(scalar_types, qualifier) != scalar_types.end()) return type_class;
   if (qualifier == "row" || qualifier == "col") return "~layout";
@@ -37,7 +37,7 @@ std::string_view qualifier_class(const std::string& qualifier) {
   return qualifier;
 }
 
-/// wmma.load.a, wmma.store.d and wmma.mma are mnemonics with dots: their first parts stay together and come first.
+/// wmma.load.a, wmma.store.d and wmma.mma are mnemonics with dots: keeps their first parts together at the front.
 void join_wmma(OpcodeKey& parts) {
   if (parts.front() != "wmma" || parts.size() < 4) return;
   const std::size_t joined = parts[1] == "mma" ? 2 : 3;
@@ -69,12 +69,12 @@ bool by_text(const OpcodePart& a, const OpcodePart& b) {
   return a.text < b.text;
 }
 
-/// What `from` has and `without` lacks, both sorted; a part that occurs twice counts twice.
+/// The parts of `from` that `without` lacks, both sorted. Repeated parts count as often as they occur.
 Parts difference(const std::vector<OpcodePart>& from, const std::vector<OpcodePart>& without) {
   Parts rest;
   auto other = without.begin();
   for (const OpcodePart& part : from) {
-    int order = 1;  // of the other part's text against this one's
+    int order = 1;  // order of the other part's text relative to this one's
     while (other != without.end() && (order = other->text.compare(part.text)) < 0) ++other;
     if (order == 0)
       ++other;
@@ -101,32 +101,32 @@ constexpr double slip = 0.5;
 
 /// Whether one word is the other with a letter left out, at any place, or with two neighbours exchanged: "share" for "shared".
 bool is_slip(std::string_view a, std::string_view b) {
-  constexpr std::size_t least_letters = 4;
+  constexpr std::size_t min_letters = 4;
   if (a.size() > b.size()) std::swap(a, b);
-  if (a.size() < least_letters || b.size() > a.size() + 1) return false;
+  if (a.size() < min_letters || b.size() > a.size() + 1) return false;
   const std::size_t same = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
   if (same + 2 > a.size()) return false;
   return a[same] == b[same + 1] && a[same + 1] == b[same] && a.substr(same + 2) == b.substr(same + 2);
 }
 
-/// What it costs to write `b` for `a`: twice the weight where they have nothing in common; less for types of one width, and least where
-/// only numbers differ, by how many doublings these are apart.
+/// The cost of writing `b` for `a`: twice the weight if they have nothing in common, and less for types of one width. It is lowest if only
+/// numbers differ; then it grows with the logarithm of their ratio.
 double replacement(const OpcodePart& a, const OpcodePart& b) {
-  constexpr double one_width = 1.5, one_doubling = 0.125, most_doublings = 4;
+  constexpr double one_width = 1.5, one_doubling = 0.125, max_doublings = 4;
   if (a.letters == b.letters) {
     double doublings = 0;
     for (std::size_t i = 0; i < a.numbers.size(); ++i)
-      doublings += std::min(std::abs(std::log2((a.numbers[i] + 1e-3) / (b.numbers[i] + 1e-3))), most_doublings);
+      doublings += std::min(std::abs(std::log2((a.numbers[i] + 1e-3) / (b.numbers[i] + 1e-3))), max_doublings);
     return std::max(a.weight, b.weight) * (1 + one_doubling * doublings);
   }
   if (!a.is_type && !b.is_type && is_slip(a.text, b.text)) return slip;
   return a.is_type && b.is_type && a.numbers == b.numbers ? one_width : a.weight + b.weight;
 }
 
-/// How far an opcode with the parts `extra` is from one that has `missing` in their place: what is most alike replaces each other.
+/// The distance of an opcode with the parts `extra` from one that has `missing` instead. The most similar parts are paired.
 double distance(const Parts& extra, const Parts& missing) {
-  constexpr std::size_t most = 16;  // beyond, nothing is alike, and pairing takes time
+  constexpr std::size_t most = 16;  // longer lists are never similar, and pairing takes time
   struct Pair {
     double cost;
     std::size_t extra, missing;
@@ -157,7 +157,7 @@ std::string_view first_part(std::string_view mnemonic) {
 
 OpcodePart::OpcodePart(std::string_view spelling)
     : text(spelling), weight(weight_of(spelling)), is_type(qualifier_class(text) == type_class) {
-  constexpr double largest = 1e9;  // a larger number is this one
+  constexpr double largest = 1e9;  // upper bound: larger numbers become this one
   const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
   for (std::size_t at = 0; at < text.size();) {
     if (!is_digit(at)) {

@@ -93,12 +93,12 @@ struct Facts {
     return c_becomes_wider() ? Range{of_c.least - row_of(OperandName::c).fraction_bits, of_c.largest} : of_c;
   }
   /// The maximum distance of a term below E. Only one term is C.
-  int most_distance() const {
+  int max_distance() const {
     const Range p = products(), c = accumulator();
     return std::max(p.largest - std::min(p.least, c.least), c.largest - p.least);
   }
   /// The maximum distance of a term's bit below E.
-  int most_distance_of_a_bit() const {
+  int max_distance_of_a_bit() const {
     const Range p = products(), c = accumulator();
     const int lowest_of_c =
         arithmetic == split ? lowest_bit() : min_exponent(row_of(OperandName::c)) - row_of(OperandName::c).fraction_bits;
@@ -137,11 +137,11 @@ Why floor_cuts(const Facts& f) {
 }
 
 Why cut_range(const Facts& f, int distance) {
-  return unless(f.most_distance() >= distance, "exponents do not lie so far apart");
+  return unless(f.max_distance() >= distance, "exponents do not lie so far apart");
 }
 
 Why alignment_cuts(const Facts& f) {
-  return unless(f.most_distance_of_a_bit() > f.model().fraction_bits, "no bit lies so far below E");
+  return unless(f.max_distance_of_a_bit() > f.model().fraction_bits, "no bit lies so far below E");
 }
 
 /// Whether a sum has bits below those of the result. A unit with few bits and an f32 result has none.

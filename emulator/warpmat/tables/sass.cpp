@@ -58,7 +58,7 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
     case Mnemonic::mma: break;
     default: return std::nullopt;  // wmma: loads and stores of words, and the machine instructions of mma
   }
-  if (!lowering.particulars.one_instruction) return std::nullopt;
+  if (!lowering.exceptions.one_instruction) return std::nullopt;
   std::string machine = machine_name(form, lowering);
   const auto suffix = type_suffix(form, lowering);
   if (!suffix) return std::nullopt;

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
@@ -35,7 +35,7 @@ struct Row {
 };
 
 const std::vector<Row>& rows() {
-  static constinit Lasting<std::vector<Row>> all;
+  static constinit Persistent<std::vector<Row>> all;
   return all.get([] {
     return std::vector<Row>{
         {{f16}, false, {f16, f32}, Widths::eights},
@@ -121,12 +121,12 @@ using OpcodeIndex = std::map<OpcodeKey, const WgmmaForm*>;
 }  // namespace
 
 std::span<const WgmmaForm> wgmma_forms() {
-  static constinit Lasting<std::vector<WgmmaForm>> all;
+  static constinit Persistent<std::vector<WgmmaForm>> all;
   return all.get(expand_all);
 }
 
 const WgmmaForm* find_wgmma(std::string_view opcode) {
-  static constinit Lasting<OpcodeIndex> index;
+  static constinit Persistent<OpcodeIndex> index;
   const OpcodeIndex& by_opcode = index.get([] {
     OpcodeIndex made;
     for (const WgmmaForm& form : wgmma_forms()) made.emplace(opcode_key(form.opcode), &form);
@@ -137,7 +137,7 @@ const WgmmaForm* find_wgmma(std::string_view opcode) {
 }
 
 std::string explain_unknown_wgmma(std::string_view opcode) {
-  static constinit Lasting<std::vector<KnownOpcode>> known;
+  static constinit Persistent<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
     for (const WgmmaForm& form : wgmma_forms()) all.emplace_back(form.opcode);

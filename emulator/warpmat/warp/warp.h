@@ -14,11 +14,11 @@
 
 namespace warpmat {
 
-WARPMAT_LOCAL inline constexpr int lanes = 32;
+WARPMAT_LOCAL inline constexpr int warp_size = 32;
 
 /// One 32-bit register of a warp: a word for each lane. A 64-bit operand is two registers, the low half first. The alignment keeps vectors
 /// of lanes from crossing a cache line.
-struct alignas(64) Register : std::array<std::uint32_t, lanes> {};
+struct alignas(64) Register : std::array<std::uint32_t, warp_size> {};
 
 /// An error of a run. The instruction that raised it has changed nothing.
 class WARPMAT_API Trap : public std::runtime_error {

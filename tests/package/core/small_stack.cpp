@@ -28,7 +28,7 @@ void execute(const Instruction& instruction, Path path, std::uint32_t metadata_f
   std::vector<std::uint8_t> memory(1024, 0);
   Batch batch;
   for (const Operand& operand : instruction.form().operands) {
-    words.emplace_back(static_cast<std::size_t>(operand.words()) * lanes, first_word(instruction.form(), operand));
+    words.emplace_back(static_cast<std::size_t>(operand.words()) * warp_size, first_word(instruction.form(), operand));
     if (operand.name == OperandName::e)
       for (std::uint32_t& word : words.back()) word ^= metadata_flip;
     if (operand.written)

@@ -44,13 +44,13 @@ TEST_CASE("a row that is found has the statement's types and runs", "[catalogue]
   CHECK(match->types.front()->name == "s64");
   CHECK(match->type_of(match->pattern->operands[0]).bits == 64);
 
-  alignas(64) std::array<std::uint64_t, lanes> a, b, d;
-  for (std::size_t i = 0; i < lanes; ++i) a[i] = i << 33, b[i] = ~std::uint64_t{i};
+  alignas(64) std::array<std::uint64_t, warp_size> a, b, d;
+  for (std::size_t i = 0; i < warp_size; ++i) a[i] = i << 33, b[i] = ~std::uint64_t{i};
   const LaneMask p = 0xa5a50f33;
   void* const results[] = {d.data()};
   const void* const sources[] = {a.data(), b.data(), &p};
   match->pattern->row.function(results, sources);
-  for (std::size_t i = 0; i < lanes; ++i) CHECK(d[i] == ((p >> i & 1) != 0 ? a[i] : b[i]));
+  for (std::size_t i = 0; i < warp_size; ++i) CHECK(d[i] == ((p >> i & 1) != 0 ? a[i] : b[i]));
 }
 
 TEST_CASE("every row's operands and types can be resolved, and every row has a function or is the machine's", "[catalogue]") {

@@ -2,9 +2,9 @@
 
        measure CUBIN LIST FIRST
 
-   A line of LIST: case, kernel, blocks, threads of a block, blocks of a cluster; the file in/CASE has the words of `in`, out/CASE gets those
-   of `out`. Each line says what happened. Behind a hang or a fault the process ends with status 9 and has written the number of the next
-   line into LIST.next: another process goes on there, as a context with a kernel that hangs is of no more use. */
+   A line of LIST: case, kernel, blocks, threads of a block, blocks of a cluster; the file in/CASE has the words of `in`, out/CASE gets
+   those of `out`. Each line says what happened. Behind a hang or a fault the process ends with status 9 and has written the number of the
+   next line into LIST.next: another process goes on there, as a context with a kernel that hangs is of no more use. */
 #include <cuda.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t page_warps = 20, block_scale_warps = 120, sparse_fp8_warps = 60;
 
-/// A region of a group of forms: who reached it.
+/// A region of a group of forms, with the classes that reached it.
 struct Line {
   Event event;
   std::size_t first, last;  ///< numbers
@@ -30,7 +30,7 @@ struct Group {
   std::vector<std::size_t> rows;  ///< of all their classes
 };
 
-/// What distinguishes groups: each region's reach, and the instruction's name and formats.
+/// The properties that distinguish groups: each region's reach, and the instruction's name and formats.
 std::string key_of(const TestedForm& tested, const Target& target) {
   const Form& form = arithmetic_of(tested);
   const Lowering& lowering = lowering_of(tested, target);
@@ -60,7 +60,7 @@ std::vector<Group> groups_of(std::span<const CoverageRow> rows, const Target& ta
   return all;
 }
 
-/// "cancel far (tiny)": the classes that reach a region in every form of the group, and in brackets those that do in some.
+/// "cancel far (tiny)": the classes that reach a region in every form of the group, and in brackets those that reach it in some.
 std::string classes_text(std::span<const CoverageRow> rows, const Group& group, Event event, std::size_t number) {
   std::string every, some;
   for (const OperandClass& operand_class : operand_classes()) {
@@ -201,7 +201,7 @@ std::vector<CoveragePart> coverage_parts() {
     const char *target, *forms;
     std::size_t warps = page_warps;
   };
-  // Of wmma.mma the forms whose A lies in rows and B in columns, of wgmma the narrowest: the others multiply the same tiles.
+  // For wmma.mma the forms whose A is stored in rows and B in columns, for wgmma the narrowest: the others multiply the same tiles.
   constexpr Part list[] = {{"sm_90a", R"(^(?!wgmma|wmma\.mma\.sync\.aligned\.(row\.row|col)))"},
                            {"sm_90a", "^wgmma(?!.*m64n8k64.f16).*m64n8k"},
                            {"sm_90a", "^wgmma.*m64n8k64.f16", sparse_fp8_warps},

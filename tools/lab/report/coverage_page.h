@@ -8,7 +8,7 @@
 
 namespace warpmat {
 
-/// Tables of `rows`, one for each group of forms that have the same regions: a line a region.
+/// Tables of `rows`, one for each group of forms that have the same regions, with a line for each region.
 std::string coverage_text(std::span<const CoverageRow> rows, const Target& target);
 
 /// What the page says of a target.
@@ -17,7 +17,7 @@ struct CoveragePart {
   std::vector<CoverageRow> rows;
 };
 
-/// The parts of the page, covered: every form of sm_90a, and of other hardware some with an arithmetic of their own. Some seconds on all
+/// The parts of the page: every form of sm_90a, and for other hardware some forms with their own arithmetic. Takes some seconds on all
 /// cores.
 std::vector<CoveragePart> coverage_parts();
 

@@ -12,12 +12,12 @@
 
 #include "tools/lab/report/opcode_patterns.h"
 #include "tools/lab/report/wgmma_families.h"
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 
 namespace warpmat {
 namespace {
 
-/// What the sweeps compared of one form on one hardware.
+/// The results that the sweeps compared of one form on one hardware.
 struct Compared {
   std::uint64_t outputs = 0, mismatches = 0;
   std::set<std::string> classes;
@@ -38,7 +38,7 @@ ByHardware sums(const std::vector<SweepFile>& sweeps) {
   return all;
 }
 
-/// "4 x NVIDIA H200 | sm_90a | 580.159.04, assembler …": who compared, all GPUs being of one hardware.
+/// "4 x NVIDIA H200 | sm_90a | 580.159.04, assembler …": the GPUs of a run, all of one hardware.
 std::string source_text(const RunSource& source) {
   const GpuInfo& first = source.gpus.front();
   const std::string cards = source.gpus.size() > 1 ? fmt::format("{} x {}", source.gpus.size(), first.card) : first.card;
@@ -73,7 +73,7 @@ std::string fuzz_text(const std::vector<FuzzFile>& runs) {
   return text;
 }
 
-/// "sm_90: 16640000 in 1 classes, 0 mismatches"; "never" where no sweep had the form.
+/// "sm_90: 16640000 in 1 classes, 0 mismatches"; "never" if no sweep had the form.
 std::string compared_text(const std::string& opcode, const ByHardware& all) {
   std::vector<std::string> texts;
   for (const auto& [hardware, found] : all)
@@ -83,17 +83,17 @@ std::string compared_text(const std::string& opcode, const ByHardware& all) {
   return texts.empty() ? "never" : fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// "published sm_75; replayed sm_80": how a form's bits are known where no sweep compared them.
+/// "published sm_75; replayed sm_80": a form's evidence on hardware without sweeps.
 std::string elsewhere_text(const Form& form, const ByHardware& all) {
-  std::vector<Offer> others;
-  for (const Offer& offer : offers(form)) {
-    const auto hardware = all.find(std::string(name(offer.hardware)));
-    if (hardware == all.end() || !hardware->second.contains(form.opcode)) others.push_back(offer);
+  std::vector<LoweredForm> others;
+  for (const LoweredForm& lowered : lowered_forms(form)) {
+    const auto hardware = all.find(std::string(name(lowered.hardware)));
+    if (hardware == all.end() || !hardware->second.contains(form.opcode)) others.push_back(lowered);
   }
   return evidence_text(others);
 }
 
-/// Forms of which the same is said, in the order of their first.
+/// Forms with the same text, in the order of their first.
 std::string forms_text(const ByHardware& all) {
   std::vector<std::pair<std::string, std::vector<std::string>>> lines;
   const auto add = [&](const std::string& opcode, const std::string& elsewhere) {
@@ -113,7 +113,7 @@ std::string forms_text(const ByHardware& all) {
   return text;
 }
 
-/// Forms of wgmma, a line for all widths of one type; nothing where no sweep had one.
+/// Forms of wgmma, a line for all widths of one type; nothing if no sweep had one.
 std::string wgmma_text(const ByHardware& all) {
   std::string lines;
   for (const WgmmaFamily& family : wgmma_families())

@@ -8,7 +8,7 @@
 
 namespace warpmat {
 
-/// What the published products of one kind say about the mutants of the arithmetic that the emulator gives their form.
+/// The verdict of the published products of one kind on mutants of the form's arithmetic in the emulator.
 struct PublishedVerdict {
   std::vector<std::string> refuted;      ///< Mutant::change: some published result is another than the mutant's
   std::vector<std::string> not_refuted;  ///< all results are the mutant's too: the data cannot tell it from the emulator's arithmetic

@@ -22,14 +22,14 @@ std::uint32_t converted(Format from, Format to, std::uint32_t bits) {
 }
 
 void widen(const std::uint32_t* c, std::uint32_t* low, std::uint32_t* high) {
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     low[lane] = converted(Format::f16, Format::f32, c[lane] & 0xffff);
     high[lane] = converted(Format::f16, Format::f32, c[lane] >> 16);
   }
 }
 
 void narrow(const std::uint32_t* low, const std::uint32_t* high, std::uint32_t* d) {
-  for (int lane = 0; lane < lanes; ++lane)
+  for (int lane = 0; lane < warp_size; ++lane)
     d[lane] = converted(Format::f32, Format::f16, low[lane]) | converted(Format::f32, Format::f16, high[lane]) << 16;
 }
 
@@ -37,7 +37,7 @@ void narrow(const std::uint32_t* low, const std::uint32_t* high, std::uint32_t* 
 
 void widen(const std::uint32_t* c, std::uint32_t* low, std::uint32_t* high) {
   const U32 d;
-  for (int lane = 0; lane < lanes; lane += vector_rows) {
+  for (int lane = 0; lane < warp_size; lane += vector_rows) {
     const Word both = hn::LoadU(d, c + lane);
     hn::Store(hn::BitCast(d, f16_to_f32(hn::And(both, hn::Set(d, 0xffffu)))), d, low + lane);
     hn::Store(hn::BitCast(d, f16_to_f32(hn::ShiftRight<16>(both))), d, high + lane);
@@ -54,7 +54,7 @@ HWY_INLINE Word narrowed(Word bits) {
 
 void narrow(const std::uint32_t* low, const std::uint32_t* high, std::uint32_t* d) {
   const U32 words;
-  for (int lane = 0; lane < lanes; lane += vector_rows) {
+  for (int lane = 0; lane < warp_size; lane += vector_rows) {
     const Word upper = hn::ShiftLeft<16>(narrowed(hn::Load(words, high + lane)));
     hn::StoreU(hn::Or(narrowed(hn::Load(words, low + lane)), upper), words, d + lane);
   }

@@ -134,7 +134,7 @@ class Decoder {
   }
 
   /// Whether all magnitudes are finite and, for wide formats, in the range of the common case.
-  HWY_INLINE bool usual(Word most) const {
+  HWY_INLINE bool common_case(Word most) const {
     const D d;
     const int limit = wide ? (e_.bias + bounds::plain_exponent) << exponent_shift : e_.largest;
     return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));

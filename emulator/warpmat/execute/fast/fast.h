@@ -20,7 +20,7 @@ namespace warpmat {
 /// Whether two registers of 32 lanes share a word.
 inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   const auto from = reinterpret_cast<std::uintptr_t>(a), other = reinterpret_cast<std::uintptr_t>(b);
-  return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * lanes;
+  return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * warp_size;
 }
 
 /// Operands of FloatPlan products in the order of AVX-512's kernels, for callers of one warp. They replace four registers of A, of C or of
@@ -134,11 +134,11 @@ struct M8n8k4Plan {
   bool a_along_k = true;  ///< a lane holds the elements of a row of A for all k; else those of four rows for one k
   bool b_along_k = true;  ///< the same for columns of B
   bool f16_c = false, f16_d = false;
-  std::uint32_t nan = 0;     ///< D's
-  int fraction_bits = 0;     ///< see DotModel
-  int floor = no_floor;      ///< see DotModel; for D's format
-  int least_exponent = 0;    ///< of numbers of A and B
-  int least_c_exponent = 0;  ///< of numbers of C after conversion to D's format
+  std::uint32_t nan = 0;   ///< D's
+  int fraction_bits = 0;   ///< see DotModel
+  int floor = no_floor;    ///< see DotModel; for D's format
+  int least_exponent = 0;  ///< of numbers of A and B
+  int min_c_exponent = 0;  ///< of numbers of C after conversion to D's format
 };
 
 /// Semantics::integer_dot and Semantics::bit_dot.

@@ -1,6 +1,6 @@
 // D = A · B + C in floating point, all sixteen rows of a column at a time; included once for each instruction set, as vectors-inl.h is.
 //
-// The steps are those of numeric/dot.h. Products are exact in a float or a double. usual_float_dot-inl.h (the common case) and
+// The steps are those of numeric/dot.h. Products are exact in a float or a double. common_case_float_dot-inl.h (the common case) and
 // general_float_dot-inl.h (the fallback) align and add them.
 
 #if defined(WARPMAT_FAST_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -10,9 +10,9 @@
 #define WARPMAT_FAST_FLOAT_DOT_INL_H_
 #endif
 
+#include <warpmat/execute/fast/common_case_float_dot-inl.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
 #include <warpmat/execute/fast/general_float_dot-inl.h>
-#include <warpmat/execute/fast/usual_float_dot-inl.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -25,14 +25,14 @@ template <int bits, bool wide, bool sparse>
 class FloatDot {
  public:
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
-      : plan_(plan), warps_(warps), operands_(plan, form, warps), usual_(operands_), general_(operands_) {}
+      : plan_(plan), warps_(warps), operands_(plan, form, warps), common_case_(operands_), general_(operands_) {}
 
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
     warp_ = warp;
     if (plan_.split && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
-    if (!operands_.usual() || !usual_.multiply(d_)) {
+    if (!operands_.common_case() || !common_case_.multiply(d_)) {
       if (bits == 8) operands_.mark_nans();
       general_.multiply(d_);
     }
@@ -106,7 +106,7 @@ class FloatDot {
   const Warps& warps_;
   std::size_t warp_ = 0;
   FloatOperands<bits, wide, sparse> operands_;
-  UsualFloatDot<bits, wide, sparse> usual_;
+  CommonCaseFloatDot<bits, wide, sparse> common_case_;
   GeneralFloatDot<bits, wide, sparse> general_;
   HWY_ALIGN std::uint32_t d_[columns][rows];
 };

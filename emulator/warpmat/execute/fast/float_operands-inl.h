@@ -60,17 +60,17 @@ class FloatOperands {
     warp_ = warp;
     if (sparse && !read_places()) return false;
     padding_ = hn::Zero(U32());
-    if (!same_a_ || !a_is_read_) usual_a_ = read_a();
+    if (!same_a_ || !a_is_read_) common_case_a_ = read_a();
     a_is_read_ = true;
-    const bool usual_b = read_b();
+    const bool common_case_b = read_b();
     read_c();
-    usual_ = usual_a_ && usual_b;
+    common_case_ = common_case_a_ && common_case_b;
     if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return !plan_.scaled || read_scales();
   }
 
   /// Whether A and B are finite and all products and scale factors are in the range of the common case.
-  bool usual() const { return usual_; }
+  bool common_case() const { return common_case_; }
 
   /// Whether all numbers are zero or at least a power of two: 2^element for elements of A and B of wide formats, 2^c for a C of 32 bits.
   bool at_least(int element, int c) const {
@@ -109,11 +109,11 @@ class FloatOperands {
 
   /// The elements of column `column` of B that multiply slot `first` + `i`, for each row; `first` is a multiple of `block`. Fast if `i` is
   /// constant.
-  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const { return met_by(F32(), b_, first, i, column, row); }
+  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const { return multiplied_by(F32(), b_, first, i, column, row); }
 
   /// The same for other numbers `all`, in the order of b_values().
   template <class D>
-  HWY_INLINE hn::Vec<D> met_by(D d, const hn::TFromD<D>* all, int first, int i, int column, int row) const {
+  HWY_INLINE hn::Vec<D> multiplied_by(D d, const hn::TFromD<D>* all, int first, int i, int column, int row) const {
     const hn::TFromD<D>* from = all + b_index((sparse ? 2 : 1) * first, column);
     if constexpr (sparse) {
       const auto places = hn::IndicesFromVec(d, hn::BitCast(I32(), hn::Load(U32(), places_[first + i] + row)));
@@ -220,7 +220,7 @@ class FloatOperands {
                                                    [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
                             }
                           });
-    return decode_a_.usual(most);
+    return decode_a_.common_case(most);
   }
 
   HWY_INLINE bool read_b() {
@@ -236,7 +236,7 @@ class FloatOperands {
       }
       for (int column = 0; column < columns; column += 4) turn_columns(exponents + column * block, b_exponents_[column / 4] + reg * block);
     }
-    return decode_b_.usual(most);
+    return decode_b_.common_case(most);
   }
 
   /// Interleaves the bytes of four consecutive columns.
@@ -324,7 +324,7 @@ class FloatOperands {
         const std::uint32_t factor = scale_factor(plan, words(name, 0), which, i, 0);
         exponents[i] = static_cast<std::int32_t>(factor) - bounds::largest_scale_exponent;
         nans[i] = factor == 0xff ? std::numeric_limits<float>::quiet_NaN() : 0;
-        usual_ = usual_ && exponents[i] >= -bounds::usual_scale && exponents[i] <= bounds::usual_scale;
+        common_case_ = common_case_ && exponents[i] >= -bounds::common_case_scale && exponents[i] <= bounds::common_case_scale;
       }
     };
     read(plan_.scale_a, OperandName::scale_a, matrix_a, rows, scale_a_, nan_a_);
@@ -338,7 +338,7 @@ class FloatOperands {
   const Decoder<bits, wide> decode_a_, decode_b_;
   const bool same_a_;
   std::size_t warp_ = 0;
-  bool a_is_read_ = false, usual_a_ = false, usual_ = false;
+  bool a_is_read_ = false, common_case_a_ = false, common_case_ = false;
   Word padding_;
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each

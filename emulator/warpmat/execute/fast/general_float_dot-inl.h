@@ -118,7 +118,7 @@ class GeneralFloatDot {
   HWY_INLINE static hn::Vec<I32> largest_exponent(const std::uint32_t* fields) {
     const I32 d;
     const auto exponent = hn::Sub(hn::BitCast(d, hn::ShiftRight<23>(hn::Load(U32(), fields))), hn::Set(d, 127));
-    return hn::IfThenElse(hn::Lt(exponent, hn::Set(d, bounds::least_plain_product)), hn::Set(d, bounds::no_exponent), exponent);
+    return hn::IfThenElse(hn::Lt(exponent, hn::Set(d, bounds::min_plain_product)), hn::Set(d, bounds::no_exponent), exponent);
   }
 
   /// One step of products that are floats: elements `begin` to `end` - 1 of each four slots. `products` is their largest exponent before
@@ -134,7 +134,7 @@ class GeneralFloatDot {
     }
     const auto exponent = largest_of(hn::Add(products, factor_exponent), c);
     const auto to_units = hn::Add(hn::Sub(hn::Set(d, plan_.fraction_bits), exponent), factor_exponent);
-    const auto bounded = hn::Max(hn::Min(to_units, hn::Set(d, bounds::largest_narrow_factor)), hn::Set(d, bounds::least_narrow_factor));
+    const auto bounded = hn::Max(hn::Min(to_units, hn::Set(d, bounds::largest_narrow_factor)), hn::Set(d, bounds::min_narrow_factor));
     const auto factor = power_of_two(hn::Add(bounded, hn::Set(d, o_.missing_exponent())));
     Doubles sum = promote(units_of(c, exponent));
     constexpr int group = HWY_MIN(bounds::general_group * 4 / (end - begin), slots);
@@ -161,21 +161,21 @@ class GeneralFloatDot {
     auto largest = hn::Set(d, bounds::no_exponent);
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
-      exponents[i] =
-          hn::Add(hn::Load(d, a_exponents_[at.first_slot + i] + at.row), o_.met_by(d, b_exponents_, at.first_slot, i, at.column, at.row));
+      exponents[i] = hn::Add(hn::Load(d, a_exponents_[at.first_slot + i] + at.row),
+                             o_.multiplied_by(d, b_exponents_, at.first_slot, i, at.column, at.row));
       largest = hn::Max(largest, exponents[i]);
     }
     const auto exponent = largest_of(largest, c);
     // As exponent fields.
     const auto to_units = hn::Sub(hn::Set(d, plan_.fraction_bits + bounds::f32_bias), exponent);
-    const auto least = hn::Set(d, bounds::least_wide_factor + bounds::f32_bias);
+    const auto least = hn::Set(d, bounds::min_wide_factor + bounds::f32_bias);
     auto special = c.special;
     auto total = hn::Zero(d);
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
       const auto factor = hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Max(hn::Add(exponents[i], to_units), least)));
       const auto product = hn::Mul(hn::Load(F32(), a_significands_[at.first_slot + i] + at.row),
-                                   o_.met_by(F32(), b_significands_, at.first_slot, i, at.column, at.row));
+                                   o_.multiplied_by(F32(), b_significands_, at.first_slot, i, at.column, at.row));
       special = hn::Add(special, product);
       total = hn::Add(total, truncate(hn::Mul(product, factor)));
     }
@@ -219,14 +219,14 @@ class GeneralFloatDot {
       const auto finite = hn::IfThenElse(is_subnormal, hn::Sub(with_one, hn::Set(F32(), 1.0f)), with_one);
       const auto is_special = hn::RebindMask(F32(), hn::Gt(magnitude, hn::Set(d, 0x7f7fffff)));
       hn::Store(hn::IfThenElse(is_special, number, hn::Or(finite, hn::BitCast(F32(), sign))), F32(), significands + i);
-      hn::Store(HWY_NAMESPACE::exponents(number, bounds::least_f32_exponent, bounds::no_exponent), d, exponents + i);
+      hn::Store(HWY_NAMESPACE::exponents(number, bounds::min_f32_exponent, bounds::no_exponent), d, exponents + i);
     }
   }
 
   /// sum · 2^(exponent − fraction_bits) in f32. The unit may not be a float: it is the product of two.
   HWY_INLINE Word round(hn::Vec<I32> sum, hn::Vec<I32> exponent) const {
     const I32 d;
-    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(d, plan_.fraction_bits)), hn::Set(d, bounds::least_split_unit));
+    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(d, plan_.fraction_bits)), hn::Set(d, bounds::min_split_unit));
     const auto half = hn::ShiftRight<1>(unit);
     const auto truncated = hn::ConvertTo(F32(), sum);
     const auto result = hn::Mul(hn::Mul(truncated, power_of_two(half)), power_of_two(hn::Sub(unit, half)));
@@ -241,7 +241,7 @@ class GeneralFloatDot {
   /// The same in the accumulator's format.
   HWY_INLINE Word round(const Doubles& sum, hn::Vec<I32> exponent) const {
     const U32 d;
-    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(I32(), plan_.fraction_bits)), hn::Set(I32(), bounds::least_unit));
+    const auto unit = hn::Max(hn::Sub(exponent, hn::Set(I32(), plan_.fraction_bits)), hn::Set(I32(), bounds::min_unit));
     const Doubles exact = multiply(sum, power_of_two_f64(unit));
     const auto truncated = demote(exact);
     if (f16_accumulator()) {

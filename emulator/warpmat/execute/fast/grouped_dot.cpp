@@ -140,8 +140,8 @@ class GroupedDot {
   /// The sums of each group's products, and the exponent E of the unit. A group whose sum is zero is not a term.
   HWY_INLINE void add_products(int column, int row) {
     const I32 d;
-    const auto of_c = exponents(hn::Load(F32(), d_[column] + row), bounds::least_f32_exponent, bounds::no_exponent);
-    auto largest = hn::Max(of_c, hn::Set(d, bounds::least_group_exponent));
+    const auto of_c = exponents(hn::Load(F32(), d_[column] + row), bounds::min_f32_exponent, bounds::no_exponent);
+    auto largest = hn::Max(of_c, hn::Set(d, bounds::min_group_exponent));
     for (int group = 0; group < groups(); ++group) {
       const auto sum = sum_of_products(group, column, row);
       const auto exponent = hn::Add(hn::Load(d, factors_a_.exponents[group] + row), hn::Set(d, factors_b_.exponents[group][column]));

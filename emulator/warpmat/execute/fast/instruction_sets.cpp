@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include <warpmat/numeric/kernels_target.h>
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -34,7 +34,7 @@ std::vector<InstructionSet> find_sets() {
 }
 
 const std::vector<InstructionSet>& sets() {
-  static constinit Lasting<std::vector<InstructionSet>> found;
+  static constinit Persistent<std::vector<InstructionSet>> found;
   return found.get(find_sets);
 }
 

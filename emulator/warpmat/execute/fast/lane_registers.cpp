@@ -116,7 +116,7 @@ HWY_INLINE __m512i load_pairs(const std::uint32_t* from, std::ptrdiff_t lane_str
 
 template <int words>
 HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stride, Register* to) {
-  for (int lane = 0; lane < lanes; lane += vector_rows, from += vector_rows * lane_stride) {
+  for (int lane = 0; lane < warp_size; lane += vector_rows, from += vector_rows * lane_stride) {
     if constexpr (words == 4) {
       Word vectors[4];
       for (int i = 0; i < 4; ++i) vectors[i] = load_four_words(from + i * lane_stride, lane_stride);
@@ -142,7 +142,7 @@ HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stri
 
 template <int words>
 HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stride, Register* to) {
-  for (int lane = 0; lane < lanes; lane += vector_rows) {
+  for (int lane = 0; lane < warp_size; lane += vector_rows) {
     Word vectors[4];
     for (int i = 0; i < 4; ++i) vectors[i] = load_every_fourth<words>(U32(), from + (lane + i) * lane_stride, lane_stride);
     transpose_blocks(vectors);
@@ -154,7 +154,7 @@ HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stri
 
 template <int words>
 HWY_INLINE void scatter_block(const Register* from, std::uint32_t* to, std::ptrdiff_t lane_stride) {
-  for (int lane = 0; lane < lanes; lane += vector_rows) {
+  for (int lane = 0; lane < warp_size; lane += vector_rows) {
     Word vectors[4];
     for (int i = 0; i < 4; ++i) vectors[i] = hn::Load(U32(), from[i < words ? i : 0].data() + lane);
     transpose_blocks(vectors);
@@ -163,11 +163,11 @@ HWY_INLINE void scatter_block(const Register* from, std::uint32_t* to, std::ptrd
 }
 
 HWY_INLINE void copy_lanes(const std::uint32_t* from, std::uint32_t* to) {
-  for (int lane = 0; lane < lanes; lane += vector_rows) hn::StoreU(hn::LoadU(U32(), from + lane), U32(), to + lane);
+  for (int lane = 0; lane < warp_size; lane += vector_rows) hn::StoreU(hn::LoadU(U32(), from + lane), U32(), to + lane);
 }
 
 HWY_INLINE void repeat(std::uint32_t word, Register& to) {
-  for (int lane = 0; lane < lanes; lane += vector_rows) hn::Store(hn::Set(U32(), word), U32(), to.data() + lane);
+  for (int lane = 0; lane < warp_size; lane += vector_rows) hn::Store(hn::Set(U32(), word), U32(), to.data() + lane);
 }
 
 /// The maximum number of words to copy as one block: 4 if they are consecutive in each lane. Lanes of a block do not overlap, so the order
@@ -320,7 +320,7 @@ namespace {
 template <typename Visit>
 void for_each_word(const LaneRegisters& operand, Visit visit) {
   for (int i = 0; i < operand.count; ++i)
-    for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
       visit(operand.word(i)[static_cast<std::ptrdiff_t>(lane) * operand.lane_stride], operand.staged[i][lane]);
 }
 

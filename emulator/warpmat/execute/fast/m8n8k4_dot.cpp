@@ -32,7 +32,7 @@ std::size_t m8n8k4_dot(const M8n8k4Plan&, const Form&, const Warps&) {
 #else
 
 constexpr int k = 4;
-constexpr int first_quads = lanes / 2;  // the lanes of the first quads of all products
+constexpr int first_quads = warp_size / 2;  // the lanes of the first quads of all products
 
 using Floats = hn::Vec<F32>;
 using Integers = hn::Vec<I32>;
@@ -127,8 +127,8 @@ class M8n8k4Dot {
  private:
   /// Rows of A or columns of B.
   struct Lines {
-    HWY_ALIGN float elements[k][lanes];
-    HWY_ALIGN std::int32_t exponents[k][lanes];  // unless fused
+    HWY_ALIGN float elements[k][warp_size];
+    HWY_ALIGN std::int32_t exponents[k][warp_size];  // unless fused
   };
 
   /// The lines that a vector holds. The constructor is explicit because NEON's vectors have one: g++ would compile an implicit one for its
@@ -150,7 +150,7 @@ class M8n8k4Dot {
   // ---- Reading ------------------------------------------------------------------------------------------------------------------------
 
   HWY_INLINE void read(OperandName name, bool along_k, Lines& to) const {
-    for_each_vector(lanes, [&](int lane) HWY_ATTR {
+    for_each_vector(warp_size, [&](int lane) HWY_ATTR {
       Floats elements[k];
       for (int i = 0; i < k; ++i) {
         const Word word = hn::LoadU(U32(), words(name, i / 2) + lane);
@@ -168,7 +168,7 @@ class M8n8k4Dot {
   // registers j and j + 2 (j is 0, 1, 4 or 5): the first holds rows 0 and 1 of each four, the second rows 2 and 3.
 
   HWY_INLINE void read_c() {
-    for_each_vector(lanes, [&](int lane) HWY_ATTR {
+    for_each_vector(warp_size, [&](int lane) HWY_ATTR {
       Word c[columns];
       if (plan_.f16_c) {
         for (int i = 0; i < columns; ++i) {
@@ -230,7 +230,7 @@ class M8n8k4Dot {
     Floats products[k];
     auto special = c;  // infinite or NaN if the sum is; finite numbers do not overflow while the CPU rounds toward zero
     auto exponent =
-        hn::Max(exponents(c, plan_.least_c_exponent, bounds::no_exponent), hn::Set(d, HWY_MAX(plan_.floor, bounds::least_f32_exponent)));
+        hn::Max(exponents(c, plan_.min_c_exponent, bounds::no_exponent), hn::Set(d, HWY_MAX(plan_.floor, bounds::min_f32_exponent)));
     for (int i = 0; i < k; ++i) {
       products[i] = hn::Mul(a.elements[i], b.elements[i]);
       special = hn::Add(special, products[i]);
@@ -239,7 +239,7 @@ class M8n8k4Dot {
     const auto to_units = hn::Sub(hn::Set(d, plan_.fraction_bits), exponent);
     auto sum = truncate(PowerOfTwo(to_units).times(c));
     const auto products_to_units =
-        power_of_two(hn::Min(hn::Max(to_units, hn::Set(d, bounds::least_narrow_factor)), hn::Set(d, bounds::largest_narrow_factor)));
+        power_of_two(hn::Min(hn::Max(to_units, hn::Set(d, bounds::min_narrow_factor)), hn::Set(d, bounds::largest_narrow_factor)));
     for (int i = 0; i < k; ++i) sum = hn::Add(sum, truncate(hn::Mul(products[i], products_to_units)));
     auto truncated = hn::ConvertTo(F32(), sum);
     if (plan_.f16_d) {
@@ -260,7 +260,7 @@ class M8n8k4Dot {
   // ---- Writing ------------------------------------------------------------------------------------------------------------------------
 
   HWY_INLINE void write() const {
-    for_each_vector(lanes, [&](int lane) HWY_ATTR {
+    for_each_vector(warp_size, [&](int lane) HWY_ATTR {
       Word d[columns];
       for (int i = 0; i < columns; ++i) d[i] = hn::Load(U32(), d_[i] + lane);
       if (plan_.f16_d) {
@@ -276,7 +276,7 @@ class M8n8k4Dot {
   const Warps& warps_;
   std::size_t warp_ = 0;
   Lines a_, b_;
-  HWY_ALIGN std::uint32_t d_[columns][lanes];  // each column: C as floats, then D as words of f32, or of f16 in their low halves
+  HWY_ALIGN std::uint32_t d_[columns][warp_size];  // each column: C as floats, then D as words of f32, or of f16 in their low halves
 };
 
 /// A function of its own, so that the compiler moves no operation to where the CPU has another rounding mode.

@@ -42,12 +42,12 @@ class RegisterRange {
         plan.kind == MovePlan::Kind::load ? ConstRegisterList(warps.first.destination) : warps.first.source(OperandName::r);
     for (const std::uint32_t* reg : registers) {
       begin_ = std::min(begin_, reinterpret_cast<std::uintptr_t>(reg));
-      end_ = std::max(end_, reinterpret_cast<std::uintptr_t>(reg) + sizeof(std::uint32_t) * lanes);
+      end_ = std::max(end_, reinterpret_cast<std::uintptr_t>(reg) + sizeof(std::uint32_t) * warp_size);
     }
   }
 
   /// Whether registers of warp `warp` may overlap the memory that it addresses. The order of reading and writing would then be visible.
-  bool meets_memory(const Warps& warps, std::size_t warp) const {
+  bool overlaps_memory(const Warps& warps, std::size_t warp) const {
     const std::span<const std::uint8_t> bytes = std::as_const(*warps.first.shared).bytes();
     const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data()) + warp * warps.shared_stride;
     const std::uintptr_t offset = warp * stride_ * sizeof(std::uint32_t);
@@ -118,11 +118,11 @@ HWY_INLINE std::uint64_t eight_bytes(const std::uint8_t* from, const std::uint16
   return eight;
 }
 
-constexpr std::size_t register_bytes = lanes * sizeof(std::uint32_t);
+constexpr std::size_t register_bytes = warp_size * sizeof(std::uint32_t);
 
 bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
   Rows addressed;
-  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
+  if (registers.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
@@ -142,7 +142,7 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
   const std::uint16_t* places = plan.table.data();
   for (std::size_t i = 0; i < plan.table.size() / register_bytes; ++i) {
     std::uint32_t* const reg = warps.destination(static_cast<int>(i), warp);
-    for (int lane = 0; lane < lanes; lane += 2, places += 8) {
+    for (int lane = 0; lane < warp_size; lane += 2, places += 8) {
       const std::uint64_t two_lanes = eight_bytes(bytes, places);
       std::memcpy(reg + lane, &two_lanes, sizeof two_lanes);
     }
@@ -152,7 +152,7 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
 
 bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
   Rows addressed;
-  if (registers.meets_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
+  if (registers.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];

@@ -5,7 +5,7 @@
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/layout/padding.h>
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/metadata.h>
 
 namespace warpmat {
@@ -162,7 +162,7 @@ std::optional<M8n8k4Plan> m8n8k4_plan(const Form& form, const Lowering& lowering
                     .fraction_bits = fused ? 0 : lowering.model->fraction_bits,
                     .floor = fused ? no_floor : lowering.model->floor(result),
                     .least_exponent = min_exponent(row(form.format(OperandName::a))),
-                    .least_c_exponent = min_exponent(row(result))};
+                    .min_c_exponent = min_exponent(row(result))};
 }
 
 std::optional<IntegerPlan> integer_plan(const Form& form, const Lowering& lowering) {
@@ -199,17 +199,17 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
   plan.memory_bits = form.memory_bits;
   if (move) return plan;
   plan.row_lanes = form.rows_in_memory();
-  plan.address_lanes = lowering.particulars.checks_all_addresses ? lanes : plan.row_lanes;
+  plan.address_lanes = lowering.exceptions.checks_all_addresses ? warp_size : plan.row_lanes;
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   if (fragment.element_bits != 8) return plan;
-  plan.table.resize(static_cast<std::size_t>(fragment.registers()) * lanes * sizeof(std::uint32_t));
+  plan.table.resize(static_cast<std::size_t>(fragment.registers()) * warp_size * sizeof(std::uint32_t));
   std::size_t of_registers = 0;
   for (int reg = 0; reg < fragment.registers(); ++reg)
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int bit = 0; bit < 32; bit += 8) {
         const RowPlace place = form.row_place(fragment.element({lane, reg, bit}));
         const auto of_rows = static_cast<std::size_t>(place.lane * Form::row_bytes + place.bit / form.memory_bits);
-        const std::size_t of_register = of_registers % (lanes * sizeof(std::uint32_t));
+        const std::size_t of_register = of_registers % (warp_size * sizeof(std::uint32_t));
         plan.table[store ? of_rows : of_registers] = static_cast<std::uint16_t>(store ? of_register : of_rows);
         ++of_registers;
       }
@@ -220,11 +220,11 @@ namespace {
 
 /// Whether some of the registers share a word. The common case, registers in ascending order, is checked first.
 bool share_words(RegisterList registers) {
-  const auto lies_behind = [](const std::uint32_t* before, const std::uint32_t* reg) {
-    return reinterpret_cast<std::uintptr_t>(reg) >= reinterpret_cast<std::uintptr_t>(before) + sizeof(std::uint32_t) * lanes;
+  const auto follows_in_memory = [](const std::uint32_t* before, const std::uint32_t* reg) {
+    return reinterpret_cast<std::uintptr_t>(reg) >= reinterpret_cast<std::uintptr_t>(before) + sizeof(std::uint32_t) * warp_size;
   };
   std::size_t ordered = 1;
-  while (ordered < registers.size() && lies_behind(registers[ordered - 1], registers[ordered])) ++ordered;
+  while (ordered < registers.size() && follows_in_memory(registers[ordered - 1], registers[ordered])) ++ordered;
   for (std::size_t i = ordered; i < registers.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (overlap(registers[i], registers[j])) return true;
@@ -280,7 +280,7 @@ struct FoundPath {
 using FoundPaths = std::unique_ptr<std::atomic<const FoundPath*>[]>;
 
 std::atomic<const FoundPath*>& found_paths(const Form& form) {
-  static constinit Lasting<FoundPaths> all;
+  static constinit Persistent<FoundPaths> all;
   const FoundPaths& paths = all.get([] { return std::make_unique<std::atomic<const FoundPath*>[]>(forms().size()); });
   return paths[static_cast<std::size_t>(&form - forms().data())];
 }

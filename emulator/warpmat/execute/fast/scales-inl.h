@@ -21,7 +21,7 @@ namespace {
 HWY_INLINE bool is_uniform(const std::uint32_t* words) {
   const U32 d;
   Word different = hn::Zero(d);
-  for (int lane = 0; lane < lanes; lane += vector_rows)
+  for (int lane = 0; lane < warp_size; lane += vector_rows)
     different = hn::Or(different, hn::Xor(hn::LoadU(d, words + lane), hn::Set(d, words[0])));
   return hn::AllTrue(d, hn::Eq(different, hn::Zero(d)));
 }

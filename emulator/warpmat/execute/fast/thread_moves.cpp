@@ -32,7 +32,7 @@ using Addresses = hn::CappedTag<std::uint32_t, matrix_rows>;
 
 /// Computes the memory positions of the rows that the lanes address; returns false if an address is wrong.
 HWY_INLINE bool find_rows(const ThreadMove& move, int count, std::uint32_t* positions) {
-  HWY_ALIGN std::uint32_t words[lanes];
+  HWY_ALIGN std::uint32_t words[warp_size];
   const std::uint32_t* word = move.addresses;
   for (int lane = 0; lane < count; ++lane, word += move.address_stride) words[lane] = *word;
   const Addresses d;
@@ -109,7 +109,7 @@ HWY_INLINE void store(const ThreadMove& move, bool transposed, const std::uint32
 
 template <int matrices>
 HWY_INLINE bool move_matrices(const MovePlan& plan, const ThreadMove& move) {
-  HWY_ALIGN std::uint32_t positions[lanes];
+  HWY_ALIGN std::uint32_t positions[warp_size];
   if (!find_rows(move, plan.address_lanes, positions)) return false;
   if (plan.kind == MovePlan::Kind::store)
     store<matrices>(move, plan.transposed, positions);
@@ -141,7 +141,7 @@ HWY_EXPORT(thread_move);
 namespace {
 
 /// Whether each lane's registers are consecutive and disjoint from those of other lanes.
-bool lie_by_threads(const BatchDestination& r, int words) {
+bool is_thread_major(const BatchDestination& r, int words) {
   if (r.word_stride != 1 || std::abs(r.lane_stride) < words) return false;
   for (int i = 1; r.numbers != nullptr && i < words; ++i)
     if (r.numbers[i] != r.numbers[0] + i) return false;
@@ -149,9 +149,9 @@ bool lie_by_threads(const BatchDestination& r, int words) {
 }
 
 /// Whether the `words` registers of all lanes are disjoint from `bytes` bytes of memory.
-bool lie_apart(const ThreadMove& move, int words, std::size_t bytes) {
+bool are_disjoint(const ThreadMove& move, int words, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(move.lane_0),
-             last = reinterpret_cast<std::uintptr_t>(move.lane_0 + (lanes - 1) * move.lane_stride);
+             last = reinterpret_cast<std::uintptr_t>(move.lane_0 + (warp_size - 1) * move.lane_stride);
   const auto begin = reinterpret_cast<std::uintptr_t>(move.memory);
   const std::size_t lane_bytes = static_cast<std::size_t>(words) * sizeof(std::uint32_t);
   return std::max(first, last) + lane_bytes <= begin || begin + bytes <= std::min(first, last);
@@ -161,7 +161,7 @@ bool lie_apart(const ThreadMove& move, int words, std::size_t bytes) {
 
 std::size_t fast_thread_moves(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
                               std::size_t warps) {
-  if (plan.kind == MovePlan::Kind::move || !plan.table.empty() || !lie_by_threads(r, plan.matrices)) return 0;
+  if (plan.kind == MovePlan::Kind::move || !plan.table.empty() || !is_thread_major(r, plan.matrices)) return 0;
   if (memory.shared_bytes < Form::row_bytes) return 0;
   const std::size_t last = std::min<std::size_t>(memory.shared_bytes - Form::row_bytes, UINT32_MAX);
   ThreadMove move{.lane_0 = r.word(0),
@@ -173,7 +173,7 @@ std::size_t fast_thread_moves(const MovePlan& plan, const BatchDestination& r, c
                   .offset = static_cast<std::uint32_t>(memory.offset),
                   .last_position = static_cast<std::uint32_t>(last)};
   for (std::size_t warp = 0; warp < warps; ++warp) {
-    if (!lie_apart(move, plan.matrices, memory.shared_bytes) || !WARPMAT_KERNEL(thread_move)(plan, move)) return warp;
+    if (!are_disjoint(move, plan.matrices, memory.shared_bytes) || !WARPMAT_KERNEL(thread_move)(plan, move)) return warp;
     move.lane_0 += r.stride;
     move.addresses += p.stride;
     move.memory += memory.shared_stride;

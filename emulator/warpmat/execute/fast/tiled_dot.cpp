@@ -115,7 +115,7 @@ class TiledDot {
       if (warps_.strides[static_cast<std::size_t>(name)] != warps_.destination_stride) return false;
       for (std::size_t i = 0; i < warps_.first.source(name).size(); ++i) extend(warps_.source(name, static_cast<int>(i), 0));
     }
-    const auto bytes = reinterpret_cast<std::uintptr_t>(largest + lanes) - reinterpret_cast<std::uintptr_t>(least);
+    const auto bytes = reinterpret_cast<std::uintptr_t>(largest + warp_size) - reinterpret_cast<std::uintptr_t>(least);
     return bytes <= warps_.destination_stride * sizeof(std::uint32_t);
   }
 
@@ -141,7 +141,7 @@ class TiledDot {
     for (const Source& source : sources)
       for (int i = source.first; i < source.first + source.words; ++i) {
         const std::uint32_t* const read = warps_.source(source.name, i, warp);
-        if (std::less<>()(read, least - lanes) || std::less<>()(largest + lanes, read)) continue;
+        if (std::less<>()(read, least - warp_size) || std::less<>()(largest + warp_size, read)) continue;
         for (int word = 0; word < words; ++word)
           if (overlap(warps_.destination(word, warp), read)) return true;
       }
@@ -172,7 +172,7 @@ class TiledDot {
       const auto words = static_cast<std::size_t>(plan_.c_words);
       for (std::size_t i = 0; i < words; ++i) c[i] = widened_[static_cast<std::size_t>(tile) * words + i].data();
       arguments.source(OperandName::c) = ConstRegisterList(c.data(), words);
-      tiles.strides[static_cast<std::size_t>(OperandName::c)] = d_words() * lanes;
+      tiles.strides[static_cast<std::size_t>(OperandName::c)] = d_words() * warp_size;
     } else {
       set(OperandName::c, c, c_of(tile));
     }
@@ -180,7 +180,7 @@ class TiledDot {
       d[static_cast<std::size_t>(i)] =
           kept.first == nullptr ? warps_.destination(tile * plan_.c_words + i, first) : kept.first[static_cast<std::size_t>(i)].data();
     arguments.destination = {d.data(), static_cast<std::size_t>(plan_.c_words)};
-    tiles.destination_stride = kept.first == nullptr ? warps_.destination_stride : kept.words * lanes;
+    tiles.destination_stride = kept.first == nullptr ? warps_.destination_stride : kept.words * warp_size;
     return std::visit([&](const auto& product) { return execute_product(product, tiles); }, plan_.product);
   }
 

@@ -60,9 +60,9 @@ int step_length(const Form& form, const Lowering& lowering) {
 // ---- Sums in a matrix unit ----------------------------------------------------------------------------------------------------------
 
 /// The columns of B that have no stored element in a row of a sparse A, and the product of zero and their elements.
-class Unmet {
+class Unmatched {
  public:
-  Unmet(const Form& form, const Lowering& lowering, const Arguments& arguments) : form_(form), arguments_(arguments) {
+  Unmatched(const Form& form, const Lowering& lowering, const Arguments& arguments) : form_(form), arguments_(arguments) {
     read_metadata(form, lowering, arguments, ExecutionOptions{}, columns_);
   }
 
@@ -88,7 +88,7 @@ class Unmet {
 template <typename Compute>
 void for_each_sum(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments, Values& multiplicands,
                   Compute compute) {
-  std::optional<Unmet> unmet;
+  std::optional<Unmatched> unmet;
   if (deviations.has(unmet_multiplied)) unmet.emplace(form, lowering, arguments);
   const DeviatingUnit unit = unit_of(form, lowering, deviations);
   for_each_result(form, arguments, [&](const Element& e, std::uint64_t c) {

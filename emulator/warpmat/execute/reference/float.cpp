@@ -21,7 +21,7 @@ void count_dropped_bits(Events& counts, const Form& form, const Arguments& argum
   for (const OperandName name : {OperandName::a, OperandName::b}) {
     const auto dropped = (std::uint32_t{1} << row(form.format(name)).ignored_low_bits) - 1;
     for (const std::uint32_t* words : arguments.source(name))
-      for (int lane = 0; lane < lanes; ++lane) counts.add_if((words[lane] & dropped) != 0, Event::dropped_bits);
+      for (int lane = 0; lane < warp_size; ++lane) counts.add_if((words[lane] & dropped) != 0, Event::dropped_bits);
   }
 }
 
@@ -74,7 +74,7 @@ void execute_part(const Form& form, const Lowering& lowering, const Arguments& a
 /// Machine instructions in sequence along K. Those of wmma in tf32, one step of the unit each, add to the registers of D, the first ones to
 /// C; so ptxas does not accept _ there. Between them A and B are read again [H200].
 std::size_t instructions_along_k(const Form& form, const Lowering& lowering) {
-  const bool adds_to_d = form.mnemonic == Mnemonic::wmma_mma && !lowering.particulars.discardable;
+  const bool adds_to_d = form.mnemonic == Mnemonic::wmma_mma && !lowering.exceptions.discardable;
   const int bytes = form.shape.k * form.operand(OperandName::a).fragment.element_bits / 8;
   return adds_to_d ? static_cast<std::size_t>(bytes / lowering.model->step_bytes) : 1;
 }
@@ -84,7 +84,7 @@ class ConvertedAccumulator {
  public:
   explicit ConvertedAccumulator(ConstRegisterList c) : words_(c.size()) {
     for (std::size_t i = 0; i < words_; ++i) {
-      std::copy_n(c[i], lanes, kept_[i].begin());
+      std::copy_n(c[i], warp_size, kept_[i].begin());
       list_[i] = kept_[i].data();
     }
   }
@@ -127,7 +127,7 @@ void add_to_c(const Form& form, const Arguments& arguments, Product product) {
   const Fragment& fragment = form.operand(OperandName::d).fragment;
   const Format accumulator = form.format(OperandName::d);
   const auto for_each_in = [&](int reg, auto visit) {
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}));
   };
   std::array<std::uint64_t, capacity::results> products;

@@ -19,7 +19,7 @@ namespace {
 void read_metadata(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
                    MetadataColumns& columns) {
   const bool as_measured = options.undefined == Undefined::hardware &&
-                           lowering.particulars.undefined_metadata == UndefinedMetadata::as_written &&
+                           lowering.exceptions.undefined_metadata == UndefinedMetadata::as_written &&
                            form.format(OperandName::a) != Format::tf32;
   const Fragment& fragment = form.operand(OperandName::e).fragment;
   const auto selector = static_cast<int>(arguments.source(OperandName::selector).front()[0]);

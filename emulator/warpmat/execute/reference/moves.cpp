@@ -20,8 +20,8 @@ std::uint64_t row_address(const Arguments& arguments, int lane) {
 namespace {
 
 /// The rows that the first `count` lanes address. Checks all addresses before it returns.
-std::array<std::uint8_t*, lanes> addressed_rows(const Arguments& arguments, int count) {
-  std::array<std::uint8_t*, lanes> rows{};
+std::array<std::uint8_t*, warp_size> addressed_rows(const Arguments& arguments, int count) {
+  std::array<std::uint8_t*, warp_size> rows{};
   for (int lane = 0; lane < count; ++lane) {
     try {
       rows[static_cast<std::size_t>(lane)] = arguments.shared->at(lane, row_address(arguments, lane), Form::row_bytes, "row").data();
@@ -65,14 +65,14 @@ class Copies {
     for (std::size_t i = 0; i < words_.size(); ++i) pointers_[i] = words_[i].data();
   }
   explicit Copies(ConstRegisterList source) : Copies(source.size()) {
-    for (std::size_t i = 0; i < count_; ++i) std::copy_n(source[i], lanes, pointers_[i]);
+    for (std::size_t i = 0; i < count_; ++i) std::copy_n(source[i], warp_size, pointers_[i]);
   }
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
   RegisterList list() { return std::span(pointers_).first(count_); }
   void write(RegisterList destination) const {
-    for (std::size_t i = 0; i < count_; ++i) std::copy_n(pointers_[i], lanes, destination[i]);
+    for (std::size_t i = 0; i < count_; ++i) std::copy_n(pointers_[i], warp_size, destination[i]);
   }
 
  private:
@@ -84,7 +84,7 @@ class Copies {
 }  // namespace
 
 void execute_ldmatrix(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions&) {
-  if (lowering.particulars.checks_all_addresses) addressed_rows(arguments, lanes);
+  if (lowering.exceptions.checks_all_addresses) addressed_rows(arguments, warp_size);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   Copies loaded(arguments.destination.size());
   for_each_element(form, arguments, [&](const Element& element, const std::uint8_t* row, int bit) {

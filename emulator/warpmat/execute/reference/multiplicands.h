@@ -50,15 +50,15 @@ class Multiplicands {
   /// The elements of column j of B that multiply row i of A, in the order of a(i). Valid until the next call.
   std::span<const T> b(int i, int j) {
     const std::size_t first = static_cast<std::size_t>(j) * k_, codes = static_cast<std::size_t>(i) * stored_k_;
-    for (std::size_t s = 0; s < stored_k_; ++s) met_[s] = static_cast<T>(b_[first + (stored_k_ == k_ ? s : columns_[codes + s])]);
-    return std::span(met_).first(stored_k_);
+    for (std::size_t s = 0; s < stored_k_; ++s) multiplied_[s] = static_cast<T>(b_[first + (stored_k_ == k_ ? s : columns_[codes + s])]);
+    return std::span(multiplied_).first(stored_k_);
   }
 
  private:
   std::size_t k_, stored_k_;
   std::array<Kept, capacity::m * max_k> a_;
   std::array<Kept, capacity::n * max_k> b_;
-  std::array<T, max_k> row_, met_;
+  std::array<T, max_k> row_, multiplied_;
   MetadataColumns columns_;
 };
 
@@ -112,7 +112,7 @@ void for_each_result(const Form& form, const Arguments& arguments, const Part& o
         results[index(element)] = compute(element, read_element(c, arguments.source(OperandName::c), element));
       }
   for (int reg = 0; reg < d.registers(); ++reg)
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int i = 0; i < d.elements_per_register(); ++i) {
         const Element element = d.element({lane, reg, i * d.element_bits});
         if (of.contains(element)) write_element(d, arguments.destination, element, results[index(element)]);

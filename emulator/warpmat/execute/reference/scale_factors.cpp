@@ -11,7 +11,7 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
   const auto registers = arguments.source(ids_name);
   const auto ids_of = [&](std::size_t lane) { return ScaleIds{registers[0][lane], registers[1][lane]}; };
   const ScaleIds first = ids_of(0);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
     const ScaleIds ids = ids_of(lane);
     if (const auto reason = undefined_ids(form, ids_name, ids))
       throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt, *reason);

@@ -13,8 +13,8 @@ namespace {
 
 /// The value of one register, which must be the same in all lanes.
 std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const char* what) {
-  const auto* const other = std::find_if(lanes_of, lanes_of + lanes, [&](std::uint32_t value) { return value != lanes_of[0]; });
-  if (other == lanes_of + lanes) return lanes_of[0];
+  const auto* const other = std::find_if(lanes_of, lanes_of + warp_size, [&](std::uint32_t value) { return value != lanes_of[0]; });
+  if (other == lanes_of + warp_size) return lanes_of[0];
   throw OperandTrap(OperandTrap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
                     format_text("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
 }
@@ -50,7 +50,7 @@ void for_each_element(const Form& form, const Arguments& arguments, const char* 
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   const auto size = static_cast<std::size_t>(std::max(fragment.element_bits / 8, 1));
   for (int reg = 0; reg < fragment.registers(); ++reg)
-    for (int lane = 0; lane < lanes; ++lane)
+    for (int lane = 0; lane < warp_size; ++lane)
       for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) {
         const std::uint64_t first_bit =
             form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) * static_cast<std::uint64_t>(fragment.element_bits);
@@ -83,7 +83,7 @@ void execute_wmma_store(const Form& form, const Lowering&, const Arguments& argu
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   const ConstRegisterList registers = arguments.source(OperandName::r);
   std::array<Register, capacity::move_words> stored{};
-  for (std::size_t i = 0; i < registers.size(); ++i) std::copy_n(registers[i], lanes, stored[i].begin());
+  for (std::size_t i = 0; i < registers.size(); ++i) std::copy_n(registers[i], warp_size, stored[i].begin());
   for_each_element(form, arguments, "store", [](const Place&, std::span<const std::uint8_t>, int) {});  // checks every address first
   for_each_element(form, arguments, "store", [&](const Place& place, std::span<std::uint8_t> bytes, int) {
     for (int bit = 0; bit < fragment.element_bits; bit += 8) {

@@ -48,9 +48,9 @@ void add_mbarrier_rows(std::vector<Row>& rows) {
 }
 
 void pending_count(void* const* results, const void* const* sources) {
-  for (int lane = 0; lane < lanes; ++lane)
+  for (int lane = 0; lane < warp_size; ++lane)
     static_cast<std::uint32_t*>(results[0])[lane] =
-        static_cast<std::uint32_t>(static_cast<const std::uint64_t*>(sources[0])[lane] & most_mbarrier_count);
+        static_cast<std::uint32_t>(static_cast<const std::uint64_t*>(sources[0])[lane] & max_mbarrier_count);
 }
 
 constexpr auto dimensions = "(.1d|.2d|.3d|.4d|.5d)";

@@ -24,7 +24,7 @@ T select(T a, T b, bool p) {
 }
 
 void copy_128(void* const* results, const void* const* sources) {
-  for (int i = 0; i < 2 * lanes; ++i) static_cast<std::uint64_t*>(results[0])[i] = static_cast<const std::uint64_t*>(sources[0])[i];
+  for (int i = 0; i < 2 * warp_size; ++i) static_cast<std::uint64_t*>(results[0])[i] = static_cast<const std::uint64_t*>(sources[0])[i];
 }
 
 /// Predicates are masks, so their logic needs no loop.
@@ -41,7 +41,7 @@ void unary_logic(void* const* results, const void* const* sources) {
 /// Splits or assembles n parts, the first one in the low bits.
 template <typename Whole, typename Part, int n>
 void pack(void* const* results, const void* const* sources) {
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     Whole whole = 0;
     for (int i = 0; i < n; ++i)
       whole = static_cast<Whole>(whole | static_cast<Whole>(read_lane<Part>(sources[i], lane)) << (8 * static_cast<int>(sizeof(Part)) * i));
@@ -52,7 +52,7 @@ void pack(void* const* results, const void* const* sources) {
 
 template <typename Whole, typename Part, int n>
 void unpack(void* const* results, const void* const* sources) {
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane) {
     const Whole whole = read_lane<Whole>(sources[0], lane);
     LaneMask none = 0;
     for (int i = 0; i < n; ++i)
@@ -66,7 +66,7 @@ void pack_128(void* const* results, const void* const* sources) {
   constexpr int n = 8 / sizeof(Part);
   auto* const whole = static_cast<std::uint64_t*>(results[0]);
   for (int half = 0; half < 2; ++half) {
-    void* const to[] = {whole + half * lanes};
+    void* const to[] = {whole + half * warp_size};
     pack<std::uint64_t, Part, n>(to, sources + half * n);
   }
 }
@@ -76,7 +76,7 @@ void unpack_128(void* const* results, const void* const* sources) {
   constexpr int n = 8 / sizeof(Part);
   const auto* const whole = static_cast<const std::uint64_t*>(sources[0]);
   for (int half = 0; half < 2; ++half) {
-    const void* const from[] = {whole + half * lanes};
+    const void* const from[] = {whole + half * warp_size};
     unpack<std::uint64_t, Part, n>(results + half * n, from);
   }
 }
@@ -109,7 +109,7 @@ std::uint32_t zero_or_one(bool p) {
 
 /// Cache policies are opaque numbers without effect here.
 void make_policy(void* const* results, const void* const*) {
-  for (int lane = 0; lane < lanes; ++lane) static_cast<std::uint64_t*>(results[0])[lane] = 0;
+  for (int lane = 0; lane < warp_size; ++lane) static_cast<std::uint64_t*>(results[0])[lane] = 0;
 }
 
 LaneMask and_masks(LaneMask a, LaneMask b) {

@@ -15,7 +15,7 @@
 namespace warpmat::catalogue {
 namespace {
 
-/// Where the qualifier that begins at `text[0]`, a dot, ends. A dot belongs to the next one.
+/// The length of the qualifier that begins at `text[0]`, a dot. The next dot ends it.
 std::size_t qualifier_length(std::string_view text) {
   return std::min(text.find_first_of(".()|?", 1), text.size());
 }
@@ -30,7 +30,7 @@ std::vector<std::string_view> split_opcode(std::string_view opcode) {
   return parts;
 }
 
-/// Takes one qualifier or group from the front of `text`.
+/// Removes one qualifier or group from the front of `text`.
 Pattern::Place take_place(std::string_view& text) {
   Pattern::Place place{{}, false};
   const bool group = text.front() == '(';
@@ -120,7 +120,7 @@ const Index& index() {
   return *indices.get([] { return std::make_unique<const Index>(); });
 }
 
-/// Whether every qualifier finds a place and every place that is not optional is filled.
+/// Whether every qualifier matches a place and every place that is not optional is filled.
 bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
   std::vector<bool> filled(pattern.places.size());
   for (const std::string_view qualifier : qualifiers) {
@@ -136,7 +136,7 @@ bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) 
   return true;
 }
 
-/// Whether the types among the qualifiers come in the order of their places.
+/// Whether the types among the qualifiers are in the order of their places.
 bool has_types_in_order(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
   auto place = pattern.places.begin();
   for (const std::string_view qualifier : qualifiers) {
@@ -198,7 +198,7 @@ std::optional<Match> find_row(std::string_view opcode) {
 
 namespace {
 
-/// What no row executes on purpose, by how its opcode begins.
+/// Instructions that are refused on purpose, by the beginning of the opcode.
 struct Refusal {
   std::string_view begin, reason;
 };
@@ -220,7 +220,7 @@ constexpr std::array absences{
     Refusal{"tensormap.", "no H200 has this form, whose answers the machine follows"},
 };
 
-/// The spelling of `pattern` that has most of `qualifiers`; where none of them fits a place, all that do.
+/// The spelling of `pattern` with the most of `qualifiers`; at places without any of them it shows all alternatives.
 std::string spelling_like(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
   std::string spelling = pattern.mnemonic;
   std::vector<std::string_view> left(qualifiers.begin(), qualifiers.end());
@@ -251,7 +251,7 @@ std::string explain_unknown_row(std::string_view opcode) {
   const auto rows = index().by_mnemonic.find(parts.front());
   if (rows == index().by_mnemonic.end())
     return fmt::format("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
-  // The row that has most of the qualifiers.
+  // The row with the most of the qualifiers.
   const auto qualifiers = std::span(parts).subspan(1);
   const Pattern* nearest = nullptr;
   std::ptrdiff_t most = -1;

@@ -12,20 +12,20 @@
 
 namespace warpmat::catalogue {
 
-/// One operand of a row, as Row::operands writes it.
+/// One operand of a row, parsed from Row::operands.
 struct OperandPattern {
   std::string name;
   bool result = false;
-  const ValueType* type = nullptr;  ///< nullptr: the statement's type number `type_index`
+  const ValueType* type = nullptr;  ///< nullptr: type number `type_index` of the statement
   int type_index = 0;               ///< 0 for T, 1 for U
   int count = 1;
   bool may_be_wider = false;  ///< T+
-  bool paired = false;        ///< behind | in the place of the operand before it
+  bool paired = false;        ///< follows the preceding operand after |
   bool optional = false;
-  bool implicit = false;  ///< cc: the text does not write it
+  bool implicit = false;  ///< cc: not written in the text
 };
 
-/// A row, its patterns taken apart.
+/// A row with its parsed patterns.
 struct Pattern {
   explicit Pattern(Row row);
 
@@ -43,8 +43,8 @@ struct Pattern {
 /// An opcode that a row spells.
 struct Match {
   const Pattern* pattern = nullptr;
-  std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into the opcode given to find_row
-  std::vector<const ValueType*> types;       ///< those qualifiers that are types, in order
+  std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into find_row's opcode
+  std::vector<const ValueType*> types;       ///< the qualifiers that are types, in order
 
   bool has(std::string_view qualifier) const;
   /// Elements of a vector: what .v2, .v4 or .v8 says, else 1.
@@ -52,7 +52,7 @@ struct Match {
   const ValueType& type_of(const OperandPattern& operand) const;
 };
 
-/// Every row, with functions for the instruction set that Highway has chosen. Made at first use, never destroyed.
+/// Every row, with functions for the instruction set that Highway has selected. Made on first use, never destroyed.
 std::span<const Pattern> patterns();
 
 /// The first row that spells `opcode`.
@@ -61,7 +61,7 @@ std::optional<Match> find_row(std::string_view opcode);
 /// Why the machine does not have an opcode whose row is Semantics::absent.
 std::string_view why_absent(std::string_view opcode);
 
-/// Why find_row finds nothing, as one sentence.
+/// Why find_row finds nothing, as one sentence. Precondition: it finds nothing.
 std::string explain_unknown_row(std::string_view opcode);
 
 }  // namespace warpmat::catalogue

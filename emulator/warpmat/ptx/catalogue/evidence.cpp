@@ -9,7 +9,7 @@
 namespace warpmat::catalogue {
 namespace {
 
-/// What the sweep on an H200 compared of each result of each spelling: five classes of operands (docs/numerics.md).
+/// Results compared by the sweep on an H200 for each result of each spelling: five classes of operands (docs/numerics.md).
 constexpr std::uint64_t swept = 5 * 1'048'576;
 
 bool has(const Pattern& pattern, std::string_view text) {
@@ -20,7 +20,7 @@ bool is_one_of(const Pattern& pattern, auto... mnemonics) {
   return ((pattern.mnemonic == mnemonics) || ...);
 }
 
-/// Whether every type among the qualifiers of that place, counted from the last one, is a floating-point one.
+/// Whether every type among the alternatives of that place, counted from the last, is a floating-point type.
 bool is_floating(const Pattern& pattern, std::size_t from_last) {
   std::vector<const ValueType*> types;
   for (auto place = pattern.places.rbegin(); place != pattern.places.rend(); ++place)
@@ -28,17 +28,17 @@ bool is_floating(const Pattern& pattern, std::size_t from_last) {
   return from_last < types.size() && types[from_last]->type_class == ValueType::Class::floating;
 }
 
-/// Whether results are rounded numbers, which are NaNs for some operands.
+/// Whether results are rounded numbers, which may be NaN.
 bool computes_floats(const Pattern& pattern) {
   if (is_one_of(pattern, "cvt")) return is_floating(pattern, 0) && is_floating(pattern, 1);
   return is_one_of(pattern, "add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "abs", "neg", "min", "max", "redux") &&
          is_floating(pattern, 0);
 }
 
-/// What the PTX ISA leaves open about some rows: the first that applies counts.
+/// Results that the PTX ISA leaves open for some rows. The first rule that applies is used.
 struct OpenRule {
   bool (*applies)(const Pattern& row);
-  bool everything;  ///< of every result; else of those alone that `what` names
+  bool everything;  ///< all results; else only those that `what` names
   std::string_view what;
   std::optional<Hardware> compared{};  ///< where it was measured
 };
@@ -46,8 +46,7 @@ struct OpenRule {
 constexpr std::array open_rules{
     OpenRule{[](const Pattern& row) { return is_video({.pattern = &row, .qualifiers = {}, .types = {}}); }, true,
              "as ptxas 13.0 puts it together for sm_90"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "cvt") && has(row, ".rs"); }, true,
-             "which of the random bits are added where, nobody has looked"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "cvt") && has(row, ".rs"); }, true, "the use of the random bits"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; }, true,
              "which lanes these are, the hardware decides"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, "shfl"); }, false, "what lanes give that take no part", Hardware::sm_90},

@@ -93,7 +93,7 @@ struct LaneLoop {
     const void* const source[] = {sources[I]..., nullptr};
     LaneMask mask = 0;
     WARPMAT_INDEPENDENT_LANES
-    for (int lane = 0; lane < lanes; ++lane) write_lane<R>(result, mask, lane, f(read_lane<S>(source[I], lane)...));
+    for (int lane = 0; lane < warp_size; ++lane) write_lane<R>(result, mask, lane, f(read_lane<S>(source[I], lane)...));
     finish<R>(result, mask);
   }
 
@@ -104,7 +104,7 @@ struct LaneLoop {
     const void* const source[] = {sources[I]..., nullptr};
     LaneMask first_mask = 0, second_mask = 0;
     WARPMAT_INDEPENDENT_LANES
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < warp_size; ++lane) {
       const Two<R, Q> value = f(read_lane<S>(source[I], lane)...);
       write_lane<R>(first, first_mask, lane, value.first);
       write_lane<Q>(second, second_mask, lane, value.second);

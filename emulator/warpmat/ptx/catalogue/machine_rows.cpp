@@ -101,7 +101,7 @@ void add_warp_rows(std::vector<Row>& rows) {
   rows.push_back({"elect.sync", "d:u32|p = mask:u32", nullptr, Semantics::elect, since(90, {8, 0})});
 }
 
-/// wgmma.mma_async itself is no row: its spellings are those of tables/wgmma.h.
+/// wgmma.mma_async itself has no row: tables/wgmma.h lists its spellings.
 void add_warpgroup_rows(std::vector<Row>& rows) {
   const Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}};
   rows.push_back({"wgmma.fence.sync(.aligned)?", "", nullptr, Semantics::wgmma_fence, hopper});
@@ -110,7 +110,7 @@ void add_warpgroup_rows(std::vector<Row>& rows) {
   rows.push_back({"setmaxnreg(.inc|.dec).sync.aligned(.u32|.s32)", "", nullptr, Semantics::max_registers, since(90, {8, 0})});
 }
 
-/// What orders memory or advises the hardware.
+/// Memory ordering and hints to the hardware.
 void add_other_rows(std::vector<Row>& rows) {
   rows.push_back({"membar(.cta|.gl|.sys)", "", nullptr, Semantics::fence});
   rows.push_back({"fence(.sc|.acq_rel)?(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::fence, since(70, {6, 0})});

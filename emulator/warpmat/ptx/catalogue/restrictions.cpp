@@ -71,7 +71,7 @@ constexpr std::array restrictions{
     Restriction{"ld|st", ".mmio !.sys|.async", never, plain_mmio},
     Restriction{"ld|st", ".mmio .v2|.v4|.v8|PRIORITY|.L2::cache_hint|PREFETCH|SHARED|OWN", never, plain_mmio},
     Restriction{"ld", ".nc !.global", never, "is .nc, which reads .global memory"},
-    Restriction{"ld", ".nc .weak|.volatile|ORDER", never, "is .nc, which reads memory that nobody writes: it takes no order"},
+    Restriction{"ld", ".nc .weak|.volatile|ORDER", never, "is .nc, which reads read-only memory: it takes no order"},
     Restriction{"ld", ".nc .lu|.cv", never, "is .nc, which takes .ca, .cg or .cs"},
     // Widths.
     Restriction{"ld|st|ldu", ".v2|.v4|.v8 .b128", never, too_wide},

@@ -8,8 +8,8 @@
 
 namespace warpmat::catalogue {
 
-// The catalogue has one row an instruction; adding a scalar instruction is adding a row. Rows of one subject are made by one function,
-// `void add_..._rows(std::vector<Row>& rows)`, declared in rows.h.
+// The catalogue has one row per instruction; adding a scalar instruction is adding a row. One function makes the rows of one subject: `void
+// add_..._rows(std::vector<Row>& rows)`, declared in rows.h.
 //
 //     rows.push_back({"add(.u32|.s32)",          "d:T = a:T, b:T",               each_lane<add_u32>});
 //     rows.push_back({"mul.wide.s32",            "d:s64 = a:s32, b:s32",         each_lane<multiply_wide_s32>});
@@ -17,40 +17,40 @@ namespace warpmat::catalogue {
 //     rows.push_back({"setp.lt.s32",             "p = a:s32, b:s32",             each_lane<less_s32>});
 //     rows.push_back({"addc.cc.u32",             "d:u32, cc = a:u32, b:u32, cc", each_lane<add_with_carry>});
 //
-// Opcode: the mnemonic and its qualifiers. `(.a|.b)` is one of several, `?` behind a qualifier or a group makes it optional. A statement
-// may write qualifiers in any order, as ptxas takes them, but those that fit the same place of the row go there in the order of the text.
-// All spellings of a row have one function; where a qualifier changes what is computed, there are several rows.
+// Opcode: the mnemonic and its qualifiers. `(.a|.b)` is one of several; `?` after a qualifier or a group makes it optional. A statement may
+// write qualifiers in any order, as ptxas accepts them. Those that match the same place of the row are used in the order of the text. All
+// spellings of a row have one function; if a qualifier changes the computation, there are several rows.
 //
-// Operands: results = sources, in the order of the text, each `name:type`. A type is PTX's ("u32", "f16x2", "e4m3x2", "pred", "b128") or T,
-// U: the first and second type among the statement's qualifiers. `p` alone is `p:pred`.
+// Operands: results = sources, in the order of the text, each `name:type`. A type is PTX's ("u32", "f16x2", "e4m3x2", "pred", "b128"), or T
+// or U: the first and second type among the statement's qualifiers. `p` alone is `p:pred`.
 //     a:f32*4   four registers in braces                  a:u8+   the register may be wider than the type (cvt, ld, st)
 //     a:f32*v   as many as .v2, .v4 or .v8 says, else one
-//     d|p       two results of one place, as setp and shfl write them; [|p] where the second is optional
-//     address   the text writes it in brackets: [%rd1+16]
-//     cc        the carry of .cc instructions, a predicate that the text does not write
+//     d|p       two results at one place, as in setp and shfl; [|p] if the second is optional
+//     address   in brackets in the text: [%rd1+16]
+//     cc        the carry of .cc instructions, a predicate that is not written in the text
 //
 // Function: executes the instruction in all 32 lanes. results[i] and sources[i] are the operands in the row's order, each
 //     up to 32 bits   std::uint32_t[32], aligned to 64 bytes: the value in the low bits;
 //     64 bits         std::uint64_t[32], aligned to 64 bytes;
-//     128 bits        two std::uint64_t[32], one behind the other, low halves first;
+//     128 bits        two consecutive std::uint64_t[32], low halves first;
 //     pred            one LaneMask.
-// Sources narrower than 32 bits: bits above the type are arbitrary, the function ignores them. Results narrower than 32 bits: the function
-// writes the bits above the type as zero; the machine extends the sign where a signed result goes to a wider register. Numbers in the text
-// are sources like registers, in all lanes the same. A result may be the very same array as a source, never one that overlaps it in part:
-// read lane i before you write lane i, in one loop over the lanes. Lanes that do not execute the statement hold arbitrary values: no
-// function traps, the machine drops their results. No allocation, no state.
+// Sources narrower than 32 bits: bits above the type are arbitrary, and the function ignores them. Results narrower than 32 bits: the
+// function zero-extends them; the machine sign-extends a signed result in a wider register. Immediates are sources like registers, the same
+// in all lanes. A result may be the same array as a source, never one that overlaps it partially: in one loop over the lanes, read lane i
+// before you write lane i. Lanes that do not execute the statement hold arbitrary values: functions never trap, and the machine drops those
+// results. No allocation, no state.
 using WarpFunction = void (*)(void* const* results, const void* const* sources);
 
-// Kernel: instead of a function, the name of a kernel of scalar/kernel.h, where T and U stand for the types' names: "add.T". A kernel is
-// called with the operands as a function is, an optional result that the text leaves out being a null pointer, and with what the
-// statement's qualifiers say; executable() gives both. Such rows are written as tables of KernelRow (kernel_row.h).
+// Kernel: instead of a function, the name of a kernel of scalar/kernel.h, with T and U replaced by the types' names: "add.T". A kernel is
+// called with the operands of a function and with modifiers from the statement's qualifiers; executable() returns both. An optional result
+// that the text leaves out is a null pointer. Such rows are written as tables of KernelRow (kernel_row.h).
 
-/// What the machine has to do for a row. Rows with `compute` and `select` are complete by their function; the others are executed by the
-/// machine (machine/), which finds what it needs in the statement's qualifiers.
+/// The machine's part in executing a row. The function alone executes rows with `compute` and `select`. The machine (machine/) executes all
+/// others, using the statement's qualifiers.
 enum class Semantics : std::uint8_t {
   compute,  ///< the function, and nothing else
-  select,   ///< selp: of the first two sources only the one that the third chooses counts
-  special,  ///< a special register into all lanes
+  select,   ///< selp: only the one of the first two sources that the third selects is used
+  special,  ///< a special register, into all lanes
   load,
   store,
   atomic,  ///< atom and red
@@ -90,7 +90,7 @@ enum class Semantics : std::uint8_t {
   tensor_map,       ///< tensormap.replace and tensormap.cp_fenceproxy
 };
 
-/// Whether the function of the row is all that it does.
+/// Whether the row's function executes it completely.
 inline constexpr bool computes(Semantics semantics) {
   return semantics == Semantics::compute || semantics == Semantics::select;
 }
@@ -100,7 +100,8 @@ struct Row {
   std::string operands;
   WarpFunction function = nullptr;
   Semantics semantics = Semantics::compute;
-  Requirement requirement{.baseline = 1, .ptx = {1, 0}};  ///< the targets that have it
+  /// see Kernel above; empty if there is a function, or if the machine executes the row
+  Requirement requirement{.baseline = 1, .ptx = {1, 0}};
   std::string kernel = {};  ///< see Kernel above; empty where there is a function, or the machine executes the row
 };
 

@@ -1,4 +1,4 @@
-// Statements on mbarriers, bulk copies, tensor maps and clusters. Every address among their sources has 64 bits, its offset added.
+// Statements on mbarriers, bulk copies, tensor maps and clusters. Every address among their sources has 64 bits and includes its offset.
 
 #include <array>
 
@@ -27,7 +27,7 @@ bool names_shared(const Match& match) {
 
 }  // namespace
 
-/// The address in brackets as 64 bits, in `space`: that of a variable becomes generic where `space` is.
+/// The address in brackets as 64 bits, in `space`. A variable's address becomes generic if `space` is.
 Value FunctionResolver::address(const syntax::Operand& operand, Space space) {
   const Place where = place(operand);
   const syntax::Operand& written = operand.items.front();
@@ -92,7 +92,7 @@ void FunctionResolver::mbarrier(const Match& match) {
   }
   if (waits) operation.sources.push_back(source(operand(next++), type_named(what.parity ? "u32" : "b64")));
   if (what.may_suspend && next < statement_->operands.size())
-    source(operand(next++), type_named("u32"));  // how long it may suspend changes nothing
+    source(operand(next++), type_named("u32"));  // the suspend time hint has no effect
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.mbarriers.size());
   draft_.program.mbarriers.push_back(what);
@@ -116,7 +116,7 @@ Reduction FunctionResolver::reduction(const Match& match, const ValueType& type)
 
 namespace {
 
-/// The types that a tensor's elements may have where `operation` reduces them (PTX ISA 9.1 section 9.7.9.27.1.4).
+/// The element types that `operation` can reduce in a tensor (PTX ISA 9.1 section 9.7.9.27.1.4).
 std::vector<std::string_view> reducible_types(AtomicOperation operation) {
   switch (operation) {
     case AtomicOperation::add: return {"u32", "s32", "u64", "f16", "bf16", "f32", "f64"};
@@ -183,7 +183,8 @@ void FunctionResolver::bulk_copy(const Match& match) {
   add(std::move(operation));
 }
 
-/// [to], [from], bytes, [mbarrier], offsets, mask, policy; of a tensor [map, {coordinates}] is one of the two, without bytes.
+/// [to], [from], bytes, [mbarrier], offsets, mask, policy. For a tensor, [map, {coordinates}] replaces one of the two, and there are no
+/// bytes.
 void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, DraftOperation& operation) {
   std::size_t next = 0;
   const auto take_address = [&](Space space) { operation.sources.push_back(address(operand(next++), space)); };
@@ -213,7 +214,7 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
-/// cp.async.bulk.wait_group{.read} n. Its detail is twice the number of groups that may be pending, and 1 more for .read.
+/// cp.async.bulk.wait_group{.read} n. Its detail is 2 * n, plus 1 for .read.
 void FunctionResolver::bulk_wait(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_wait;
@@ -285,7 +286,7 @@ void FunctionResolver::tensor_map(const Match& match) {
       ++next;
     }
     const bool number = edit.field == elemtype || edit.field == interleave_layout || edit.field == swizzle_mode || edit.field == fill_mode;
-    if (number) immediate(operand(next));  // ptxas takes no register here
+    if (number) immediate(operand(next));  // ptxas does not accept a register here
     operation.sources.push_back(source(operand(next++), *match.types.back()));
   }
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));

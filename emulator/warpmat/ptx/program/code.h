@@ -18,22 +18,22 @@
 
 namespace warpmat::code {
 
-// A kernel as the machine executes it: a flat array of operations, decoded once. resolve.h makes it from an entry of a module.
+// A kernel in the machine's form: a flat array of operations, decoded once. resolve.h makes it from an entry of a module.
 
-/// How a register lies in a warp's frame: 32 lanes of 32 or 64 bits, of 128 bits as two arrays of 64, or a LaneMask.
+/// The form of a register in a warp's frame: 32 lanes of 32 or 64 bits, of 128 bits as two arrays of 64, or a LaneMask.
 enum class RegisterClass : std::uint8_t { word, wide, quad, predicate };
 
-/// Bytes of a register of that class, and what its place is a multiple of.
+/// The size of such a register in bytes; its alignment is the same.
 std::size_t bytes(RegisterClass register_class);
 WARPMAT_LOCAL inline constexpr std::size_t register_alignment = 64;
 
-/// Where an operand lies: a byte offset into the frame of the function that executes, or ~offset into the constants.
+/// The place of an operand: a byte offset into the frame of the executing function, or ~offset into the constants.
 using Slot = std::int32_t;
 
 enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
 std::string_view name(Space space);
 
-/// What an atomic operation does with the old value and its sources.
+/// The operation of an atomic on the old value and its sources.
 enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
 
 /// A load, store, atomic or asynchronous copy.
@@ -42,30 +42,29 @@ struct Access {
   std::int64_t offset = 0;                             ///< added to the address
   std::int64_t source_offset = 0;                      ///< cp.async: added to the second address
   bool narrow_address = false, narrow_source = false;  ///< the address registers have 32 bits
-  bool relative = false;                               ///< the address counts from the executing function's local memory
+  bool relative = false;                               ///< the address is relative to the executing function's local memory
   bool uniform = false;                                ///< the address is the same in all lanes: a parameter or variable
   std::uint8_t bytes = 4;                              ///< of one element
   std::uint8_t vector = 1;                             ///< elements
   bool sign_extend = false;                            ///< loads of signed types narrower than the register
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
-  bool ordered = false;                                ///< volatile, relaxed, acquire, release: seen by other blocks in a defined order
+  bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
   AtomicOperation atomic = AtomicOperation::add;
   const catalogue::ValueType* type = nullptr;  ///< of an atomic operation
   scalar::Function arithmetic = nullptr;       ///< of an atomic operation on floating-point numbers
   scalar::Modifiers modifiers{};
   bool flush = false;             ///< f32 atomics: subnormal numbers are zero
-  bool result_used = true;        ///< atomics whose result nobody reads act like red
-  std::uint8_t source_bytes = 0;  ///< cp.async: bytes in shared memory, where fewer are read the rest is zero; 0 elsewhere
-  bool has_source_size = false;   ///< cp.async: a source says how many bytes are read
-  bool ignores_source = false;    ///< cp.async: a predicate says whether only zeros are written
+  bool result_used = true;        ///< false: no operation reads the result, so the atomic acts like red
+  std::uint8_t source_bytes = 0;  ///< cp.async: bytes in shared memory; if fewer are read, the rest is zero. 0 elsewhere
+  bool has_source_size = false;   ///< cp.async: a source holds the number of bytes to read
+  bool ignores_source = false;    ///< cp.async: a predicate selects writing zeros only
 };
 
-/// Operation::detail of wgmma.wait_group is the number of groups that may be pending.
-///
-/// Operation::detail of cp.async.wait_all; of cp.async.wait_group it is the number of groups that may be pending.
+/// Operation::detail of cp.async.wait_all. For cp.async.wait_group and wgmma.wait_group, detail is the number of groups that may be
+/// pending.
 WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
 
-/// Operation::detail of the trap that a call through a register ends in where its target is none of the functions that it may mean.
+/// Operation::detail of the trap at the end of a call through a register, for targets that are none of its possible functions.
 inline constexpr std::uint32_t trap_of_call = 1;
 /// That of an alloca for which the function's stack has too few bytes left.
 WARPMAT_LOCAL inline constexpr std::uint32_t trap_of_stack = 2;
@@ -78,21 +77,21 @@ struct Barrier {
   bool has_count = false;  ///< the second source is the number of threads
 };
 
-/// mbarrier (PTX ISA 9.1 section 9.7.13.15). Sources: the address; then what the statement writes of a count and a state or parity.
+/// mbarrier (PTX ISA 9.1 section 9.7.13.15). Sources: the address; then the statement's count, state or parity.
 struct Mbarrier {
   enum class Action : std::uint8_t { init, invalidate, expect, complete, arrive, arrive_and_drop, wait, copies_arrive };
   Action action = Action::arrive;
   Space space = Space::generic;
-  bool remote = false;       ///< .shared::cluster: it may be another block's
+  bool remote = false;       ///< .shared::cluster: the address may be another block's
   bool expects = false;      ///< arrive.expect_tx: the count is one of bytes
   bool has_count = false;    ///< the second source is a count
   bool parity = false;       ///< a wait for a phase's parity, not for a state
   bool completes = true;     ///< not .noComplete
-  bool counted = false;      ///< cp.async.mbarrier.arrive.noinc: the arrival is one of those that are expected anyway
+  bool counted = false;      ///< cp.async.mbarrier.arrive.noinc: the arrival is among the expected ones
   bool may_suspend = false;  ///< try_wait
 };
 
-/// What a reduction in memory does with elements of one type.
+/// A reduction in memory for elements of one type.
 struct Reduction {
   AtomicOperation operation = AtomicOperation::add;
   const catalogue::ValueType* type = nullptr;
@@ -100,18 +99,18 @@ struct Reduction {
   scalar::Modifiers modifiers{};
 };
 
-/// A bulk copy (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). Sources, those that the kind has: destination, source or tensor map, bytes,
-/// coordinates, mbarrier, offsets, mask of blocks. Of st.async and red.async (sections 9.7.9.12 and 9.7.13.7): destination, mbarrier,
-/// values.
+/// A bulk copy (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). Sources, as far as its kind has them: destination, source or tensor map,
+/// bytes, coordinates, mbarrier, offsets, mask of blocks. Sources of st.async and red.async (sections 9.7.9.12 and 9.7.13.7): destination,
+/// mbarrier, values.
 struct BulkCopy {
   enum class Kind : std::uint8_t { load, store, between_blocks, from_registers, prefetch };
   Kind kind = Kind::load;
   int rank = 0;         ///< dimensions of the tensor; 0: no tensor
-  bool im2col = false;  ///< the tensor's map is of that mode
+  bool im2col = false;  ///< mode of the tensor's map
   bool multicast = false;
   bool remote = false;                       ///< the destination may be another block's
-  std::vector<Reduction> reductions{};       ///< empty: a copy. Of a tensor one for each type that has the operation
-  Space space = Space::shared;               ///< from_registers: what its addresses mean
+  std::vector<Reduction> reductions{};       ///< empty for a copy; for a tensor one for each type that supports the operation
+  Space space = Space::shared;               ///< from_registers: the space of its addresses
   std::uint8_t values = 0, value_bytes = 0;  ///< from_registers
 };
 
@@ -135,7 +134,7 @@ struct TensorMapEdit {
   bool has_ordinal = false;
 };
 
-/// shfl, vote, match, redux and the like: what they do with the lanes' values.
+/// shfl, vote, match, redux and similar: the operation across the lanes' values.
 enum class WarpOperation : std::uint8_t {
   shuffle_up,
   shuffle_down,
@@ -161,14 +160,14 @@ enum class WarpOperation : std::uint8_t {
 
 struct WarpExchange {
   WarpOperation operation = WarpOperation::vote_all;
-  bool has_mask = true;        ///< .sync: the last source names the lanes
+  bool has_mask = true;        ///< .sync: the last source is the lane mask
   bool second_result = false;  ///< shfl d|p, match.all d|p
   bool absolute = false;       ///< redux.f32.abs
   bool nan = false;            ///< redux.f32.NaN
   bool wide = false;           ///< match.b64
 };
 
-/// A matrix instruction: which slots its operands are.
+/// A matrix instruction with the slots of its operands.
 struct Matrix {
   Instruction instruction;
   std::int64_t offset = 0;      ///< of the address
@@ -178,7 +177,7 @@ struct Matrix {
   MatrixRuns runs;              ///< the same
 };
 
-/// wgmma.mma_async. Its results are the registers of D, its sources those of A or A's descriptor, B's descriptor, the metadata where A is
+/// wgmma.mma_async. Its results are the registers of D. Its sources are those of A or A's descriptor, B's descriptor, the metadata if A is
 /// sparse, scale-d (a predicate), and the registers of D again.
 struct WarpgroupProduct {
   Wgmma instruction;
@@ -194,7 +193,7 @@ struct ArgumentCopy {
   std::int32_t caller = 0, callee = 0, bytes = 0;  ///< offsets from the functions' local memories
 };
 
-/// A register that a call hands over.
+/// A register that a call copies between the functions.
 struct RegisterCopy {
   Slot caller = 0, callee = 0;
   RegisterClass register_class = RegisterClass::word;
@@ -215,12 +214,13 @@ struct Operation {
   catalogue::Semantics semantics = catalogue::Semantics::compute;
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
-  bool joins = false;               ///< lanes that a branch separated meet here
+  bool converges = false;           ///< convergence point: lanes that a branch separated converge here
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   Slot guard = 0;
   std::uint32_t slots = 0;
-  std::int32_t target = -1;     ///< branch: an index of Program::operations
-  std::int32_t meets_at = -1;   ///< branch, branch_table: where its lanes meet again, or -1: not before they exit
+  std::int32_t target = -1;  ///< branch: an index of Program::operations
+  /// branch, branch_table: the convergence point of its lanes, or -1: the lanes do not converge before they exit
+  std::int32_t converges_at = -1;
   std::uint32_t detail = 0;     ///< an index into the table of its semantics, or a SpecialRegister
   std::uint32_t statement = 0;  ///< of Program::statements
 
@@ -238,17 +238,17 @@ struct Function {
 struct Variable {
   std::string_view name;
   Space space = Space::global;
-  std::uint64_t address = 0;  ///< shared: its address; global and constant: from where on Program::module_bytes has its contents
-  std::uint64_t bytes = 0;    ///< 0: a shared array without a size, to the end of shared memory
+  std::uint64_t address = 0;  ///< shared: its address; global and constant: offset of its contents in Program::module_bytes
+  std::uint64_t bytes = 0;    ///< 0: a shared array without a size, which extends to the end of shared memory
 };
 
-/// Bytes of a module's variable or of a constant that hold an address which is known when a launch has placed the module's variables.
+/// Bytes of a module's variable or of a constant that hold an address. The launch knows it after placing the module's variables.
 struct Relocation {
   std::size_t at = 0;  ///< byte offset into Program::module_bytes or Program::constants
   int bytes = 8;
-  std::uint64_t shift = 0;   ///< bits that the address is shifted right by
+  std::uint64_t shift = 0;   ///< right shift of the address
   int variable = 0;          ///< of Program::module_variables
-  std::uint64_t addend = 0;  ///< what is added to its address
+  std::uint64_t addend = 0;  ///< added to its address
 };
 
 /// A parameter of the entry.
@@ -263,8 +263,8 @@ struct Limits {
   std::int64_t max_threads[3] = {0, 0, 0};       ///< .maxntid: their product bounds the block; 0: no limit
   std::int64_t required_threads[3] = {0, 0, 0};  ///< .reqntid
   std::int64_t required_cluster[3] = {0, 0, 0};  ///< .reqnctapercluster
-  std::int64_t most_cluster_blocks = 0;          ///< .maxclusterrank
-  std::int64_t registers = 0;  ///< of a thread when it starts, where .maxnreg, or .maxntid with .minnctapersm, say that; else 0
+  std::int64_t max_cluster_blocks = 0;           ///< .maxclusterrank
+  std::int64_t registers = 0;  ///< of a thread at the start, if .maxnreg, or .maxntid with .minnctapersm, define it; else 0
 };
 
 /// What ptxas made of a statement with constant operands.
@@ -310,12 +310,12 @@ struct Program {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t shared_base = 0;     ///< address of the first byte of shared memory
   std::uint32_t shared_bytes = 0;    ///< of static variables, from shared_base on
-  std::uint32_t dynamic_offset = 0;  ///< where .extern .shared begins, from shared_base on
+  std::uint32_t dynamic_offset = 0;  ///< offset of .extern .shared from shared_base
   Limits limits;
-  std::vector<std::uint32_t> contracted;  ///< statements (adds) that are executed as part of an fma: `--fmad`'s report
-  /// Products whose sums ptxas may treat otherwise: beside branches, and where two equal products meet.
+  std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
+  /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;
-  std::vector<Folded> folded;  ///< in the order of the functions and their operations
+  std::vector<Folded> folded;                      ///< in the order of the functions and their operations
   bool contraction_from_code = false;              ///< whether machine code said which sums are fused, and no rule
   std::vector<std::uint32_t> contraction_differs;  ///< then: statements (adds) about which the rule says otherwise
 

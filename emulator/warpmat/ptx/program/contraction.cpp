@@ -79,7 +79,7 @@ class Contraction {
     auto key() const { return std::pair(operation, operation >= 0 ? 0 : value); }
   };
 
-  /// What an add becomes: an fma of that product's factors.
+  /// The replacement of an add: an fma of that product's factors.
   struct Replacement {
     int mul;
     std::size_t operand;  ///< of the add, where the product was
@@ -95,7 +95,8 @@ class Contraction {
     if (match == nullptr) return std::nullopt;
     Operation own;
     draft_.set_function(*match, own);
-    if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;  // what surrounds the statement
+    // part of a longer sequence for the statement
+    if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;
     if (kind->second == Kind::mov) return draft.sources.size() == 1 ? std::optional(Arithmetic{Kind::mov, ".mov", false}) : std::nullopt;
     if (match->pattern->row.kernel.empty() || match->types.size() != 1 || std::ranges::find(types, match->types[0]->name) == types.end())
       return std::nullopt;
@@ -305,7 +306,7 @@ class Contraction {
     return static_cast<Value>(function_.registers.size() - 1);
   }
 
-  /// Multiplies both parts of a quotient by `scale` where |divisor| compares with `limit`, both f32 bits; elsewhere by 1.
+  /// Multiplies both parts of a quotient by `scale` if |divisor| compares with `limit`, both f32 bits; else by 1.
   void emit_scaled(const std::string& comparison, std::uint32_t limit, std::uint32_t scale, const std::string& ftz,
                    std::vector<Value>& parts, const DraftOperation& like, std::vector<DraftOperation>& out) {
     const auto constant = [&](std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); };
@@ -321,8 +322,8 @@ class Contraction {
     }
   }
 
-  /// The factors of the mul that div.approx or div.full ends with, as ptxas makes them: dividend and divisor are scaled where the
-  /// reciprocal of the divisor would leave the normal numbers.
+  /// The factors of the final mul of div.approx or div.full, as ptxas computes them: dividend and divisor are scaled if the divisor's
+  /// reciprocal would be subnormal or infinite.
   void emit_quotient(const Arithmetic& quotient, std::vector<Value>& parts, const DraftOperation& like, std::vector<DraftOperation>& out) {
     constexpr std::uint32_t two_to_126 = 0x7e800000, smallest_normal = 0x00800000;
     const bool flushes = quotient.type.starts_with(".ftz");
@@ -334,7 +335,7 @@ class Contraction {
     parts[1] = reciprocal;
   }
 
-  /// a*b + c with the signs that neg and sub ask for.
+  /// a*b + c with the signs from neg and sub.
   void emit_fused(int sum, const Replacement& use, std::vector<DraftOperation>& out) {
     const int mul = use.mul;
     const DraftOperation& add = at(sum);
@@ -365,7 +366,7 @@ class Contraction {
     draft_.program.contracted.push_back(add.operation.statement);
   }
 
-  /// Factors that are overwritten between a product and its add are kept in copies.
+  /// Factors that are overwritten between a product and its add need copies.
   void find_copies() {
     for (const auto& [user, replacement] : replaced_)
       for (const Value factor : at(replacement.mul).sources)
@@ -398,7 +399,7 @@ class Contraction {
     remove_dead_products();
   }
 
-  /// Products that nobody reads any more go away.
+  /// Removes products without readers.
   void remove_dead_products() {
     std::vector<int> uses(function_.registers.size());
     for (const DraftOperation& operation : function_.operations)

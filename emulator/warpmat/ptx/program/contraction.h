@@ -12,7 +12,7 @@ namespace warpmat::code {
 /// product are such sums, directly or behind neg; products with one use go first, then those with fewer uses, then the first operand.
 /// `code`, where it is not null, is what machine code shows, and goes before the rule.
 ///
-/// The adds that became part of an fma are noted in Program::contracted.
+/// Program::contracted lists the adds that became part of an fma.
 void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code = nullptr);
 
 }  // namespace warpmat::code

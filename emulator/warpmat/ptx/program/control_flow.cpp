@@ -19,7 +19,7 @@ bool ends_block(const DraftOperation& o) {
   }
 }
 
-/// The position of each block in an order in which, from the end on, successors come first; -1 for blocks that never reach the end.
+/// The position of each block in post-order from the end, successors first; -1 for blocks from which the end is unreachable.
 std::vector<int> post_order_from_end(const std::vector<Block>& blocks, const std::vector<std::vector<int>>& before,
                                      std::vector<int>& order) {
   std::vector<int> position(blocks.size(), -1);
@@ -85,7 +85,7 @@ std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks) {
     for (const int next : blocks[i].next) before[static_cast<std::size_t>(next)].push_back(static_cast<int>(i));
   std::vector<int> order;
   std::vector<int> position = post_order_from_end(blocks, before, order);
-  const auto end = static_cast<int>(blocks.size());  // a block behind all that leave
+  const auto end = static_cast<int>(blocks.size());  // a virtual block after all exits
   position.push_back(static_cast<int>(order.size()));
   constexpr int unknown = -2;
   std::vector<int> dominator(blocks.size() + 1, unknown);
@@ -132,7 +132,7 @@ bool only_exits(const DraftFunction& function, const std::vector<Block>& blocks,
 }
 
 Liveness::Liveness(const DraftFunction& function, const std::vector<Block>& blocks) : index_(function.registers.size(), -1) {
-  // Registers that a block reads before it writes them; all others live within one block.
+  // Registers that a block reads before it writes them; all others are local to one block.
   std::vector<std::vector<Value>> reads(blocks.size()), writes(blocks.size());
   std::vector<int> written_in(function.registers.size(), -1), read_in(function.registers.size(), -1);
   for (std::size_t b = 0; b < blocks.size(); ++b) {

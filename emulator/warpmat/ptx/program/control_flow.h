@@ -6,7 +6,7 @@
 
 namespace warpmat::code {
 
-/// Operations that run one after another: from `first` to `last`, which is excluded.
+/// A basic block: operations from `first` to `last`, which is excluded.
 struct Block {
   int first = 0, last = 0;
   std::vector<int> next;  ///< blocks that may follow
@@ -16,7 +16,7 @@ struct Block {
 /// The basic blocks of a function, in the order of the text.
 std::vector<Block> find_blocks(const DraftFunction& function);
 
-/// For each block the nearest block that every path from it to the function's end goes through, or -1 where that is the end itself. Paths
+/// For each block its immediate post-dominator: the nearest block on every path from it to the function's end; -1 for the end itself. Paths
 /// that never end (traps, endless loops) do not count.
 std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks);
 
@@ -26,14 +26,14 @@ int block_at(const std::vector<Block>& blocks, int first);
 /// Whether the lanes that come to `block` exit there and do nothing else.
 bool only_exits(const DraftFunction& function, const std::vector<Block>& blocks, int block);
 
-/// Registers that are needed at the end of each block.
+/// The registers that are live at the end of each block.
 class Liveness {
  public:
   Liveness(const DraftFunction& function, const std::vector<Block>& blocks);
 
   bool live_out(int block, Value value) const { return bit(out_, block, value); }
   bool live_in(int block, Value value) const { return bit(in_, block, value); }
-  /// Registers that live across the ends of blocks.
+  /// Registers that are live across block boundaries.
   const std::vector<Value>& global() const { return global_; }
 
  private:
@@ -47,7 +47,7 @@ class Liveness {
   std::vector<std::vector<bool>> in_, out_;
 };
 
-/// Calls visit(register) for each register that the operation reads, its guard and what a guarded write keeps included.
+/// Calls visit(register) for each register that the operation reads, including its guard and results that a guarded write keeps.
 template <typename Visit>
 void for_each_read(const DraftOperation& operation, Visit visit) {
   for (const Value value : operation.sources)

@@ -26,14 +26,14 @@ bool same_signature(const syntax::Prototype& prototype, const syntax::Function& 
 void FunctionResolver::simple(Semantics semantics) {
   DraftOperation operation;
   operation.operation.semantics = semantics;
-  // What a function returns in registers must still be there.
+  // Registers that the function returns must still be live.
   if (semantics == Semantics::return_)
     for (std::size_t i = 0; i < function_.return_registers.size(); ++i)
       if (function_.return_offsets[i] < 0) operation.sources.push_back(function_.return_registers[i]);
   add(std::move(operation));
 }
 
-/// What changes nothing here. Only fence.proxy.tensormap::generic has operands that ptxas compares: of .acquire [map], 128.
+/// Statements without effect here. Only fence.proxy.tensormap::generic has operands that ptxas checks: of .acquire [map], 128.
 void FunctionResolver::hint(const catalogue::Match& match) {
   constexpr std::uint64_t map_bytes = 128;
   const std::size_t count = statement_->operands.size();
@@ -57,7 +57,7 @@ void FunctionResolver::hint(const catalogue::Match& match) {
   simple(Semantics::nothing);
 }
 
-/// What the machine does not have: its operands are checked, and who comes there traps.
+/// An instruction that the machine lacks: its operands are checked, and executing it is a trap.
 void FunctionResolver::absent(const catalogue::Match& match) {
   DraftOperation unread;
   const std::size_t operations = function_.operations.size();
@@ -119,8 +119,8 @@ void FunctionResolver::stack(const catalogue::Match& match) {
   if (mnemonic == "stackrestore") named_register(operand(0));
   if (mnemonic == "stackrestore") return add(row("mov.b64", {stack_->pointer}, {widen(source(operand(0), type))}));
   const Value bytes = widen(source(operand(1), type));
-  constexpr std::uint64_t least_alignment = 8;
-  const std::uint64_t alignment = statement_->operands.size() > 2 ? immediate(operand(2)) : least_alignment;
+  constexpr std::uint64_t min_alignment = 8;
+  const std::uint64_t alignment = statement_->operands.size() > 2 ? immediate(operand(2)) : min_alignment;
   if (!std::has_single_bit(alignment)) fail(operand(2), "alloca takes an alignment that is a power of two");
   const auto computed = [&](const char* opcode, RegisterClass register_class, Value a, Value b) {
     const Value value = temporary(register_class);
@@ -130,8 +130,8 @@ void FunctionResolver::stack(const catalogue::Match& match) {
   const Value free = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, stack_->limit);
   trap_where(computed("setp.gt.u64", RegisterClass::predicate, bytes, free), trap_of_stack);
   const Value below = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, bytes);
-  const Value aligned = computed("and.b64", RegisterClass::wide, below,
-                                 draft_.constants.add(RegisterClass::wide, ~(std::max(alignment, least_alignment) - 1)));
+  const Value aligned =
+      computed("and.b64", RegisterClass::wide, below, draft_.constants.add(RegisterClass::wide, ~(std::max(alignment, min_alignment) - 1)));
   trap_where(computed("setp.lt.u64", RegisterClass::predicate, aligned, stack_->limit), trap_of_stack);
   add(row("mov.b64", {stack_->pointer}, {aligned}));
   copy_pointer(operand(0));
@@ -231,8 +231,8 @@ void FunctionResolver::call() {
   fail(name, fmt::format("the function '{}' has no body, and warpmat has none of that name", name.text));
 }
 
-/// call (results), register, (arguments), prototype or list: a comparison with the address of each function that may be meant, and a call
-/// of the one that is.
+/// call (results), register, (arguments), prototype or list: compares with the address of each possible function, and calls the one that
+/// matches.
 void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syntax::Operand& name, const syntax::Operand* arguments,
                                        std::size_t next) {
   if (next >= statement_->operands.size()) fail(name, "a call through a register ends with a .callprototype or .calltargets");

@@ -10,7 +10,7 @@
 
 namespace warpmat::code {
 
-// A program while it is made: operations on registers that have no place yet.
+// A program during resolution: operations on registers without places.
 
 /// A register of a function (its number), or a constant (~its number in Constants).
 using Value = std::int32_t;
@@ -22,7 +22,7 @@ struct DraftOperation {
   Operation operation{};      ///< without slots and targets
   std::string_view opcode{};  ///< the row that it computes, which may be another than the statement's; empty where the machine executes it
   std::vector<Value> results{}, sources{};
-  std::vector<Value> keeps{};  ///< registers that must still have their places: a wait's accumulators, which arrive there
+  std::vector<Value> keeps{};  ///< registers that must keep their places: a wait's accumulators, written there
   Value guard = 0;             ///< where operation.guarded
   int label = -1;              ///< branch: of DraftFunction::labels
   std::vector<int> table{};    ///< branch_table: labels
@@ -34,7 +34,7 @@ struct DraftRegister {
   const catalogue::ValueType* type = nullptr;  ///< that it was declared with; nullptr for a register without a name
 };
 
-/// The words of a register of a list that is no word itself: of 64 bits, or a predicate, which has one.
+/// The words of a list's register that is not a word itself: a 64-bit register, or a predicate, which has one.
 struct Words {
   Value low = 0;
   std::optional<Value> high{};
@@ -44,16 +44,16 @@ struct DraftFunction {
   const syntax::Function* source = nullptr;
   std::vector<DraftOperation> operations;
   std::vector<DraftRegister> registers;
-  std::vector<int> labels;  ///< the operation before which each stands
+  std::vector<int> labels;  ///< the operation that each one precedes
   std::uint32_t local_bytes = 0;
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;
   std::vector<Value> parameter_registers, return_registers;  ///< of .reg parameters
   std::vector<Value> words;                                  ///< of a list: its named registers, in this order the first words of the frame
-  std::uint32_t words_bytes = 0;                             ///< where the frame's other registers begin
+  std::uint32_t words_bytes = 0;                             ///< the start of the frame's other registers
 };
 
-/// Which address a constant holds, where it is known only when all functions are: a shared variable, one of the module, a function.
+/// The target of an address constant that is known only after all functions: a shared variable, a module variable, a function.
 struct Symbol {
   enum class Kind : std::uint8_t { none, shared, module, function };
   Kind kind = Kind::none;
@@ -66,7 +66,7 @@ class Constants {
  public:
   struct Constant {
     RegisterClass register_class;
-    std::uint64_t low, high;  ///< of a symbol's address: low is added to it
+    std::uint64_t low, high;  ///< for a symbol's address: low is added to it
     Symbol symbol;
     friend auto operator<=>(const Constant&, const Constant&) = default;
   };

@@ -25,7 +25,7 @@ class Emitter {
   }
 
  private:
-  /// Constants lie one behind the other, in all lanes the same.
+  /// Constants are consecutive, each the same in all lanes.
   void place_constants() {
     const std::vector<std::uint64_t> shared = draft_.symbols.place_shared(program_);
     draft_.symbols.place_module(program_);
@@ -48,11 +48,11 @@ class Emitter {
     std::uint64_t* const to = program_.constants.data() + at / 8;
     switch (constant.register_class) {
       case RegisterClass::predicate: *to = low & 0xffffffff; break;
-      case RegisterClass::word: std::fill_n(to, lanes / 2, (low & 0xffffffff) << 32 | (low & 0xffffffff)); break;
-      case RegisterClass::wide: std::fill_n(to, lanes, low); break;
+      case RegisterClass::word: std::fill_n(to, warp_size / 2, (low & 0xffffffff) << 32 | (low & 0xffffffff)); break;
+      case RegisterClass::wide: std::fill_n(to, warp_size, low); break;
       case RegisterClass::quad:
-        std::fill_n(to, lanes, low);
-        std::fill_n(to + lanes, lanes, constant.high);
+        std::fill_n(to, warp_size, low);
+        std::fill_n(to + warp_size, warp_size, constant.high);
         break;
     }
   }
@@ -70,7 +70,7 @@ class Emitter {
     program_.functions.push_back({function.source->name, first, first + size, frames_[index].bytes,
                                   (function.local_bytes + local_alignment - 1) / local_alignment * local_alignment});
     for (const DraftOperation& draft : function.operations) emit_operation(index, draft, first);
-    add_meetings(index, first);
+    add_convergence(index, first);
     mark_unused_results(index, first);
   }
 
@@ -113,26 +113,26 @@ class Emitter {
     pair(draft.results, function.return_registers, call.register_returns);
   }
 
-  /// Where the lanes that a branch separates meet again: at the block that all their paths go through. Lanes that exit there wait for no
+  /// Sets the convergence point of the lanes that a branch separates: the block on all their paths. Lanes that exit there wait for no
   /// others: these may need them to be gone (`if (i >= n) return;` before a barrier).
-  void add_meetings(std::size_t index, std::int32_t first) {
+  void add_convergence(std::size_t index, std::int32_t first) {
     const DraftFunction& function = draft_.functions[index];
     const std::vector<Block>& blocks = blocks_[index];
     const std::vector<int> dominators = immediate_post_dominators(blocks);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       Operation& last = program_.operations[static_cast<std::size_t>(first + blocks[b].last - 1)];
       if (last.semantics == Semantics::branch && last.guarded && only_exits(function, blocks, block_at(blocks, last.target - first))) {
-        last.semantics = Semantics::exit;  // as ptxas has it: the lanes are gone before the others go on
+        last.semantics = Semantics::exit;  // as with ptxas: these lanes exit before the others continue
         continue;
       }
       const bool divides = (last.semantics == Semantics::branch && last.guarded) || last.semantics == Semantics::branch_table;
       if (!divides || dominators[b] < 0 || only_exits(function, blocks, dominators[b])) continue;
-      last.meets_at = first + blocks[static_cast<std::size_t>(dominators[b])].first;
-      program_.operations[static_cast<std::size_t>(last.meets_at)].joins = true;
+      last.converges_at = first + blocks[static_cast<std::size_t>(dominators[b])].first;
+      program_.operations[static_cast<std::size_t>(last.converges_at)].converges = true;
     }
   }
 
-  /// An atomic operation whose result nobody reads needs no order among others of its kind.
+  /// An atomic operation without readers of its result needs no order among others of its kind.
   void mark_unused_results(std::size_t index, std::int32_t first) {
     const DraftFunction& function = draft_.functions[index];
     std::vector<bool> read(function.registers.size());
@@ -156,7 +156,7 @@ class Emitter {
   std::vector<Frame> frames_;
 };
 
-/// Gives all registers, constants, variables and labels of the functions their places and writes the operations of `draft.program`.
+/// Assigns places to all registers, constants, variables and labels of the functions, and writes the operations of `draft.program`.
 void emit(ProgramDraft& draft) {
   Emitter(draft).emit();
 }

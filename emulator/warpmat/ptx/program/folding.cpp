@@ -17,7 +17,7 @@ using catalogue::Semantics;
 
 namespace {
 
-constexpr std::size_t most_operands = 8;
+constexpr std::size_t max_operands = 8;
 constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
 
 /// Registers whose value ptxas knows, the same in all lanes; predicates are 0 or 1.
@@ -36,9 +36,9 @@ class Evaluator {
 
   /// Nothing where a register is of a class that is not followed.
   std::optional<Values> run(const DraftOperation& operation, const Values& sources) {
-    if (operation.results.size() + sources.size() > most_operands) return std::nullopt;
-    std::array<void*, most_operands> results{};
-    std::array<const void*, most_operands> from{};
+    if (operation.results.size() + sources.size() > max_operands) return std::nullopt;
+    std::array<void*, max_operands> results{};
+    std::array<const void*, max_operands> from{};
     std::size_t next = 0;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const RegisterClass register_class = class_of(operation.sources[i]);
@@ -60,7 +60,7 @@ class Evaluator {
 
  private:
   const void* fill(std::size_t place, RegisterClass register_class, std::uint64_t value) {
-    std::array<std::uint64_t, lanes>& to = lanes_[place];
+    std::array<std::uint64_t, warp_size>& to = lanes_[place];
     if (register_class == RegisterClass::predicate) value = value != 0 ? 0xffffffff : 0;
     if (register_class != RegisterClass::wide) value = (value & 0xffffffff) << 32 | (value & 0xffffffff);
     to.fill(value);
@@ -75,7 +75,7 @@ class Evaluator {
 
   const DraftFunction& function_;
   const ProgramDraft& draft_;
-  alignas(register_alignment) std::array<std::array<std::uint64_t, lanes>, most_operands> lanes_{};
+  alignas(register_alignment) std::array<std::array<std::uint64_t, warp_size>, max_operands> lanes_{};
 };
 
 /// A place in the function's local memory, where parameters of calls lie, as a key of Known behind those of registers.
@@ -133,7 +133,7 @@ class Folding {
     return found == known.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Whether an operation executes: yes, no, or nobody knows.
+  /// Whether an operation executes: yes, no, or unknown.
   std::optional<bool> executes(const DraftOperation& draft, const Known& known) const {
     if (!draft.operation.guarded) return true;
     const auto guard = value_of(draft.guard, known);
@@ -380,7 +380,7 @@ class Folding {
       out.push_back(make("mul.rn" + ftz + ".f32", scaled, {dividend, constant(RegisterClass::word, by->scale)}, draft));
       dividend = scaled;
     }
-    // A product that sums may take into an fma, as ptxas has it.
+    // A product that sums may contract to an fma, as with ptxas.
     out.push_back(make("mul" + ftz + ".f32", draft.results[0], {dividend, constant(RegisterClass::word, by->reciprocal)}, draft));
     return true;
   }

@@ -27,7 +27,7 @@ struct Simplified {
   std::uint64_t bits = 0, mask = 0;
 };
 
-/// Nothing where the machine executes the instruction as it stands. Of `sources`, those have a value that ptxas knows.
+/// Nothing if the machine executes the instruction unchanged. `sources` with a value are those that ptxas knows.
 std::optional<Simplified> simplified(const catalogue::Match& match, std::span<const std::optional<std::uint64_t>> sources);
 
 /// A quotient by a constant: the dividend times `scale`, times `reciprocal`; f32 bits.

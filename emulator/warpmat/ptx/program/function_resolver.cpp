@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/numeric/lasting.h>
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/number.h>
 
@@ -15,9 +15,9 @@ using catalogue::Semantics;
 
 namespace {
 
-/// The statement of an entry that has none.
+/// The statement of an entry without statements.
 const syntax::Statement& only_return() {
-  static constinit Lasting<syntax::Statement> statement;
+  static constinit Persistent<syntax::Statement> statement;
   return statement.get([] { return syntax::Statement{.opcode = "ret"}; });
 }
 
@@ -49,7 +49,7 @@ int ProgramDraft::function_index(const syntax::Function& function) {
     if (functions[i].source == &function) return static_cast<int>(i);
   DraftFunction draft;
   draft.source = &function;
-  // Results and parameters of a .func lie in its local memory; .reg ones are declared with its registers.
+  // Results and parameters of a .func are in its local memory; .reg ones are declared with its registers.
   const auto place = [&](const syntax::Variable& variable, std::vector<std::int32_t>& offsets, std::vector<std::int32_t>& bytes) {
     const bool in_register = variable.space == syntax::Space::reg;
     const auto alignment = in_register ? 1 : static_cast<std::uint32_t>(alignment_of(variable));
@@ -72,7 +72,7 @@ FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
       function_(std::move(draft.functions[static_cast<std::size_t>(function)])),
       source_(*function_.source),
       names_(function_) {
-  draft_.functions[static_cast<std::size_t>(function)].source = &source_;  // others still look it up while this one is resolved
+  draft_.functions[static_cast<std::size_t>(function)].source = &source_;  // other functions still look it up while this one is resolved
   draft_.functions[static_cast<std::size_t>(function)].return_offsets = function_.return_offsets;
   draft_.functions[static_cast<std::size_t>(function)].return_bytes = function_.return_bytes;
   draft_.functions[static_cast<std::size_t>(function)].parameter_offsets = function_.parameter_offsets;
@@ -100,20 +100,20 @@ std::map<Value, Words> FunctionResolver::declare(const warpmat::Program& list) {
 }
 
 void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
-  constexpr std::size_t most_errors = 100;
+  constexpr std::size_t max_errors = 100;
   const std::string& text = *draft_.program.module->text;
   const auto attempt = [&](auto&& action) {
     try {
       action();
     } catch (const StatementError& error) {
-      if (errors.size() < most_errors) errors.push_back(diagnose(text, error.location, error.message));
+      if (errors.size() < max_errors) errors.push_back(diagnose(text, error.location, error.message));
     }
   };
   attempt([&] { declare_parameters(); });
   attempt([&] { open_stack(); });
   collect_labels();
   for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
-  // A body whose last statement is no exit returns; the lanes of a .func meet at its only return.
+  // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
   guarded_ = false;
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
   if (draft_.program.statements.empty()) draft_.program.statements.push_back(&only_return());
@@ -153,7 +153,7 @@ int FunctionResolver::open_scope(int parent) {
   return static_cast<int>(scope_parents_.size() - 1);
 }
 
-/// Labels and lists of targets may be used before they stand in the text.
+/// Labels and lists of targets may be used before their definition.
 void FunctionResolver::collect_labels() {
   int scope = open_scope(-1);
   for (const syntax::Element& e : source_.body) {
@@ -188,9 +188,9 @@ void FunctionResolver::element(const syntax::Element& element) {
 
 std::int32_t FunctionResolver::new_local(std::int64_t bytes, std::int64_t alignment) {
   const std::int64_t at = (function_.local_bytes + alignment - 1) / alignment * alignment;
-  constexpr std::int64_t most_local_bytes = 512 << 10;
-  if (at + bytes > most_local_bytes)
-    throw StatementError{source_.location, fmt::format("'{}' has more than {} bytes of local memory", source_.name, most_local_bytes)};
+  constexpr std::int64_t max_local_bytes = 512 << 10;
+  if (at + bytes > max_local_bytes)
+    throw StatementError{source_.location, fmt::format("'{}' has more than {} bytes of local memory", source_.name, max_local_bytes)};
   function_.local_bytes = static_cast<std::uint32_t>(at + bytes);
   return static_cast<std::int32_t>(at);
 }
@@ -300,7 +300,7 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::sleep: {
       DraftOperation operation;
       operation.operation.semantics = semantics;
-      // Only what other blocks can see needs an order between blocks.
+      // Only accesses visible to other blocks need an order between blocks.
       operation.operation.detail = match.has(".gpu") || match.has(".sys") || match.has(".gl") || match.has(".cluster");
       read_operands(match, operation);
       return add(std::move(operation));

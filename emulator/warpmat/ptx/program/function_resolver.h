@@ -17,34 +17,34 @@
 
 namespace warpmat::code {
 
-/// What the functions of one program share while they are resolved.
+/// Data shared by the functions of one program during resolution.
 struct ProgramDraft {
   Program program;
   Constants constants;
   ModuleSymbols symbols;
   std::vector<DraftFunction> functions;  ///< by the order in which calls reach them; the entry first
-  std::unordered_map<const catalogue::Match*, std::pair<scalar::Function, std::uint32_t>> kernels;  ///< and their modifiers' number
+  std::unordered_map<const catalogue::Match*, std::pair<scalar::Function, std::uint32_t>> kernels;  ///< and the numbers of their modifiers
   std::unordered_map<std::string, std::optional<catalogue::Match>> matches;  ///< by opcode; their qualifiers point into the keys
 
   /// The row that spells `opcode`, or nullptr.
   const catalogue::Match* find_match(const std::string& opcode);
-  /// Makes `operation` one that computes what `match`'s row says.
+  /// Sets `operation` to compute `match`'s row.
   void set_function(const catalogue::Match& match, Operation& operation);
-  /// The number of the function of that name, which is resolved later if it is new.
+  /// The number of the function. A new function is resolved later.
   int function_index(const syntax::Function& function);
 };
 
-/// The space that the qualifiers name; generic where none does.
+/// The space that the qualifiers name; generic if none does.
 Space space_of(const catalogue::Match& match);
 
-/// Turns the body of one function into operations. An error in a statement does not stop it: all are reported.
+/// Converts the body of one function to operations. It reports all errors, not only the first.
 class FunctionResolver {
  public:
   FunctionResolver(ProgramDraft& draft, int function);
 
-  /// Declares the registers and variables of a list. Returns those registers that are no words, with their words.
+  /// Declares the registers and variables of a list. Returns the registers that are not words, with their words.
   std::map<Value, Words> declare(const warpmat::Program& list);
-  /// Appends to `errors` what is wrong.
+  /// Appends errors to `errors`.
   void resolve(std::vector<Diagnostic>& errors);
 
  private:
@@ -63,17 +63,17 @@ class FunctionResolver {
   // Operands: operands.cpp
   const syntax::Operand& operand(std::size_t index) const;
   Value source(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
-  /// The register of a result; where it is wider than the type, a temporary that `extensions_` widens afterwards.
+  /// The register of a result. If it is wider than the type, a temporary that `extensions_` widens afterwards.
   Value result(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
   Value named_register(const syntax::Operand& operand);
   void check_type(const syntax::Operand& operand, Value value, const catalogue::ValueType& type) const;
   Value sum(const syntax::Operand& operand, const catalogue::ValueType& type);
-  /// Whether a variable may stand where the statement reads a register: its address.
+  /// Whether a variable, meaning its address, is allowed as a source register.
   bool takes_addresses() const;
   /// The space of the variable that the operand names.
   std::optional<Space> variable_space(const syntax::Operand& operand) const;
   Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const catalogue::ValueType& type);
-  /// Reads the operands as the row lays down.
+  /// Reads the operands of the row.
   void read_operands(const catalogue::Match& match, DraftOperation& operation, scalar::Video* video = nullptr);
   syntax::Operand without_selector(const catalogue::Match& match, std::size_t index, scalar::Video& video);
   void read_operand(const catalogue::Match& match, const catalogue::OperandPattern& pattern, const syntax::Operand& operand,
@@ -84,12 +84,12 @@ class FunctionResolver {
   Value temporary(RegisterClass register_class) { return names_.new_register(register_class, 0); }
   int bits_of(Value value) const;
   RegisterClass class_of(Value value) const;
-  /// A place in memory: the value that holds the address, and what is added to it.
+  /// A place in memory: the value that holds the address, and an offset.
   struct Place {
     Value base = 0;
     std::int64_t offset = 0;
     std::optional<Space> space{};  ///< of a variable
-    bool parameter = false;        ///< a .param variable, which lies in local memory
+    bool parameter = false;        ///< a .param variable, which is in local memory
     bool number = false;           ///< the text has a number, no register or variable
   };
   Place place(const syntax::Operand& operand);
@@ -127,7 +127,7 @@ class FunctionResolver {
   void no_operands() const;
   void leave();
 
-  // What lanes or warps do together: warp_statements.cpp
+  // Operations across lanes or warps: warp_statements.cpp
   void barrier(const catalogue::Match& match);
   void exchange(const catalogue::Match& match);
 
@@ -155,11 +155,11 @@ class FunctionResolver {
   WgmmaImmediates wgmma_immediates(const WgmmaForm& form, bool a_in_registers, std::size_t first);
   bool flag(const syntax::Operand& operand, const char* what, std::string_view clear, std::string_view set) const;
 
-  /// Appends an operation with the statement's guard, and what widens its results.
+  /// Appends an operation with the statement's guard, and the widening of its results.
   void add(DraftOperation operation);
-  /// Appends an operation that only prepares an operand: it needs no guard.
+  /// Appends an operation that prepares an operand and needs no guard.
   void prepare(DraftOperation operation);
-  /// The row `opcode`, which exists, as an operation.
+  /// The row `opcode`, which must exist, as an operation.
   DraftOperation row(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources);
   [[noreturn]] void fail(const std::string& message) const;
   [[noreturn]] void fail(const syntax::Operand& operand, const std::string& message) const;
@@ -170,7 +170,7 @@ class FunctionResolver {
   const syntax::Function& source_;
   Names names_;
 
-  const syntax::Statement* statement_ = nullptr;  ///< the one that is being resolved
+  const syntax::Statement* statement_ = nullptr;  ///< the current one
   std::uint32_t statement_index_ = 0;
   bool guarded_ = false, guard_inverted_ = false;
   Value guard_ = 0;
@@ -189,10 +189,10 @@ class FunctionResolver {
     std::string opcode;
   };
   std::vector<Extension> extensions_;
-  std::optional<Value> carry_;  ///< the register behind .cc
+  std::optional<Value> carry_;  ///< the register for .cc
   bool may_discard_ = false;    ///< the result that is being read may be _
 
-  // Labels belong to the scope that they stand in: inline assembly repeats them.
+  // Labels belong to their scope: inline assembly repeats them.
   std::vector<int> scope_parents_;
   std::map<std::pair<int, std::string_view>, int> labels_;
   std::map<std::string_view, const syntax::TargetList*> target_lists_;

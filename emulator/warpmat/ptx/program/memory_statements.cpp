@@ -27,7 +27,7 @@ Space space_of(const Match& match) {
 
 namespace {
 
-/// Whether other blocks may see the access in a defined order, or depend on it.
+/// Whether other blocks observe the access in a defined order, or it depends on them.
 bool is_ordered(const Match& match) {
   constexpr std::array ordering{".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio", ".cv"};
   return std::ranges::any_of(ordering, [&](const char* q) { return match.has(q); }) && !match.has(".cta");
@@ -39,7 +39,7 @@ AtomicOperation atomic_operation(const Match& match) {
   return AtomicOperation::exchange;
 }
 
-/// The catalogue's instruction that computes what an atomic stores, where that is arithmetic on formats.
+/// The catalogue's instruction that computes an atomic's stored value, if that is arithmetic on formats.
 std::string arithmetic_of(const Match& match, const ValueType& type) {
   const std::string_view name = type.name;
   if (type.type_class != ValueType::Class::floating) return {};
@@ -77,7 +77,7 @@ bool FunctionResolver::has_several_types(const std::vector<syntax::Operand>& ite
   return false;
 }
 
-/// Behind `count` operands may stand the cache policy that .L2::cache_hint names, which changes nothing here, and no more.
+/// After `count` operands only the cache policy of .L2::cache_hint may follow; it has no effect.
 void FunctionResolver::take_policy(const Match& match, std::size_t count) {
   if (match.has(".L2::cache_hint")) source(operand(count++), *catalogue::find_value_type("b64"));
   if (count < statement_->operands.size()) fail(operand(count), fmt::format("{} takes {} operands", statement_->opcode, count));
@@ -92,7 +92,7 @@ void FunctionResolver::load(const Match& match) {
                 .ordered = is_ordered(match)};
   DraftOperation operation;
   operation.operation.semantics = Semantics::load;
-  // Registers may be wider than the type, so the access extends them itself.
+  // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = operand(0);
   const std::vector<syntax::Operand> items = written.kind == Kind::vector ? written.items : std::vector{written};
   if (items.size() != access.vector)
@@ -140,7 +140,7 @@ void FunctionResolver::store(const Match& match) {
       register_class = std::max(register_class, class_of(named_register(item)));
   const bool mixed = has_several_types(items);
   for (const syntax::Operand& item : items) {
-    // A register wider than the type gives its low bits; numbers and narrower registers take the type's class.
+    // A register wider than the type supplies its low bits; immediates and narrower registers use the type's class.
     const bool names_register =
         item.kind == Kind::name && item.offset == 0 && names_.find(item.text) && names_.find(item.text)->kind == Named::Kind::register_;
     Value value = names_register ? named_register(item) : source(item, type);
@@ -163,7 +163,7 @@ void FunctionResolver::store(const Match& match) {
   add_access(std::move(operation), access, where);
 }
 
-/// atom d, [a], b{, c} and red [a], b. Policies behind them change nothing.
+/// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
 void FunctionResolver::atomic(const Match& match) {
   const ValueType& type = *match.types.back();
   const bool reduction = match.pattern->mnemonic == "red";

@@ -8,7 +8,7 @@
 
 namespace warpmat::code {
 
-/// The variables of a module, and the shared variables of its functions, while a program is made.
+/// The variables of a module, and the shared variables of its functions, during resolution.
 class ModuleSymbols {
  public:
   struct Shared {
@@ -19,15 +19,15 @@ class ModuleSymbols {
   explicit ModuleSymbols(const syntax::Module& module);
 
   std::optional<Named> find(std::string_view name) const;
-  /// A shared variable that a function declares.
+  /// Adds a shared variable that a function declares.
   int add_shared(const syntax::Variable& variable);
-  /// The number of a .global or .const variable that a function's body declares: like the module's own, it is there once.
+  /// The number of a .global or .const variable declared in a function's body. Like the module's own variables, it exists once.
   int index_in_body(const syntax::Variable& variable) const { return in_bodies_.at(&variable); }
   bool is_constant(int index) const { return variables_[static_cast<std::size_t>(index)]->space == syntax::Space::constant; }
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 
-  /// Places the shared variables that are used as ptxas does: in the order of their declaration, each at its declared alignment; .extern
-  /// arrays behind all others (measured, ptxas 13.0). Fills the program's shared memory and shared variables, and returns the addresses.
+  /// Places the used shared variables as ptxas does: in the order of their declaration, each at its declared alignment, with .extern arrays
+  /// after all others (measured, ptxas 13.0). Sets the program's shared memory and shared variables, and returns the addresses.
   std::vector<std::uint64_t> place_shared(Program& program) const;
   /// Lists the module's .global and .const variables and writes their initial contents.
   void place_module(Program& program) const;
@@ -40,12 +40,12 @@ class ModuleSymbols {
   std::map<std::string_view, Named> names_;
 };
 
-/// Bytes of a variable in memory, and what its address is a multiple of. Throws StatementError for an unknown type; an array without a
-/// number of elements has none.
+/// The size and the alignment of a variable in memory. Throws StatementError for an unknown type. An array without a number of elements has
+/// size 0.
 std::int64_t size_of(const syntax::Variable& variable);
 std::int64_t alignment_of(const syntax::Variable& variable);
 
-/// Fills the entry's parameters: each at its natural or declared alignment, in order.
+/// Sets the entry's parameters: each at its natural or declared alignment, in order.
 void place_parameters(const syntax::Function& entry, Program& program);
 
 }  // namespace warpmat::code

@@ -54,7 +54,7 @@ std::optional<Named> Names::find(std::string_view name) const {
 std::optional<Named> Names::find_whole(std::string_view name) const {
   const std::size_t prefix = name.find_last_not_of("0123456789") + 1;
   std::int64_t number = -1;
-  const bool plain = prefix + 1 >= name.size() || name[prefix] != '0';  // %r01 is no name of the range %r<8>
+  const bool plain = prefix + 1 >= name.size() || name[prefix] != '0';  // %r01 is not in the range %r<8>
   if (prefix < name.size() && plain) std::from_chars(name.data() + prefix, name.data() + name.size(), number);
   for (auto scope = open_.rbegin(); scope != open_.rend(); ++scope) {
     if (const auto found = scope->names.find(name); found != scope->names.end()) return found->second;

@@ -10,7 +10,7 @@
 
 namespace warpmat::code {
 
-/// What a name of a function's body stands for.
+/// The meaning of a name in a function's body.
 struct Named {
   enum class Kind : std::uint8_t { register_, shared, module, local, parameter, function };
   Kind kind = Kind::register_;
@@ -22,7 +22,7 @@ struct Named {
   int vector = 1;          ///< of a register: so many follow each other, its .x .y .z .w
 };
 
-/// The names that are visible at a place of a function: scopes in braces hide outer ones.
+/// The visible names at a place of a function: scopes in braces hide outer ones.
 class Names {
  public:
   explicit Names(DraftFunction& function) : function_(function) { begin_scope(); }
@@ -50,7 +50,7 @@ class Names {
   };
   struct Scope {
     std::map<std::string_view, Named> names;
-    std::map<std::string_view, Range> ranges;  ///< by what stands before the number
+    std::map<std::string_view, Range> ranges;  ///< by the prefix before the number
   };
 
   DraftFunction& function_;

@@ -18,13 +18,13 @@ using Kind = syntax::Operand::Kind;
 
 namespace {
 
-/// The 64 bits of an integer constant, without its sign where it is no expression; nothing if it is none.
+/// The 64 bits of an integer constant; without its sign unless it is an expression. Nothing if it is not an integer.
 std::optional<std::uint64_t> integer_of(const syntax::Operand& operand) {
   return operand.value ? operand.value : parse_integer(operand.text);
 }
 
 /// The low bits of an integer constant: PTX converts constants, which have 64 bits, to the size of the type at their use (PTX ISA section
-/// 4.5.1), as ptxas does without a word.
+/// 4.5.1). ptxas does so without a warning.
 std::optional<std::uint64_t> converted_integer(const syntax::Operand& operand, int bits) {
   const auto value = integer_of(operand);
   if (!value || (bits > 64 && operand.negative)) return std::nullopt;
@@ -73,7 +73,7 @@ RegisterClass FunctionResolver::class_of(Value value) const {
   return is_constant(value) ? draft_.constants[value].register_class : function_.registers[static_cast<std::size_t>(value)].register_class;
 }
 
-/// Whether the register may stand where the statement says .`type`.
+/// Whether the register is allowed for an operand of .`type`.
 void FunctionResolver::check_type(const syntax::Operand& operand, Value value, const ValueType& type) const {
   const ValueType* const declared = is_constant(value) ? nullptr : function_.registers[static_cast<std::size_t>(value)].type;
   if (declared != nullptr && !catalogue::takes(type, *declared))
@@ -113,7 +113,7 @@ Value FunctionResolver::number(const syntax::Operand& operand, const ValueType& 
     if (!value) fail(operand, fmt::format("'{}' is not a number that fits a predicate", operand.text));
     return draft_.constants.add(register_class, *value != 0 ? 0xffffffff : 0);
   }
-  // No floating-point format takes an integer, and only .f32 and .f64 take any number; nor do integers take 0f3F800000.
+  // No floating-point format accepts an integer, and only .f32 and .f64 accept any number; integers do not accept 0f3F800000.
   const DataType* data_type = find_data_type(type.name);
   auto bits = data_type != nullptr ? parse_number(operand.text, operand.negative, *data_type) : std::nullopt;
   // .f64 takes the bits of 0f3F800000 as they are, and .b64 a number with a point (an H200's answers).
@@ -142,7 +142,7 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
                               special.elements ? "one of its elements, .x .y .z .w," : "that"));
   const int bits = type.bits;
   const RegisterClass register_class = register_class_of(bits);
-  if (bits > special.bits || (bits < special.least_bits && !(converts && special.bits == 64)))
+  if (bits > special.bits || (bits < special.min_bits && !(converts && special.bits == 64)))
     fail(operand, fmt::format("{} has {} bits; {} takes .{}", operand.text, special.bits, statement_->opcode, type.name));
   DraftOperation operation;
   operation.operation.semantics = Semantics::special;
@@ -153,7 +153,7 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
   return value;
 }
 
-/// The address of a variable as a number of that class.
+/// The address of a variable as a constant of that class.
 Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& named, RegisterClass register_class) {
   if (register_class != RegisterClass::word && register_class != RegisterClass::wide)
     fail(operand, fmt::format("the address of '{}' has 32 or 64 bits", operand.text));
@@ -187,7 +187,7 @@ Value FunctionResolver::source(const syntax::Operand& operand, const ValueType& 
   if (operand.kind != Kind::name) fail(operand, fmt::format("expected a register or a number for .{}", type.name));
   if (const auto special = find_special_register(operand.text)) return special_register(operand, *special, type);
   if (operand.text == "WARP_SZ" && type.type_class != ValueType::Class::floating)
-    return draft_.constants.add(register_class_of(type.bits), lanes);
+    return draft_.constants.add(register_class_of(type.bits), warp_size);
   auto named = names_.find(operand.text);
   if (!named) named = draft_.symbols.find(operand.text);
   if (named && named->kind != Named::Kind::register_) {
@@ -226,7 +226,7 @@ Value FunctionResolver::result(const syntax::Operand& operand, const ValueType& 
   if (bits == needed && !(type.is_signed_integer() && type.bits < needed)) return value;
   if (bits != needed && (!may_be_wider || bits < needed || bits == 1 || needed == 1))  // .s8 has a register of 8 bits, which has 16 here
     fail(operand, fmt::format("'{}' has {} bits; {} writes {} here", operand.text, bits, statement_->opcode, needed));
-  if (!type.is_signed_integer() && class_of(value) == register_class_of(type.bits)) return value;  // zeros above the type's bits
+  if (!type.is_signed_integer() && class_of(value) == register_class_of(type.bits)) return value;  // bits above the type are zero
   const Value narrow = temporary(register_class_of(type.bits));
   extensions_.push_back({narrow, value, fmt::format("%extend.{}{}.b{}", type.is_signed_integer() ? "s" : "u", type.bits, bits)});
   return narrow;
@@ -331,7 +331,7 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
   }
 }
 
-/// Takes the selector behind the register of a video instruction's operand, %r2.h1, and vmad's minus before it.
+/// Removes the selector after the register of a video instruction's operand, %r2.h1, and vmad's minus before it.
 syntax::Operand FunctionResolver::without_selector(const Match& match, std::size_t index, scalar::Video& video) {
   syntax::Operand plain = operand(index);
   if (plain.kind != Kind::name) return plain;
@@ -363,7 +363,7 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
         may_discard_ = mnemonic != "elect" && last->items[0].text != "_";
         read_operand(match, pattern, last->items[1], operation);
       } else if (pattern.optional) {
-        operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // nobody reads it
+        operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // never read
       } else {
         fail(fmt::format("{} writes two results with | between them", statement_->opcode));
       }

@@ -28,10 +28,10 @@ const syntax::Function& find_entry(const syntax::Module& module, std::string_vie
   return *std::ranges::find_if(module.functions, [&](const syntax::Function& f) { return f.entry && f.defined && f.name == found; });
 }
 
-/// The numbers of the targets of PTX ISA section 11.1.2 that name GPUs which warpmat is not: their code runs on every later GPU.
+/// The numbers of targets of PTX ISA section 11.1.2 for GPUs that warpmat does not emulate: their code runs on every later GPU.
 constexpr int other_targets[]{10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 72};
 
-/// The family that the targets sm_Nf and sm_Na of a hardware name; 0 if there are none.
+/// The family that a hardware's targets sm_Nf and sm_Na name; 0 if there is none.
 int family_of(Hardware hardware) {
   const auto found = std::ranges::find_if(targets(), [&](const Target& t) { return t.hardware == hardware && t.family != 0; });
   return found == targets().end() ? 0 : found->family;
@@ -57,7 +57,7 @@ const Target& find_later_target(std::string_view module_target, const Target* wa
   return *wanted;
 }
 
-/// PTX runs on its own target and on later ones, but what needs one architecture or family runs only there.
+/// PTX runs on its own target and on later ones, but code for one architecture or family runs only there.
 const Target& find_run_target(const syntax::Module& module, const Target* wanted) {
   if (module.target.empty()) {
     if (wanted == nullptr) throw std::invalid_argument("the module has no .target: name one");
@@ -70,7 +70,7 @@ const Target& find_run_target(const syntax::Module& module, const Target* wanted
   return own->features == Target::Features::baseline || wanted->number != own->number ? *wanted : *own;
 }
 
-/// The registers that ptxas 13.0 gives a thread of a kernel with setmaxnreg, or 0 where it cannot tell: then it ignores setmaxnreg.
+/// The registers that ptxas 13.0 gives a thread of a kernel with setmaxnreg, or 0 if undetermined: ptxas then ignores setmaxnreg.
 std::int64_t registers_at_entry(const syntax::Function& entry, const Limits& limits) {
   constexpr std::int64_t of_multiprocessor = 65536, granule = 8, most_of_thread = 256;
   const auto number = [&](const char* name) {
@@ -80,7 +80,8 @@ std::int64_t registers_at_entry(const syntax::Function& entry, const Limits& lim
   if (const std::int64_t most = number(".maxnreg"); most > 0 && most < most_of_thread) return (most + granule - 1) / granule * granule;
   const std::int64_t* const size = limits.max_threads[0] != 0 ? limits.max_threads : limits.required_threads;
   std::int64_t registers = of_multiprocessor;
-  for (const std::int64_t among : {size[0], size[1], size[2], number(".minnctapersm")}) {  // divided one by one: a product may be too large
+  // divided one by one, because a product may overflow
+  for (const std::int64_t among : {size[0], size[1], size[2], number(".minnctapersm")}) {
     if (among <= 0) return 0;
     registers /= among;
   }
@@ -96,7 +97,7 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
   read(entry.find_directive(".reqntid"), limits.required_threads);
   read(entry.find_directive(".reqnctapercluster"), limits.required_cluster);
   if (const syntax::Directive* most = entry.find_directive(".maxclusterrank"); most != nullptr && !most->numbers.empty())
-    limits.most_cluster_blocks = most->numbers.front();
+    limits.max_cluster_blocks = most->numbers.front();
   limits.registers = registers_at_entry(entry, limits);
 }
 
@@ -104,9 +105,9 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
 
 std::size_t bytes(RegisterClass register_class) {
   switch (register_class) {
-    case RegisterClass::word: return 4 * lanes;
-    case RegisterClass::wide: return 8 * lanes;
-    case RegisterClass::quad: return 16 * lanes;
+    case RegisterClass::word: return 4 * warp_size;
+    case RegisterClass::wide: return 8 * warp_size;
+    case RegisterClass::quad: return 16 * warp_size;
     case RegisterClass::predicate: return 4;
   }
   return 0;

@@ -10,13 +10,13 @@
 namespace warpmat::code {
 
 struct ResolveOptions {
-  bool contract = true;                          ///< as ptxas does unless it is called with --fmad=false: see contraction.h
+  bool contract = true;                          ///< as ptxas without --fmad=false: see contraction.h
   const std::vector<SumInCode>* sums = nullptr;  ///< what the machine code of this module shows; null: go by the rule
 };
 
-/// The program of an entry. `target` is the GPU to be, or nullptr for the module's own .target; PTX for an older target runs on a newer
-/// one. Throws SyntaxError with every statement that cannot be executed, std::invalid_argument where there is no such entry or the target
-/// does not fit.
+/// The program of an entry. `target` is the GPU to emulate, or nullptr for the module's own .target; PTX for an older target runs on a
+/// newer one. Throws SyntaxError listing every statement that cannot be executed, and std::invalid_argument if there is no such entry or
+/// the target does not fit.
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target = nullptr,
                 const ResolveOptions& options = {});
 

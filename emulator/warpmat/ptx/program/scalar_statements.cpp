@@ -24,7 +24,7 @@ void FunctionResolver::compute(const Match& match) {
     }
     return add(std::move(operation));
   }
-  // The selectors that the operands have are modifiers of this statement alone.
+  // The operands' selectors are modifiers of this statement only.
   scalar::Modifiers modifiers = draft_.program.modifiers[operation.operation.detail];
   read_operands(match, operation, &modifiers.video);
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.modifiers.size());
@@ -96,7 +96,7 @@ void FunctionResolver::pack() {
   add(row(parts, std::move(results), {from}));
 }
 
-/// cvta adds or subtracts where the space's window begins in the generic addresses; isspacep asks whether an address lies in it.
+/// cvta adds or subtracts the start of the space's window in generic addresses; isspacep tests whether an address is in it.
 void FunctionResolver::address_space(const Match& match) {
   const ValueType& address = *catalogue::find_value_type("u64");
   const Space space = match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster") ? Space::shared
@@ -124,7 +124,7 @@ void FunctionResolver::address_space(const Match& match) {
     const Value size = draft_.constants.add(RegisterClass::wide, own ? block_window_bytes : window_size(space));
     return add(row("%within.b64", {result(operand(0), *catalogue::find_value_type("pred"))}, {a, start, size}));
   }
-  const bool moves = space == Space::global || space == Space::constant;  // their addresses are the generic ones
+  const bool moves = space == Space::global || space == Space::constant;  // their addresses are generic ones
   if (moves) return add(row("mov.b64", {result(operand(0), address)}, {a}));
   add(row(match.has(".to") ? "%subtract.b64" : "%add.b64", {result(operand(0), address)}, {a, start}));
 }

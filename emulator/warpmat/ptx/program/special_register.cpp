@@ -20,7 +20,7 @@ struct Row {
   int bits = 32;
   bool hardwares_own = false;
   Requirement requirement = since(1, {1, 0});
-  int least_bits = 0;  ///< of a register that takes its low bits, if fewer than `bits`
+  int min_bits = 0;  ///< of a register that takes its low bits, if fewer than `bits`
 };
 
 constexpr Requirement always = since(1, {1, 0}), cluster = since(90, {7, 8}), sizes = since(20, {4, 1}), reserved = since(80, {7, 6});
@@ -87,7 +87,7 @@ constexpr std::array rows{
 
 std::optional<SpecialRegisterName> find_special_register(std::string_view name) {
   const auto named = [](const Row& row) {
-    return SpecialRegisterName{row.special_register, row.bits, row.requirement, row.least_bits == 0 ? row.bits : row.least_bits, false};
+    return SpecialRegisterName{row.special_register, row.bits, row.requirement, row.min_bits == 0 ? row.bits : row.min_bits, false};
   };
   if (const auto found = std::ranges::find(rows, name, &Row::name); found != rows.end()) return named(*found);
   // %tid is its elements together; the fourth one is zero.

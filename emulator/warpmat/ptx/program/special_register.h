@@ -64,7 +64,7 @@ enum class SpecialRegister : std::uint8_t {
   reserved_smem_1,
   current_graph_exec,
   environment,    ///< %envreg0 to %envreg31: zero
-  counter,        ///< %pm0 to %pm7, %pm0_64 to %pm7_64: events of the hardware, none of which the emulator has
+  counter,        ///< %pm0 to %pm7, %pm0_64 to %pm7_64: hardware events, which the emulator lacks
   fourth,         ///< .w of a vector, which PTX ISA chapter 10 defines as zero
   local_address,  ///< not in PTX: the address of the executing function's local memory
 };
@@ -73,17 +73,17 @@ struct SpecialRegisterName {
   SpecialRegister special_register;
   int bits = 32;
   Requirement requirement{.baseline = 1, .ptx = {1, 0}};
-  int least_bits = 32;    ///< of a register that takes its low bits
+  int min_bits = 32;      ///< of a register that takes its low bits
   bool elements = false;  ///< %tid: .x .y .z .w together
 };
 
-/// The special register of that name ("%tid.x"), if there is one.
+/// The special register `name` ("%tid.x"), if it exists.
 std::optional<SpecialRegisterName> find_special_register(std::string_view name);
 
-/// "%tid.x"; of what stands for no register of PTX, or for many, "%envreg" or "%local".
+/// "%tid.x"; for values that are not one register of PTX "%envreg" or "%local".
 std::string_view name(SpecialRegister special_register);
 
-/// Whether the PTX ISA leaves the number to the hardware: clocks, multiprocessors, numbers of grids.
+/// Whether the PTX ISA leaves the value to the hardware: clocks, multiprocessors, numbers of grids.
 bool is_hardwares_own(SpecialRegister special_register);
 
 }  // namespace warpmat::code

@@ -136,7 +136,7 @@ void ValueUses::join_blocks() {
   }
 }
 
-/// Notes who writes and who reads the values of a region.
+/// Records the writers and readers of the values of a region.
 void ValueUses::link(const std::vector<int>& blocks) {
   std::map<Value, int> last;
   std::vector<int> operations;

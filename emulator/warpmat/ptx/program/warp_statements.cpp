@@ -38,7 +38,7 @@ void FunctionResolver::barrier(const Match& match) {
   operation.sources = {source(operand(next++), u32)};
   barrier.has_count = next < last;
   if (barrier.has_count && operand(next).kind == syntax::Operand::Kind::number) {
-    if (number_of(operand(next)) % lanes != 0) fail(operand(next), "the number of threads is a multiple of 32");
+    if (number_of(operand(next)) % warp_size != 0) fail(operand(next), "the number of threads is a multiple of 32");
     if (barrier.action == Barrier::Action::arrive && number_of(operand(next)) == 0)
       fail(operand(next), "arrive needs a number of threads above 0");
   }

@@ -12,7 +12,7 @@
 namespace warpmat::syntax {
 namespace {
 
-constexpr std::size_t most_errors = 100;
+constexpr std::size_t max_errors = 100;
 
 bool is_linkage(std::string_view directive) {
   return directive == ".visible" || directive == ".extern" || directive == ".weak" || directive == ".common";
@@ -42,7 +42,7 @@ class Parser {
       action();
     } catch (const StatementError& error) {
       errors_.push_back(diagnose(*module_.text, error.location, error.message));
-      if (errors_.size() >= most_errors) throw SyntaxError(std::move(errors_));
+      if (errors_.size() >= max_errors) throw SyntaxError(std::move(errors_));
       if (tokens_.position() == began) tokens_.take();
       while (!tokens_.at_end() && !tokens_.here().is('}') && !tokens_.take_if(';')) tokens_.take();
     }

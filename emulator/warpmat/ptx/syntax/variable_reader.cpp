@@ -8,7 +8,7 @@
 namespace warpmat::syntax {
 namespace {
 
-constexpr std::int64_t most_registers = 1 << 20;
+constexpr std::int64_t register_limit = 1 << 20;
 constexpr int deepest_nesting = 8;
 
 void skip_parentheses(TokenReader& tokens) {
@@ -44,8 +44,8 @@ void read_extents(TokenReader& tokens, Variable& variable) {
   if (tokens.take_if('<')) {
     const Token& token = tokens.here();
     variable.registers = read_integer(tokens);
-    if (variable.registers < 1 || variable.registers > most_registers)
-      fail(token, fmt::format("a range has 1 to {} registers", most_registers));
+    if (variable.registers < 1 || variable.registers > register_limit)
+      fail(token, fmt::format("a range has 1 to {} registers", register_limit));
     tokens.expect('>', "the number of registers");
   }
   while (tokens.take_if('[')) {

@@ -12,7 +12,7 @@
 namespace warpmat {
 
 /// A form on a hardware that has it.
-struct Offer {
+struct LoweredForm {
   Hardware hardware;
   const Lowering* lowering;
   std::optional<Floor> floor;
@@ -25,15 +25,15 @@ inline constexpr Label all_labels[] = {Label::measured, Label::specified, Label:
 std::string_view meaning(Label label);
 
 /// The hardware that has `form`: `only`, or all of them if that is nullptr, oldest first.
-std::vector<Offer> offers(const Form& form, const Target* only = nullptr);
+std::vector<LoweredForm> lowered_forms(const Form& form, const Target* only = nullptr);
 
 /// The targets that satisfy `requirement`: "sm_80" for it and all later ones, "sm_100a/f" or "sm_120a".
 std::string target_text(const Requirement& requirement);
 
 /// "replayed", or "replayed (floor published)" if the label of the alignment's floor is weaker than the rest.
-std::string evidence_label(const Offer& offer);
+std::string evidence_label(const LoweredForm& lowered);
 
 /// "measured sm_90; replayed (floor published) sm_80 sm_86": the strongest evidence first.
-std::string evidence_text(const std::vector<Offer>& found);
+std::string evidence_text(const std::vector<LoweredForm>& found);
 
 }  // namespace warpmat

@@ -10,7 +10,7 @@ namespace warpmat::machine {
 
 /// Tracks uninitialised values: which lanes of which registers hold a value from uninitialised shared memory, and where it was read.
 /// Registers are identified by their byte offset in the warp's frames.
-class Taint {
+class UninitialisedValues {
  public:
   /// The first read of uninitialised bytes from which a register's value derives.
   struct Origin {
@@ -23,17 +23,17 @@ class Taint {
   LaneMask lanes(std::size_t offset) const { return offset / 4 < masks_.size() ? masks_[offset / 4] : 0; }
   const Origin& origin(std::size_t offset) const { return origins_[offset / 4]; }
 
-  /// Sets the state of the lanes of `mask` from `tainted`; other lanes keep theirs.
-  void set(std::size_t offset, LaneMask mask, LaneMask tainted, const Origin& origin) {
+  /// Sets the state of the lanes of `mask` from `uninitialised`; other lanes keep theirs.
+  void set(std::size_t offset, LaneMask mask, LaneMask uninitialised, const Origin& origin) {
     const std::size_t i = offset / 4;
     if (i >= masks_.size()) {
-      if ((tainted & mask) == 0) return;
+      if ((uninitialised & mask) == 0) return;
       masks_.resize(i + 1);
       origins_.resize(i + 1);
     }
     const LaneMask before = masks_[i];
-    masks_[i] = (before & ~mask) | (tainted & mask);
-    if ((tainted & mask) != 0) origins_[i] = origin;
+    masks_[i] = (before & ~mask) | (uninitialised & mask);
+    if ((uninitialised & mask) != 0) origins_[i] = origin;
     if (before == 0 && masks_[i] != 0) ++count_;
     if (before != 0 && masks_[i] == 0) --count_;
   }

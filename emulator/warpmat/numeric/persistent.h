@@ -11,9 +11,9 @@ namespace warpmat {
 /// destroyed. Making it takes no lock, because a fork could leave a lock held in the child forever. If several threads make it at once, the
 /// first to finish supplies the value; the other values are deleted. If `make` throws, the next call makes the value.
 template <typename T>
-class Lasting {
+class Persistent {
  public:
-  constexpr Lasting() = default;
+  constexpr Persistent() = default;
 
   template <typename Make>
   const T& get(Make make) {

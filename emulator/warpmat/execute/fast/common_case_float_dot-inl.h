@@ -1,4 +1,4 @@
-// The common case of floating-point products (FloatOperands::usual); included once for each instruction set, as vectors-inl.h is.
+// The common case of floating-point products (FloatOperands::common_case); included once for each instruction set, as vectors-inl.h is.
 //
 // Products times 2^(fraction_bits − E) are truncated to 32-bit integers. The CPU rounds toward zero, so the last conversion rounds as the
 // unit does. Exponents, E too, remain in the position of a float's exponent field. bounds.h proves the ranges.
@@ -20,10 +20,10 @@ namespace {
 #if HWY_TARGET != HWY_SCALAR
 
 template <int bits, bool wide, bool sparse>
-class UsualFloatDot {
+class CommonCaseFloatDot {
  public:
   using Operands = FloatOperands<bits, wide, sparse>;
-  explicit UsualFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
+  explicit CommonCaseFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
 
   /// Writes d[column][row]. Returns false if a sum leaves the range of an int32, or a result that of f16.
   bool multiply(std::uint32_t (*d)[rows]) const {
@@ -44,20 +44,20 @@ class UsualFloatDot {
   struct Constants {
     hn::Vec<I32> fraction_bits;
     hn::Vec<I32> c_factor, product_factor;  ///< the factors' exponent fields are these minus E's
-    hn::Vec<I32> least_product_factor;
+    hn::Vec<I32> min_product_factor;
     hn::Vec<F32> floor;  ///< the power of two; used for f16 results only, because others are far above theirs
     Word kept;
     HWY_ATTR Constants(const FloatPlan& plan, int missing)
         : fraction_bits(field(plan.fraction_bits)),
           c_factor(field(plan.fraction_bits + 2 * bias)),
           product_factor(field(plan.fraction_bits + missing + 2 * bias)),
-          least_product_factor(field(bounds::least_usual_factor + bias)),
+          min_product_factor(field(bounds::min_common_case_factor + bias)),
           floor(power(HWY_MAX(plan.floor, 1 - bias))),
           kept(hn::Set(U32(), ~0u << (bounds::f32_fraction_bits - plan.result_fraction_bits))) {}
   };
 
   /// Evidence that the warp is not in the common case.
-  struct Unusual {
+  struct Fallback {
     hn::Vec<I32> overflow;          ///< sign bits
     hn::Vec<F32> largest_c;         ///< its power of two; infinite if C is infinite or NaN
     hn::Vec<U8> smallest_products;  ///< minimum over the results of their largest product's exponent, as a float's field
@@ -73,32 +73,32 @@ class UsualFloatDot {
   template <bool f16_accumulator, bool scaled>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
-    Unusual unusual{hn::Zero(I32()), hn::Zero(F32()), hn::Set(U8(), std::uint8_t{255})};
+    Fallback fallback{hn::Zero(I32()), hn::Zero(F32()), hn::Set(U8(), std::uint8_t{255})};
     const std::uint32_t(*c)[rows] = o_.accumulator();
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
-      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, unusual);
+      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, fallback);
       c = d;
     });
-    if (!hn::AllFalse(I32(), hn::Lt(unusual.overflow, hn::Zero(I32()))) || !hn::AllTrue(F32(), hn::IsFinite(unusual.largest_c)))
+    if (!hn::AllFalse(I32(), hn::Lt(fallback.overflow, hn::Zero(I32()))) || !hn::AllTrue(F32(), hn::IsFinite(fallback.largest_c)))
       return false;
-    constexpr std::uint8_t least = bias + bounds::least_plain_product;
-    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(unusual.smallest_products, hn::Set(U8(), least)));
-    return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::least_plain_product);
+    constexpr std::uint8_t least = bias + bounds::min_plain_product;
+    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(fallback.smallest_products, hn::Set(U8(), least)));
+    return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::min_plain_product);
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
   template <bool f16_accumulator, bool scaled, int blocks, int begin, int end>
   HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
-                           Unusual& unusual) const {
+                           Fallback& fallback) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
-    unusual.smallest_products =
-        hn::Min(unusual.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
+    fallback.smallest_products =
+        hn::Min(fallback.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
         const auto scale = scaled ? scale_field(products, column, row) : hn::Zero(I32());
         const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
-                                                                      products, scale, unusual);
+                                                                      products, scale, fallback);
         hn::Store(result, U32(), d[column] + row);
       }
   }
@@ -112,29 +112,29 @@ class UsualFloatDot {
   /// `products` are the largest exponents of the products before scaling.
   template <bool f16_accumulator, int blocks, int begin, int end>
   HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<I32> products,
-                       hn::Vec<I32> scale, Unusual& unusual) const {
+                       hn::Vec<I32> scale, Fallback& fallback) const {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
-    unusual.largest_c = hn::Max(unusual.largest_c, c_power);
+    fallback.largest_c = hn::Max(fallback.largest_c, c_power);
     auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
     const auto c_field = hn::Sub(constants.c_factor, exponent);
     const auto c_factor = hn::BitCast(F32(), c_field);
     const auto to_units = bits == 8 ? hn::Add(hn::Sub(constants.product_factor, exponent), scale) : c_field;
-    const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.least_product_factor));
+    const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.min_product_factor));
     auto sum = truncate(hn::Mul(c, c_factor));
-    constexpr int group = HWY_MIN(bounds::usual_group * 4 / (end - begin), blocks * block);
+    constexpr int group = HWY_MIN(bounds::common_case_group * 4 / (end - begin), blocks * block);
     WARPMAT_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
       const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
       const auto both = hn::Add(sum, total);
       // C and the first group always fit.
-      if (i != 0) unusual.overflow = hn::Or(unusual.overflow, overflow_of(sum, total, both));
+      if (i != 0) fallback.overflow = hn::Or(fallback.overflow, overflow_of(sum, total, both));
       sum = both;
     }
     const auto unit = hn::BitCast(F32(), hn::Sub(exponent, constants.fraction_bits));
-    return round<f16_accumulator>(sum, unit, constants.kept, unusual.overflow);
+    return round<f16_accumulator>(sum, unit, constants.kept, fallback.overflow);
   }
 
   /// The products of `group` slots, from `first` + `offset` on.
@@ -154,7 +154,7 @@ class UsualFloatDot {
   HWY_INLINE static hn::Vec<I32> c_exponent(hn::Vec<I32> c) {
     const auto exponent = hn::And(c, field(255));
     if constexpr (!f16_accumulator) return exponent;
-    return hn::IfThenElseZero(hn::Gt(exponent, hn::Zero(I32())), hn::Max(exponent, field(bias + bounds::least_f16_exponent)));
+    return hn::IfThenElseZero(hn::Gt(exponent, hn::Zero(I32())), hn::Max(exponent, field(bias + bounds::min_f16_exponent)));
   }
 
   template <bool f16_accumulator>

@@ -1,4 +1,4 @@
-#include "tools/report/offers.h"
+#include "tools/report/lowered_forms.h"
 
 #include <algorithm>
 
@@ -13,13 +13,13 @@ std::string_view meaning(Label label) {
     case Label::specified: return "the ISA fixes every bit (data movement, integers, correct rounding); not compared with that hardware";
     case Label::replayed: return "compared bit for bit with outputs of that hardware that others published";
     case Label::published: return "as papers describe that hardware's arithmetic; none of its outputs was compared";
-    case Label::assumed: return "nobody has compared it: deduced from neighbouring generations, or left to the hardware";
+    case Label::assumed: return "not compared: deduced from neighbouring generations, or left to the hardware";
   }
   return "";
 }
 
-std::vector<Offer> offers(const Form& form, const Target* only) {
-  std::vector<Offer> found;
+std::vector<LoweredForm> lowered_forms(const Form& form, const Target* only) {
+  std::vector<LoweredForm> found;
   for (const Target& t : targets()) {
     if ((only != nullptr && &t != only) || unavailable(form, t)) continue;
     if (found.empty() || found.back().hardware != t.hardware)
@@ -33,16 +33,16 @@ std::string target_text(const Requirement& r) {
   return fmt::format("sm_{}{}", r.families.front(), r.architecture ? "a" : "a/f");
 }
 
-std::string evidence_label(const Offer& offer) {
-  const Label label = label_of(*offer.lowering);
-  if (!offer.floor || offer.floor->evidence >= offer.lowering->evidence) return std::string(name(label));
-  return fmt::format("{} (floor {})", name(label), name(offer.floor->evidence));
+std::string evidence_label(const LoweredForm& lowered) {
+  const Label label = label_of(*lowered.lowering);
+  if (!lowered.floor || lowered.floor->evidence >= lowered.lowering->evidence) return std::string(name(label));
+  return fmt::format("{} (floor {})", name(label), name(lowered.floor->evidence));
 }
 
-std::string evidence_text(const std::vector<Offer>& found) {
+std::string evidence_text(const std::vector<LoweredForm>& found) {
   std::vector<std::pair<std::string, std::string>> texts;  // label, hardware
   for (const Label of_row : all_labels)
-    for (const Offer& o : found) {
+    for (const LoweredForm& o : found) {
       if (label_of(*o.lowering) != of_row) continue;
       const std::string label = evidence_label(o);
       auto text = std::ranges::find(texts, label, &std::pair<std::string, std::string>::first);
