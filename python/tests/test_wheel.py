@@ -19,7 +19,7 @@ def printed(tool, *arguments):
 
 def test_the_module_needs_no_library_but_standard_ones_and_what_lies_beside_it():
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", printed("readelf", "-d"))
-    standard = re.compile(r"(libstdc\+\+|libm|libgcc_s|libc|libpthread|libdl|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+")
+    standard = re.compile(r"(libstdc\+\+|libm|libz|libgcc_s|libc|libpthread|libdl|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+")
     beside = {path.name for path in Path(_core.__file__).parent.iterdir()}
     others = {name.partition(".")[0] for name in needed if not standard.fullmatch(name) and name not in beside}
     assert "libc.so.6" in needed

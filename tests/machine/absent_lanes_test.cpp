@@ -16,8 +16,8 @@ namespace {
 /// only one, have returned before. Their words stay 0.
 std::vector<std::uint32_t> left_after(const std::string& body, std::uint32_t gone, std::uint32_t threads = 32) {
   const std::string warp = threads == 32 ? "0" : "1";
-  return words_of(word_kernel("and.b32 %r19, %tid.x, 31; mov.u32 %r18, " + std::to_string(gone) + "; shr.u32 %r18, %r18, %r19; " +
-                              "and.b32 %r18, %r18, 1; shr.u32 %r19, %tid.x, 5; setp.eq.u32 %p19, %r19, " + warp +
+  return words_of(word_kernel("mov.u32 %r17, %tid.x; and.b32 %r19, %r17, 31; mov.u32 %r18, " + std::to_string(gone) + "; shr.u32 %r18, %r18, %r19; " +
+                              "and.b32 %r18, %r18, 1; shr.u32 %r19, %r17, 5; setp.eq.u32 %p19, %r19, " + warp +
                               "; setp.ne.and.u32 %p19, %r18, 0, %p19; @%p19 bra END; " + body + " st.global.u32 [%out], %d; END: ret;"),
                   {1}, {threads});
 }

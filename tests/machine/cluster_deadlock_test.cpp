@@ -14,7 +14,7 @@ constexpr const char* wait = "LOOP: mbarrier.try_wait.parity.shared.b64 %p2, [%r
 
 /// What a launch of two blocks of two warps, each with an mbarrier for one arrival, ends with: `first` and `second` are what they do.
 std::string end_of(const std::string& first, const std::string& second) {
-  const Module module = word_kernel(std::string(".shared .b64 full; mov.u32 %r1, full; setp.eq.u32 %p1, %tid.x, 0; mov.u32 %r9, %tid.x; ") +
+  const Module module = word_kernel(std::string(".shared .b64 full; mov.u32 %r1, full; mov.u32 %r9, %tid.x; setp.eq.u32 %p1, %r9, 0; ") +
                                     "@%p1 mbarrier.init.shared.b64 [%r1], 1; " + meet +
                                     "mov.u32 %r2, %cluster_ctarank; xor.b32 %r3, %r2, 1; "
                                     "mapa.shared::cluster.u32 %r3, %r1, %r3; setp.eq.u32 %p3, %r2, 1; @%p3 bra SECOND; " +

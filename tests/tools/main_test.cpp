@@ -70,7 +70,7 @@ TEST_CASE("wrong usage is one line on stderr that names the help", "[tools]") {
       {"no_such_subcommand"},
       {"exec"},
       {"list", "--no-such-option"},
-      {"list", "superfluous"},
+      {"support", "superfluous"},
       {"exec", "movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_80", "--jobs", "0"},
       {"exec", "movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_80", "--jobs", "many"},
       {"layout", "movmatrix.sync.aligned.m8n8.trans.b16", "--operand", "a", "--row", "1"},

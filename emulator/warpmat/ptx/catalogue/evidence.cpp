@@ -56,8 +56,10 @@ constexpr std::array open_rules{
     OpenRule{[](const Pattern& row) { return is_one_of(row, "fns"); }, false, "bases above 31"},
     OpenRule{[](const Pattern& row) { return has(row, ".ue8m0x2."); }, false, "negative numbers and NaN"},
     OpenRule{[](const Pattern& row) { return has(row, ".oob"); }, false, "NaN payloads, and which NaN is out of bounds"},
-    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic && has(row, "16x2"); }, false,
-             "NaN payloads, and the order in which lanes and blocks come"},
+    OpenRule{[](const Pattern& row) {
+               return row.row.semantics == Semantics::atomic && (has(row, ".f16") || has(row, ".f32") || has(row, ".f64"));
+             },
+             false, "NaN payloads, and the order in which lanes and blocks come"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic; }, false, "the order in which lanes and blocks come"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::mbarrier && has(row, "arrive"); }, false,
              "the bits of a state"},

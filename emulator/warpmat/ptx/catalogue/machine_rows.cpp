@@ -35,7 +35,8 @@ void add_memory_rows(std::vector<Row>& rows) {
     rows.push_back({mnemonic + ordering + scope + memory_space + operation + cached + vectors + types, "", nullptr, Semantics::atomic});
   };
   for (const char* mnemonic : {"atom", "red"}) {
-    atomic(mnemonic, ".add", "", "(.u32|.s32|.u64|.f64)");
+    atomic(mnemonic, ".add", "", "(.u32|.s32|.u64)");
+    atomic(mnemonic, ".add", "", ".f64");
     atomic(mnemonic, ".add", "(.v2|.v4)?", ".f32");
     atomic(mnemonic, ".add.noftz", "(.v2|.v4|.v8)?", "(.f16|.bf16)");
     atomic(mnemonic, ".add.noftz", "(.v2|.v4)?", "(.f16x2|.bf16x2)");

@@ -23,7 +23,12 @@ class ModuleSymbols {
   int add_shared(const syntax::Variable& variable);
   /// The number of a .global or .const variable declared in a function's body. Like the module's own variables, it exists once.
   int index_in_body(const syntax::Variable& variable) const { return in_bodies_.at(&variable); }
-  bool is_constant(int index) const { return variables_[static_cast<std::size_t>(index)]->space == syntax::Space::constant; }
+  /// The memory of Named::Kind::module. A list of statements has no module's variables: its own are in shared memory.
+  Space space(int index) const {
+    const auto at = static_cast<std::size_t>(index);
+    if (at >= variables_.size()) return Space::shared;
+    return variables_[at]->space == syntax::Space::constant ? Space::constant : Space::global;
+  }
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 
   /// Places the used shared variables as ptxas does: in the order of their declaration, each at its declared alignment, with .extern arrays

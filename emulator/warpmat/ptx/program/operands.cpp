@@ -43,7 +43,7 @@ std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& ope
     case Named::Kind::shared: return Space::shared;
     case Named::Kind::parameter: return Space::param;
     case Named::Kind::local: return named->parameter ? Space::param : Space::local;
-    case Named::Kind::module: return draft_.symbols.is_constant(named->index) ? Space::constant : Space::global;
+    case Named::Kind::module: return draft_.symbols.space(named->index);
     case Named::Kind::register_:
     case Named::Kind::function: break;
   }
@@ -277,8 +277,7 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
       return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local, named->parameter};
     case Named::Kind::shared: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::shared};
     case Named::Kind::module:
-      return {address_of(base, *named, RegisterClass::wide), operand.offset,
-              draft_.symbols.is_constant(named->index) ? Space::constant : Space::global};
+      return {address_of(base, *named, RegisterClass::wide), operand.offset, draft_.symbols.space(named->index)};
     case Named::Kind::parameter: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::param};
     case Named::Kind::function: break;
   }
