@@ -135,7 +135,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
       {"  setp.lt.u32 q, t, 16;\n  @!q exit;\n  shfl.sync.idx.b32 v, t, 20, 31, -1;\n", WARPMAT_UNDEFINED, 0, false, WARPMAT_CHECK_LANES},
       {"  trap;\n", WARPMAT_STOPPED, 0, false},
       {"L:\n  bra L;\n", WARPMAT_LIMIT, -1, false, 0, 1000},
-      {"  setp.lt.u32 q, t, 16;\n  @q bar.sync 1, 60;\n", WARPMAT_MISUSE, 0, false},
+      {"  setp.lt.u32 q, t, 16;\n  mov.u32 v, 60;\n  @q bar.sync 1, v;\n", WARPMAT_MISUSE, 0, false},
   };
   for (const Mistake& mistake : mistakes) {
     const Kernel kernel(kernel_text(mistake.body));

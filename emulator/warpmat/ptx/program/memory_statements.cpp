@@ -139,15 +139,17 @@ void FunctionResolver::store(const Match& match) {
     if (item.kind == Kind::name && item.offset == 0 && names_.find(item.text))
       register_class = std::max(register_class, class_of(named_register(item)));
   const bool mixed = has_several_types(items);
+  int width = 0;  // bits of the registers
   for (const syntax::Operand& item : items) {
     // A register wider than the type supplies its low bits; immediates and narrower registers use the type's class.
     const bool names_register =
         item.kind == Kind::name && item.offset == 0 && names_.find(item.text) && names_.find(item.text)->kind == Named::Kind::register_;
     Value value = names_register ? named_register(item) : source(item, type);
     if (!mixed) check_type(item, value, type);
-    if (names_register && bits_of(value) != bits_of(named_register(items.front().text == "_" ? item : items.front())) &&
-        items.front().offset == 0 && names_.find(items.front().text))
-      fail(item, "the registers of a vector have one width");
+    if (names_register) {
+      if (width != 0 && bits_of(value) != width) fail(item, "the registers of a vector have one width");
+      width = bits_of(value);
+    }
     if (bits_of(value) < type.bits || class_of(value) == RegisterClass::predicate)
       fail(item, fmt::format("'{}' has fewer than {} bits", item.text, type.bits));
     if (class_of(value) != register_class) {
