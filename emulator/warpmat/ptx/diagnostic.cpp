@@ -12,7 +12,10 @@ namespace {
 
 std::string join(const std::vector<Diagnostic>& errors) {
   std::string text;
-  for (const Diagnostic& error : errors) text += (text.empty() ? "" : "\n") + error.format("ptx");
+  for (const Diagnostic& error : errors) {
+    if (!text.empty()) text += '\n';
+    text += error.format("ptx");
+  }
   return text;
 }
 
