@@ -127,7 +127,7 @@ void add_video_cases(const Match& match, const std::string& opcode, std::vector<
     bool fits = true;
     for (std::size_t i = 0; i < 4; ++i) {
       made.before.emplace_back(selection.before[i]);
-      made.behind.push_back(selection.behind[i].empty() ? "" : "." + std::string(selection.behind[i]));
+      made.behind.push_back(selection.behind[i].empty() ? "" : fmt::format(".{}", selection.behind[i]));
       if (!selection.behind[i].empty()) fits = fits && catalogue::set_selector(video, match, static_cast<int>(i), selection.behind[i]);
       if (!selection.before[i].empty()) fits = fits && catalogue::negate_operand(video, match, static_cast<int>(i));
     }

@@ -58,7 +58,8 @@ std::string code_of(std::string_view text) {
     if (text.substr(i).starts_with("//")) end = end_of("\n", i);
     if (text.substr(i).starts_with("/*")) end = end_of("*/", i + 2);
     if (text[i] == '"') {
-      for (end = i + 1; end < text.size() && text[end] != '"' && text[end] != '\n';) end += text[end] == '\\' ? 2 : 1;
+      for (end = i + 1; end < text.size() && text[end] != '"' && text[end] != '\n';)
+        end += text[end] == '\\' ? std::size_t{2} : std::size_t{1};
       ++end;
     }
     if (end == i) continue;
