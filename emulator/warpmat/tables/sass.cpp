@@ -41,7 +41,7 @@ std::optional<std::string> type_suffix(const Form& form, const Lowering& lowerin
       if (a == Format::f16) return format_text(".{}", upper(d));
       if (a == Format::bf16 || a == Format::tf32) return format_text(".{}.{}", upper(d), upper(a));
       return format_text(".{}.{}.{}", upper(d), upper(a), upper(b));
-    case Semantics::integer_dot: return "." + upper(a) + "." + upper(b) + (form.satfinite ? ".SAT" : "");
+    case Semantics::integer_dot: return format_text(".{}.{}{}", upper(a), upper(b), form.satfinite ? ".SAT" : "");
     case Semantics::bit_dot: return form.bit_operation == BitOperation::bit_xor ? ".XOR.POPC" : ".AND.POPC";
     case Semantics::f64_chain: return rounding_suffix(form.rounding);
     default: return std::nullopt;
