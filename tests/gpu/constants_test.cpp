@@ -86,7 +86,8 @@ TEST_CASE("the immediates that ptxas stores for instructions with constant opera
     const std::string name = fmt::format("k{}", i);
     const auto words = emulator.run(name, {}, tuples * results * lane_count);
     for (const auto& [offset, word] : stored.at(name)) {
-      const std::uint64_t computed = words.at(static_cast<std::size_t>(offset) / word_bytes) >> static_cast<unsigned>(offset % word_bytes * 8);
+      const auto at = static_cast<std::size_t>(offset);
+      const std::uint64_t computed = words.at(at / word_bytes) >> (at % word_bytes * 8);
       ++compared;
       if (static_cast<std::uint32_t>(computed) == word) continue;
       ++different;

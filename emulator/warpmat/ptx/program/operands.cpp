@@ -136,7 +136,9 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
     fail(operand, fmt::format("{} {}", operand.text, *rule));
   const std::string& opcode = statement_->opcode;
   const bool converts = opcode.starts_with("cvt.") && opcode.find(".f") == std::string::npos && opcode.find(".bf") == std::string::npos;
-  const bool reads = opcode.starts_with("mov.") || converts;
+  // A vector that st stores may list it, too (ptxas 13.0).
+  const bool stored_in_vector = opcode.starts_with("st.") && statement_->operands.size() > 1 && this->operand(1).kind == Kind::vector;
+  const bool reads = opcode.starts_with("mov.") || converts || stored_in_vector;
   if (!reads || type.type_class == ValueType::Class::floating || special.elements)
     fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", statement_->opcode, operand.text, special.bits,
                               special.elements ? "one of its elements, .x .y .z .w," : "that"));
@@ -276,8 +278,7 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
     case Named::Kind::local:
       return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local, named->parameter};
     case Named::Kind::shared: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::shared};
-    case Named::Kind::module:
-      return {address_of(base, *named, RegisterClass::wide), operand.offset, draft_.symbols.space(named->index)};
+    case Named::Kind::module: return {address_of(base, *named, RegisterClass::wide), operand.offset, draft_.symbols.space(named->index)};
     case Named::Kind::parameter: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::param};
     case Named::Kind::function: break;
   }
