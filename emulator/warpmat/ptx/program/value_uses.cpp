@@ -161,7 +161,8 @@ void ValueUses::link(const std::vector<int>& blocks) {
   }
   for (const auto& [value, operation] : last) {
     const std::vector<int>& next = blocks_[static_cast<std::size_t>(blocks.back())].next;
-    if (std::ranges::any_of(next, [&](int to) { return live_in_[static_cast<std::size_t>(to)][static_cast<std::size_t>(value)]; }))
+    const auto index = static_cast<std::size_t>(value);
+    if (std::ranges::any_of(next, [&](int to) { return live_in_[static_cast<std::size_t>(to)][index]; }))
       uses_[static_cast<std::size_t>(operation)].push_back({-1, -1});
   }
   regions_.push_back(std::move(operations));
