@@ -208,7 +208,7 @@ TEST_CASE("every f16 and every bf16, as an element of A and of B, is read as the
     Product product(mma);
     std::vector<std::uint32_t> expected;
     for (const float number : floats_of(format)) expected.push_back(result_bits(number));
-    for_each_way([&](const Way& way, const std::string& what) {
+    for_each_way([&, one = one](const Way& way, const std::string& what) {
       CAPTURE(mma.form().opcode);
       Tally tally;
       try_all_codes(tally, product, way, what, one, expected);

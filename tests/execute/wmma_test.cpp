@@ -155,11 +155,12 @@ const CardPlaces& card_places(char matrix, const Shape& shape, Format format) {
   if (!is_new) return found->second;
   const auto m = std::ranges::find(measured(), opcode, &Measured::opcode);
   REQUIRE(m != measured().end());
+  CardPlaces& places = found->second;
   for_each_place(moved(*find_form(opcode)), *m, [&](std::size_t lane, std::size_t reg, std::size_t i, std::uint32_t number) {
     const int line = static_cast<int>(number / *m->stride), in_line = static_cast<int>(number % *m->stride);
-    found->second.try_emplace(column_major ? std::pair(in_line, line) : std::pair(line, in_line), CardPlace{lane, reg, i});
+    places.try_emplace(column_major ? std::pair(in_line, line) : std::pair(line, in_line), CardPlace{lane, reg, i});
   });
-  return found->second;
+  return places;
 }
 
 std::uint64_t card_element(const Form& form, FormRegisters& registers, OperandName operand, int row, int column) {
