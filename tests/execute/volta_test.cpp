@@ -94,7 +94,8 @@ TEST_CASE("m8n8k4 of f16 on sm_90 is what the f32 cores compute") {
         for (int lane = 0; lane < 32; ++lane)
           for (int i = 0; i < 8; ++i) {
             const int q = lane / 4 % 4;
-            const auto [r, s] = c_position(d_f32, lane, i);
+            const Position at = c_position(d_f32, lane, i);
+            const int r = at.row, s = at.column;
             const auto x = [&](int k) { return a[q][r][k]; };
             const auto y = [&](int k) { return b[q][k][s]; };
             const float start = c[q][r][s];
