@@ -176,17 +176,17 @@ TEST_CASE("64-bit elements fill 64-bit registers, of which an operand has two wo
 TEST_CASE("accumulators of more than eight columns: further registers, no column twice") {
   for (const int bits : {16, 32, 64})
     for (const int n : {8, 16, 64, 256}) {
-      const Fragment c = fragment_c({16, n, 16}, bits);
+      const Fragment accumulators = fragment_c({16, n, 16}, bits);
       CAPTURE(bits, n);
-      CHECK(c.rows() == 16);
-      CHECK(c.columns() == n);
-      CHECK(c.registers() * c.elements_per_register() * 32 == 16 * n);
+      CHECK(accumulators.rows() == 16);
+      CHECK(accumulators.columns() == n);
+      CHECK(accumulators.registers() * accumulators.elements_per_register() * 32 == 16 * n);
       std::set<std::tuple<int, int, int>> places;
       for (int row = 0; row < 16; ++row)
         for (int column = 0; column < n; ++column) {
-          const Place place = c.place({row, column});
+          const Place place = accumulators.place({row, column});
           CHECK(places.emplace(place.lane, place.reg, place.bit).second);
-          CHECK(c.element(place) == Element{row, column});
+          CHECK(accumulators.element(place) == Element{row, column});
         }
     }
 }
