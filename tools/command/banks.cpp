@@ -57,16 +57,15 @@ std::string banks(const Options& options) {
 
 }  // namespace
 
-void add_banks(CLI::App& app) {
+void add_banks(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* const command = app.add_subcommand("banks", "Count the bank conflicts of shared memory and the sectors of global memory");
-  add_launch_flags(*command, options->flags);
-  command->add_option("--line", options->line, "Draw the worst execution of this line: phases and what they ask of 32 banks")
-      ->type_name("N");
-  command->add_option("--format", options->format, "text, json, or with --line svg (default: text)")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json", "svg"}).description(""));
-  command->footer(
+  const Command command = app.add_subcommand("banks", "Count the bank conflicts of shared memory and the sectors of global memory");
+  add_launch_flags(command, options->flags);
+  command.add_option("--line", options->line, "Draw the worst execution of this line: phases and what they ask of 32 banks").type_name("N");
+  command.add_option("--format", options->format, "text, json, or with --line svg (default: text)")
+      .type_name("FORMAT")
+      .one_of({"text", "json", "svg"});
+  command.footer(
       "FILE is what 'warpmat launch' takes; or a list of statements as for 'warpmat run', which one warp executes with registers that are "
       "zero.\n"
       "A wavefront takes one word of four bytes from each of 32 banks. 'least' is what the same statements took without conflicts. 'rule' "
@@ -80,7 +79,7 @@ void add_banks(CLI::App& app) {
       "  warpmat banks launch.json --line 42\n"
       "  warpmat banks transpose.ptx --target sm_90 --grid 4 --block 256 --buffer x=x.npy --buffer y=zeros:4096 --param x --param y "
       "--format json");
-  command->callback([options] { fmt::print("{}", banks(*options)); });
+  command.callback([options] { fmt::print("{}", banks(*options)); });
 }
 
 }  // namespace warpmat

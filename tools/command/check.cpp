@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "tools/command_line/label_flags.h"
 #include "tools/report/evidence_line.h"
-#include "tools/report/label_flags.h"
 #include "tools/report/program_warnings.h"
 #include "tools/report/ptx_file.h"
 
@@ -98,8 +98,7 @@ void check(const Options& options) {
                  options.target.empty() ? "the module's target" : options.target);
       return;
     }
-    if (options.assembler)
-      throw CLI::ValidationError("--assembler", "is for modules: the statements of a list are executed one by one, as they stand");
+    if (options.assembler) refuse_option("--assembler", "is for modules: the statements of a list are executed one by one, as they stand");
     const Program program = parse(text, options.target);
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
     report_labels(options, program.target->name, labelled(program));
@@ -107,23 +106,23 @@ void check(const Options& options) {
     fmt::print("{}: {} {}, no errors for {}\n", name, statements, statements == 1 ? "statement" : "statements", program.target->name);
   } catch (const SyntaxError& e) {
     print_errors(e.errors, name, options.all_errors);
-    throw CLI::RuntimeError(1);
+    exit_with(1);
   }
 }
 
 }  // namespace
 
-void add_check(CLI::App& app) {
+void add_check(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("check", "Report every error of a program or a module");
-  command->add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")
-      ->required();
-  command->add_option("--target", options->target, "The target to judge for; else the file's own .target");
-  command->add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
-  command->add_flag("--assembler", options->assembler,
-                    "Of a module: list by line what ptxas computes itself and which sums it fuses (docs/assembler.md)");
-  add_label_flags(*command, options->labels);
-  command->footer(
+  const Command command = app.add_subcommand("check", "Report every error of a program or a module");
+  command.add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")
+      .required();
+  command.add_option("--target", options->target, "The target to judge for; else the file's own .target");
+  command.add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
+  command.add_flag("--assembler", options->assembler,
+                   "Of a module: list by line what ptxas computes itself and which sums it fuses (docs/assembler.md)");
+  add_label_flags(command, options->labels);
+  command.footer(
       "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"
       "Probable mistakes are warnings: registers of an operand that nothing writes beside some that are written, selectors and ids that "
       "will\n"
@@ -134,7 +133,7 @@ void add_check(CLI::App& app) {
       "  warpmat check kernel.ptx\n"
       "  warpmat check kernel.ptx --target sm_80\n"
       "  warpmat check kernel.ptx --assembler");
-  command->callback([options] { check(*options); });
+  command.callback([options] { check(*options); });
 }
 
 }  // namespace warpmat

@@ -13,9 +13,9 @@
 #include "commands.h"
 #include "exec_run.h"
 #include "run_report.h"
+#include "tools/command_line/execution_flags.h"
+#include "tools/command_line/label_flags.h"
 #include "tools/report/element_array.h"
-#include "tools/report/execution_flags.h"
-#include "tools/report/label_flags.h"
 #include "tools/report/npy.h"
 #include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
@@ -162,7 +162,7 @@ class Chunk {
   Batch batch_;
 };
 
-void exec(const ExecOptions& options, const CLI::App& command) {
+void exec(const ExecOptions& options, const Command& command) {
   refuse_file(options.operands.opcode);
   if (options.operands.opcode.starts_with("wgmma.")) return exec_wgmma(options, command);
   if (options.wgmma != WgmmaOptions())
@@ -204,25 +204,25 @@ Examples:
 
 }  // namespace
 
-void add_exec(CLI::App& app) {
+void add_exec(Command app) {
   constexpr unsigned max_jobs = 1024;
-  CLI::App* const command = app.add_subcommand("exec", "Execute one instruction on many warps, from and to .npy files");
+  const Command command = app.add_subcommand("exec", "Execute one instruction on many warps, from and to .npy files");
   const auto options = std::make_shared<ExecOptions>();
-  add_operand_options(*command, options->operands);
-  add_wgmma_options(*command, options->wgmma);
-  command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...")->required()->type_name("T");
-  command->add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
-      ->type_name("{registers,matrix,bits}")
-      ->check(CLI::IsMember({"registers", "matrix", "bits"}).description(""));
-  add_execution_flags(*command, options->execution);
-  add_label_flags(*command, options->labels);
-  add_report_option(*command, options->report);
+  add_operand_options(command, options->operands);
+  add_wgmma_options(command, options->wgmma);
+  command.add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...").required().type_name("T");
+  command.add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
+      .type_name("{registers,matrix,bits}")
+      .one_of({"registers", "matrix", "bits"});
+  add_execution_flags(command, options->execution);
+  add_label_flags(command, options->labels);
+  add_report_option(command, options->report);
   options->jobs = std::max(1u, std::thread::hardware_concurrency());
-  command->add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, max_jobs));
-  command->footer(introduction + dtype_help() + examples);
-  command->callback([options, command] { exec(*options, *command); });
+  command.add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
+      .type_name("N")
+      .range(1u, max_jobs);
+  command.footer(introduction + dtype_help() + examples);
+  command.callback([options, command] { exec(*options, command); });
 }
 
 }  // namespace warpmat

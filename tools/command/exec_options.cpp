@@ -82,19 +82,19 @@ std::string matrix_choice(const FileRole& file) {
 
 }  // namespace
 
-void add_operand_options(CLI::App& command, OperandOptions& options) {
-  command.add_option("OPCODE", options.opcode, "The instruction with its qualifiers; 'warpmat list' shows all")->required();
+void add_operand_options(Command command, OperandOptions& options) {
+  command.add_option("OPCODE", options.opcode, "The instruction with its qualifiers; 'warpmat list' shows all").required();
   for (const std::string& option : file_options()) {
     const std::string text = option == sparse_a_option
                                  ? "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed"
                                  : description(file_uses().at(option));
-    command.add_option("--" + option, options.paths[option], text)->type_name("FILE.npy");
+    command.add_option("--" + option, options.paths[option], text).type_name("FILE.npy");
   }
   for (const NumberRole& number : number_roles())
     command
         .add_option("--" + number.option, options.numbers[number.option],
                     fmt::format("A number, for forms with operand {} (default: 0)", name(number.operand)))
-        ->type_name("N");
+        .type_name("N");
 }
 
 std::vector<FileRole> checked_roles(const Form& form, const OperandOptions& options, bool with_result) {

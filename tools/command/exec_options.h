@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 #include "exec_files.h"
 
@@ -37,7 +37,7 @@ struct OperandOptions {
 };
 
 /// Adds OPCODE and an option for each operand that any form has. `options` must outlive the parsing.
-void add_operand_options(CLI::App& command, OperandOptions& options);
+void add_operand_options(Command command, OperandOptions& options);
 
 /// The roles of `form`, after checking that exactly their options were given. Written files count only `with_result`.
 std::vector<FileRole> checked_roles(const Form& form, const OperandOptions& options, bool with_result);

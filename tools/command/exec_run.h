@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 #include "exec_options.h"
 #include "tools/report/evidence_line.h"
@@ -41,10 +41,10 @@ struct ExecOptions {
 };
 
 /// Adds the options of WgmmaOptions. `options` must outlive the parsing.
-void add_wgmma_options(CLI::App& command, WgmmaOptions& options);
+void add_wgmma_options(Command command, WgmmaOptions& options);
 
 /// `warpmat exec wgmma.mma_async...`
-void exec_wgmma(const ExecOptions& options, const CLI::App& command);
+void exec_wgmma(const ExecOptions& options, const Command& command);
 
 /// The number of cases per chunk, for `cases` cases of `bytes` bytes in all: few enough to stay in a thread's cache and to give every
 /// thread work.

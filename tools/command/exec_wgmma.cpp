@@ -344,22 +344,20 @@ Wgmma instruction_of(const ExecOptions& options) {
 
 }  // namespace
 
-void add_wgmma_options(CLI::App& command, WgmmaOptions& options) {
+void add_wgmma_options(Command command, WgmmaOptions& options) {
   for (const auto& [matrix, text] : {std::pair("a", &options.a_descriptor), std::pair("b", &options.b_descriptor)})
     command
         .add_option(fmt::format("--{}-descriptor", matrix), *text,
                     fmt::format("of wgmma: where {} lies in --shared: a matrix descriptor, or uint64 [cases]", matrix))
-        ->type_name("N|FILE.npy");
-  command.add_option("--scale-d", options.scale_d, "of wgmma: 0 for A*B, 1 for A*B+D (default: 1)")
-      ->type_name("{0,1}")
-      ->check(CLI::Range(0, 1).description(""));
+        .type_name("N|FILE.npy");
+  command.add_option("--scale-d", options.scale_d, "of wgmma: 0 for A*B, 1 for A*B+D (default: 1)").type_name("{0,1}").range(0, 1, true);
   command.add_flag("--negate-a", options.negate_a, "of wgmma: imm-scale-a is -1");
   command.add_flag("--negate-b", options.negate_b, "of wgmma: imm-scale-b is -1");
   command.add_flag("--transpose-a", options.transpose_a, "of wgmma: imm-trans-a is 1, A is MN-major");
   command.add_flag("--transpose-b", options.transpose_b, "of wgmma: imm-trans-b is 1, B is MN-major");
 }
 
-void exec_wgmma(const ExecOptions& options, const CLI::App& command) {
+void exec_wgmma(const ExecOptions& options, const Command& command) {
   const Wgmma instruction = instruction_of(options);
   if (!options.report.empty()) check_output_place(options.report);
   const std::vector<Labelled> labels{labelled(instruction.form())};

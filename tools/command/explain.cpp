@@ -17,8 +17,8 @@
 #include "commands.h"
 #include "exec_options.h"
 #include "gpu/runners/statement_arguments.h"
+#include "tools/command_line/execution_flags.h"
 #include "tools/report/element_source.h"
-#include "tools/report/execution_flags.h"
 #include "tools/report/explanation_json.h"
 #include "tools/report/explanation_pair.h"
 #include "tools/report/explanation_text.h"
@@ -239,37 +239,36 @@ Examples:
 
 }  // namespace
 
-void add_explain(CLI::App& app) {
-  CLI::App* const command = app.add_subcommand("explain", "Explain one element of a result step by step");
+void add_explain(Command app) {
+  const Command command = app.add_subcommand("explain", "Explain one element of a result step by step");
   const auto options = std::make_shared<Options>();
-  add_operand_options(*command, options->operands);
-  command->add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own")
-      ->type_name("T");
-  command->add_option("--against", options->against, "Another target, f32, or a model such as table:fraction_bits=24, to show beside it")
-      ->type_name("T");
-  command->add_option("--statement", options->statement, "Of a program: which matrix instruction, 0 or mma.0 (default: the first)")
-      ->type_name("NAME");
-  command->add_option("--in", options->in, "Of a program: PLACE=SOURCE as for 'warpmat run'; may be repeated")->allow_extra_args(false);
-  command->add_option("--layout", options->layouts, "Of a program: NAME=LAYOUT as for 'warpmat run'; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("TEXT");
-  command->add_option("--case", options->which, "Which case of the files (default: 0)")->type_name("N");
-  CLI::Option* const row = command->add_option("--row", options->row, "With --column: this element of the result")->type_name("I");
-  CLI::Option* const column = command->add_option("--column", options->column, "With --row: this element of the result")->type_name("J");
-  command->add_option("--matrix", options->matrix, "With --row: in which of several matrices (default: 0)")->needs(row)->type_name("Q");
-  CLI::Option* const lane = command->add_option("--lane", options->lane, "With --register: the elements that it holds")->type_name("L");
-  CLI::Option* const reg = command->add_option("--register", options->reg, "With --lane: the elements that it holds")->type_name("R");
-  row->needs(column)->excludes(lane);
-  column->needs(row);
-  lane->needs(reg);
-  reg->needs(lane);
-  CLI::Option* const json = command->add_flag("--json", options->json, "Print JSON in place of text");
-  command->add_option("--html", options->html, "Write a page that needs nothing else in place of text")
-      ->excludes(json)
-      ->type_name("FILE.html");
-  add_execution_flags(*command, options->execution);
-  command->footer(footer);
-  command->callback([options] { explain_command(*options); });
+  add_operand_options(command, options->operands);
+  command.add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own").type_name("T");
+  command.add_option("--against", options->against, "Another target, f32, or a model such as table:fraction_bits=24, to show beside it")
+      .type_name("T");
+  command.add_option("--statement", options->statement, "Of a program: which matrix instruction, 0 or mma.0 (default: the first)")
+      .type_name("NAME");
+  command.add_option("--in", options->in, "Of a program: PLACE=SOURCE as for 'warpmat run'; may be repeated").allow_extra_args(false);
+  command.add_option("--layout", options->layouts, "Of a program: NAME=LAYOUT as for 'warpmat run'; may be repeated")
+      .allow_extra_args(false)
+      .type_name("TEXT");
+  command.add_option("--case", options->which, "Which case of the files (default: 0)").type_name("N");
+  const CommandOption row = command.add_option("--row", options->row, "With --column: this element of the result").type_name("I");
+  const CommandOption column = command.add_option("--column", options->column, "With --row: this element of the result").type_name("J");
+  command.add_option("--matrix", options->matrix, "With --row: in which of several matrices (default: 0)").needs(row).type_name("Q");
+  const CommandOption lane = command.add_option("--lane", options->lane, "With --register: the elements that it holds").type_name("L");
+  const CommandOption reg = command.add_option("--register", options->reg, "With --lane: the elements that it holds").type_name("R");
+  row.needs(column).excludes(lane);
+  column.needs(row);
+  lane.needs(reg);
+  reg.needs(lane);
+  const CommandOption json = command.add_flag("--json", options->json, "Print JSON in place of text");
+  command.add_option("--html", options->html, "Write a page that needs nothing else in place of text")
+      .excludes(json)
+      .type_name("FILE.html");
+  add_execution_flags(command, options->execution);
+  command.footer(footer);
+  command.callback([options] { explain_command(*options); });
 }
 
 }  // namespace warpmat

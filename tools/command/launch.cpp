@@ -15,11 +15,11 @@
 #include "commands.h"
 #include "launch_flags.h"
 #include "run_report.h"
+#include "tools/command_line/execution_flags.h"
+#include "tools/command_line/label_flags.h"
 #include "tools/report/bank_report.h"
 #include "tools/report/check_list.h"
 #include "tools/report/evidence_line.h"
-#include "tools/report/execution_flags.h"
-#include "tools/report/label_flags.h"
 #include "tools/report/launch_skeleton.h"
 #include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
@@ -68,7 +68,7 @@ void write_skeleton(const Options& options) {
   fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
 }
 
-void run_launch(const Options& options, const CLI::App& command) {
+void run_launch(const Options& options, const Command& command) {
   if (!options.init.empty()) return write_skeleton(options);
   LaunchDescription description = description_of(options.flags);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
@@ -98,26 +98,26 @@ void run_launch(const Options& options, const CLI::App& command) {
 
 }  // namespace
 
-void add_launch(CLI::App& app) {
+void add_launch(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("launch", "Execute a whole kernel: grid, blocks, warps, memory");
-  add_launch_flags(*command, options->flags);
-  command->add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--init", options->init, "Write a launch.json for the kernel, with its parameters to be filled in, and do not run it")
-      ->type_name("FILE.json");
-  command->add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core")->check(CLI::Range(0, 1024));
-  command->add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
+  const Command command = app.add_subcommand("launch", "Execute a whole kernel: grid, blocks, warps, memory");
+  add_launch_flags(command, options->flags);
+  command.add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
+      .allow_extra_args(false);
+  command.add_option("--init", options->init, "Write a launch.json for the kernel, with its parameters to be filled in, and do not run it")
+      .type_name("FILE.json");
+  command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
+  command.add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
   command
-      ->add_option(
+      .add_option(
           "--check", options->checks,
           "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. And banks: bank conflicts by line, to "
           "standard error")
-      ->capture_default_str();
-  add_execution_flags(*command, options->launch.execution);
-  add_label_flags(*command, options->labels);
-  add_report_option(*command, options->report);
-  command->footer(
+      .capture_default_str();
+  add_execution_flags(command, options->launch.execution);
+  add_label_flags(command, options->labels);
+  add_report_option(command, options->report);
+  command.footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
       "A .cu file is compiled by nvcc for --target, sm_90a where there is none; NVCC_APPEND_FLAGS adds nvcc's options, CUDACXX names "
       "another nvcc.\n"
@@ -130,7 +130,7 @@ void add_launch(CLI::App& app) {
       "  warpmat launch gemm.cu --kernel gemm --init launch.json\n"
       "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"
       "                 --param s32:1000 --param f32:2.5 --param x --param y --out y=y.npy:float32");
-  command->callback([options, command] { run_launch(*options, *command); });
+  command.callback([options, command] { run_launch(*options, command); });
 }
 
 }  // namespace warpmat

@@ -13,22 +13,22 @@
 
 namespace warpmat {
 
-void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
-  command.add_option("FILE", flags.file, "launch.json, or a .ptx or .cu file with the options below")->required();
+void add_launch_flags(Command command, LaunchFlags& flags) {
+  command.add_option("FILE", flags.file, "launch.json, or a .ptx or .cu file with the options below").required();
   command.add_option("--kernel", flags.kernel, "The kernel's name, as in C++ or in PTX; may be left out where there is one");
   command.add_option("--grid", flags.grid, "Blocks: X, X,Y or X,Y,Z; x may stand for the comma");
   command.add_option("--block", flags.block, "Threads of a block: X, X,Y or X,Y,Z");
   command.add_option("--cluster", flags.cluster, "Blocks of a cluster: X, X,Y or X,Y,Z");
   command.add_option("--shared-bytes", flags.shared_bytes, "Dynamic shared memory");
-  command.add_option("--buffer", flags.buffers, "NAME=SOURCE: a buffer in global memory; may be repeated")->allow_extra_args(false);
+  command.add_option("--buffer", flags.buffers, "NAME=SOURCE: a buffer in global memory; may be repeated").allow_extra_args(false);
   command.add_option("--param", flags.params, "A parameter, in the entry's order: NAME[+OFFSET], TYPE:VALUE or bytes:HEX")
-      ->allow_extra_args(false);
+      .allow_extra_args(false);
   command.add_option("--target", flags.target, "The GPU to be, for example sm_90a; else the file's own .target");
-  command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as with ptxas")->capture_default_str();
+  command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as with ptxas").capture_default_str();
   command
       .add_option("--assembler", flags.assembler,
                   "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/assembler.md); rule: go by warpmat's rule")
-      ->check(CLI::IsMember({"ptxas", "rule"}));
+      .one_of({"ptxas", "rule"});
 }
 
 namespace {

@@ -2,10 +2,10 @@
 
 #include <warpmat/machine/launch.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+#include "tools/command_line/command.h"
 
 #include "tools/report/launch_description.h"
 
@@ -21,7 +21,7 @@ struct LaunchFlags {
 };
 
 /// Adds FILE and its options to `command`. `flags` must outlive the parsing.
-void add_launch_flags(CLI::App& command, LaunchFlags& flags);
+void add_launch_flags(Command command, LaunchFlags& flags);
 
 /// The description from launch.json, or from the options, a .ptx file and Triton's .json next to it.
 LaunchDescription description_of(const LaunchFlags& flags);

@@ -452,71 +452,69 @@ namespace {
 constexpr const char* tile_group = "Shared memory of wgmma";
 
 /// Adds the options for operand a or b of wgmma in shared memory.
-void add_tile_options(CLI::App& command, TileOptions& tile) {
-  CLI::Option_group& group =
-      *command.add_option_group(tile_group, "Where operand a or b of wgmma lies; compact where nothing else is said");
-  CLI::Option* const bits = group
-                                .add_option("--descriptor", tile.descriptor,
-                                            "The 64 bits of a matrix descriptor: what they say, and which byte each element is read from")
-                                ->type_name("BITS");
-  group.add_option("--major", tile.major, "k, or mn for a transposed operand of 16-bit elements (default k)")->type_name("k|mn");
-  for (CLI::Option* option :
-       {group.add_option("--swizzle", tile.swizzle, "none, 32, 64 or 128 bytes (default 128)")->type_name("BYTES"),
-        group.add_option("--start", tile.start, "Address in shared memory, a multiple of 16 (default 0)")->type_name("ADDRESS"),
-        group.add_option("--leading", tile.leading, "Leading byte offset")->type_name("BYTES"),
-        group.add_option("--stride", tile.stride, "Stride byte offset")->type_name("BYTES"),
-        group.add_option("--base-offset", tile.base_offset, "0 to 7")->type_name("N")})
-    option->excludes(bits);
+Command add_tile_options(Command command, TileOptions& tile) {
+  const Command group = command.add_option_group(tile_group, "Where operand a or b of wgmma lies; compact where nothing else is said");
+  const CommandOption bits = group
+                                 .add_option("--descriptor", tile.descriptor,
+                                             "The 64 bits of a matrix descriptor: what they say, and which byte each element is read from")
+                                 .type_name("BITS");
+  group.add_option("--major", tile.major, "k, or mn for a transposed operand of 16-bit elements (default k)").type_name("k|mn");
+  for (const CommandOption option :
+       {group.add_option("--swizzle", tile.swizzle, "none, 32, 64 or 128 bytes (default 128)").type_name("BYTES"),
+        group.add_option("--start", tile.start, "Address in shared memory, a multiple of 16 (default 0)").type_name("ADDRESS"),
+        group.add_option("--leading", tile.leading, "Leading byte offset").type_name("BYTES"),
+        group.add_option("--stride", tile.stride, "Stride byte offset").type_name("BYTES"),
+        group.add_option("--base-offset", tile.base_offset, "0 to 7").type_name("N")})
+    option.excludes(bits);
+  return group;
 }
 
 }  // namespace
 
-void add_layout(CLI::App& app) {
-  CLI::App* const command = app.add_subcommand("layout", "Print which lane and register hold which element of an operand, both ways");
+void add_layout(Command app) {
+  const Command command = app.add_subcommand("layout", "Print which lane and register hold which element of an operand, both ways");
   const auto options = std::make_shared<LayoutOptions>();
   command
-      ->add_option(
+      .add_option(
           "OPCODE", options->opcode,
           "The instruction: PTX with all qualifiers or some (mma.m16n8k32.e4m3), or SASS (HMMA.16816.F32); 'warpmat list' shows all")
-      ->required();
-  command->add_option("--operand", options->operand, "The operand, as PTX names it: d, a, b, c, e, scale-a, scale-b, r or p")
-      ->required()
-      ->type_name("NAME");
-  CLI::Option* const row = command->add_option("--row", options->row, "With --column: where this element lies")->type_name("I");
-  CLI::Option* const column = command->add_option("--column", options->column, "With --row: where this element lies")->type_name("J");
-  CLI::Option* const matrix =
-      command->add_option("--matrix", options->matrix, "With --row: in which of several matrices (default 0)")->type_name("Q");
-  CLI::Option* const lane = command->add_option("--lane", options->lane, "With --register: which elements it holds")->type_name("L");
-  CLI::Option* const reg = command->add_option("--register", options->reg, "With --lane: which elements it holds")->type_name("R");
-  row->needs(column)->excludes(lane);
-  column->needs(row);
-  matrix->needs(row);
-  lane->needs(reg);
-  reg->needs(lane);
-  command->add_option("--format", options->format, "text, json, csv, markdown, svg or latex (default: text)")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json", "csv", "markdown", "svg", "latex"}).description(""));
-  command->add_flag_callback(
+      .required();
+  command.add_option("--operand", options->operand, "The operand, as PTX names it: d, a, b, c, e, scale-a, scale-b, r or p")
+      .required()
+      .type_name("NAME");
+  const CommandOption row = command.add_option("--row", options->row, "With --column: where this element lies").type_name("I");
+  const CommandOption column = command.add_option("--column", options->column, "With --row: where this element lies").type_name("J");
+  const CommandOption matrix =
+      command.add_option("--matrix", options->matrix, "With --row: in which of several matrices (default 0)").type_name("Q");
+  const CommandOption lane = command.add_option("--lane", options->lane, "With --register: which elements it holds").type_name("L");
+  const CommandOption reg = command.add_option("--register", options->reg, "With --lane: which elements it holds").type_name("R");
+  row.needs(column).excludes(lane);
+  column.needs(row);
+  matrix.needs(row);
+  lane.needs(reg);
+  reg.needs(lane);
+  command.add_option("--format", options->format, "text, json, csv, markdown, svg or latex (default: text)")
+      .type_name("FORMAT")
+      .one_of({"text", "json", "csv", "markdown", "svg", "latex"});
+  command.add_flag_callback(
       "--json", [options] { options->format = "json"; }, "The same as --format json");
   const std::map<std::string, GridColour> colours{{"lane", GridColour::lane}, {"register", GridColour::reg}};
-  command->add_option("--colour,--color", options->colour, "What a colour means in svg and latex: lane or register (default: lane)")
-      ->transform(CLI::CheckedTransformer(colours).description(""))
-      ->type_name("{lane,register}");
-  command->add_flag("--by-address", options->by_address,
-                    "With --format svg, of wgmma: shared memory in the order of its addresses, 16 bytes a cell");
+  command.add_choice("--colour,--color", options->colour, colours, "What a colour means in svg and latex: lane or register (default: lane)")
+      .type_name("{lane,register}");
+  command.add_flag("--by-address", options->by_address,
+                   "With --format svg, of wgmma: shared memory in the order of its addresses, 16 bytes a cell");
   for (const auto& [option, flag, what] :
        {std::tuple{"--formulas", &options->formulas, "lane, register and bit from row and column, and back, in C"},
         std::tuple{"--cute", &options->cute, "the layout of threads and values as CuTe writes it"},
         std::tuple{"--linear-layout", &options->linear_layout, "the layout as Triton's LinearLayout"}})
-    command->add_flag(option, *flag, fmt::format("Print {}", what))->excludes(row)->excludes(lane);
-  command->add_option("--warp", options->warp, "With --lane, of wgmma: the warp of the warpgroup, 0 to 3 (default 0)")
-      ->type_name("W")
-      ->needs(lane);
-  add_tile_options(*command, options->tile);
-  command->footer(footer);
-  command->callback([options, command] {
-    const auto group = command->get_option_group(tile_group);
-    options->tile.given = std::ranges::any_of(group->get_options(), [](const CLI::Option* option) { return option->count() != 0; });
+    command.add_flag(option, *flag, fmt::format("Print {}", what)).excludes(row).excludes(lane);
+  command.add_option("--warp", options->warp, "With --lane, of wgmma: the warp of the warpgroup, 0 to 3 (default 0)")
+      .type_name("W")
+      .needs(lane);
+  const Command tile = add_tile_options(command, options->tile);
+  command.footer(footer);
+  command.callback([options, tile] {
+    options->tile.given = !tile.given().empty();
     fmt::print("{}", layout(*options));
   });
 }

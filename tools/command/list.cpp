@@ -329,18 +329,18 @@ Examples:
 
 }  // namespace
 
-void add_list(CLI::App& app) {
-  CLI::App* const command = app.add_subcommand("list", "List every form: what it needs, its operands, and how its bits are known");
+void add_list(Command app) {
+  const Command command = app.add_subcommand("list", "List every form: what it needs, its operands, and how its bits are known");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILTER", options->filters,
-                      "Only instructions with this in their name, in PTX or SASS: a regular expression; of several all match");
-  command->add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
-      ->type_name("T");
-  command->add_flag("--json", options->json, "Print JSON instead of a table");
-  command->add_flag("--scalar", options->scalar, "The scalar and machine instructions instead: add, cvt, ld, shfl, ...");
-  command->add_flag("--approximate", options->approximate, "Of those the approximate ones alone: ex2.approx, div.full, ...");
-  command->footer(footer());
-  command->callback([options] { list(*options); });
+  command.add_option("FILTER", options->filters,
+                     "Only instructions with this in their name, in PTX or SASS: a regular expression; of several all match");
+  command.add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
+      .type_name("T");
+  command.add_flag("--json", options->json, "Print JSON instead of a table");
+  command.add_flag("--scalar", options->scalar, "The scalar and machine instructions instead: add, cvt, ld, shfl, ...");
+  command.add_flag("--approximate", options->approximate, "Of those the approximate ones alone: ex2.approx, div.full, ...");
+  command.footer(footer());
+  command.callback([options] { list(*options); });
 }
 
 }  // namespace warpmat

@@ -10,10 +10,10 @@
 
 namespace {
 
-void add_completion(CLI::App& app) {
+void add_completion(warpmat::Command app) {
   warpmat::add_completion(app, "warpmat");
 }
-void add_man(CLI::App& app) {
+void add_man(warpmat::Command app) {
   warpmat::add_man(app, "warpmat");
 }
 
@@ -34,10 +34,10 @@ constexpr warpmat::AddSubcommand commands[] = {
 };
 
 /// The laboratory's subcommands as a group of their own in the help.
-void add_laboratory(CLI::App& app) {
+void add_laboratory(warpmat::Command app) {
   for (const warpmat::LabCommand& command : warpmat::lab_commands)
-    app.add_subcommand(command.name, command.summary)
-        ->group("For maintainers, by warpmat-lab: what compares warpmat with GPUs and keeps its tables");
+    app.add_subcommand(command.name, command.summary,
+                       "For maintainers, by warpmat-lab: what compares warpmat with GPUs and keeps its tables");
 }
 
 /// Whether warpmat-lab is to run the command line: one of its subcommands, or the completion of such a one's arguments.

@@ -63,16 +63,16 @@ void write_project(const fs::path& directory, std::span<const EmbeddedFile> file
 
 }  // namespace
 
-void add_new(CLI::App& app) {
+void add_new(Command app) {
   struct Options {
     std::string directory;
     bool cuda = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("new", "Write a project with unit tests of kernels, to begin with");
-  command->add_option("DIRECTORY", options->directory, "Where it goes: a directory that does not exist, or is empty")->required();
-  command->add_flag("--cuda", options->cuda, "With a kernel in CUDA C++, which nvcc compiles to PTX, and its test");
-  command->footer(
+  const Command command = app.add_subcommand("new", "Write a project with unit tests of kernels, to begin with");
+  command.add_option("DIRECTORY", options->directory, "Where it goes: a directory that does not exist, or is empty").required();
+  command.add_flag("--cuda", options->cuda, "With a kernel in CUDA C++, which nvcc compiles to PTX, and its test");
+  command.footer(
       "The project has tests with Catch2 (2.13 or 3), a CMakeLists.txt that finds an installed warpmat, and a file for continuous\n"
       "integration. The commands that build and run it are printed; of a warpmat that was built and not installed they install it first,\n"
       "into its build folder.\n"
@@ -80,7 +80,7 @@ void add_new(CLI::App& app) {
       "Examples:\n"
       "  warpmat new kernel_tests\n"
       "  warpmat new --cuda kernel_tests");
-  command->callback([options] { write_project(options->directory, options->cuda ? new_cuda_files() : new_files()); });
+  command.callback([options] { write_project(options->directory, options->cuda ? new_cuda_files() : new_files()); });
 }
 
 }  // namespace warpmat

@@ -11,11 +11,11 @@
 
 #include "commands.h"
 #include "run_report.h"
+#include "tools/command_line/execution_flags.h"
+#include "tools/command_line/label_flags.h"
 #include "tools/report/element_source.h"
 #include "tools/report/evidence_line.h"
-#include "tools/report/execution_flags.h"
 #include "tools/report/expectation.h"
-#include "tools/report/label_flags.h"
 #include "tools/report/npy.h"
 #include "tools/report/output_file.h"
 #include "tools/report/program_warnings.h"
@@ -80,7 +80,7 @@ std::map<std::string, std::uint64_t> opcode_counts(const Program& program) {
   return counts;
 }
 
-void run_program(const Options& options, const CLI::App& command) {
+void run_program(const Options& options, const Command& command) {
   Session session(session_options(options), options.target);
   const auto instructions = labelled(session.program);
   const std::vector<Assignment> outputs = assignments(session.program, options.out, "out", "FILE.npy", session.layouts);
@@ -108,7 +108,7 @@ void run_program(const Options& options, const CLI::App& command) {
       fmt::print(stderr, "explain: warpmat explain {}{}\n", session_text(session_options(options), options.target), element);
     wrong = wrong || !text.empty();
   }
-  if (wrong) throw CLI::RuntimeError(1);
+  if (wrong) exit_with(1);
 }
 
 std::string footer() {
@@ -122,35 +122,35 @@ std::string footer() {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
+void add_run(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Execute a program on one warp");
-  command->add_option("FILE", options->file, "PTX statements, with or without .version, .target, .reg and .shared")->required();
-  command->add_option("--target", options->target, "The GPU to be, for example sm_80 or sm_90a; else the file's own .target");
-  command->add_option("--in", options->in, "PLACE=SOURCE: fill a place before the run; may be repeated")->allow_extra_args(false);
-  command->add_option("--print", options->print, "PLACE: print a place after the run; may be repeated")->allow_extra_args(false);
-  command->add_option("--out", options->out, "PLACE=FILE.npy: write a place after the run, - to standard output; may be repeated")
-      ->allow_extra_args(false);
+  const Command command = app.add_subcommand("run", "Execute a program on one warp");
+  command.add_option("FILE", options->file, "PTX statements, with or without .version, .target, .reg and .shared").required();
+  command.add_option("--target", options->target, "The GPU to be, for example sm_80 or sm_90a; else the file's own .target");
+  command.add_option("--in", options->in, "PLACE=SOURCE: fill a place before the run; may be repeated").allow_extra_args(false);
+  command.add_option("--print", options->print, "PLACE: print a place after the run; may be repeated").allow_extra_args(false);
+  command.add_option("--out", options->out, "PLACE=FILE.npy: write a place after the run, - to standard output; may be repeated")
+      .allow_extra_args(false);
   command
-      ->add_option(
+      .add_option(
           "--expect", options->expect,
           "PLACE=FILE.npy[:TOLERANCE]: compare a place after the run, and end with status 1 where it differs by more than TOLERANCE "
           "(0.01, or 2ulp: units in the last place; default: not at all); may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--versus", options->versus, "Run as this GPU too, and say how the places of --print, or all results, differ")
-      ->type_name("T");
+      .allow_extra_args(false);
+  command.add_option("--versus", options->versus, "Run as this GPU too, and say how the places of --print, or all results, differ")
+      .type_name("T");
   command
-      ->add_option("--layout", options->layouts,
-                   "NAME=LAYOUT: how a matrix lies in a shared variable: rows, padded<ROW_BYTES> or swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>, "
-                   "CuTe's on byte addresses; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--shared-bytes", options->shared_bytes, "Shared memory beyond the program's variables: this many bytes in all")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
-  add_execution_flags(*command, options->execution);
-  add_label_flags(*command, options->labels);
-  add_report_option(*command, options->report);
-  command->footer(footer);
-  command->callback([options, command] { run_program(*options, *command); });
+      .add_option("--layout", options->layouts,
+                  "NAME=LAYOUT: how a matrix lies in a shared variable: rows, padded<ROW_BYTES> or swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>, "
+                  "CuTe's on byte addresses; may be repeated")
+      .allow_extra_args(false);
+  command.add_option("--shared-bytes", options->shared_bytes, "Shared memory beyond the program's variables: this many bytes in all")
+      .range(std::size_t{0}, std::size_t{1} << 30);
+  add_execution_flags(command, options->execution);
+  add_label_flags(command, options->labels);
+  add_report_option(command, options->report);
+  command.footer(footer());
+  command.callback([options, command] { run_program(*options, command); });
 }
 
 }  // namespace warpmat

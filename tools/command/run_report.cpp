@@ -33,10 +33,9 @@ Json instruction_json(const std::string& opcode, std::uint64_t executed, const T
 }
 
 /// The options that were given, with their values.
-Json options_json(const CLI::App& command) {
+Json options_json(const Command& command) {
   Json json = Json::object();
-  for (const CLI::Option* option : command.get_options())
-    if (option->count() > 0) json[option->get_name()] = option->results();
+  for (const auto& [name, values] : command.given()) json[name] = values;
   return json;
 }
 
@@ -51,19 +50,19 @@ void OpcodeCounts::access(const machine::AccessEvent& event) {
   if (next_ != nullptr) next_->access(event);
 }
 
-void add_report_option(CLI::App& command, std::string& path) {
+void add_report_option(Command command, std::string& path) {
   command
       .add_option("--report", path, "Write what ran as JSON: each instruction, how often, its machine instructions, how its bits are known")
-      ->type_name("FILE.json");
+      .type_name("FILE.json");
 }
 
-void write_report(const std::string& path, const CLI::App& command, std::string_view target, const std::vector<Labelled>& all,
+void write_report(const std::string& path, const Command& command, std::string_view target, const std::vector<Labelled>& all,
                   const std::map<std::string, std::uint64_t>& counts) {
   if (path.empty()) return;
   Json instructions = Json::array();
   for (const auto& [opcode, executed] : counts) instructions.push_back(instruction_json(opcode, executed, warpmat::target(target), all));
   const Json json{{"warpmat", version()},
-                  {"command", command.get_name()},
+                  {"command", command.name()},
                   {"target", target},
                   {"options", options_json(command)},
                   {"instructions", std::move(instructions)}};

@@ -2,12 +2,12 @@
 
 #include <warpmat/machine/observer.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+#include "tools/command_line/command.h"
 
 #include "tools/report/evidence_line.h"
 
@@ -30,11 +30,11 @@ class OpcodeCounts : public machine::Observer {
 };
 
 /// Adds --report, which sets `path`. `path` must outlive the parsing.
-void add_report_option(CLI::App& command, std::string& path);
+void add_report_option(Command command, std::string& path);
 
 /// Writes the report of a run of `command` as `target`, whole or not at all; nothing if `path` is empty. `all` has the evidence for each
 /// instruction's bits, `counts` the executions of opcodes.
-void write_report(const std::string& path, const CLI::App& command, std::string_view target, const std::vector<Labelled>& all,
+void write_report(const std::string& path, const Command& command, std::string_view target, const std::vector<Labelled>& all,
                   const std::map<std::string, std::uint64_t>& counts);
 
 }  // namespace warpmat

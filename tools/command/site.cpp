@@ -56,20 +56,20 @@ void write_site(const fs::path& directory) {
 
 }  // namespace
 
-void add_site(CLI::App& app) {
+void add_site(Command app) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App* const command = app.add_subcommand("site", "Write a page to look at layouts, evidence and bank conflicts in a browser");
-  command->add_option("--out", *directory, "Where it goes: a directory that does not exist, is empty, or has an older page")
-      ->required()
-      ->type_name("DIRECTORY");
-  command->footer(
+  const Command command = app.add_subcommand("site", "Write a page to look at layouts, evidence and bank conflicts in a browser");
+  command.add_option("--out", *directory, "Where it goes: a directory that does not exist, is empty, or has an older page")
+      .required()
+      .type_name("DIRECTORY");
+  command.footer(
       "The page needs no network and no server. It shows every operand of every form as a matrix and as registers, how its bits are known\n"
       "on each target, and a tile in shared memory with its bank conflicts. Its address holds all that is chosen: copy it to show "
       "somebody.\n"
       "\n"
       "Examples:\n"
       "  warpmat site --out page");
-  command->callback([directory] { write_site(*directory); });
+  command.callback([directory] { write_site(*directory); });
 }
 
 }  // namespace warpmat

@@ -120,16 +120,16 @@ Examples:
 
 }  // namespace
 
-void add_swizzle(CLI::App& app) {
-  CLI::App* const command = app.add_subcommand("swizzle", "Find the layout of a tile in shared memory without bank conflicts");
+void add_swizzle(Command app) {
+  const Command command = app.add_subcommand("swizzle", "Find the layout of a tile in shared memory without bank conflicts");
   const auto options = std::make_shared<Options>();
-  command->add_option("--tile", options->tile, "The matrix: ROWSxCOLUMNS:FORMAT")->required()->type_name("TILE");
-  command->add_option("--store", options->stores, "How the tile is stored; may be repeated")->allow_extra_args(false)->type_name("ACCESS");
-  command->add_option("--load", options->loads, "How the tile is loaded; may be repeated")->allow_extra_args(false)->type_name("ACCESS");
-  command->add_flag("--all", options->all, "Print every layout that was tried, not the best and the plain one alone");
-  command->add_flag("--json", options->json, "Print JSON in place of text");
-  command->footer(footer);
-  command->callback([options] { swizzle(*options); });
+  command.add_option("--tile", options->tile, "The matrix: ROWSxCOLUMNS:FORMAT").required().type_name("TILE");
+  command.add_option("--store", options->stores, "How the tile is stored; may be repeated").allow_extra_args(false).type_name("ACCESS");
+  command.add_option("--load", options->loads, "How the tile is loaded; may be repeated").allow_extra_args(false).type_name("ACCESS");
+  command.add_flag("--all", options->all, "Print every layout that was tried, not the best and the plain one alone");
+  command.add_flag("--json", options->json, "Print JSON in place of text");
+  command.footer(footer);
+  command.callback([options] { swizzle(*options); });
 }
 
 }  // namespace warpmat

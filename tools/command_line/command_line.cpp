@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 #include <warpmat/version.h>
+#include <CLI/CLI.hpp>
 
 #include "tools/command_line/card_names.h"
 #include "tools/report/nearest.h"
@@ -47,9 +48,9 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
     if (app.get_subcommands().empty()) throw CLI::RequiredError("A subcommand");
   });
   app.footer("Help of a subcommand: warpmat SUBCOMMAND --help");
-  for (const AddSubcommand add : subcommands) add(app);
-  if (add_to_help != nullptr) add_to_help(app);
-  accept_card_names(app);
+  for (const AddSubcommand add : subcommands) add(Command(app));
+  if (add_to_help != nullptr) add_to_help(Command(app));
+  accept_card_names(Command(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& e) {  // a subcommand that has already said what is wrong

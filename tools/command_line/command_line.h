@@ -3,13 +3,13 @@
 #include <span>
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 namespace warpmat {
 
 /// Adds one subcommand to the application. Its callback does the work and reports a failure by an std::exception whose message is one
 /// sentence.
-using AddSubcommand = void (*)(CLI::App&);
+using AddSubcommand = void (*)(Command);
 
 /// Writes "warpmat: error: MESSAGE" as one line to standard error and returns `status`.
 int fail(std::string message, int status);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <warpmat/tables/form.h>
 #include <warpmat/tables/target.h>
@@ -233,7 +234,7 @@ struct Options {
   std::vector<std::string> words;
 };
 
-void print_completion(CLI::App& app, const Options& options) {
+void print_completion(Command app, const Options& options) {
   if (options.words.empty()) {
     fmt::print("{}", completion_script(options.shell, options.name));
     return;
@@ -243,9 +244,9 @@ void print_completion(CLI::App& app, const Options& options) {
 
 }  // namespace
 
-std::vector<Candidate> complete(CLI::App& app, const std::vector<std::string>& words) {
+std::vector<Candidate> complete(Command app, const std::vector<std::string>& words) {
   Position position;
-  position.app = &app;
+  position.app = &app.app();
   for (std::size_t i = 0; i + 1 < words.size(); ++i) position.read(words[i]);
   const std::string word = words.empty() ? "" : words.back();
   std::vector<Candidate> found = candidates(position, word);
@@ -262,13 +263,13 @@ std::string completion_script(const std::string& shell, const std::string& name)
   return std::regex_replace(script, std::regex("NAME"), name);
 }
 
-void add_completion(CLI::App& app, const std::string& name) {
+void add_completion(Command app, const std::string& name) {
   const auto options = std::make_shared<Options>();
   options->name = name;
-  CLI::App* const command = app.add_subcommand("completion", "Print the script with which a shell completes this command's arguments");
-  command->add_option("SHELL", options->shell, "bash, zsh or fish")->required()->check(CLI::IsMember(shell_names()).description(""));
-  command->add_option("WORD", options->words, "After --: print what may stand in place of the last word; the script asks so");
-  command->footer(
+  const Command command = app.add_subcommand("completion", "Print the script with which a shell completes this command's arguments");
+  command.add_option("SHELL", options->shell, "bash, zsh or fish").required().one_of(shell_names());
+  command.add_option("WORD", options->words, "After --: print what may stand in place of the last word; the script asks so");
+  command.footer(
       fmt::format("Subcommands, options, targets, instructions and fixed values are completed; where a file belongs, its name.\n"
                   "\n"
                   "Examples:\n"
@@ -276,7 +277,7 @@ void add_completion(CLI::App& app, const std::string& name) {
                   "  {0} completion zsh > ~/.zfunc/_{0}\n"
                   "  {0} completion fish | source",
                   name));
-  command->callback([options, &app] { print_completion(app, *options); });
+  command.callback([options, app] { print_completion(app, *options); });
 }
 
 }  // namespace warpmat

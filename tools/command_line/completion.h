@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 namespace warpmat {
 
@@ -15,12 +15,12 @@ struct Candidate {
 
 /// The candidates for the last of `words`, which follow the command's name: subcommands, options, or values of an option. None where a
 /// file's name belongs, or any text.
-std::vector<Candidate> complete(CLI::App& app, const std::vector<std::string>& words);
+std::vector<Candidate> complete(Command app, const std::vector<std::string>& words);
 
 /// The script that makes `shell` (bash, zsh or fish) ask the command `name` for candidates.
 std::string completion_script(const std::string& shell, const std::string& name);
 
 /// Adds the subcommand `completion`, which prints the script for the executable `name` and answers it.
-void add_completion(CLI::App& app, const std::string& name);
+void add_completion(Command app, const std::string& name);
 
 }  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 namespace warpmat {
 
@@ -33,7 +33,7 @@ inline const LabCommand* find_lab_command(std::string_view name) {
 }
 
 /// Adds the subcommand of that row to the application of warpmat-lab. Precondition: there is such a row.
-inline CLI::App* add_lab_subcommand(CLI::App& app, std::string_view name) {
+inline Command add_lab_subcommand(Command app, std::string_view name) {
   const LabCommand* const command = find_lab_command(name);
   return app.add_subcommand(command->name, command->summary);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <warpmat/version.h>
 
@@ -119,7 +120,8 @@ std::string subcommands_text(const CLI::App& app, const std::string& name) {
 
 }  // namespace
 
-std::string man_page(const CLI::App& app, const std::string& name) {
+std::string man_page(Command command, const std::string& name) {
+  const CLI::App& app = command.app();
   std::string text = fmt::format(".TH {} 1 \"\" \"warpmat {}\" \"User Commands\"\n.nh\n.ad l\n", escaped(upper(name)), version());
   text += fmt::format(".SH NAME\n{} \\- {}\n", escaped(name), escaped(app.get_description()));
   text += fmt::format(".SH SYNOPSIS\n{}", usage(app, name));
@@ -127,10 +129,10 @@ std::string man_page(const CLI::App& app, const std::string& name) {
   return text + subcommands_text(app, name);
 }
 
-void add_man(CLI::App& app, const std::string& name) {
-  CLI::App* const command = app.add_subcommand("man", "Print the man page of this command");
-  command->footer(fmt::format("Examples:\n  {0} man | man -l -\n  {0} man > ~/.local/share/man/man1/{0}.1", name));
-  command->callback([&app, name] { fmt::print("{}", man_page(app, name)); });
+void add_man(Command app, const std::string& name) {
+  const Command command = app.add_subcommand("man", "Print the man page of this command");
+  command.footer(fmt::format("Examples:\n  {0} man | man -l -\n  {0} man > ~/.local/share/man/man1/{0}.1", name));
+  command.callback([app, name] { fmt::print("{}", man_page(app, name)); });
 }
 
 }  // namespace warpmat

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 namespace warpmat {
 
 /// The man page of the executable `name`, in troff's man macros: what --help of `app` and of each subcommand says.
-std::string man_page(const CLI::App& app, const std::string& name);
+std::string man_page(Command app, const std::string& name);
 
 /// Adds the subcommand `man`, which prints that page.
-void add_man(CLI::App& app, const std::string& name);
+void add_man(Command app, const std::string& name);
 
 }  // namespace warpmat

@@ -102,26 +102,27 @@ Examples:
 
 }  // namespace
 
-void add_coverage(CLI::App& app) {
+void add_coverage(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 24;
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "coverage");
-  CLI::Option* target = command->add_option("--target", options->target, "For example sm_90a")->type_name("T");
-  command->add_option("--forms", options->forms,
-                      "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
-  command->add_option("--warps", options->warps, "Warps of each form and class, four times as many of directed ones (default: 32)")
-      ->check(CLI::Range(std::size_t{1}, max_warps));
-  command->add_option("--seed", options->seed, "Of the operands (default: 1)");
-  command->add_flag("--json", options->json, "Print every count as JSON");
-  CLI::Option* page = command->add_flag("--page", options->page, "Write every region of every form instead, as Markdown")->excludes(target);
-  CLI::Option* summary = command->add_flag("--summary", options->summary, "Write docs/coverage.md instead: counts by instruction")
-                             ->excludes(target)
-                             ->excludes(page);
-  CLI::Option* output = command->add_option("--output", options->output, "With --page or --summary: into this file")->type_name("FILE.md");
-  command->footer(footer);
-  command->callback([options, page, summary, output] {
-    const bool writes_page = page->count() + summary->count() != 0;
-    if (!writes_page && output->count() != 0) throw std::runtime_error("coverage writes a file with --page or --summary only");
+  const Command command = add_lab_subcommand(app, "coverage");
+  const CommandOption target = command.add_option("--target", options->target, "For example sm_90a").type_name("T");
+  command.add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
+  command.add_option("--warps", options->warps, "Warps of each form and class, four times as many of directed ones (default: 32)")
+      .range(std::size_t{1}, max_warps);
+  command.add_option("--seed", options->seed, "Of the operands (default: 1)");
+  command.add_flag("--json", options->json, "Print every count as JSON");
+  const CommandOption page =
+      command.add_flag("--page", options->page, "Write every region of every form instead, as Markdown").excludes(target);
+  const CommandOption summary = command.add_flag("--summary", options->summary, "Write docs/coverage.md instead: counts by instruction")
+                                    .excludes(target)
+                                    .excludes(page);
+  const CommandOption output =
+      command.add_option("--output", options->output, "With --page or --summary: into this file").type_name("FILE.md");
+  command.footer(footer);
+  command.callback([options, page, summary, output] {
+    const bool writes_page = page.count() + summary.count() != 0;
+    if (!writes_page && output.count() != 0) throw std::runtime_error("coverage writes a file with --page or --summary only");
     if (!writes_page && options->target.empty()) throw std::runtime_error("coverage needs --target, --page or --summary");
     coverage(*options);
   });

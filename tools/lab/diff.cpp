@@ -390,66 +390,63 @@ Examples:
 
 }  // namespace
 
-void add_diff(CLI::App& app) {
+void add_diff(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 20, max_cases = std::size_t{1} << 40;
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "diff");
-  CLI::Option* file = command->add_option(
+  const Command command = add_lab_subcommand(app, "diff");
+  const CommandOption file = command.add_option(
       "FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
-  command->add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
-  command->add_option("--check", options->checks, "Of a kernel: as warpmat launch --check")->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
-  command->add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)")
-      ->needs(file)
-      ->check(CLI::Range(std::size_t{1}, max_warps));
-  command->add_option("--in", options->in, "With FILE: PLACE=SOURCE as in 'warpmat run', the same in every warp; may be repeated")
-      ->needs(file)
-      ->allow_extra_args(false);
-  command->add_option("--shared-bytes", options->shared_bytes, "With FILE: shared memory, this many bytes in all")
-      ->needs(file)
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 18));
-  command->add_option("--forms", options->forms, "Without FILE: only the forms in whose opcode this regular expression is found")
-      ->excludes(file);
-  command->add_option("--cases", options->cases, "Without FILE: warps for each form and class (default: 4096)")
-      ->excludes(file)
-      ->check(CLI::Range(std::size_t{1}, max_cases));
-  add_shard_option(*command, options->shard)->excludes(file);
-  command->add_option("--json", options->json, "Without FILE: write the table and where it comes from to this file")
-      ->excludes(file)
-      ->type_name("FILE.json");
-  command->add_option("--keep", options->keep, "Directory for the programs that replay mismatches (default: this one)")
-      ->type_name("DIRECTORY");
-  command->add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)")
-      ->check(CLI::Range(1, 1024));
-  command->footer(footer);
-  CLI::Option* target = command->get_option("--target");
-  CLI::Option* paths =
-      command->add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");
-  paths->needs(target)->excludes(file)->excludes(command->get_option("--json"));
+  command.add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
+  command.add_option("--check", options->checks, "Of a kernel: as warpmat launch --check").capture_default_str();
+  command.add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
+  command.add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)").needs(file).range(std::size_t{1}, max_warps);
+  command.add_option("--in", options->in, "With FILE: PLACE=SOURCE as in 'warpmat run', the same in every warp; may be repeated")
+      .needs(file)
+      .allow_extra_args(false);
+  command.add_option("--shared-bytes", options->shared_bytes, "With FILE: shared memory, this many bytes in all")
+      .needs(file)
+      .range(std::size_t{0}, std::size_t{1} << 18);
+  command.add_option("--forms", options->forms, "Without FILE: only the forms in whose opcode this regular expression is found")
+      .excludes(file);
+  command.add_option("--cases", options->cases, "Without FILE: warps for each form and class (default: 4096)")
+      .excludes(file)
+      .range(std::size_t{1}, max_cases);
+  add_shard_option(command, options->shard).excludes(file);
+  command.add_option("--json", options->json, "Without FILE: write the table and where it comes from to this file")
+      .excludes(file)
+      .type_name("FILE.json");
+  command.add_option("--keep", options->keep, "Directory for the programs that replay mismatches (default: this one)")
+      .type_name("DIRECTORY");
+  command.add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)").range(1, 1024);
+  command.footer(footer);
+  const CommandOption target = command.get_option("--target");
+  const CommandOption paths =
+      command.add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");
+  paths.needs(target).excludes(file).excludes(command.get_option("--json"));
   command
-      ->add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
-      ->needs(paths);
-  CLI::Option* scalar =
-      command->add_flag("--scalar", options->scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
-  scalar->excludes(file)->excludes(paths)->excludes(command->get_option("--json"));
+      .add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
+      .needs(paths);
+  const CommandOption scalar =
+      command.add_flag("--scalar", options->scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
+  scalar.excludes(file).excludes(paths).excludes(command.get_option("--json"));
   command
-      ->add_option("--elements", options->elements,
-                   "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
-      ->needs(scalar)
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  command->add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")
-      ->needs(scalar)
-      ->type_name("FILE.tsv");
-  CLI::Option* constants =
-      command->add_flag("--constants", options->constants,
-                        "With --scalar: with constants for operands, of which ptxas computes some itself; all, all but one, one");
-  constants->needs(scalar)->excludes(command->get_option("--elements"));
-  command->add_option("--tuples", options->tuples, "With --constants: tuples of operands for each case (default: 200)")
-      ->needs(constants)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
-  command->add_flag("--every-spelling", options->every_spelling, "With --constants: every spelling, not the first of each row")
-      ->needs(constants);
-  command->callback([options] {
+      .add_option("--elements", options->elements,
+                  "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
+      .needs(scalar)
+      .range(std::uint64_t{1}, std::uint64_t{1} << 40);
+  command.add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")
+      .needs(scalar)
+      .type_name("FILE.tsv");
+  const CommandOption constants =
+      command.add_flag("--constants", options->constants,
+                       "With --scalar: with constants for operands, of which ptxas computes some itself; all, all but one, one");
+  constants.needs(scalar).excludes(command.get_option("--elements"));
+  command.add_option("--tuples", options->tuples, "With --constants: tuples of operands for each case (default: 200)")
+      .needs(constants)
+      .range(std::size_t{1}, std::size_t{1} << 20);
+  command.add_flag("--every-spelling", options->every_spelling, "With --constants: every spelling, not the first of each row")
+      .needs(constants);
+  command.callback([options] {
     if (options->constants)
       return diff_constants({options->target, options->forms, options->tuples, options->every_spelling, options->shard, options->record});
     if (options->scalar) return diff_scalar({options->target, options->forms, options->elements, options->shard, options->record});

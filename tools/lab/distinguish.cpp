@@ -244,22 +244,22 @@ Examples:
 
 }  // namespace
 
-void add_distinguish(CLI::App& app) {
+void add_distinguish(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "distinguish");
-  command->add_option("FIRST", options->first, "A model: see below")->required()->type_name("MODEL");
-  command->add_option("SECOND", options->second, "Another")->required()->type_name("MODEL");
-  command->add_option("--target", options->target, "Whose forms and lowerings (default: sm_90a)");
-  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found");
-  command->add_flag("--each", options->each, "A program for each form that tells the models apart, not for the first alone");
-  command->add_option("--cases", options->cases, "Warps of each class of operands to try (default: 512)")->check(CLI::Range(1, 1 << 20));
-  command->add_option("--seed", options->seed, "Of the operands (default: 1)");
-  command->add_option("--out", options->out, "Directory for distinguish_1.ptx and those after it (default: this one)")
-      ->type_name("DIRECTORY");
-  command->add_flag("--gpu", options->gpu, "Run each program on this machine's GPU and say which model it follows");
-  command->add_option("--json", options->json, "Write operands and answers to this file")->type_name("FILE.json");
-  command->footer(vocabulary() + "\n" + footer);
-  command->callback([options] { find_operands(*options); });
+  const Command command = add_lab_subcommand(app, "distinguish");
+  command.add_option("FIRST", options->first, "A model: see below").required().type_name("MODEL");
+  command.add_option("SECOND", options->second, "Another").required().type_name("MODEL");
+  command.add_option("--target", options->target, "Whose forms and lowerings (default: sm_90a)");
+  command.add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found");
+  command.add_flag("--each", options->each, "A program for each form that tells the models apart, not for the first alone");
+  command.add_option("--cases", options->cases, "Warps of each class of operands to try (default: 512)").range(1, 1 << 20);
+  command.add_option("--seed", options->seed, "Of the operands (default: 1)");
+  command.add_option("--out", options->out, "Directory for distinguish_1.ptx and those after it (default: this one)")
+      .type_name("DIRECTORY");
+  command.add_flag("--gpu", options->gpu, "Run each program on this machine's GPU and say which model it follows");
+  command.add_option("--json", options->json, "Write operands and answers to this file").type_name("FILE.json");
+  command.footer(vocabulary() + "\n" + footer);
+  command.callback([options] { find_operands(*options); });
 }
 
 }  // namespace warpmat

@@ -171,15 +171,15 @@ Examples:
 
 }  // namespace
 
-void add_evidence(CLI::App& app) {
+void add_evidence(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "evidence");
+  const Command command = add_lab_subcommand(app, "evidence");
   command
-      ->add_option("FILE", options->files,
-                   "What diff --json and fuzz --json wrote, or what record wrote, or a directory of published products")
-      ->required();
-  command->footer(footer);
-  command->callback([options] { print_evidence(*options); });
+      .add_option("FILE", options->files,
+                  "What diff --json and fuzz --json wrote, or what record wrote, or a directory of published products")
+      .required();
+  command.footer(footer);
+  command.callback([options] { print_evidence(*options); });
 }
 
 }  // namespace warpmat

@@ -107,18 +107,18 @@ Examples:
 
 }  // namespace
 
-void add_exhaust(CLI::App& app) {
+void add_exhaust(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "exhaust");
-  command->add_option("DIRECTORY", options->directory, "Of the digests")->required();
-  command->add_option("--opcode", options->opcodes, "Only this instruction; may be given several times")->type_name("OPCODE");
-  command->add_option("--every", options->every, "Only every Nth block of 2^20 operands (default: 1)")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, block_count));
-  command->add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator");
-  command->add_option("--jobs", options->jobs, "Threads (default: one for each core)")->type_name("N")->check(CLI::Range(1U, 1024U));
-  command->footer(footer);
-  command->callback([options] { exhaust(*options); });
+  const Command command = add_lab_subcommand(app, "exhaust");
+  command.add_option("DIRECTORY", options->directory, "Of the digests").required();
+  command.add_option("--opcode", options->opcodes, "Only this instruction; may be given several times").type_name("OPCODE");
+  command.add_option("--every", options->every, "Only every Nth block of 2^20 operands (default: 1)")
+      .type_name("N")
+      .range(std::size_t{1}, block_count);
+  command.add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator");
+  command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1U, 1024U);
+  command.footer(footer);
+  command.callback([options] { exhaust(*options); });
 }
 
 }  // namespace warpmat

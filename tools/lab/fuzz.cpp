@@ -302,45 +302,41 @@ Examples:
 
 }  // namespace
 
-void add_fuzz(CLI::App& app) {
+void add_fuzz(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "fuzz");
-  command->add_option("--programs", options->programs, "How many (default: 1000)")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
-  command->add_option("--first", options->first, "Number of the first program (default: 0)")->type_name("N");
-  command->add_option("--seed", options->seed, "Of programs and states (default: 1)")->type_name("S");
-  command->add_option("--max-statements", options->fuzz.max_statements, "Of a program (default: 50)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  command->add_option("--warps", options->warps, "Warps that run each program (default: 32)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1 << 16));
-  command->add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
-                    "Also one register twice in a list of destinations, where the ISA does not say which result stays");
-  command->add_flag("--assembler-faults", options->fuzz.assembler_faults,
-                    "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
-  command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
-  add_shard_option(*command, options->shard);
-  CLI::Option* kernels =
-      command->add_flag("--kernels", options->kernels,
-                        "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
-  CLI::Option* warpgroups = command->add_flag(
+  const Command command = add_lab_subcommand(app, "fuzz");
+  command.add_option("--programs", options->programs, "How many (default: 1000)")
+      .type_name("N")
+      .range(std::size_t{1}, std::size_t{1} << 40);
+  command.add_option("--first", options->first, "Number of the first program (default: 0)").type_name("N");
+  command.add_option("--seed", options->seed, "Of programs and states (default: 1)").type_name("S");
+  command.add_option("--max-statements", options->fuzz.max_statements, "Of a program (default: 50)").type_name("N").range(1, 1000);
+  command.add_option("--warps", options->warps, "Warps that run each program (default: 32)").type_name("N").range(1, 1 << 16);
+  command.add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
+                   "Also one register twice in a list of destinations, where the ISA does not say which result stays");
+  command.add_flag("--assembler-faults", options->fuzz.assembler_faults,
+                   "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
+  command.add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)").type_name("T");
+  add_shard_option(command, options->shard);
+  const CommandOption kernels =
+      command.add_flag("--kernels", options->kernels,
+                       "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
+  const CommandOption warpgroups = command.add_flag(
       "--warpgroups", options->warpgroups, "Kernels of wgmma instead: random forms, descriptors, operands in registers, groups and waits");
-  warpgroups->excludes(kernels);
-  for (CLI::Option* whole : {kernels, warpgroups})
+  warpgroups.excludes(kernels);
+  for (const CommandOption whole : {kernels, warpgroups})
     for (const char* other : {"--max-statements", "--warps", "--repeated-destinations", "--assembler-faults"})
-      whole->excludes(command->get_option(other));
-  CLI::Option* assembler = command->add_flag("--assembler", options->assembler,
-                                             "With --kernels: compare with this machine's ptxas which sums become fma; no GPU is needed");
-  assembler->needs(kernels);
-  command->add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
-      ->type_name("FILE.json")
-      ->excludes(kernels)
-      ->excludes(warpgroups);
-  command->add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")->type_name("DIRECTORY");
-  command->footer(footer);
-  command->callback([options] { fuzz(*options); });
+      whole.excludes(command.get_option(other));
+  const CommandOption assembler = command.add_flag(
+      "--assembler", options->assembler, "With --kernels: compare with this machine's ptxas which sums become fma; no GPU is needed");
+  assembler.needs(kernels);
+  command.add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
+      .type_name("FILE.json")
+      .excludes(kernels)
+      .excludes(warpgroups);
+  command.add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)").type_name("DIRECTORY");
+  command.footer(footer);
+  command.callback([options] { fuzz(*options); });
 }
 
 }  // namespace warpmat

@@ -13,10 +13,10 @@
 
 namespace {
 
-void add_completion(CLI::App& app) {
+void add_completion(warpmat::Command app) {
   warpmat::add_completion(app, "warpmat-lab");
 }
-void add_man(CLI::App& app) {
+void add_man(warpmat::Command app) {
   warpmat::add_man(app, "warpmat-lab");
 }
 

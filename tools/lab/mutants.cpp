@@ -58,17 +58,15 @@ Examples:
 
 }  // namespace
 
-void add_mutants(CLI::App& app) {
+void add_mutants(Command app) {
   constexpr unsigned max_jobs = 1024;
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "mutants");
-  command->add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote")->required();
-  command->add_option("--json", options->json, "Write every verdict to this file")->type_name("FILE.json");
-  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, max_jobs));
-  command->footer(footer);
-  command->callback([options] { refute(*options); });
+  const Command command = add_lab_subcommand(app, "mutants");
+  command.add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote").required();
+  command.add_option("--json", options->json, "Write every verdict to this file").type_name("FILE.json");
+  command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
+  command.footer(footer);
+  command.callback([options] { refute(*options); });
 }
 
 }  // namespace warpmat

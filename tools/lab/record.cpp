@@ -203,10 +203,10 @@ void record_all(const Options& options) {
 }
 
 void check(const Options& options) {
-  if (options.out.empty() && !options.all) throw CLI::RequiredError("--out, or --all,");
-  if (options.approximate && options.out.empty()) throw CLI::RequiredError("--approximate writes a directory: --out");
+  if (options.out.empty() && !options.all) require_option("--out, or --all,");
+  if (options.approximate && options.out.empty()) require_option("--approximate writes a directory: --out");
   if (options.limit != 0 && !options.out.empty() && !options.out.ends_with(file_ending))
-    throw CLI::ValidationError("--limit", "is for one file: a place that ends with .jsonl.gz");
+    refuse_option("--limit", "is for one file: a place that ends with .jsonl.gz");
 }
 
 constexpr const char* footer =
@@ -226,31 +226,31 @@ Examples:
 
 }  // namespace
 
-void add_record(CLI::App& app) {
+void add_record(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 20;
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "record");
-  command->add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz")->type_name("PLACE");
-  CLI::Option* all =
-      command->add_flag("--all", options->all, "Every form of one warp in one file, here and named after the card where --out names none");
-  command->add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")
-      ->type_name("REGEX")
-      ->excludes(all);
-  command->add_option("--limit", options->limit, "Leave out examples until the file is no larger than this, for example 2MB")
-      ->type_name("SIZE")
-      ->transform(CLI::AsSizeValue(true));
-  add_shard_option(*command, options->shard);
-  command->add_option("--cases", options->size.warps, "Warps for each form and class (default: 256)")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, max_warps));
-  command->add_option("--seed", options->seed, "Of the operands (default: 1)")->type_name("S");
-  command->add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)")->type_name("T");
-  CLI::Option* approximate = command->add_flag(
+  const Command command = add_lab_subcommand(app, "record");
+  command.add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz").type_name("PLACE");
+  const CommandOption all =
+      command.add_flag("--all", options->all, "Every form of one warp in one file, here and named after the card where --out names none");
+  command.add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found")
+      .type_name("REGEX")
+      .excludes(all);
+  command.add_option("--limit", options->limit, "Leave out examples until the file is no larger than this, for example 2MB")
+      .type_name("SIZE")
+      .size_of_bytes();
+  add_shard_option(command, options->shard);
+  command.add_option("--cases", options->size.warps, "Warps for each form and class (default: 256)")
+      .type_name("N")
+      .range(std::size_t{1}, max_warps);
+  command.add_option("--seed", options->seed, "Of the operands (default: 1)").type_name("S");
+  command.add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)").type_name("T");
+  const CommandOption approximate = command.add_flag(
       "--approximate", options->approximate,
       "Instead of the forms the approximate functions of one operand: digests of the answers to all 2^32, for 'warpmat exhaust'");
-  for (const char* other : {"--all", "--limit", "--shard", "--cases", "--seed"}) approximate->excludes(command->get_option(other));
-  command->footer(footer);
-  command->callback([options] {
+  for (const char* other : {"--all", "--limit", "--shard", "--cases", "--seed"}) approximate.excludes(command.get_option(other));
+  command.footer(footer);
+  command.callback([options] {
     check(*options);
     if (options->approximate) return record_approximate(options->out, options->forms, options->target);
     record_all(*options);

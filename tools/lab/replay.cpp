@@ -134,16 +134,14 @@ Examples:
 
 }  // namespace
 
-void add_replay(CLI::App& app) {
+void add_replay(Command app) {
   constexpr unsigned max_jobs = 1024;
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "replay");
-  command->add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them")->required();
-  command->add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, max_jobs));
-  command->footer(footer);
-  command->callback([options] { replay_files(*options); });
+  const Command command = add_lab_subcommand(app, "replay");
+  command.add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them").required();
+  command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
+  command.footer(footer);
+  command.callback([options] { replay_files(*options); });
 }
 
 }  // namespace warpmat

@@ -162,12 +162,12 @@ void support(const Options& options) {
 
 }  // namespace
 
-void add_support(CLI::App& app) {
+void add_support(Command app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add_lab_subcommand(app, "support");
-  command->add_option("--output", options->output, "Write to this file instead of standard output")->type_name("FILE.md");
-  command->footer("Examples:\n  warpmat support --output docs/support.md");
-  command->callback([options] { support(*options); });
+  const Command command = add_lab_subcommand(app, "support");
+  command.add_option("--output", options->output, "Write to this file instead of standard output").type_name("FILE.md");
+  command.footer("Examples:\n  warpmat support --output docs/support.md");
+  command.callback([options] { support(*options); });
 }
 
 }  // namespace warpmat

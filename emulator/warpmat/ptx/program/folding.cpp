@@ -18,7 +18,6 @@ using catalogue::Semantics;
 namespace {
 
 constexpr std::size_t max_operands = 8;
-constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
 
 /// Registers whose value ptxas knows, the same in all lanes; predicates are 0 or 1.
 using Known = std::unordered_map<Value, std::uint64_t>;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint32_t f32_sign = 0x80000000, f32_infinity = 0x7f800000, f32_quiet = 0x00400000, f32_nan = 0x7fffffff;
 constexpr std::uint32_t f32_one = 0x3f800000, smallest_normal = 0x00800000, two_to_126 = 0x7e800000;
-constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
 
 float to_float(std::uint64_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -67,25 +66,25 @@ double cosine_of(double x) {
   return std::cos(x);
 }
 
-struct Function {
+struct ApproximateFunction {
   std::string_view mnemonic;
   double (*of)(double);
   bool flushes;  ///< subnormal operands also without .ftz
 };
 
-constexpr std::array functions{Function{"ex2", exp2_of, false},       Function{"lg2", log2_of, false},
-                               Function{"rcp", reciprocal_of, false}, Function{"rsqrt", reciprocal_root_of, false},
-                               Function{"sqrt", root_of, false},      Function{"sin", sine_of, true},
-                               Function{"cos", cosine_of, true}};
+constexpr std::array functions{ApproximateFunction{"ex2", exp2_of, false},       ApproximateFunction{"lg2", log2_of, false},
+                               ApproximateFunction{"rcp", reciprocal_of, false}, ApproximateFunction{"rsqrt", reciprocal_root_of, false},
+                               ApproximateFunction{"sqrt", root_of, false},      ApproximateFunction{"sin", sine_of, true},
+                               ApproximateFunction{"cos", cosine_of, true}};
 
-const Function* find_function(const Match& match) {
+const ApproximateFunction* find_function(const Match& match) {
   if (!match.has(".approx") || match.types.size() != 1 || match.types[0]->name != "f32") return nullptr;
-  const auto* const found = std::ranges::find(functions, match.pattern->mnemonic, &Function::mnemonic);
+  const auto* const found = std::ranges::find(functions, match.pattern->mnemonic, &ApproximateFunction::mnemonic);
   return found == functions.end() ? nullptr : found;
 }
 
 /// The function without .ftz of a normal or subnormal number.
-std::uint32_t scaled(const Function& function, float x) {
+std::uint32_t scaled(const ApproximateFunction& function, float x) {
   if (function.mnemonic == "ex2" && x < -126) {
     const auto root = static_cast<float>(function.of(x * 0.5));
     return to_bits(static_cast<double>(root) * root);
@@ -97,7 +96,8 @@ std::uint32_t scaled(const Function& function, float x) {
   return to_bits(function.of(x));
 }
 
-std::optional<std::uint64_t> approximate(const Function& function, const Match& match, std::uint64_t source, std::uint64_t computed) {
+std::optional<std::uint64_t> approximate(const ApproximateFunction& function, const Match& match, std::uint64_t source,
+                                         std::uint64_t computed) {
   const bool ftz = match.has(".ftz");
   const float x = to_float(ftz || function.flushes ? flush(source) : static_cast<std::uint32_t>(source));
   if (is_f32_nan(computed) || (x == 0 && function.mnemonic == "lg2")) return std::nullopt;
@@ -285,7 +285,7 @@ constexpr std::array simplifications{Simplification{"mul", product},  Simplifica
 }  // namespace
 
 std::optional<std::uint64_t> folded_result(const Match& match, std::span<const std::uint64_t> sources, std::uint64_t computed) {
-  if (const Function* function = find_function(match)) return approximate(*function, match, sources[0], computed);
+  if (const ApproximateFunction* function = find_function(match)) return approximate(*function, match, sources[0], computed);
   const std::string_view mnemonic = match.pattern->mnemonic;
   if (is_quotient(match)) return quotient(match, sources[0], sources[1]);
   if (mnemonic == "cvt") return converted(match, sources[0], computed);

@@ -11,6 +11,8 @@ namespace warpmat::code {
 // What ptxas 13.0 makes of instructions with constant operands. Read from its machine code and held against an H100: docs/assembler.md.
 // Values are registers' bits, those of narrow types in the low bits; a predicate is 0 or 1.
 
+inline constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
+
 /// The result that ptxas stores for an instruction all of whose operands it knows; nothing where it leaves that to the machine, which
 /// computes `computed`.
 std::optional<std::uint64_t> folded_result(const catalogue::Match& match, std::span<const std::uint64_t> sources, std::uint64_t computed);

@@ -12,6 +12,7 @@
 namespace warpmat::code {
 namespace {
 
+using catalogue::any_target;
 using catalogue::since;
 
 struct Row {
@@ -19,33 +20,33 @@ struct Row {
   SpecialRegister special_register;
   int bits = 32;
   bool hardwares_own = false;
-  Requirement requirement = since(1, {1, 0});
+  Requirement requirement = any_target;
   int min_bits = 0;  ///< of a register that takes its low bits, if fewer than `bits`
 };
 
-constexpr Requirement always = since(1, {1, 0}), cluster = since(90, {7, 8}), sizes = since(20, {4, 1}), reserved = since(80, {7, 6});
+constexpr Requirement cluster = since(90, {7, 8}), sizes = since(20, {4, 1}), reserved = since(80, {7, 6});
 
 using enum SpecialRegister;
 
 constexpr std::array rows{
-    Row{"%tid.x", tid_x, 32, false, always, 16},
-    Row{"%tid.y", tid_y, 32, false, always, 16},
-    Row{"%tid.z", tid_z, 32, false, always, 16},
-    Row{"%ntid.x", ntid_x, 32, false, always, 16},
-    Row{"%ntid.y", ntid_y, 32, false, always, 16},
-    Row{"%ntid.z", ntid_z, 32, false, always, 16},
-    Row{"%ctaid.x", ctaid_x, 32, false, always, 16},
-    Row{"%ctaid.y", ctaid_y, 32, false, always, 16},
-    Row{"%ctaid.z", ctaid_z, 32, false, always, 16},
-    Row{"%nctaid.x", nctaid_x, 32, false, always, 16},
-    Row{"%nctaid.y", nctaid_y, 32, false, always, 16},
-    Row{"%nctaid.z", nctaid_z, 32, false, always, 16},
+    Row{"%tid.x", tid_x, 32, false, any_target, 16},
+    Row{"%tid.y", tid_y, 32, false, any_target, 16},
+    Row{"%tid.z", tid_z, 32, false, any_target, 16},
+    Row{"%ntid.x", ntid_x, 32, false, any_target, 16},
+    Row{"%ntid.y", ntid_y, 32, false, any_target, 16},
+    Row{"%ntid.z", ntid_z, 32, false, any_target, 16},
+    Row{"%ctaid.x", ctaid_x, 32, false, any_target, 16},
+    Row{"%ctaid.y", ctaid_y, 32, false, any_target, 16},
+    Row{"%ctaid.z", ctaid_z, 32, false, any_target, 16},
+    Row{"%nctaid.x", nctaid_x, 32, false, any_target, 16},
+    Row{"%nctaid.y", nctaid_y, 32, false, any_target, 16},
+    Row{"%nctaid.z", nctaid_z, 32, false, any_target, 16},
     Row{"%laneid", laneid},
     Row{"%warpid", warpid, 32, true},
     Row{"%nwarpid", nwarpid, 32, true},
     Row{"%smid", smid, 32, true},
     Row{"%nsmid", nsmid, 32, true},
-    Row{"%gridid", gridid, 64, true, always, 16},
+    Row{"%gridid", gridid, 64, true, any_target, 16},
     Row{"%lanemask_eq", lanemask_eq, 32, false, since(20, {2, 0})},
     Row{"%lanemask_le", lanemask_le, 32, false, since(20, {2, 0})},
     Row{"%lanemask_lt", lanemask_lt, 32, false, since(20, {2, 0})},

@@ -13,7 +13,7 @@
 namespace warpmat::syntax {
 namespace {
 
-constexpr int deepest_nesting = 32;
+constexpr int deepest_expression = 32;
 
 /// A value of an expression: 64 bits, and whether they are .u64 rather than .s64.
 struct Constant {
@@ -80,7 +80,7 @@ Constant read_ternary(TokenReader& tokens, int depth);
 
 Constant read_unary(TokenReader& tokens, int depth) {
   const Token& token = tokens.here();
-  if (depth > deepest_nesting) fail(token, "a constant expression nests too deeply");
+  if (depth > deepest_expression) fail(token, "a constant expression nests too deeply");
   if (token.kind == Token::Kind::number) {
     const auto value = parse_integer(tokens.take().text);
     if (!value) fail(token, fmt::format("expected an integer, found {}", spell(token)));

@@ -10,7 +10,7 @@
 namespace warpmat::syntax {
 namespace {
 
-constexpr int deepest_nesting = 8;
+constexpr int deepest_operand = 8;
 
 /// Whether the token at `here` directly follows the previous one, as .x in %tid.x does.
 bool touches(const Token& before, const Token& here) {
@@ -72,7 +72,7 @@ Operand read_address(TokenReader& tokens, int depth) {
 
 Operand read_single(TokenReader& tokens, int depth) {
   const Token& token = tokens.here();
-  if (depth > deepest_nesting) fail(token, "operands nest too deeply");
+  if (depth > deepest_operand) fail(token, "operands nest too deeply");
   if (token.is('[')) return read_address(tokens, depth);
   if (constant_expression_stands_here(tokens)) return read_constant(tokens);
   if (token.is('{') || token.is('(')) {

@@ -9,7 +9,7 @@ namespace warpmat::syntax {
 namespace {
 
 constexpr std::int64_t register_limit = 1 << 20;
-constexpr int deepest_nesting = 8;
+constexpr int deepest_initialiser = 8;
 
 void skip_parentheses(TokenReader& tokens) {
   if (!tokens.take_if('(')) return;
@@ -76,7 +76,7 @@ void read_symbol(TokenReader& tokens, Initialiser& value) {
 void read_values(TokenReader& tokens, std::vector<Initialiser>& values, int depth) {
   const Token& token = tokens.here();
   if (tokens.take_if('{')) {
-    if (depth > deepest_nesting) fail(token, "initialisers nest too deeply");
+    if (depth > deepest_initialiser) fail(token, "initialisers nest too deeply");
     if (tokens.take_if('}')) return;
     do read_values(tokens, values, depth + 1);
     while (tokens.take_if(','));

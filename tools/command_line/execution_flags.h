@@ -3,23 +3,22 @@
 #include <map>
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/command.h"
 
 #include <warpmat/execute/arguments.h>
 
 namespace warpmat {
 
 /// Adds the options common to all commands that execute: --reference and --undefined, which set `options`. Both must outlive the parsing.
-inline void add_execution_flags(CLI::App& command, ExecutionOptions& options) {
+inline void add_execution_flags(Command command, ExecutionOptions& options) {
   command.add_flag_callback(
       "--reference", [&options] { options.path = Path::reference; },
       "Compute by the reference alone, without vector instructions; the bits are the same");
   const std::map<std::string, Undefined> choices{{"trap", Undefined::trap}, {"hardware", Undefined::hardware}};
   command
-      .add_option("--undefined", options.undefined,
+      .add_choice("--undefined", options.undefined, choices,
                   "Where the ISA leaves behaviour undefined: trap, or do what the target's hardware was measured to do (default: trap)")
-      ->transform(CLI::CheckedTransformer(choices).description(""))
-      ->type_name("{trap,hardware}");
+      .type_name("{trap,hardware}");
 }
 
 }  // namespace warpmat
