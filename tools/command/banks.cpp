@@ -18,14 +18,14 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct BanksOptions {
   LaunchFlags flags;
   std::string format = "text";
   std::optional<int> line;
 };
 
 /// Counts a kernel's accesses; if the file has no entry, those of its statements on one warp.
-BankReport counted(const Options& options) {
+BankReport counted(const BanksOptions& options) {
   BankReport report;
   if (!options.flags.file.ends_with(".json") && options.flags.grid.empty() && is_statement_list(options.flags.file)) {
     count_program(options.flags.file, options.flags.target, options.flags.shared_bytes, report);
@@ -44,7 +44,7 @@ const BankLine& chosen(const std::vector<BankLine>& lines, int number) {
   throw std::invalid_argument(fmt::format("--line {}: no statement of that line accessed shared memory", number));
 }
 
-std::string banks(const Options& options) {
+std::string banks(const BanksOptions& options) {
   const BankReport report = counted(options);
   const std::vector<BankLine> lines = report.lines();
   if (options.format == "json") return bank_json(lines).dump(1) + '\n';
@@ -58,7 +58,7 @@ std::string banks(const Options& options) {
 }  // namespace
 
 void add_banks(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BanksOptions>();
   const Command command = app.add_subcommand("banks", "Count the bank conflicts of shared memory and the sectors of global memory");
   add_launch_flags(command, options->flags);
   command.add_option("--line", options->line, "Draw the worst execution of this line: phases and what they ask of 32 banks").type_name("N");

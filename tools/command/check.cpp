@@ -21,7 +21,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::string file, target;
   bool all_errors = false, assembler = false;
   LabelOptions labels;
@@ -34,7 +34,7 @@ void print_errors(const std::vector<Diagnostic>& errors, const std::string& name
   if (shown < errors.size()) fmt::print(stderr, "... and {} more (--all-errors)\n", errors.size() - shown);
 }
 
-void report_labels(const Options& options, std::string_view target, const std::vector<Labelled>& instructions) {
+void report_labels(const CheckOptions& options, std::string_view target, const std::vector<Labelled>& instructions) {
   require_labels(options.labels, target, instructions);
   print_evidence(options.labels, target, instructions);
 }
@@ -65,7 +65,7 @@ void print(const AssemblerLines& lines, const std::string& file) {
 }
 
 /// Resolves every entry. Throws SyntaxError with all errors, each once, because entries share functions.
-std::size_t check_module(const std::string& text, const Options& options) {
+std::size_t check_module(const std::string& text, const CheckOptions& options) {
   const Module module(text);
   std::string target;
   std::vector<Labelled> instructions;  // of all entries
@@ -89,7 +89,7 @@ std::size_t check_module(const std::string& text, const Options& options) {
   return module.entries().size();
 }
 
-void check(const Options& options) {
+void check(const CheckOptions& options) {
   const auto [text, name] = read_ptx(options.file, options.target);
   try {
     if (has_functions(text)) {
@@ -113,7 +113,7 @@ void check(const Options& options) {
 }  // namespace
 
 void add_check(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckOptions>();
   const Command command = app.add_subcommand("check", "Report every error of a program or a module");
   command.add_option("FILE", options->file, "A module with entries, or PTX statements with or without .version, .target, .reg and .shared")
       .required();

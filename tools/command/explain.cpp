@@ -29,7 +29,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   OperandOptions operands;
   std::string target, against, html, statement;
   std::vector<std::string> in, layouts;  ///< of a program
@@ -55,7 +55,7 @@ std::map<std::string, std::string> take_generated(const Form& form, OperandOptio
 /// The registers and the memory of one case.
 class Case {
  public:
-  Case(const Form& form, Options options) : form_(form) {
+  Case(const Form& form, ExplainOptions options) : form_(form) {
     const auto generated = take_generated(form, options.operands);
     const std::vector<FileRole> roles = checked_roles(form, options.operands, false);
     Inputs inputs(form, roles, options.operands);
@@ -138,7 +138,7 @@ int checked(const char* option, int value, int count, const Form& form) {
 }
 
 /// The elements that the options select: one, or all of a register.
-std::vector<Element> wanted_elements(const Form& form, const Options& options) {
+std::vector<Element> wanted_elements(const Form& form, const ExplainOptions& options) {
   const Fragment& f = form.operand(form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r).fragment;
   if (options.row)
     return {{checked("row", *options.row, f.rows(), form), checked("column", *options.column, f.columns(), form),
@@ -152,7 +152,8 @@ std::vector<Element> wanted_elements(const Form& form, const Options& options) {
 
 /// Explains every selected element, and the same with --against. `computer` is an Instruction or a WgmmaForm.
 template <typename Computer>
-std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Arguments& arguments, const Options& options) {
+std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Arguments& arguments,
+                                       const ExplainOptions& options) {
   std::vector<ExplanationPair> pairs;
   for (const Element& element : wanted_elements(form, options))
     pairs.push_back(explain_pair(computer, arguments, element, options.against, options.execution));
@@ -160,7 +161,7 @@ std::vector<ExplanationPair> explained(const Computer& computer, const Form& for
 }
 
 /// Explains an instruction on operands from options. For wgmma these are those of a tile.
-std::vector<ExplanationPair> explained_instruction(const Options& options) {
+std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options) {
   const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
   refuse_file(options.operands.opcode);
   if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
@@ -184,7 +185,7 @@ void check_no_operands(const OperandOptions& options) {
 }
 
 /// Explains a matrix instruction of a program, after one warp has executed the preceding statements.
-std::vector<ExplanationPair> explained_statement(const Options& options) {
+std::vector<ExplanationPair> explained_statement(const ExplainOptions& options) {
   check_no_operands(options.operands);
   Session session({options.operands.opcode, options.in, options.layouts}, options.target);
   const Program& program = session.program;
@@ -198,7 +199,7 @@ std::vector<ExplanationPair> explained_statement(const Options& options) {
   return explained(*wanted.matrix(), wanted.matrix()->form(), arguments.get(), options);
 }
 
-void explain_command(const Options& options) {
+void explain_command(const ExplainOptions& options) {
   if (!options.html.empty()) check_output_place(options.html);
   const std::vector<ExplanationPair> pairs =
       options.operands.opcode.ends_with(".ptx") ? explained_statement(options) : explained_instruction(options);
@@ -218,7 +219,7 @@ void explain_command(const Options& options) {
   fmt::print("{}", options.json ? array.dump(1) + '\n' : text);
 }
 
-constexpr const char* footer =
+constexpr const char* explain_footer =
     R"(Operands are given as to 'warpmat exec': .npy files of registers or matrices, of which --case takes one; or zeros, iota, iota-bits and
 random[:SEED], which fill an operand's matrix. Of wgmma they are those of a tile: 16 rows of A and 8 columns of B. In place of OPCODE a file
 FILE.ptx as for 'warpmat run', such as 'warpmat diff' leaves of a mismatch: one warp executes what stands before --statement, with places
@@ -241,7 +242,7 @@ Examples:
 
 void add_explain(Command app) {
   const Command command = app.add_subcommand("explain", "Explain one element of a result step by step");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainOptions>();
   add_operand_options(command, options->operands);
   command.add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own").type_name("T");
   command.add_option("--against", options->against, "Another target, f32, or a model such as table:fraction_bits=24, to show beside it")
@@ -267,7 +268,7 @@ void add_explain(Command app) {
       .excludes(json)
       .type_name("FILE.html");
   add_execution_flags(command, options->execution);
-  command.footer(footer);
+  command.footer(explain_footer);
   command.callback([options] { explain_command(*options); });
 }
 

@@ -28,7 +28,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct LaunchCommandOptions {
   LaunchFlags flags;
   std::string checks = "uninitialised,copies";
   std::vector<std::string> outs;
@@ -56,7 +56,7 @@ std::string shortest_name(const Module& module, const std::string& entry) try {
 }
 
 /// Writes a launch.json for the kernel of --init FILE.ptx: what the options say is left out.
-void write_skeleton(const Options& options) {
+void write_skeleton(const LaunchCommandOptions& options) {
   if (options.flags.file.ends_with(".json")) throw std::runtime_error("--init writes a launch.json for the kernel of a .ptx or .cu file");
   if (std::filesystem::exists(options.init)) throw std::runtime_error(fmt::format("--init {}: the file is there already", options.init));
   const ModuleFile file = read_module(options.flags.file, options.flags.target);
@@ -68,7 +68,7 @@ void write_skeleton(const Options& options) {
   fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
 }
 
-void run_launch(const Options& options, const Command& command) {
+void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (!options.init.empty()) return write_skeleton(options);
   LaunchDescription description = description_of(options.flags);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
@@ -99,7 +99,7 @@ void run_launch(const Options& options, const Command& command) {
 }  // namespace
 
 void add_launch(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LaunchCommandOptions>();
   const Command command = app.add_subcommand("launch", "Execute a whole kernel: grid, blocks, warps, memory");
   add_launch_flags(command, options->flags);
   command.add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")

@@ -415,7 +415,7 @@ std::string layout(LayoutOptions options) {
   return is_address(operand) ? rows_text(form, operand) : fragment_text(form, operand);
 }
 
-constexpr const char* footer =
+constexpr const char* layout_footer =
     R"(Registers are numbered as PTX writes them in the operand's braces; a 64-bit register counts as one. Operand p of ldmatrix and stmatrix shows
 which lane holds the address of which row in memory, and which of the row's bytes or bits are which column. Where --matrix chooses, it counts
 the matrices of ldmatrix and stmatrix, the products of m8n8k4, the values of the selector (operand e) or of the ids (operands scale-a, scale-b).
@@ -512,7 +512,7 @@ void add_layout(Command app) {
       .type_name("W")
       .needs(lane);
   const Command tile = add_tile_options(command, options->tile);
-  command.footer(footer);
+  command.footer(layout_footer);
   command.callback([options, tile] {
     options->tile.given = !tile.given().empty();
     fmt::print("{}", layout(*options));

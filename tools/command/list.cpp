@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ListOptions {
   std::string target;
   std::vector<std::string> filters;
   bool json = false;
@@ -289,7 +289,7 @@ std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone, const
   return rows;
 }
 
-[[noreturn]] void refuse_filters(const Options& options, bool in_other_table) {
+[[noreturn]] void refuse_filters(const ListOptions& options, bool in_other_table) {
   const std::string wanted = fmt::format("{}", fmt::join(options.filters, "' and '"));
   const bool scalar = options.scalar || options.approximate;
   if (in_other_table)
@@ -301,7 +301,7 @@ std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone, const
                   wanted, options.target.empty() ? "" : " of " + options.target));
 }
 
-void list(const Options& options) {
+void list(const ListOptions& options) {
   const Target* const only = options.target.empty() ? nullptr : &target(options.target);
   const Filter filter(options.filters);
   const auto forms_listed = [&] { return !listed_forms(only, filter).empty() || !listed_wgmma(only, filter).empty(); };
@@ -315,7 +315,7 @@ void list(const Options& options) {
   fmt::print("{}", options.json ? list_json(only, filter) : list_text(only, filter));
 }
 
-std::string footer() {
+std::string list_footer() {
   std::string text = "Evidence, from strong to weak, of a form's bits on a hardware:\n";
   for (const Label label : all_labels) text += fmt::format("  {:9}  {}\n", name(label), meaning(label));
   return text + R"(
@@ -331,7 +331,7 @@ Examples:
 
 void add_list(Command app) {
   const Command command = app.add_subcommand("list", "List every form: what it needs, its operands, and how its bits are known");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ListOptions>();
   command.add_option("FILTER", options->filters,
                      "Only instructions with this in their name, in PTX or SASS: a regular expression; of several all match");
   command.add_option("--target", options->target, "Only forms that this target has, with its machine instruction: sm_80, sm_90a, ...")
@@ -339,7 +339,7 @@ void add_list(Command app) {
   command.add_flag("--json", options->json, "Print JSON instead of a table");
   command.add_flag("--scalar", options->scalar, "The scalar and machine instructions instead: add, cvt, ld, shfl, ...");
   command.add_flag("--approximate", options->approximate, "Of those the approximate ones alone: ex2.approx, div.full, ...");
-  command.footer(footer());
+  command.footer(list_footer());
   command.callback([options] { list(*options); });
 }
 

@@ -27,7 +27,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string file, target, versus;
   std::size_t shared_bytes = 0;
   std::vector<std::string> in, print, out, expect, layouts;
@@ -36,7 +36,7 @@ struct Options {
   std::string report;
 };
 
-SessionOptions session_options(const Options& options) {
+SessionOptions session_options(const RunOptions& options) {
   return {options.file, options.in, options.layouts, options.shared_bytes};
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> results_of(const Program& program) {
   return names;
 }
 
-void run_versus(const Options& options, const Session& session) {
+void run_versus(const RunOptions& options, const Session& session) {
   Session other(session_options(options), options.versus);
   other.fill();
   run(other.warp, options.execution);
@@ -80,7 +80,7 @@ std::map<std::string, std::uint64_t> opcode_counts(const Program& program) {
   return counts;
 }
 
-void run_program(const Options& options, const Command& command) {
+void run_program(const RunOptions& options, const Command& command) {
   Session session(session_options(options), options.target);
   const auto instructions = labelled(session.program);
   const std::vector<Assignment> outputs = assignments(session.program, options.out, "out", "FILE.npy", session.layouts);
@@ -111,7 +111,7 @@ void run_program(const Options& options, const Command& command) {
   if (wrong) exit_with(1);
 }
 
-std::string footer() {
+std::string run_footer() {
   return place_help() + "A SOURCE is FILE.npy, or - for a .npy file from standard input, or one of\n" + source_help() +
          "Registers and memory that --in does not name begin as zeros.\n\n" + dtype_help() +
          "\nExamples:\n"
@@ -123,7 +123,7 @@ std::string footer() {
 }  // namespace
 
 void add_run(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   const Command command = app.add_subcommand("run", "Execute a program on one warp");
   command.add_option("FILE", options->file, "PTX statements, with or without .version, .target, .reg and .shared").required();
   command.add_option("--target", options->target, "The GPU to be, for example sm_80 or sm_90a; else the file's own .target");
@@ -149,7 +149,7 @@ void add_run(Command app) {
   add_execution_flags(command, options->execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
-  command.footer(footer());
+  command.footer(run_footer());
   command.callback([options, command] { run_program(*options, command); });
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct SwizzleOptions {
   std::string tile;
   std::vector<std::string> stores, loads;
   bool json = false, all = false;
@@ -29,7 +29,7 @@ struct Tried {
   std::uint64_t taken = 0, least = 0;
 };
 
-std::vector<TileAccess> accesses_of(const Options& options) {
+std::vector<TileAccess> accesses_of(const SwizzleOptions& options) {
   std::vector<TileAccess> accesses;
   for (const std::string& name : options.stores) accesses.push_back(parse_access(name, true));
   for (const std::string& name : options.loads) accesses.push_back(parse_access(name, false));
@@ -100,14 +100,14 @@ Json json_of(const SwizzleTile& tile, const std::vector<TileAccess>& accesses, c
   return array;
 }
 
-void swizzle(const Options& options) {
+void swizzle(const SwizzleOptions& options) {
   const SwizzleTile tile = parse_tile(options.tile);
   const std::vector<TileAccess> accesses = accesses_of(options);
   const std::vector<Tried> all = tried_layouts(tile, accesses);
   fmt::print("{}", options.json ? json_of(tile, accesses, all).dump(1) + '\n' : text_of(tile, accesses, all, options.all));
 }
 
-constexpr const char* footer =
+constexpr const char* swizzle_footer =
     R"(Stores and loads access all of the tile, 32 lanes at a time: cp.async.N and ldmatrix, stmatrix by N bytes and rows of 16 bytes; ld.N and st.N by N
 bits. Lanes go along the rows, with .column down the rows; ldmatrix.x4 takes blocks of 16 rows and two chunks of 16 bytes, lanes 0 to 15 the
 rows of the first. Layouts that are tried: rows one behind another, every XOR swizzle of chunks as wide as the widest access, padded rows.
@@ -122,13 +122,13 @@ Examples:
 
 void add_swizzle(Command app) {
   const Command command = app.add_subcommand("swizzle", "Find the layout of a tile in shared memory without bank conflicts");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SwizzleOptions>();
   command.add_option("--tile", options->tile, "The matrix: ROWSxCOLUMNS:FORMAT").required().type_name("TILE");
   command.add_option("--store", options->stores, "How the tile is stored; may be repeated").allow_extra_args(false).type_name("ACCESS");
   command.add_option("--load", options->loads, "How the tile is loaded; may be repeated").allow_extra_args(false).type_name("ACCESS");
   command.add_flag("--all", options->all, "Print every layout that was tried, not the best and the plain one alone");
   command.add_flag("--json", options->json, "Print JSON in place of text");
-  command.footer(footer);
+  command.footer(swizzle_footer);
   command.callback([options] { swizzle(*options); });
 }
 

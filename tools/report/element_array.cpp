@@ -108,10 +108,6 @@ auto visit_number(DType dtype, std::span<const std::byte> elements, std::size_t 
   }
 }
 
-std::uint64_t low_bits(std::uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
-}
-
 [[noreturn]] void refuse_number(double number, const FormatRow& format, std::string_view holds) {
   throw std::runtime_error(fmt::format("{} is no number of {}, which holds {}", number, format.name, holds));
 }

@@ -13,6 +13,11 @@
 
 namespace warpmat {
 
+/// The low `bits` bits of a value, 1 to 64 of them.
+inline std::uint64_t low_bits(std::uint64_t value, int bits) {
+  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+}
+
 // Arrays of NumPy's types that hold elements as numbers, or as bit patterns for formats without a NumPy type (bf16, fp8, scale factors).
 // One table (element_array.cpp) derives from the dtype which of the two an array holds. Cases outside the table are refused unless the user
 // chooses explicitly.

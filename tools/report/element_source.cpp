@@ -12,11 +12,6 @@
 namespace warpmat {
 namespace {
 
-/// A number from the low `bits` bits: of an integer or a format's own bits.
-std::uint64_t low_bits(std::uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
-}
-
 bool counts(const ElementType& type, double number) {
   if (!type.format) return number < std::ldexp(1, type.bits);
   return to_double(*type.format, from_double(*type.format, number)) == number;

@@ -15,39 +15,39 @@
 namespace warpmat {
 namespace {
 
-using Json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 using Where = JsonPlace;
 
-std::uint64_t number(const Json& json, const char* key, std::uint64_t otherwise, const Where& where) {
+std::uint64_t number(const ParsedJson& json, const char* key, std::uint64_t otherwise, const Where& where) {
   if (!json.contains(key)) return otherwise;
   if (!json.at(key).is_number_unsigned()) where.fail(fmt::format("\"{}\" must be a whole number from 0 on", key));
   return json.at(key).get<std::uint64_t>();
 }
 
-std::string text(const Json& json, const char* key, const Where& where) {
+std::string text(const ParsedJson& json, const char* key, const Where& where) {
   if (!json.contains(key)) return {};
   if (!json.at(key).is_string()) where.fail(fmt::format("\"{}\" must be a text", key));
   return json.at(key).get<std::string>();
 }
 
 /// The objects or numbers of a list; none where there is no such key.
-const Json& list(const Json& json, const char* key, const Where& where) {
-  static const Json none = Json::array();
+const ParsedJson& list(const ParsedJson& json, const char* key, const Where& where) {
+  static const ParsedJson none = ParsedJson::array();
   if (!json.contains(key)) return none;
   if (!json.at(key).is_array()) (where / key).fail("a list belongs here: [...]");
   return json.at(key);
 }
 
 /// 128, [16, 8], "16,8" or "16x8". Nothing where there is no such key, or null.
-std::optional<Dim3> dim3(const Json& json, const char* key, const Where& where) {
+std::optional<Dim3> dim3(const ParsedJson& json, const char* key, const Where& where) {
   if (!json.contains(key) || json.at(key).is_null()) return std::nullopt;
-  const Json& given = json.at(key);
+  const ParsedJson& given = json.at(key);
   std::vector<std::uint64_t> sizes;
   if (given.is_string()) {
     sizes = parse_sizes(given.get<std::string>()).value_or(sizes);
   } else {
-    for (const Json& size : given.is_array() ? given : Json::array({given}))
+    for (const ParsedJson& size : given.is_array() ? given : ParsedJson::array({given}))
       sizes.push_back(size.is_number_unsigned() ? size.get<std::uint64_t>() : 0);
   }
   const auto size = dim3_of(sizes);
@@ -56,7 +56,7 @@ std::optional<Dim3> dim3(const Json& json, const char* key, const Where& where) 
 }
 
 /// Where a buffer goes: "c.npy", "c.npy:float32:128x64" as in --out, or {"file": "c.npy", "type": "float32", "shape": [128, 64]}.
-void read_out(const Json& json, const std::filesystem::path& folder, LaunchBuffer& buffer, const Where& where) {
+void read_out(const ParsedJson& json, const std::filesystem::path& folder, LaunchBuffer& buffer, const Where& where) {
   if (json.is_string()) {
     if (!json.get<std::string>().empty()) set_output(json.get<std::string>(), buffer);
   } else {
@@ -65,10 +65,10 @@ void read_out(const Json& json, const std::filesystem::path& folder, LaunchBuffe
     if (buffer.out.empty()) where.fail("an output needs a \"file\"");
     if (const std::string type = text(json, "type", where); !type.empty()) buffer.out_type = output_type(type);
     if (json.contains("shape")) {
-      const Json& shape = json.at("shape");
+      const ParsedJson& shape = json.at("shape");
       std::vector<std::uint64_t> sizes;
       if (shape.is_string()) sizes = parse_sizes(shape.get<std::string>()).value_or(sizes);
-      for (const Json& size : shape.is_array() ? shape : shape.is_number() ? Json::array({shape}) : Json::array()) {
+      for (const ParsedJson& size : shape.is_array() ? shape : shape.is_number() ? ParsedJson::array({shape}) : ParsedJson::array()) {
         if (!size.is_number_unsigned()) (where / "shape").fail("a shape is whole numbers: [128, 64] or \"128x64\"");
         sizes.push_back(size.get<std::uint64_t>());
       }
@@ -79,7 +79,7 @@ void read_out(const Json& json, const std::filesystem::path& folder, LaunchBuffe
   if (!buffer.out.empty()) buffer.out = folder / buffer.out;
 }
 
-LaunchBuffer buffer_of(const Json& json, const std::filesystem::path& folder, const Where& where) {
+LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& folder, const Where& where) {
   where.check_keys(json, {"name", "file", "bytes", "random", "fill", "out"});
   LaunchBuffer buffer;
   buffer.name = text(json, "name", where);
@@ -97,7 +97,7 @@ LaunchBuffer buffer_of(const Json& json, const std::filesystem::path& folder, co
   return buffer;
 }
 
-LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
+LaunchPointer pointer_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
   where.check_keys(json, {"at", "buffer", "offset"});
   LaunchPointer pointer{number(json, "at", 0, where), text(json, "buffer", where), 0};
   if (json.contains("offset")) {
@@ -113,9 +113,9 @@ LaunchPointer pointer_of(const Json& json, const std::vector<LaunchBuffer>& buff
 
 /// The numbers of a list, at most as many as `values` holds; the rest is unchanged.
 template <typename T, std::size_t n>
-std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& values, const Where& where) {
-  const Json list = json.value(key, Json::array());
-  const bool right = list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const Json& item) {
+std::size_t read_numbers(const ParsedJson& json, const char* key, std::array<T, n>& values, const Where& where) {
+  const ParsedJson list = json.value(key, ParsedJson::array());
+  const bool right = list.is_array() && list.size() <= n && std::ranges::all_of(list, [](const ParsedJson& item) {
                        if (!item.is_number_integer()) return false;
                        if (item.is_number_unsigned()) return std::in_range<T>(item.get<std::uint64_t>());
                        return std::in_range<T>(item.get<std::int64_t>());
@@ -127,7 +127,7 @@ std::size_t read_numbers(const Json& json, const char* key, std::array<T, n>& va
 
 /// The mode of that name among `names`; the first by default.
 template <typename Mode, std::size_t n>
-Mode mode_of(const Json& json, const char* key, const std::array<std::string_view, n>& names, const Where& where) {
+Mode mode_of(const ParsedJson& json, const char* key, const std::array<std::string_view, n>& names, const Where& where) {
   const std::string written = text(json, key, where);
   if (written.empty()) return Mode{};
   const auto found = std::ranges::find(names, written);
@@ -136,7 +136,7 @@ Mode mode_of(const Json& json, const char* key, const std::array<std::string_vie
 }
 
 /// "im2col": {"lower_corner": [...], "upper_corner": [...], "channels": N, "pixels": N}.
-void read_im2col(const Json& json, TensorMap& map, const Where& where) {
+void read_im2col(const ParsedJson& json, TensorMap& map, const Where& where) {
   where.check_keys(json, {"lower_corner", "upper_corner", "channels", "pixels"});
   map.mode = TensorMap::Mode::im2col;
   const std::size_t corners = map.rank < 2 ? 0 : map.rank - 2;
@@ -148,7 +148,7 @@ void read_im2col(const Json& json, TensorMap& map, const Where& where) {
 }
 
 /// The arguments of cuTensorMapEncodeTiled, or of cuTensorMapEncodeIm2col.
-LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+LaunchMap map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   where.check_keys(json, {"buffer", "offset", "type", "dims", "strides", "box", "element_strides", "interleave", "swizzle", "l2_promotion",
                           "oob_fill", "im2col"});
   LaunchMap map;
@@ -179,17 +179,17 @@ LaunchMap map_of(const Json& json, const std::vector<LaunchBuffer>& buffers, con
 }
 
 /// {"bytes": "0a0b...", "pointers": [...], "tensormaps": [...]}: a struct.
-LaunchParameter struct_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+LaunchParameter struct_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   where.check_keys(json, {"bytes", "pointers", "tensormaps"});
   LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
   std::size_t index = 0;
-  for (const Json& pointer : list(json, "pointers", where))
+  for (const ParsedJson& pointer : list(json, "pointers", where))
     parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), (where / "pointers")[index++]));
   index = 0;
-  for (const Json& item : list(json, "tensormaps", where)) {
+  for (const ParsedJson& item : list(json, "tensormaps", where)) {
     const Where place = (where / "tensormaps")[index++];
     place.check_keys(item, {"at", "map"});
-    LaunchMap map = map_of(item.value("map", Json::object()), buffers, place / "map");
+    LaunchMap map = map_of(item.value("map", ParsedJson::object()), buffers, place / "map");
     map.at = number(item, "at", 0, place);
     if (parameter.bytes.size() < TensorMap::bytes || map.at > parameter.bytes.size() - TensorMap::bytes)
       place.fail(fmt::format("a tensor map at byte {} leaves the {} bytes of the parameter", map.at, parameter.bytes.size()));
@@ -198,7 +198,7 @@ LaunchParameter struct_of(const Json& json, const std::vector<LaunchBuffer>& buf
   return parameter;
 }
 
-LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+LaunchParameter parameter_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   if (!json.is_object() || json.empty()) where.fail("a parameter is an object such as {\"s32\": 128} or {\"buffer\": \"A\"}");
   if (json.contains("tensormap")) {
     where.check_keys(json, {"tensormap"});
@@ -213,7 +213,7 @@ LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& 
   if (json.contains("buffer")) return {std::vector<std::uint8_t>(8), {pointer_of(json, buffers, 8, where)}};
   if (json.contains("bytes")) return struct_of(json, buffers, where);
   const std::string& type = json.begin().key();
-  const Json& value = json.begin().value();
+  const ParsedJson& value = json.begin().value();
   if (!is_parameter_type(type))
     where.check_keys(json, {"buffer", "offset", "bytes", "pointers", "tensormaps", "tensormap", "tensormap_pointer",
                             "s8",     "s16",    "s32",   "s64",      "u8",         "u16",       "u32",
@@ -231,7 +231,7 @@ LaunchParameter parameter_of(const Json& json, const std::vector<LaunchBuffer>& 
 
 LaunchDescription read_launch(const std::filesystem::path& path) {
   const JsonFile file(path);
-  const Json& json = file.json();
+  const ParsedJson& json = file.json();
   const Where where{&file, ""};
   where.check_keys(json, {"ptx", "kernel", "assembler", "grid", "block", "cluster", "dynamic_shared", "buffers", "params"});
   const std::filesystem::path folder = path.parent_path();
@@ -251,16 +251,17 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   if (shared > UINT32_MAX) where.fail("\"dynamic_shared\" is beyond every GPU's shared memory");
   launch.config.shared_bytes = static_cast<std::uint32_t>(shared);
   std::size_t index = 0;
-  for (const Json& buffer : list(json, "buffers", where)) launch.buffers.push_back(buffer_of(buffer, folder, (where / "buffers")[index++]));
+  for (const ParsedJson& buffer : list(json, "buffers", where))
+    launch.buffers.push_back(buffer_of(buffer, folder, (where / "buffers")[index++]));
   index = 0;
-  for (const Json& parameter : list(json, "params", where))
+  for (const ParsedJson& parameter : list(json, "params", where))
     launch.parameters.push_back(parameter_of(parameter, launch.buffers, (where / "params")[index++]));
   return launch;
 }
 
 void fill_from_triton(const std::filesystem::path& path, LaunchDescription& description) {
   const JsonFile file(path);
-  const Json& json = file.json();
+  const ParsedJson& json = file.json();
   const Where where{&file, ""};
   if (!json.contains("num_warps")) return;  // another program's file
   if (description.kernel.empty()) description.kernel = text(json, "name", where);

@@ -23,7 +23,7 @@ int whole_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? number : 0;
 }
 
-constexpr int matrix_rows = 8;       // of ldmatrix and stmatrix
+constexpr int ldmatrix_rows = 8;     // of ldmatrix and stmatrix
 constexpr std::uint32_t chunk = 16;  // bytes of their rows
 
 /// The division of a tile among the lanes of an access's instructions.
@@ -34,7 +34,7 @@ struct Division {
 
 Division division_of(const SwizzleTile& tile, const TileAccess& access) {
   const int chunks = tile.row_bytes() / static_cast<int>(access.bytes);
-  const int at_once = access.matrices > 0 ? access.matrices * matrix_rows : warp_size;
+  const int at_once = access.matrices > 0 ? access.matrices * ldmatrix_rows : warp_size;
   return {chunks, tile.rows * chunks / at_once};
 }
 
@@ -45,7 +45,7 @@ struct Spot {
 
 /// ldmatrix and stmatrix access blocks of 16 rows and two chunks: x4 a whole block, x2 16 rows of one chunk, x1 8 rows of one.
 Spot matrix_spot(const SwizzleTile& tile, const TileAccess& access, int number, int lane) {
-  const int rows = std::min(access.matrices * matrix_rows, 2 * matrix_rows), across = access.matrices == 4 ? 2 : 1;
+  const int rows = std::min(access.matrices * ldmatrix_rows, 2 * ldmatrix_rows), across = access.matrices == 4 ? 2 : 1;
   const int down = tile.rows / rows;
   return {number % down * rows + lane % rows, number / down * across + lane / rows};
 }
@@ -57,7 +57,7 @@ Spot spot_of(const SwizzleTile& tile, const TileAccess& access, const Division& 
 }
 
 void check_fits(const SwizzleTile& tile, const TileAccess& access) {
-  const int across = access.matrices == 4 ? 2 : 1, rows = std::min(access.matrices * matrix_rows, 2 * matrix_rows);
+  const int across = access.matrices == 4 ? 2 : 1, rows = std::min(access.matrices * ldmatrix_rows, 2 * ldmatrix_rows);
   const auto bytes = static_cast<int>(access.bytes);
   const bool whole = tile.row_bytes() % (bytes * across) == 0 &&
                      (access.matrices == 0 ? tile.rows * tile.row_bytes() % (warp_size * bytes) == 0 : tile.rows % rows == 0);
@@ -132,7 +132,7 @@ std::vector<SwizzleCandidate> swizzle_candidates(const SwizzleTile& tile, const 
 TileWavefronts tile_wavefronts(const SwizzleTile& tile, const TileAccess& access, const MemoryLayout& layout) {
   check_fits(tile, access);
   const Division division = division_of(tile, access);
-  const int addressing = access.matrices > 0 ? access.matrices * matrix_rows : warp_size;
+  const int addressing = access.matrices > 0 ? access.matrices * ldmatrix_rows : warp_size;
   const LaneMask mask = addressing == warp_size ? all_lanes : lane_bit(addressing) - 1;
   TileWavefronts sum;
   for (int number = 0; number < division.instructions; ++number) {

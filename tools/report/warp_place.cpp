@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::string_view sparse_a_name = "sparse-a";
 
-std::uint64_t low_bits(std::uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
-}
-
 /// `width` bits of `bytes` from bit `at` on; less than a byte must be within one byte.
 std::uint64_t read_bits(std::span<const std::uint8_t> bytes, std::uint64_t at, int width) {
   std::uint64_t value = 0;

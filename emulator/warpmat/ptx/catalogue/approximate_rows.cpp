@@ -9,8 +9,8 @@
 namespace warpmat::catalogue {
 namespace {
 
-constexpr Requirement any = since(1, {1, 4}), sm20 = since(20, {2, 1}), sm20_rsqrt = since(20, {4, 0});
-constexpr Requirement sm75 = since(75, {7, 0}), sm90 = since(90, {7, 8});
+constexpr Requirement any = since(1, {1, 4}), sm20_approximate = since(20, {2, 1}), sm20_rsqrt = since(20, {4, 0});
+constexpr Requirement sm75_half = since(75, {7, 0});
 
 // Comparisons with an H200, all without a difference: every .ftz spelling and every type of a row.
 constexpr RowEvidence all_operands{Label::measured, "H200: all 2^32 operands", {}, std::uint64_t{1} << 32};
@@ -31,14 +31,14 @@ const std::vector<ApproximateRow> approximate{
     {{"sqrt.approx(.ftz)?.f32", "d:T = a:T", "sqrt.approx.T", any}, all_operands},
     {{"sin.approx(.ftz)?.f32", "d:T = a:T", "sin.approx.T", any}, all_operands},
     {{"cos.approx(.ftz)?.f32", "d:T = a:T", "cos.approx.T", any}, all_operands},
-    {{"tanh.approx.f32", "d:T = a:T", "tanh.approx.T", sm75}, all_operands},
+    {{"tanh.approx.f32", "d:T = a:T", "tanh.approx.T", sm75_half}, all_operands},
     {{"div.approx(.ftz)?.f32", "d:T = a:T, b:T", "div.approx.T", any}, all_pairs},
     {{"div.full(.ftz)?.f32", "d:T = a:T, b:T", "div.full.T", any}, all_pairs},
-    {{"ex2.approx(.f16|.f16x2)", "d:T = a:T", "ex2.approx.T", sm75}, all_operands},
+    {{"ex2.approx(.f16|.f16x2)", "d:T = a:T", "ex2.approx.T", sm75_half}, all_operands},
     {{"ex2.approx.ftz(.bf16|.bf16x2)", "d:T = a:T", "ex2.approx.T", sm90}, all_operands},
-    {{"tanh.approx(.f16|.f16x2)", "d:T = a:T", "tanh.approx.T", sm75}, all_operands},
+    {{"tanh.approx(.f16|.f16x2)", "d:T = a:T", "tanh.approx.T", sm75_half}, all_operands},
     {{"tanh.approx(.bf16|.bf16x2)", "d:T = a:T", "tanh.approx.T", sm90}, all_operands},
-    {{"rcp.approx.ftz.f64", "d:T = a:T", "rcp.approx.ftz.T", sm20}, upper_words},
+    {{"rcp.approx.ftz.f64", "d:T = a:T", "rcp.approx.ftz.T", sm20_approximate}, upper_words},
     {{"rsqrt.approx.ftz.f64", "d:T = a:T", "rsqrt.approx.ftz.T", sm20_rsqrt}, upper_words},
     {{"rsqrt.approx.f64", "d:T = a:T", "rsqrt.approx.T", any}, upper_words},
 };

@@ -102,18 +102,18 @@ void add_reduction_rows(std::vector<Row>& rows) {
 
 /// What Blackwell added to copies, which the machine does not have.
 void add_later_copy_rows(std::vector<Row>& rows) {
-  const Requirement any = {.baseline = 100, .ptx = {8, 6}}, server{.families = {100, 110}, .ptx = {8, 6}};
+  const Requirement blackwell = {.baseline = 100, .ptx = {8, 6}}, server{.families = {100, 110}, .ptx = {8, 6}};
   const auto add = [&](const std::string& opcode, const Requirement& requirement, const char* operands = "") {
     rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
   };
   constexpr auto group = "(.cta_group::1|.cta_group::2)", spread = "(.multicast::cluster)?", wide = "(.im2col::w|.im2col::w::128)";
   const std::string tensor = fmt::format("cp.async.bulk.tensor{}", dimensions),
                     image = fmt::format("cp.async.bulk.tensor{}", image_dimensions);
-  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", hint), any);
-  add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, hint), any);
+  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", hint), blackwell);
+  add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, hint), blackwell);
   add(fmt::format("{}.shared::cta.global.im2col::w::128{}{}", image, done, hint), server);
   add(fmt::format("{}.shared::cluster.global{}{}{}{}", image, wide, done, spread, hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, hint), any);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, hint), blackwell);
   add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, hint), server);
   add(fmt::format("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, hint), server);
   add(fmt::format("{}.shared::cta.global(.tile)?{}{}{}", tensor, done, group, hint), server);

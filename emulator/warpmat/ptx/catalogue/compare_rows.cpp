@@ -8,7 +8,7 @@
 namespace warpmat::catalogue {
 namespace {
 
-constexpr Requirement sm53 = since(53, {4, 2}), sm53_to_integer = since(53, {6, 5}), sm90 = since(90, {7, 8});
+constexpr Requirement sm53_to_integer = since(53, {6, 5});
 
 constexpr const char* of_floats = "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)";
 constexpr const char* combinations = "(.and|.or|.xor)";

@@ -6,10 +6,10 @@
 namespace warpmat::catalogue {
 namespace {
 
-constexpr Requirement sm20 = since(20, {2, 0}), sm53 = since(53, {4, 2}), sm53_signs = since(53, {6, 0});
-constexpr Requirement sm53_abs = since(53, {6, 5}), sm80 = since(80, {7, 0}), sm86 = since(86, {7, 2});
-constexpr Requirement sm90 = since(90, {7, 8}), sm90_oob = since(90, {8, 1});
-constexpr Requirement sm100 = since(100, {8, 6}), sm100_three = since(100, {8, 8});
+constexpr Requirement sm53_signs = since(53, {6, 0});
+constexpr Requirement sm53_abs = since(53, {6, 5}), sm86 = since(86, {7, 2});
+constexpr Requirement sm90_oob = since(90, {8, 1});
+constexpr Requirement sm100_three = since(100, {8, 8});
 
 std::vector<KernelRow> single_and_double() {
   return {

@@ -6,16 +6,16 @@
 namespace warpmat::catalogue {
 namespace {
 
-constexpr Requirement sm20 = since(20, {2, 0}), sm32 = since(32, {3, 1}), sm50 = since(50, {4, 3});
+constexpr Requirement sm32 = since(32, {3, 1}), sm50 = since(50, {4, 3});
 constexpr Requirement carry_32 = since(1, {1, 2}), carry_64 = since(20, {4, 3}), mad_carry = since(20, {3, 0});
-constexpr Requirement sm30 = since(30, {6, 0}), sm61 = since(61, {5, 0}), sm70 = since(70, {7, 6});
-constexpr Requirement sm90 = since(90, {8, 0});
+constexpr Requirement sm30_fns = since(30, {6, 0}), sm61 = since(61, {5, 0}), sm70 = since(70, {7, 6});
+constexpr Requirement sm90_packed = since(90, {8, 0});
 
 std::vector<KernelRow> arithmetic() {
   return {
       {"add(.u16|.u32|.u64|.s16|.s32|.s64)", "d:T = a:T, b:T", "add.T"},
       {"add.sat.s32", "d:T = a:T, b:T", "add.sat.s32"},
-      {"add(.u16x2|.s16x2)", "d:T = a:T, b:T", "add.b16x2", sm90},
+      {"add(.u16x2|.s16x2)", "d:T = a:T, b:T", "add.b16x2", sm90_packed},
       {"sub(.u16|.u32|.u64|.s16|.s32|.s64)", "d:T = a:T, b:T", "sub.T"},
       {"sub.sat.s32", "d:T = a:T, b:T", "sub.sat.s32"},
       {"mul.lo(.u16|.u32|.u64|.s16|.s32|.s64)", "d:T = a:T, b:T", "mul.lo.T"},
@@ -42,11 +42,11 @@ std::vector<KernelRow> arithmetic() {
       {"abs(.s16|.s32|.s64)", "d:T = a:T", "abs.T"},
       {"neg(.s16|.s32|.s64)", "d:T = a:T", "neg.T"},
       {"min(.u16|.u32|.u64|.s16|.s32|.s64)", "d:T = a:T, b:T", "min.T"},
-      {"min(.u16x2|.s16x2)", "d:T = a:T, b:T", "min.T", sm90},
-      {"min.relu(.s16x2|.s32)", "d:T = a:T, b:T", "min.relu.T", sm90},
+      {"min(.u16x2|.s16x2)", "d:T = a:T, b:T", "min.T", sm90_packed},
+      {"min.relu(.s16x2|.s32)", "d:T = a:T, b:T", "min.relu.T", sm90_packed},
       {"max(.u16|.u32|.u64|.s16|.s32|.s64)", "d:T = a:T, b:T", "max.T"},
-      {"max(.u16x2|.s16x2)", "d:T = a:T, b:T", "max.T", sm90},
-      {"max.relu(.s16x2|.s32)", "d:T = a:T, b:T", "max.relu.T", sm90},
+      {"max(.u16x2|.s16x2)", "d:T = a:T, b:T", "max.T", sm90_packed},
+      {"max.relu(.s16x2|.s32)", "d:T = a:T, b:T", "max.relu.T", sm90_packed},
       {"dp4a(.u32|.s32)(.u32|.s32)", "d:b32 = a:T, b:U, c:b32", "dp4a.T.U", sm61},
       {"dp2a.lo(.u32|.s32)(.u32|.s32)", "d:b32 = a:T, b:U, c:b32", "dp2a.lo.T.U", sm61},
       {"dp2a.hi(.u32|.s32)(.u32|.s32)", "d:b32 = a:T, b:U, c:b32", "dp2a.hi.T.U", sm61},
@@ -104,7 +104,7 @@ std::vector<KernelRow> bits() {
       {"bfi(.b32|.b64)", "f:T = a:T, b:T, c:u32, d:u32", "bfi.T", sm20},
       {"bmsk(.clamp|.wrap).b32", "d:T = a:T, b:T", "bmsk.b32", sm70},
       {"szext(.clamp|.wrap)(.u32|.s32)", "d:T = a:T, b:u32", "szext.T", sm70},
-      {"fns.b32", "d:T = mask:T, base:b32, offset:s32", "fns.b32", sm30},
+      {"fns.b32", "d:T = mask:T, base:b32, offset:s32", "fns.b32", sm30_fns},
       {"prmt.b32", "d:T = a:T, b:T, c:T", "prmt.b32", sm20},
       {"prmt.b32.f4e", "d:T = a:T, b:T, c:T", "prmt.b32.f4e", sm20},
       {"prmt.b32.b4e", "d:T = a:T, b:T, c:T", "prmt.b32.b4e", sm20},

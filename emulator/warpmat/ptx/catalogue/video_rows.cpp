@@ -8,7 +8,7 @@
 namespace warpmat::catalogue {
 namespace {
 
-constexpr Requirement sm20 = since(20, {2, 0}), sm30 = since(30, {3, 0});
+constexpr Requirement sm30 = since(30, {3, 0});
 
 }  // namespace
 
