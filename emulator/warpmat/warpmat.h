@@ -11,7 +11,7 @@
 //   ptx/operands.h     a statement's operands as Eigen matrices, for tests of kernels
 //   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
 //   execute/instruction.h  one Instruction on registers, without PTX text, for simulators
-//   execute/explain.h  how one element of a result comes about, step by step
+//   explain/explain.h  how one element of a result comes about, step by step
 //   tables/form.h     the table of forms; tables/lowering.h the lowering of each form by hardware, with its evidence
 //   layout/fragment.h  which lane, register and bits hold an element
 //   matrices/sparse.h  dense A to stored elements and metadata, and back; tables/scales.h places of scale factors

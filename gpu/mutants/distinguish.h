@@ -1,7 +1,6 @@
 #pragma once
 
 #include <warpmat/layout/fragment.h>
-#include <warpmat/numeric/events.h>
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "gpu/mutants/variant.h"
+#include "gpu/rules/events.h"
 #include "gpu/runners/runner.h"
 
 namespace warpmat {
@@ -27,9 +27,10 @@ struct Distinction {
   Program program;     ///< `form` alone, with separate registers for every operand
   WarpStates initial;  ///< of one warp, like the two answers
   WarpStates by_first, by_second;
-  Element element;                           ///< of D, where they differ
-  std::string found_in;                      ///< "class ladder, case 17"
-  Events events_of_first, events_of_second;  ///< the regions that these operands reach in each model without deviations (numeric/events.h)
+  Element element;       ///< of D, where they differ
+  std::string found_in;  ///< "class ladder, case 17"
+  Events events_of_first,
+      events_of_second;  ///< the regions that these operands reach in each model without deviations (gpu/rules/events.h)
 };
 
 /// Operands of `form` on which the two models differ; nothing if no tried case has them. Classes that reach other regions in one model than

@@ -1,8 +1,6 @@
 #include "gpu/mutants/variant.h"
 
 #include <fmt/core.h>
-#include <warpmat/execute/reference/deviating.h>
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/text.h>
 
 #include <algorithm>
@@ -135,11 +133,6 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
     if (variant.deviations.has(deviation.deviation) && !deviation.concerns(form, row))
       throw std::invalid_argument(
           fmt::format("{} does not concern {} as {} executes it", deviation.name, form.opcode, machine_name(form, row)));
-}
-
-void VariedLowering::execute(const Arguments& arguments) const {
-  if (deviations_.empty()) return warpmat::execute(form_, lowering_, arguments, ExecutionOptions{});
-  execute_deviating(form_, lowering_, deviations_, arguments);
 }
 
 }  // namespace warpmat

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/tables/deviation.h>
 #include <warpmat/tables/lowering.h>
 
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "gpu/rules/deviation.h"
 
 namespace warpmat {
 
@@ -54,11 +54,9 @@ class VariedLowering {
   VariedLowering(const VariedLowering&) = delete;
   VariedLowering& operator=(const VariedLowering&) = delete;
 
+  const Form& form() const { return form_; }
   const Lowering& lowering() const { return lowering_; }
   Deviations deviations() const { return deviations_; }
-
-  /// Executes by the reference; with deviations by execute_deviating().
-  void execute(const Arguments& arguments) const;
 
  private:
   const Form& form_;

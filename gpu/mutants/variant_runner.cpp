@@ -1,24 +1,24 @@
 #include "gpu/mutants/variant_runner.h"
 
 #include <fmt/core.h>
+#include <warpmat/execute/reference/execute.h>
 #include <warpmat/ptx/run.h>
 
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>
 
+#include "gpu/rules/counting.h"
+#include "gpu/rules/deviating.h"
 #include "gpu/runners/statement_arguments.h"
 
 namespace warpmat {
-namespace {
 
-void execute_statement(const VariantRunner::Execute& execute, const Statement& statement, Warp& warp, Events* events) {
-  StatementArguments arguments(warp, statement);
-  arguments.get().events = events;
-  execute(statement.matrix()->form(), arguments.get());
+void execute_variant(const VariedLowering& varied, const Arguments& arguments, Events* counts) {
+  if (!varied.deviations().empty()) return execute_deviating(varied.form(), varied.lowering(), varied.deviations(), arguments);
+  if (counts != nullptr) return execute_counting(varied.form(), varied.lowering(), arguments, ExecutionOptions{}, *counts);
+  execute(varied.form(), varied.lowering(), arguments, ExecutionOptions{});
 }
-
-}  // namespace
 
 void VariantRunner::run(const Program& program, WarpStates& states) {
   assert(program.statements.size() == 1 && program.statements.front().matrix() != nullptr);
@@ -27,7 +27,8 @@ void VariantRunner::run(const Program& program, WarpStates& states) {
     std::ranges::copy(states.registers_of(i), warp.named_registers().begin());
     std::ranges::copy(states.shared_of(i), warp.shared().bytes().begin());
     try {
-      execute_statement(execute_, program.statements.front(), warp, events_);
+      StatementArguments arguments(warp, program.statements.front());
+      execute_(program.statements.front().matrix()->form(), arguments.get());
     } catch (const Trap& trap) {
       throw std::runtime_error(fmt::format("warp {}: {}", i, trap.what()));
     }

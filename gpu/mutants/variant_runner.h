@@ -5,9 +5,14 @@
 #include <functional>
 
 #include "gpu/mutants/variant.h"
+#include "gpu/rules/events.h"
 #include "gpu/runners/runner.h"
 
 namespace warpmat {
+
+/// Executes the form of `varied` by the reference with its changes. Counts regions if `counts` is not nullptr and there are no deviations,
+/// whose regions cannot be counted.
+void execute_variant(const VariedLowering& varied, const Arguments& arguments, Events* counts = nullptr);
 
 /// Runs programs of one matrix instruction with a model instead of the reference.
 class VariantRunner : public Runner {
@@ -17,9 +22,10 @@ class VariantRunner : public Runner {
   explicit VariantRunner(Execute execute) : execute_(std::move(execute)) {}
   /// Runs programs of the form of `varied`, which must outlive the runner.
   explicit VariantRunner(const VariedLowering& varied)
-      : VariantRunner([&varied](const Form&, const Arguments& arguments) { varied.execute(arguments); }) {}
-  /// The same, counting regions if the model has no deviations; the reference cannot count regions of deviations.
-  VariantRunner(const VariedLowering& varied, Events& events) : VariantRunner(varied) { events_ = &events; }
+      : VariantRunner([&varied](const Form&, const Arguments& arguments) { execute_variant(varied, arguments); }) {}
+  /// The same, counting regions.
+  VariantRunner(const VariedLowering& varied, Events& counts)
+      : VariantRunner([&varied, &counts](const Form&, const Arguments& arguments) { execute_variant(varied, arguments, &counts); }) {}
 
   /// Throws std::runtime_error "warp 12: lane 5, …" for a trap.
   void run(const Program& program, WarpStates& states) override;
@@ -28,7 +34,6 @@ class VariantRunner : public Runner {
 
  private:
   Execute execute_;
-  Events* events_ = nullptr;
 };
 
 }  // namespace warpmat

@@ -16,6 +16,7 @@
 #include "gpu/compare/sweep.h"
 #include "gpu/mutants/mutants.h"
 #include "gpu/mutants/refute.h"
+#include "gpu/mutants/variant_runner.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 #include "paths.h"
@@ -167,8 +168,8 @@ bool refuted(const WgmmaForm& form, const Mutant& mutant, std::map<const Answers
     auto& tiles = known[&answers];
     if (tiles.empty()) tiles = recorded_tiles(form, answers);
     for (WgmmaTile& tile : tiles) {
-      const std::vector<std::uint32_t> mutated = tile.run([&](const Arguments& a) { varied.execute(a); });
-      if (mutated != tile.run([&](const Arguments& a) { as_it_is.execute(a); })) return true;
+      const std::vector<std::uint32_t> mutated = tile.run([&](const Arguments& a) { execute_variant(varied, a); });
+      if (mutated != tile.run([&](const Arguments& a) { execute_variant(as_it_is, a); })) return true;
     }
   }
   return false;

@@ -1,8 +1,11 @@
 #include <warpmat/layout/linear_layout.h>
 #include <warpmat/tables/form.h>
 
+#include <algorithm>
+#include <bit>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -115,6 +118,174 @@ TEST_CASE("every fragment of every form is a linear layout, both ways", "[layout
           }
     }
   CHECK(places > 100'000);
+}
+
+namespace {
+
+/// All points of a space of few bits.
+std::vector<Point> all_points(const Space& space) {
+  std::vector<Point> points{Point{}};
+  for (const AxisBits& axis : space) {
+    const std::vector<Point> before = std::exchange(points, {});
+    for (const Point& point : before)
+      for (std::uint32_t x = 0; x < 1u << axis.bits; ++x) {
+        points.push_back(point);
+        points.back()[axis.axis] = x;
+      }
+  }
+  return points;
+}
+
+int bits_on(const Space& space, LayoutAxis axis) {
+  int bits = 0;
+  for (const AxisBits& a : space) bits += a.axis == axis ? a.bits : 0;
+  return bits;
+}
+
+/// The coordinates' low bits, those of `space`, or the bits above them.
+Point part(Point point, const Space& space, bool low) {
+  for (std::size_t i = 0; i < layout_axes; ++i) {
+    const int bits = bits_on(space, static_cast<LayoutAxis>(i));
+    point.coordinates[i] = low ? point.coordinates[i] & ((1u << bits) - 1) : point.coordinates[i] >> bits;
+  }
+  return point;
+}
+
+Point joined(const Point& low, Point high, const Space& low_space) {
+  for (std::size_t i = 0; i < layout_axes; ++i)
+    high.coordinates[i] = high.coordinates[i] << bits_on(low_space, static_cast<LayoutAxis>(i)) | low.coordinates[i];
+  return high;
+}
+
+bool same_map(const LinearLayout& f, const LinearLayout& g) {
+  return std::ranges::all_of(all_points(f.from()), [&](const Point& x) { return f(x) == g(x); });
+}
+
+LinearLayout any_layout(const Space& from, const Space& to, std::mt19937_64& random) {
+  int from_bits = 0, to_bits = 0;
+  for (const AxisBits& axis : from) from_bits += axis.bits;
+  for (const AxisBits& axis : to) to_bits += axis.bits;
+  std::vector<std::uint64_t> columns;
+  for (int i = 0; i < from_bits; ++i) columns.push_back(random() & ((std::uint64_t{1} << to_bits) - 1));
+  return {from, to, columns};
+}
+
+}  // namespace
+
+TEST_CASE("a product maps low bits by its first factor and the others by its second, and can be divided by both", "[layout]") {
+  std::mt19937_64 random(13);
+  const Space low_from{{LayoutAxis::row, 2}, {column, 1}}, high_from{{column, 2}, {matrix, 1}, {LayoutAxis::row, 1}};
+  const Space low_to{{lane, 3}, {bit, 2}}, high_to{{reg, 2}, {lane, 2}};
+  for (int round = 0; round < 60; ++round) {
+    const LinearLayout low = any_layout(low_from, low_to, random), high = any_layout(high_from, high_to, random);
+    const LinearLayout whole = low * high;
+    for (const Point& x : all_points(whole.from()))
+      REQUIRE(whole(x) == joined(low(part(x, low_from, true)), high(part(x, low_from, false)), low_to));
+    const auto right = whole.divide_left(low), left = whole.divide_right(high);
+    REQUIRE((right && left));
+    CHECK(same_map(low * *right, whole));
+    CHECK(same_map(*left * high, whole));
+    std::vector<std::uint64_t> columns = low.columns();
+    columns[random() % columns.size()] ^= std::uint64_t{1} << random() % 5;
+    CHECK_FALSE(whole.divide_left(LinearLayout(low_from, low_to, columns)));
+    columns = high.columns();
+    columns[random() % columns.size()] ^= std::uint64_t{1} << random() % 4;
+    CHECK_FALSE(whole.divide_right(LinearLayout(high_from, high_to, columns)));
+  }
+  const LinearLayout tall({{LayoutAxis::row, 9}}, {{lane, 9}}, std::vector<std::uint64_t>(9, 1));
+  CHECK_FALSE(LinearLayout::identity({{LayoutAxis::row, 2}}, {{lane, 2}}).divide_left(tall));
+  CHECK_FALSE(LinearLayout::identity({{LayoutAxis::row, 2}}, {{lane, 2}}).divide_right(tall));
+  const LinearLayout wide({{LayoutAxis::row, 20}, {column, 20}}, {{lane, 1}}, std::vector<std::uint64_t>(40, 1));
+  CHECK_THROWS_AS(wide * wide, std::invalid_argument);
+}
+
+TEST_CASE("free bits are redundant: without them a layout is injective and reaches the same places", "[layout]") {
+  std::mt19937_64 random(14);
+  const Space from{{lane, 3}, {reg, 3}}, to{{LayoutAxis::row, 2}, {column, 2}};
+  for (int round = 0; round < 100; ++round) {
+    const LinearLayout f = any_layout(from, to, random);
+    const std::uint32_t free_lanes = f.free_bits(lane), free_registers = f.free_bits(reg);
+    std::multiset<std::vector<std::uint32_t>> chosen;
+    std::set<std::vector<std::uint32_t>> all;
+    for (const Point& x : all_points(from)) {
+      const Point y = f(x);
+      all.insert({y[LayoutAxis::row], y[column]});
+      if ((x[lane] & free_lanes) == 0 && (x[reg] & free_registers) == 0) chosen.insert({y[LayoutAxis::row], y[column]});
+    }
+    CHECK(chosen.size() == all.size());
+    CHECK(std::set<std::vector<std::uint32_t>>(chosen.begin(), chosen.end()) == all);
+    CHECK(f.free_bits(address) == 0);
+  }
+}
+
+TEST_CASE("a conversion between two layouts: this, then the inverse of the other", "[layout]") {
+  std::mt19937_64 random(15);
+  const Space registers{{lane, 2}, {reg, 3}}, memory{{address, 3}}, matrix_space{{LayoutAxis::row, 2}, {column, 2}};
+  std::size_t possible = 0;
+  for (int round = 0; round < 200; ++round) {
+    const LinearLayout f = any_layout(memory, matrix_space, random), g = any_layout(registers, matrix_space, random);
+    std::set<std::vector<std::uint32_t>> reached;
+    for (const Point& x : all_points(registers)) reached.insert({g(x)[LayoutAxis::row], g(x)[column]});
+    bool all = true;
+    for (const Point& x : all_points(memory)) all = all && reached.count({f(x)[LayoutAxis::row], f(x)[column]}) != 0;
+    if (!all) {
+      CHECK_THROWS_AS(f.invert_and_compose(g), std::invalid_argument);
+      continue;
+    }
+    ++possible;
+    const LinearLayout h = f.invert_and_compose(g);
+    for (const Point& x : all_points(memory)) {
+      REQUIRE(g(h(x)) == f(x));
+      REQUIRE((h(x)[lane] & g.free_bits(lane)) == 0);
+      REQUIRE((h(x)[reg] & g.free_bits(reg)) == 0);
+    }
+  }
+  CHECK(possible > 20);
+  CHECK(possible < 200);
+  const LinearLayout f = LinearLayout::identity(memory, {{LayoutAxis::row, 3}}), g = LinearLayout::identity(memory, {{column, 3}});
+  CHECK_THROWS_AS(f.invert_and_compose(g), std::invalid_argument);
+}
+
+TEST_CASE("a part of a layout's axes", "[layout]") {
+  std::mt19937_64 random(16);
+  const LinearLayout f = any_layout({{LayoutAxis::row, 3}, {column, 2}}, {{lane, 2}, {reg, 2}, {bit, 1}}, random);
+  const LinearLayout part_of_f = f.sublayout({column}, {bit, lane});
+  for (std::uint32_t j = 0; j < 4; ++j) {
+    const Point whole = f(point_of(column, j)), y = part_of_f(point_of(column, j));
+    CHECK(y[lane] == whole[lane]);
+    CHECK(y[bit] == whole[bit]);
+    CHECK(y[reg] == 0);
+  }
+  CHECK_THROWS_AS(f.sublayout({matrix}, {lane}), std::invalid_argument);
+  CHECK_THROWS_AS(f.sublayout({column}, {address}), std::invalid_argument);
+}
+
+TEST_CASE("the layout of a fragment's registers: elements, and free bits where bits or copies share one", "[layout]") {
+  std::size_t with_copies = 0;
+  for (const Form& form : forms())
+    for (const Operand& operand : form.operands) {
+      if (operand.kind != OperandKind::fragment) continue;
+      const Fragment& fragment = operand.fragment;
+      const LinearLayout elements = element_layout(fragment), places = linear_layout(fragment);
+      CAPTURE(form.opcode, name(operand.name));
+      CHECK(places.then(elements) == LinearLayout::identity(places.from(), places.from()));
+      CHECK(elements.free_bits(bit) == static_cast<std::uint32_t>(fragment.element_bits - 1));
+      CHECK(elements.free_bits(lane) == 0);
+      CHECK(1 << std::popcount(elements.free_bits(reg)) == fragment.copies());
+      with_copies += fragment.copies() > 1;
+      for (int r = 0; r < fragment.registers(); ++r)
+        for (int l = 0; l < 32; l += 7) {
+          Point x = point_of(lane, static_cast<std::uint32_t>(l));
+          x[reg] = static_cast<std::uint32_t>(r);
+          x[bit] = static_cast<std::uint32_t>(fragment.register_bits - 1);
+          const Element e = fragment.element({l, r, fragment.register_bits - 1});
+          const Point y = elements(x);
+          if (y[LayoutAxis::row] != static_cast<std::uint32_t>(e.row) || y[column] != static_cast<std::uint32_t>(e.column) ||
+              y[matrix] != static_cast<std::uint32_t>(e.matrix))
+            FAIL("lane " << l << ", register " << r);
+        }
+    }
+  CHECK(with_copies > 10);
 }
 
 TEST_CASE("a tile is repeated any number of times: the accumulators of wgmma", "[layout]") {

@@ -40,6 +40,7 @@ const std::vector<Folder> folders = {
     {emulator + "execute/reference", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "execute/fast", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "execute", {"numeric", "layout", "warp", "tables", "execute/reference", "execute/fast"}},
+    {emulator + "explain", {"numeric", "layout", "warp", "tables", "execute", "execute/reference"}},
     {emulator + "c", {"numeric", "layout", "warp", "tables", "execute"}},
     {emulator + "c_program", {"numeric", "layout", "warp", "tables", "execute", "c", "ptx", "ptx/syntax", "ptx/program", "machine"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute"}},
@@ -52,9 +53,10 @@ const std::vector<Folder> folders = {
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
+    {"gpu/rules", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
-    {"gpu/mutants", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/recordings"}},
+    {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
     {"tools/assembler", {"emulator"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
@@ -182,6 +184,7 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "tables/form.cpp", up).size() == 1);
   CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_header).size() == 1);
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
+  CHECK(wrong_arrows(emulator + "execute/reference/execute.cpp", "#include \"gpu/rules/events.h\"\n").size() == 1);
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows(emulator + "ptx/syntax/lexer.cpp", "#include <warpmat/ptx/catalogue/row.h>\n").size() == 1);

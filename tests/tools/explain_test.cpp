@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/execute/explain.h>
+#include <warpmat/explain/explain.h>
 #include <warpmat/layout/padding.h>
 
 #include <cstdlib>

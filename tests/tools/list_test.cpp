@@ -1,5 +1,4 @@
 #include <warpmat/execute/instruction.h>
-#include <warpmat/tables/floor.h>
 #include <warpmat/tables/label.h>
 #include <warpmat/tables/wgmma.h>
 
@@ -10,6 +9,7 @@
 
 #include "catch.h"
 #include "command.h"
+#include "tools/report/floor.h"
 
 namespace warpmat {
 namespace {

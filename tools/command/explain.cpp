@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/execute/explain.h>
+#include <warpmat/explain/explain.h>
 #include <warpmat/ptx/run.h>
 #include <warpmat/ptx/statement_name.h>
 #include <warpmat/tables/wgmma.h>

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/tables/reach.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "gpu/rules/reach.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/coverage_page.h"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/floor.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "tools/report/compared_results.h"
+#include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
 
 namespace warpmat {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/execute/explain.h>
+#include <warpmat/explain/explain.h>
 
 #include <string>
 #include <vector>

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <warpmat/execute/instruction.h>
-#include <warpmat/tables/floor.h>
 #include <warpmat/tables/label.h>
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/report/floor.h"
 
 namespace warpmat {
 

@@ -9,8 +9,6 @@
 
 namespace warpmat {
 
-class Events;
-
 /// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each pointer addresses 32
 /// consecutive words, lanes 0 to 31; any alignment of a 32-bit word is allowed.
 using RegisterList = std::span<std::uint32_t* const>;
@@ -43,7 +41,6 @@ struct Arguments {
   RegisterList destination;                                   ///< d, or r of ldmatrix
   SharedMemory* shared = nullptr;                             ///< for ldmatrix and stmatrix
   std::int64_t offset = 0;                                    ///< added to each address of p: PTX's [register+offset]
-  Events* events = nullptr;                                   ///< if set, the reference counts regions here (numeric/events.h)
 
   ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
   ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -84,6 +85,42 @@ const AxisBits* find(const Space& space, LayoutAxis axis) {
   return found == space.end() ? nullptr : &*found;
 }
 
+/// The bits of the axis; 0 if the space lacks it.
+int bits_of(const Space& space, LayoutAxis axis) {
+  const AxisBits* found = find(space, axis);
+  return found == nullptr ? 0 : found->bits;
+}
+
+/// The space of both, with the axes of `low` first.
+Space sum(Space low, const Space& high) {
+  for (const AxisBits& axis : high) {
+    const auto found = std::ranges::find(low, axis.axis, &AxisBits::axis);
+    if (found == low.end())
+      low.push_back(axis);
+    else
+      found->bits += axis.bits;
+  }
+  return low;
+}
+
+/// The bits of `whole` that `part` leaves, or nothing if it has more.
+std::optional<Space> rest(Space whole, const Space& part) {
+  for (const AxisBits& axis : part) {
+    const auto found = std::ranges::find(whole, axis.axis, &AxisBits::axis);
+    if (axis.bits > (found == whole.end() ? 0 : found->bits)) return std::nullopt;
+    if (found != whole.end()) found->bits -= axis.bits;
+  }
+  return whole;
+}
+
+/// The bits of `packed`, of space `from`, in space `to`, on each axis above those of `below`.
+std::uint64_t placed(const Space& from, std::uint64_t packed, const Space& to, const Space& below) {
+  Point point = unpack(from, packed);
+  for (const AxisBits& axis : from)
+    if (axis.bits > 0) point[axis.axis] <<= bits_of(below, axis.axis);
+  return pack(to, point);
+}
+
 /// The number of coordinates of the axis, 1 to 2^32.
 std::uint64_t size_of(const Space& space, LayoutAxis axis) {
   const AxisBits* bits = find(space, axis);
@@ -148,6 +185,115 @@ LinearLayout LinearLayout::inverse() const {
     columns[static_cast<std::size_t>(width(place) - 1)] = index ^ product(columns, below);
   }
   return {to_, from_, std::move(columns)};
+}
+
+LinearLayout LinearLayout::operator*(const LinearLayout& high) const {
+  const Space from = sum(from_, high.from_), to = sum(to_, high.to_);
+  check(from);
+  check(to);
+  std::vector<std::uint64_t> columns(static_cast<std::size_t>(bits_of(from)));
+  const auto set = [&](const LinearLayout& part, const Space& from_below, const Space& to_below) {
+    for (std::size_t i = 0; i < part.columns_.size(); ++i) {
+      const std::uint64_t index = placed(part.from_, std::uint64_t{1} << i, from, from_below);
+      columns[static_cast<std::size_t>(std::countr_zero(index))] = placed(part.to_, part.columns_[i], to, to_below);
+    }
+  };
+  set(*this, {}, {});
+  set(high, from_, to_);
+  return {from, to, std::move(columns)};
+}
+
+namespace {
+
+/// The part of `whole` from the bits of `from` above those of `from_below` to the bits of `to` above those of `to_below`. It is a factor of
+/// `whole` if the product with the other factor is `whole`.
+LinearLayout part_of(const LinearLayout& whole, const Space& from, const Space& to, const Space& from_below, const Space& to_below) {
+  std::vector<std::uint64_t> columns;
+  for (int i = 0; i < bits_of(from); ++i) {
+    const std::uint64_t index = placed(from, std::uint64_t{1} << i, whole.from(), from_below);
+    Point place = unpack(whole.to(), whole.columns()[static_cast<std::size_t>(std::countr_zero(index))]);
+    for (const AxisBits& axis : to) {
+      const std::uint64_t coordinate = std::uint64_t{place[axis.axis]} >> bits_of(to_below, axis.axis);
+      place[axis.axis] = static_cast<std::uint32_t>(coordinate & ((std::uint64_t{1} << axis.bits) - 1));
+    }
+    columns.push_back(pack(to, place));
+  }
+  return {from, to, std::move(columns)};
+}
+
+/// Whether both are the same map, whatever the order of their axes.
+bool same_map(const LinearLayout& one, const LinearLayout& other) {
+  const auto sorted = [](Space space) {
+    std::erase_if(space, [](const AxisBits& axis) { return axis.bits == 0; });
+    std::ranges::sort(space, {}, &AxisBits::axis);
+    return space;
+  };
+  if (sorted(one.from()) != sorted(other.from()) || sorted(one.to()) != sorted(other.to())) return false;
+  for (int i = 0; i < bits_of(one.from()); ++i) {
+    const Point point = unpack(one.from(), std::uint64_t{1} << i);
+    if (one(point) != other(point)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<LinearLayout> LinearLayout::divide_left(const LinearLayout& divisor) const {
+  const auto from = rest(from_, divisor.from_), to = rest(to_, divisor.to_);
+  if (!from || !to) return std::nullopt;
+  LinearLayout quotient = part_of(*this, *from, *to, divisor.from_, divisor.to_);
+  if (!same_map(divisor * quotient, *this)) return std::nullopt;
+  return quotient;
+}
+
+std::optional<LinearLayout> LinearLayout::divide_right(const LinearLayout& divisor) const {
+  const auto from = rest(from_, divisor.from_), to = rest(to_, divisor.to_);
+  if (!from || !to) return std::nullopt;
+  LinearLayout quotient = part_of(*this, *from, *to, {}, {});
+  if (!same_map(quotient * divisor, *this)) return std::nullopt;
+  return quotient;
+}
+
+LinearLayout LinearLayout::invert_and_compose(const LinearLayout& other) const {
+  if (other.to_ != to_) throw std::invalid_argument("a layout is inverted for one with the same space of places");
+  const auto rows = echelon(other.columns_);
+  std::vector<std::uint64_t> columns;
+  for (std::uint64_t place : columns_) {
+    std::uint64_t index = 0;
+    for (const auto& [row_place, row_index] : rows)
+      if ((place >> (width(row_place) - 1) & 1) != 0) {
+        place ^= row_place;
+        index ^= row_index;
+      }
+    if (place != 0) throw std::invalid_argument("the layout to invert does not reach every place of the other");
+    columns.push_back(index);
+  }
+  return {from_, other.from_, std::move(columns)};
+}
+
+std::uint32_t LinearLayout::free_bits(LayoutAxis axis) const {
+  std::uint64_t free = 0;
+  std::vector<std::uint64_t> before;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    before.push_back(columns_[i]);
+    if (echelon(before).size() == before.size()) continue;
+    before.pop_back();
+    free |= std::uint64_t{1} << i;
+  }
+  return unpack(from_, free)[axis];
+}
+
+LinearLayout LinearLayout::sublayout(const std::vector<LayoutAxis>& from, const std::vector<LayoutAxis>& to) const {
+  const auto chosen = [](const Space& space, const std::vector<LayoutAxis>& axes) {
+    Space found;
+    for (const LayoutAxis axis : axes) {
+      const AxisBits* bits = find(space, axis);
+      if (bits == nullptr) throw std::invalid_argument("the layout has no axis " + std::string(name(axis)));
+      found.push_back(*bits);
+    }
+    return found;
+  };
+  return part_of(*this, chosen(from_, from), chosen(to_, to), {}, {});
 }
 
 TiledLayout::TiledLayout(LinearLayout tile, std::vector<Repeat> repeats) : tile_(std::move(tile)), repeats_(std::move(repeats)) {
@@ -218,6 +364,22 @@ LinearLayout linear_layout(const Fragment& fragment) {
     columns.push_back(pack(to, point));
   }
   return {from, to, std::move(columns)};
+}
+
+LinearLayout element_layout(const Fragment& fragment) {
+  const LinearLayout places = linear_layout(fragment);
+  std::vector<std::uint64_t> columns;
+  for (int i = 0; i < bits_of(places.to()); ++i) {
+    const Point place = unpack(places.to(), std::uint64_t{1} << i);
+    const auto of = [&](LayoutAxis axis) { return static_cast<int>(place[axis]); };
+    const Element element = fragment.element({of(LayoutAxis::lane), of(LayoutAxis::reg), of(LayoutAxis::bit)});
+    Point point;
+    point[LayoutAxis::row] = static_cast<std::uint32_t>(element.row);
+    point[LayoutAxis::column] = static_cast<std::uint32_t>(element.column);
+    point[LayoutAxis::matrix] = static_cast<std::uint32_t>(element.matrix);
+    columns.push_back(pack(places.from(), point));
+  }
+  return {places.to(), places.from(), std::move(columns)};
 }
 
 LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {

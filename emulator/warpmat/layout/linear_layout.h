@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +70,28 @@ class WARPMAT_API LinearLayout {
   /// The inverse. Throws std::invalid_argument unless this layout is injective and both spaces have the same number of bits.
   [[nodiscard]] LinearLayout inverse() const;
 
+  /// Two layouts side by side: `low` maps the low bits of each axis, `high` the bits above. Axes stand in the order of `low`, then the
+  /// other ones of `high`. A tile times a layout of tiles is the layout of the whole. Throws std::invalid_argument for spaces of over 64
+  /// bits.
+  [[nodiscard]] LinearLayout operator*(const LinearLayout& high) const;
+
+  /// The quotient with which divisor * quotient, or quotient * divisor, is the map of this layout, whatever the order of its axes. Nothing
+  /// if there is none.
+  [[nodiscard]] std::optional<LinearLayout> divide_left(const LinearLayout& divisor) const;
+  [[nodiscard]] std::optional<LinearLayout> divide_right(const LinearLayout& divisor) const;
+
+  /// From the indices of this layout to those of `other` that have the same place: other(result(point)) is this(point). Free bits of
+  /// `other` are 0. Throws std::invalid_argument unless other.to() is to() and `other` reaches every place of this layout.
+  [[nodiscard]] LinearLayout invert_and_compose(const LinearLayout& other) const;
+
+  /// The index bits of `axis` that the bits before them make redundant, as a mask. Where all free bits are 0, the layout is injective, and
+  /// reaches the same places. In the layout of a fragment's registers they number the copies of an element.
+  [[nodiscard]] std::uint32_t free_bits(LayoutAxis axis) const;
+
+  /// The coordinates on axes `to` of the places of points whose other axes than `from` are 0. Throws std::invalid_argument for an axis that
+  /// this layout lacks.
+  [[nodiscard]] LinearLayout sublayout(const std::vector<LayoutAxis>& from, const std::vector<LayoutAxis>& to) const;
+
   friend bool operator==(const LinearLayout&, const LinearLayout&) = default;
 
  private:
@@ -113,6 +136,10 @@ class WARPMAT_API TiledLayout {
 
 /// A fragment as a layout: from row, column and matrix to bit, lane and register. `bit` is the lowest bit of the element's container.
 [[nodiscard]] WARPMAT_API LinearLayout linear_layout(const Fragment& fragment);
+
+/// The inverse direction, of every bit of the registers: from bit, lane and register to row, column and matrix. Bits inside an element, and
+/// those that number its copies, are free.
+[[nodiscard]] WARPMAT_API LinearLayout element_layout(const Fragment& fragment);
 
 /// The swizzle as a map of addresses of `address_bits` bits, 10 to 32, relative to a base aligned to 1,024 bytes. Throws
 /// std::invalid_argument for other numbers.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -80,13 +81,19 @@ struct WARPMAT_API Dim3 {
   friend bool operator==(const Dim3&, const Dim3&) = default;
 };
 
-/// One argument of a kernel: the bytes of a number, an address or a struct.
+/// One argument of a kernel: the bytes of a number, of an address in DeviceMemory, which is a std::uint64_t, or of a struct. Pointers and
+/// arrays of the host do not compile: a kernel cannot reach what they name.
 class Argument {
+  template <typename T>
+  static constexpr bool of_host = std::is_pointer_v<T> || std::is_array_v<T> || std::is_null_pointer_v<T> || std::is_member_pointer_v<T>;
+
  public:
   template <typename T>
-  requires std::is_trivially_copyable_v<T> Argument(const T& value) : bytes_(sizeof(T)) {  // NOLINT: numbers are arguments
+  requires(std::is_trivially_copyable_v<T> && !of_host<T>) Argument(const T& value) : bytes_(sizeof(T)) {  // NOLINT: numbers are arguments
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
+  Argument(const volatile void* host_memory) = delete;
+  Argument(std::nullptr_t) = delete;
   explicit Argument(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 

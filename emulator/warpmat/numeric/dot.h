@@ -8,8 +8,6 @@
 
 namespace warpmat {
 
-class Events;
-
 // How a matrix unit adds up a dot product.
 //
 // A unit takes `step_bytes` of stored K at a time. The products of one step and the accumulator are not added one after the other. They are
@@ -25,6 +23,8 @@ class Events;
 //
 // Any NaN, 0 · infinity, or infinities of both signs give the canonical NaN; otherwise an infinity keeps its sign. The result of a step is
 // the accumulator of the next, with K ascending. The order of the steps is visible in the bits; the order within a sum is not.
+//
+// numeric/matrix_unit.h has a function for each line.
 //
 // Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004. tables/lowering.cpp states the evidence for each row.
 
@@ -43,7 +43,7 @@ struct DotModel {
 };
 
 namespace dot_models {
-// find_floor (tables/lowering.h) states the evidence for the floors. Each is the smallest exponent of the result's format minus
+// find_floor (tools/report/floor.h) states the evidence for the floors. Each is the smallest exponent of the result's format minus
 // (fraction_bits - 18). volta has no floor for f32, because no f16 operands reach it.
 WARPMAT_LOCAL inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19};
 WARPMAT_LOCAL inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types
@@ -63,25 +63,24 @@ inline int step_elements(const DotModel& model, Format format) {
 [[nodiscard]] WARPMAT_API Value multiply(const Value& a, const Value& b);
 
 /// One step over terms already multiplied: align, truncate, sum, round. The accumulator is one of the terms; the result is bits of
-/// `accumulator` (f32 or f16). Here and below, `events` (numeric/events.h) counts what happened unless it is nullptr.
-WARPMAT_API std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms, Events* events = nullptr);
+/// `accumulator` (f32 or f16).
+WARPMAT_API std::uint64_t sum_step(const DotModel& model, Format accumulator, std::span<const Value> terms);
 
 /// One step: round(2^scale_exponent · sum of a[i] · b[i] + c). `a` and `b` have equal length, at most max_step_elements; `c` and the result
 /// are bits of `accumulator`. A block-scaled unit adds `scale_exponent` to the exponent of every product.
 WARPMAT_API std::uint64_t dot_step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                                   std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
+                                   std::uint64_t c, int scale_exponent = 0);
 
 WARPMAT_LOCAL inline constexpr std::size_t max_step_elements = 32;  ///< 32 bytes of an 8-bit format
 
 /// A whole dot product: `a` and `b` in steps of `step_length` elements, ascending, from `c`.
 WARPMAT_API std::uint64_t dot(const DotModel& model, int step_length, Format accumulator, std::span<const Value> a,
-                              std::span<const Value> b, std::uint64_t c, int scale_exponent = 0, Events* events = nullptr);
+                              std::span<const Value> b, std::uint64_t c, int scale_exponent = 0);
 
 /// One step of a unit for 4-bit blocks (kind::mxf4, kind::mxf4nvf4). Groups of 16 products are summed exactly. Each sum times its two scale
 /// factors is one term, aligned by the scales' exponents alone [arXiv 2511.10909]. `scales_a` and `scales_b` have one factor per group.
 WARPMAT_API std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
-                                      std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c,
-                                      Events* events = nullptr);
+                                      std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c);
 
 WARPMAT_LOCAL inline constexpr std::size_t group_elements = 16;
 

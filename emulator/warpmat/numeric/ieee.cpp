@@ -1,5 +1,4 @@
 #include <warpmat/numeric/bit_length.h>
-#include <warpmat/numeric/events.h>
 #include <warpmat/numeric/ieee.h>
 
 #include <algorithm>
@@ -68,8 +67,16 @@ std::uint64_t default_nan(Format format) {
   return infinity(format, true) | quiet_bit(format);
 }
 
-std::uint64_t fused(Format format, std::uint64_t a_bits, std::uint64_t b_bits, std::uint64_t c_bits, Rounding rounding, NanRule nan_rule,
-                    Events* events) {
+}  // namespace
+
+Exact exact_multiply_add(const Value& a, const Value& b, const Value& c) {
+  const Term product{a.negative != b.negative, static_cast<uint128>(a.significand) * b.significand,
+                     a.exponent - a.fraction_bits + b.exponent - b.fraction_bits};
+  return c.kind == Kind::zero ? Exact{product.negative, product.magnitude, product.exponent} : exact_sum(product, term(c));
+}
+
+std::uint64_t fused_multiply_add(Format format, std::uint64_t a_bits, std::uint64_t b_bits, std::uint64_t c_bits, Rounding rounding,
+                                 NanRule nan_rule) {
   const Value a = decode(format, a_bits), b = decode(format, b_bits), c = decode(format, c_bits);
   const bool product_negative = a.negative != b.negative;
   const bool product_zero = a.kind == Kind::zero || b.kind == Kind::zero;
@@ -89,32 +96,10 @@ std::uint64_t fused(Format format, std::uint64_t a_bits, std::uint64_t b_bits, s
   if (c.kind == Kind::infinity) return c_bits;
 
   const bool zero_sign = product_negative == c.negative ? c.negative : rounding == Rounding::down;
-  if (product_zero && c.kind == Kind::zero && events != nullptr) {
-    events->add(Event::all_terms_zero);
-    events->add_if(zero_sign, Event::negative_zero);
-  }
-  if (product_zero && c.kind == Kind::finite && events != nullptr)
-    count_rounding(*events, format, {c.negative, c.significand, c.exponent - c.fraction_bits}, c_bits, 1);
   if (product_zero) return c.kind == Kind::zero ? signed_zero(format, zero_sign) : c_bits;
-  const Term product{product_negative, static_cast<uint128>(a.significand) * b.significand,
-                     a.exponent - a.fraction_bits + b.exponent - b.fraction_bits};
-  const Exact sum = c.kind == Kind::zero ? Exact{product.negative, product.magnitude, product.exponent} : exact_sum(product, term(c));
-  if (sum.magnitude == 0 && !sum.sticky) {
-    if (events != nullptr) events->add(Event::cancels_to_zero);
-    return signed_zero(format, rounding == Rounding::down);
-  }
-  const std::uint64_t result = round_to(format, sum, rounding);
-  if (events != nullptr) count_fused(*events, format, product.exponent + bit_length(product.magnitude), sum, result);
-  return result;
-}
-
-}  // namespace
-
-std::uint64_t fused_multiply_add(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, NanRule nan_rule,
-                                 Events* events) {
-  const std::uint64_t result = fused(format, a, b, c, rounding, nan_rule, events);
-  if (Observer* observer = observer_of(events)) observer->fused(format, a, b, c, rounding, result);
-  return result;
+  const Exact sum = exact_multiply_add(a, b, c);
+  if (sum.magnitude == 0 && !sum.sticky) return signed_zero(format, rounding == Rounding::down);
+  return round_to(format, sum, rounding);
 }
 
 }  // namespace warpmat

@@ -1,9 +1,7 @@
 #include "tools/lab/report/coverage.h"
 
 #include <fmt/core.h>
-#include <warpmat/execute/reference/execute.h>
 #include <warpmat/ptx/run.h>
-#include <warpmat/tables/reach.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +11,8 @@
 
 #include "gpu/cases/cases.h"
 #include "gpu/cases/wgmma_tiles.h"
+#include "gpu/rules/counting.h"
+#include "gpu/rules/reach.h"
 #include "gpu/runners/statement_arguments.h"
 
 namespace warpmat {
@@ -22,9 +22,10 @@ namespace {
 class CountedWarp {
  public:
   CountedWarp(const Program& program, Events& counts)
-      : program_(program), warp_(program, static_cast<std::size_t>(program.shared_bytes)), arguments_(warp_, program.statements.front()) {
-    arguments_.get().events = &counts;
-  }
+      : instruction_(*program.statements.front().matrix()),
+        warp_(program, static_cast<std::size_t>(program.shared_bytes)),
+        arguments_(warp_, program.statements.front()),
+        counts_(counts) {}
   CountedWarp(const CountedWarp&) = delete;
   CountedWarp& operator=(const CountedWarp&) = delete;
 
@@ -32,15 +33,16 @@ class CountedWarp {
   void run(WarpStates& states, std::size_t index) {
     std::ranges::copy(states.registers_of(index), warp_.named_registers().begin());
     std::ranges::copy(states.shared_of(index), warp_.shared().bytes().begin());
-    program_.statements.front().matrix()->execute(arguments_.get(), {.path = Path::reference});
+    execute_counting(instruction_.form(), instruction_.lowering(), arguments_.get(), ExecutionOptions{}, counts_);
     std::ranges::copy(warp_.named_registers(), states.registers_of(index).begin());
     std::ranges::copy(warp_.shared().bytes(), states.shared_of(index).begin());
   }
 
  private:
-  const Program& program_;
+  const Instruction& instruction_;
   Warp warp_;
   StatementArguments arguments_;
+  Events& counts_;
 };
 
 /// Cases `first` to `first + count - 1` of a form of one warp.
@@ -57,10 +59,8 @@ void fill(CoverageRow& row, const CoveragePlan& plan, const Form& form, int vari
 /// The same of wgmma, tile by tile.
 void fill(CoverageRow& row, const CoveragePlan& plan, const WgmmaForm& form, int variant, std::size_t first, std::size_t count) {
   for (WgmmaTile& tile : wgmma_tiles(form, *row.operand_class, variant, plan.seed, first, count))
-    row.written.add(tile.run([&](Arguments& arguments) {
-      arguments.events = &row.events;
-      execute(*form.tile, lowering_of(form), arguments, {.path = Path::reference});
-    }));
+    row.written.add(tile.run(
+        [&](Arguments& arguments) { execute_counting(*form.tile, lowering_of(form), arguments, ExecutionOptions{}, row.events); }));
 }
 
 void fill_row(CoverageRow& row, const CoveragePlan& plan) {

@@ -1,7 +1,6 @@
 #include <warpmat/execute/reference/metadata_columns.h>
 
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/numeric/events.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -27,7 +26,6 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
     throw OperandTrap(OperandTrap::Kind::undefined, OperandName::selector, 0, std::nullopt,
                       format_text("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
-  if (arguments.events != nullptr) arguments.events->add(Event::selector, static_cast<std::size_t>(selector));
   const int group_columns = metadata_group(form);
   std::size_t next = 0;
   for (int row = 0; row < form.shape.m; ++row)
@@ -35,7 +33,6 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
       const Element at{row, group, selector};
       const auto code = static_cast<unsigned>(read_element(fragment, arguments.source(OperandName::e), at));
       if (!as_measured && !valid_metadata(form, code)) trap(form, at, code);
-      if (arguments.events != nullptr) arguments.events->add(Event::metadata_code, code);
       for (int stored = 0; stored < group_columns / 2; ++stored)
         columns[next++] = static_cast<std::uint16_t>(group * group_columns + metadata_column(group_columns, code, stored));
     }

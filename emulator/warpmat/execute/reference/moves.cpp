@@ -4,7 +4,6 @@
 #include <array>
 
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/numeric/events.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -36,8 +35,6 @@ std::array<std::uint8_t*, warp_size> addressed_rows(const Arguments& arguments, 
 template <typename Visit>
 void for_each_element(const Form& form, const Arguments& arguments, Visit visit) {
   const auto rows = addressed_rows(arguments, form.rows_in_memory());
-  if (arguments.events != nullptr)
-    for (int lane = 0; lane < form.rows_in_memory(); ++lane) arguments.events->add(Event::row_address, static_cast<std::size_t>(lane));
   for (int matrix = 0; matrix < form.number; ++matrix)
     for (int row = 0; row < form.shape.m; ++row)
       for (int column = 0; column < form.shape.n; ++column) {
@@ -83,7 +80,7 @@ class Copies {
 
 }  // namespace
 
-void execute_ldmatrix(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions&) {
+void execute_ldmatrix(const Form& form, const Lowering& lowering, const Arguments& arguments) {
   if (lowering.exceptions.checks_all_addresses) addressed_rows(arguments, warp_size);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   Copies loaded(arguments.destination.size());
@@ -93,7 +90,7 @@ void execute_ldmatrix(const Form& form, const Lowering& lowering, const Argument
   loaded.write(arguments.destination);
 }
 
-void execute_stmatrix(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+void execute_stmatrix(const Form& form, const Arguments& arguments) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   Copies source(arguments.source(OperandName::r));
   for_each_element(form, arguments, [&](const Element& element, std::uint8_t* row, int bit) {
@@ -102,7 +99,7 @@ void execute_stmatrix(const Form& form, const Lowering&, const Arguments& argume
   });
 }
 
-void execute_movmatrix(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+void execute_movmatrix(const Form& form, const Arguments& arguments) {
   Copies moved(arguments.destination.size());
   for (int row = 0; row < form.shape.m; ++row)
     for (int column = 0; column < form.shape.n; ++column) {

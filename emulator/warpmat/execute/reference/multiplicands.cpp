@@ -33,14 +33,4 @@ void check_padding(const Operand& operand, ConstRegisterList registers) {
     }
 }
 
-std::uint64_t widened_accumulator(const Form& form, std::uint64_t c) {
-  const Format from = form.format(OperandName::c), to = form.accumulator();
-  return from == to ? c : encode(to, decode(from, c));
-}
-
-std::uint64_t narrowed_result(const Form& form, std::uint64_t sum) {
-  const Format from = form.accumulator(), to = form.format(OperandName::d);
-  return from == to ? sum : encode(to, decode(from, sum));
-}
-
 }  // namespace warpmat

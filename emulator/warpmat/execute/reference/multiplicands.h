@@ -6,7 +6,6 @@
 #include <warpmat/execute/arguments.h>
 #include <warpmat/execute/reference/metadata_columns.h>
 #include <warpmat/layout/padding.h>
-#include <warpmat/numeric/events.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -62,11 +61,6 @@ class Multiplicands {
   MetadataColumns columns_;
 };
 
-/// Converts C for the unit, and the unit's sum to D: in wmma one may be f16 and the other f32. C is converted exactly. D is rounded to
-/// nearest even, and a NaN becomes the canonical one [H200].
-std::uint64_t widened_accumulator(const Form& form, std::uint64_t c);
-std::uint64_t narrowed_result(const Form& form, std::uint64_t sum);
-
 /// Rows and columns of D that one machine instruction computes: all of them, except for wmma.mma the halves of a product larger than 16x8.
 /// The second half reads what the first has written if registers of D are also registers of A, B or C [H200].
 struct Part {
@@ -91,15 +85,15 @@ inline Part part(const Form& form, int number) {
   return {.end_row = m, .first_column = number * n / 2, .end_column = (number + 1) * n / 2};
 }
 
-/// The number of an element of D among all results, as in Observer.
+/// The number of an element of D among all results, as in ReferenceArithmetic.
 inline std::size_t result_number(const Form& form, const Element& e) {
   return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column);
 }
 
 /// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes its results to D after all of C is read,
-/// register by register, lane 0 first.
-template <typename Compute>
-void for_each_result(const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
+/// register by register, lane 0 first. `arithmetic` is noted each result.
+template <typename Arithmetic, typename Compute>
+void for_each_result(Arithmetic& arithmetic, const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
@@ -108,7 +102,7 @@ void for_each_result(const Form& form, const Arguments& arguments, const Part& o
     for (int i = of.first_row; i < of.end_row; ++i)
       for (int j = of.first_column; j < of.end_column; ++j) {
         const Element element{i, j, product};
-        if (Observer* observer = observer_of(arguments.events)) observer->result(index(element));
+        arithmetic.result(index(element));
         results[index(element)] = compute(element, read_element(c, arguments.source(OperandName::c), element));
       }
   for (int reg = 0; reg < d.registers(); ++reg)
@@ -120,9 +114,9 @@ void for_each_result(const Form& form, const Arguments& arguments, const Part& o
 }
 
 /// The same for all of D at once.
-template <typename Compute>
-void for_each_result(const Form& form, const Arguments& arguments, Compute compute) {
-  for_each_result(form, arguments, Part{.end_row = form.shape.m, .end_column = form.shape.n}, compute);
+template <typename Arithmetic, typename Compute>
+void for_each_result(Arithmetic& arithmetic, const Form& form, const Arguments& arguments, Compute compute) {
+  for_each_result(arithmetic, form, arguments, Part{.end_row = form.shape.m, .end_column = form.shape.n}, compute);
 }
 
 }  // namespace warpmat

@@ -1,7 +1,6 @@
 #include <warpmat/execute/reference/scale_factors.h>
 
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/numeric/events.h>
 #include <warpmat/tables/scales.h>
 #include <warpmat/text.h>
 
@@ -20,10 +19,7 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
                         format_text("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id,
                                     first.byte_id, first.thread_id));
   }
-  const int matrix = scale_matrix(form, ids_name, first);
-  if (arguments.events != nullptr)
-    arguments.events->add(ids_name == OperandName::ids_a ? Event::scale_ids_a : Event::scale_ids_b, static_cast<std::size_t>(matrix));
-  return matrix;
+  return scale_matrix(form, ids_name, first);
 }
 
 Element scale_element(const Form& form, OperandName scale_name, int matrix, int line, std::size_t i, std::size_t count) {
@@ -36,9 +32,7 @@ Scales read_scales(const Form& form, const Arguments& arguments, OperandName sca
   Scales scales;
   for (std::size_t i = 0; i < count; ++i) {
     const Element element = scale_element(form, scale_name, matrix, line, i, count);
-    const std::uint64_t code = read_element(operand.fragment, arguments.source(scale_name), element);
-    scales[i] = decode(*operand.format, code);
-    if (arguments.events != nullptr) count_scale(*arguments.events, *operand.format, code);
+    scales[i] = decode(*operand.format, read_element(operand.fragment, arguments.source(scale_name), element));
   }
   return scales;
 }

@@ -66,7 +66,7 @@ std::size_t word_of(const Fragment& fragment, const Place& place, int bit) {
 
 }  // namespace
 
-void execute_wmma_load(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+void execute_wmma_load(const Form& form, const Arguments& arguments) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::array<Register, capacity::move_words> loaded{};  // the source may overlap the registers
   for_each_element(form, arguments, "load", [&](const Place& place, std::span<const std::uint8_t> bytes, int shift) {
@@ -79,7 +79,7 @@ void execute_wmma_load(const Form& form, const Lowering&, const Arguments& argum
   for (std::size_t i = 0; i < arguments.destination.size(); ++i) std::ranges::copy(loaded[i], arguments.destination[i]);
 }
 
-void execute_wmma_store(const Form& form, const Lowering&, const Arguments& arguments, const ExecutionOptions&) {
+void execute_wmma_store(const Form& form, const Arguments& arguments) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   const ConstRegisterList registers = arguments.source(OperandName::r);
   std::array<Register, capacity::move_words> stored{};

@@ -11,7 +11,7 @@
 namespace warpmat {
 
 // One element of a result, step by step, as the reference computes it; `warpmat explain` shows it. This is not a second arithmetic: the
-// reference reports its steps while it executes (numeric/observer.h).
+// reference executes, and its steps are recorded (ReferenceArithmetic in execute/reference/arithmetic.h).
 
 /// A number that enters a product, with its origin.
 struct Factor {

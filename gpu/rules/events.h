@@ -6,15 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include <warpmat/numeric/dot.h>
-#include <warpmat/numeric/exact.h>
-#include <warpmat/numeric/observer.h>
+#include <warpmat/numeric/matrix_unit.h>
 
 namespace warpmat {
 
 // Regions of operands in which one rule of an instruction decides the bits. A count of compared outputs says nothing about a region that no
-// operand reached. These events record which regions were reached. The reference (execute/reference) counts them only if it is given
-// Events.
+// operand reached. These events record which regions were reached; execute_counting() of counting.h counts them.
 
 /// A region. Some events carry a number: binades of `distance`, signs 0 or 1, codes, lanes.
 enum class Event : std::uint8_t {
@@ -131,25 +128,18 @@ class Events {
   std::uint64_t count(Event event, std::size_t number = 0) const { return counts_[place(event) + number]; }
   void add(const Events& other);
 
-  Observer* observer = nullptr;  ///< if set, receives each step
-
  private:
   static constexpr std::size_t place(Event event) { return event_places[static_cast<std::size_t>(event)]; }
 
   std::array<std::uint64_t, event_places.back()> counts_{};
 };
 
-/// The observer of `events`, or nullptr.
-inline Observer* observer_of(const Events* events) {
-  return events == nullptr ? nullptr : events->observer;
-}
-
 /// The `distance` that stands for all distances at which `model` truncates a whole term to zero.
 constexpr std::size_t distance_beyond(const DotModel& model) {
   return static_cast<std::size_t>(model.fraction_bits) + 2;
 }
 
-// The arithmetic calls these with values it has already computed.
+// CountingArithmetic calls these with values that the arithmetic has computed.
 
 /// Counts the factors of a step's products, in order, and C: subnormals, and causes of NaN or infinity.
 void count_operands(Events& counts, std::span<const Value> a, std::span<const Value> b, const Value& c);
@@ -161,8 +151,8 @@ void count_sum(Events& counts, const DotModel& model, Format accumulator, std::s
 /// Counts the rounding of the nonzero `exact` to `result`. A value is near a boundary if it differs from it by at most `near` of its units.
 void count_rounding(Events& counts, Format format, const Exact& exact, std::uint64_t result, uint128 near);
 
-/// Counts a fused multiply-add's rounding. The product is not zero and less than 2^product_limit.
-void count_fused(Events& counts, Format format, int product_limit, const Exact& exact, std::uint64_t result);
+/// Counts an IEEE multiply-add a * b + c, all of them bits of `format`.
+void count_fused(Events& counts, Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t result);
 
 /// Counts a scale factor of `format`.
 void count_scale(Events& counts, Format format, std::uint64_t code);

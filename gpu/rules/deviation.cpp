@@ -1,9 +1,9 @@
-#include <warpmat/tables/deviation.h>
+#include "gpu/rules/deviation.h"
+
+#include <warpmat/tables/lowering.h>
 
 #include <algorithm>
 #include <utility>
-
-#include <warpmat/tables/lowering.h>
 
 namespace warpmat {
 namespace {

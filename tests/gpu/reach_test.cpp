@@ -1,4 +1,4 @@
-#include <warpmat/tables/reach.h>
+#include "gpu/rules/reach.h"
 
 #include "catch.h"
 

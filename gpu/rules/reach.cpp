@@ -1,9 +1,9 @@
-#include <warpmat/tables/reach.h>
+#include "gpu/rules/reach.h"
+
+#include <warpmat/tables/metadata.h>
 
 #include <algorithm>
 #include <array>
-
-#include <warpmat/tables/metadata.h>
 
 namespace warpmat {
 namespace {

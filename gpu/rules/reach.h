@@ -2,12 +2,13 @@
 
 #include <string_view>
 
-#include <warpmat/numeric/events.h>
 #include <warpmat/tables/lowering.h>
+
+#include "gpu/rules/events.h"
 
 namespace warpmat {
 
-// The regions (numeric/events.h) of an instruction, and which of them operands can reach. Derived from the widths of its formats and the
+// The regions (events.h) of an instruction, and which of them operands can reach. Derived from the widths of its formats and the
 // numbers of its unit, never from what some operands did reach.
 
 /// A region of an instruction on a hardware.

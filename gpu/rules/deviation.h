@@ -12,7 +12,7 @@ struct Lowering;
 
 /// A rule of the arithmetic replaced by another one that hardware could follow. The lowering table has none. They describe published models
 /// that disagree with measurements, and mutants of the table, which recorded answers must refute. deviation_rows() describes each;
-/// execute/reference/deviating.h executes them.
+/// deviating.h executes them.
 enum class Deviation : std::uint8_t {
   // operands and products
   multiplicand_subnormals_flushed,

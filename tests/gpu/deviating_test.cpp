@@ -1,6 +1,6 @@
 // The deviating reference without deviations is the reference, and each deviation is found by its name and changes something.
 
-#include <warpmat/execute/reference/deviating.h>
+#include "gpu/rules/deviating.h"
 
 #include <string>
 

@@ -1,5 +1,7 @@
+#include "gpu/rules/events.h"
+
 #include <warpmat/numeric/bit_length.h>
-#include <warpmat/numeric/events.h>
+#include <warpmat/numeric/ieee.h>
 
 #include <algorithm>
 #include <bit>
@@ -220,14 +222,36 @@ void count_rounding(Events& counts, Format format, const Exact& exact, std::uint
                 Event::rounding_carries);
 }
 
-void count_fused(Events& counts, Format format, int product_limit, const Exact& exact, std::uint64_t result) {
+namespace {
+
+/// Counts the rounding of the nonzero `exact`. The product is not zero and less than 2^product_limit.
+void count_fused_rounding(Events& counts, Format format, int product_limit, const Exact& exact, std::uint64_t result) {
   constexpr int near_bits = 10;  // below the result's last bit: a near tie that only a much wider sum can resolve
   const FormatRow& f = row(format);
   counts.add_if(format == Format::f64 && product_limit <= min_exponent(f), Event::subnormal_product);  // f32 chains multiply f16 numbers
   const int leading = exact.exponent + bit_length(exact.magnitude) - 1;
   const int drop = std::max(leading, min_exponent(f)) - f.fraction_bits - exact.exponent;
   count_rounding(counts, format, exact, result, uint128{1} << std::clamp(drop - near_bits, 0, 100));
-  counts.add_if(result == std::uint64_t{1} << (f.bits - 1), Event::negative_zero);
+  counts.add_if(result == sign_bit(format), Event::negative_zero);
+}
+
+}  // namespace
+
+void count_fused(Events& counts, Format format, std::uint64_t a_bits, std::uint64_t b_bits, std::uint64_t c_bits, std::uint64_t result) {
+  const Value a = decode(format, a_bits), b = decode(format, b_bits), c = decode(format, c_bits);
+  const auto is_number = [](const Value& value) { return value.kind == Kind::zero || value.kind == Kind::finite; };
+  if (!is_number(a) || !is_number(b) || !is_number(c)) return;
+  const bool product_zero = a.kind == Kind::zero || b.kind == Kind::zero;
+  if (product_zero && c.kind == Kind::zero) {
+    counts.add(Event::all_terms_zero);
+    return counts.add_if(result == sign_bit(format), Event::negative_zero);
+  }
+  if (product_zero) return count_rounding(counts, format, {c.negative, c.significand, c.exponent - c.fraction_bits}, result, 1);
+  const Exact sum = exact_multiply_add(a, b, c);
+  if (sum.magnitude == 0 && !sum.sticky) return counts.add(Event::cancels_to_zero);
+  const int product_limit =
+      a.exponent - a.fraction_bits + b.exponent - b.fraction_bits + bit_length(static_cast<uint128>(a.significand) * b.significand);
+  count_fused_rounding(counts, format, product_limit, sum, result);
 }
 
 void count_scale(Events& counts, Format format, std::uint64_t code) {

@@ -1,4 +1,4 @@
-#include <warpmat/tables/floor.h>
+#include "tools/report/floor.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <warpmat/numeric/events.h>
+#include "gpu/rules/events.h"
 
 #include <cmath>
 #include <initializer_list>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "gpu/rules/counting.h"
 
 using namespace warpmat;
 
@@ -22,7 +23,7 @@ Events counted(const DotModel& model, Format factors, Format accumulator, const 
     b.push_back(decode(factors, from_double(factors, y)));
   }
   Events counts;
-  dot_step(model, accumulator, a, b, from_double(accumulator, c), 0, &counts);
+  CountingArithmetic(counts).step(model, accumulator, a, b, from_double(accumulator, c));
   return counts;
 }
 
@@ -169,6 +170,6 @@ TEST_CASE("counts add up, and counting does not change the bits") {
   CHECK(all.count(distance, 4) == 0);
   const Value half = decode(Format::f16, 0x3800);
   const std::vector<Value> halves(16, half);
-  CHECK(dot_step(dot_models::hopper, Format::f16, halves, halves, 0x3c00, 0, &all) ==
+  CHECK(CountingArithmetic(all).step(dot_models::hopper, Format::f16, halves, halves, 0x3c00) ==
         dot_step(dot_models::hopper, Format::f16, halves, halves, 0x3c00));
 }

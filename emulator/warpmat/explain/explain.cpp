@@ -1,16 +1,11 @@
-#include <warpmat/execute/explain.h>
+#include <warpmat/explain/explain.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <stdexcept>
 
-#include <warpmat/execute/reference/execute.h>
-#include <warpmat/execute/reference/metadata_columns.h>
-#include <warpmat/execute/reference/multiplicands.h>
-#include <warpmat/execute/reference/scale_factors.h>
-#include <warpmat/numeric/events.h>
-#include <warpmat/numeric/ieee.h>
+#include <warpmat/execute/reference/execute_with.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -83,21 +78,68 @@ class Factors {
 
 // ---- Steps --------------------------------------------------------------------------------------------------------------------------
 
-/// Records the steps of one result.
-class Recorder : public Observer {
+/// The arithmetic that ships, with the steps of one result recorded.
+class Recorder : public ReferenceArithmetic<Recorder> {
  public:
+  using Base = ReferenceArithmetic<Recorder>;
+
   Recorder(const Form& form, std::size_t wanted, const Factors& factors) : form_(form), wanted_(wanted), factors_(factors) {}
 
   std::vector<ExplainedStep> steps;
 
-  void result(std::size_t number) override {
+  void result(std::size_t number) {
     active_ = number == wanted_;
     next_column_ = 0;
     columns_.clear();
   }
-  void column(std::size_t stored) override { columns_.push_back(stored); }
-  void factors(std::span<const Value> a, std::span<const Value> b, std::uint64_t c, std::size_t groups) override {
-    if (!active_) return;
+  void column(std::size_t stored) {
+    if (active_) columns_.push_back(stored);
+  }
+
+  std::uint64_t step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b, std::uint64_t c,
+                     int scale_exponent = 0) {
+    if (active_) add_factors(a, b, c, 0);
+    return Base::step(model, accumulator, a, b, c, scale_exponent);
+  }
+  std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
+                            std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c) {
+    if (active_) add_factors(a, b, c, scales_a.size());
+    return Base::grouped_dot(model, accumulator, a, b, scales_a, scales_b, c);
+  }
+  std::uint64_t sum(const DotModel& model, Format accumulator, std::span<const Value> terms) {
+    aligned_.reset();
+    const std::uint64_t result = Base::sum(model, accumulator, terms);
+    if (active_) add_sum(accumulator, terms, result);
+    return result;
+  }
+  std::uint64_t round(const DotModel& model, Format accumulator, const AlignedSum& aligned) {
+    aligned_ = aligned;
+    return Base::round(model, accumulator, aligned);
+  }
+  std::uint64_t fused(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, NanRule nan_rule) {
+    const std::uint64_t result = Base::fused(format, a, b, c, rounding, nan_rule);
+    if (active_) add_fused(format, a, b, c, rounding, result);
+    return result;
+  }
+  std::int64_t integer_sum(std::span<const std::int64_t> a, std::span<const std::int64_t> b, std::int64_t c) {
+    const std::int64_t sum = Base::integer_sum(a, b, c);
+    if (active_)
+      add_integers(
+          a.size(), [&](std::size_t k) { return a[k] * b[k]; }, c, sum);
+    return sum;
+  }
+  std::int64_t bit_sum(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, std::int64_t c, BitOperation operation) {
+    const std::int64_t sum = Base::bit_sum(a, b, c, operation);
+    if (active_)
+      add_integers(
+          a.size(), [&](std::size_t k) { return bit_product(a[k], b[k], operation); }, c, sum);
+    return sum;
+  }
+
+ private:
+  /// The factors of a unit's step, in pairs, and the accumulator's bits. If `groups` is not 0, the step's terms are that many sums of
+  /// group_elements products, each times two scale factors.
+  void add_factors(std::span<const Value> a, std::span<const Value> b, std::uint64_t c, std::size_t groups) {
     const std::size_t size = groups == 0 ? 1 : group_elements;  // products of a term
     for (std::size_t i = 0; i < a.size(); ++i) {
       if (i % size == 0) terms_.emplace_back();
@@ -107,28 +149,28 @@ class Recorder : public Observer {
     }
     addend_ = c;
   }
-  void sum(Format accumulator, std::span<const Value> terms, const AlignedSum* aligned, std::uint64_t result) override {
-    if (!active_) return;
+  /// A unit's step; the last term is C. Without aligned_ a term is NaN or infinite: nothing is aligned then.
+  void add_sum(Format accumulator, std::span<const Value> terms, std::uint64_t result) {
     ExplainedStep step{.kind = StepKind::unit_sum, .format = accumulator, .result = result};
-    step.rounding = accumulator == Format::f16 ? Rounding::nearest_even : Rounding::toward_zero;
-    step.special = aligned == nullptr;
-    if (aligned != nullptr) {
-      step.largest_exponent = aligned->largest_exponent;
-      step.unit_exponent = aligned->unit_exponent;
-      step.sum = aligned->sum;
+    step.rounding = rounding(accumulator);
+    step.special = !aligned_;
+    if (aligned_) {
+      step.largest_exponent = aligned_->largest_exponent;
+      step.unit_exponent = aligned_->unit_exponent;
+      step.sum = aligned_->sum;
     }
     terms_.emplace_back();  // C
     for (std::size_t i = 0; i < terms.size(); ++i) {
       terms_[i].value = terms[i];
-      if (aligned != nullptr) terms_[i].kept = truncate(terms[i], aligned->unit_exponent);
+      if (aligned_) terms_[i].kept = cut(terms[i], aligned_->unit_exponent);
     }
     step.addend = addend_;
     step.terms = std::move(terms_);
     terms_.clear();
     steps.push_back(std::move(step));
   }
-  void fused(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, std::uint64_t result) override {
-    if (!active_) return;
+  /// An IEEE a * b + c. An addition has b = 1 and no preceding column().
+  void add_fused(Format format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Rounding rounding, std::uint64_t result) {
     ExplainedStep step{.kind = columns_.empty() ? StepKind::addition : StepKind::fused, .format = format, .addend = c, .result = result};
     step.rounding = rounding;
     if (step.kind == StepKind::addition) {
@@ -139,18 +181,19 @@ class Recorder : public Observer {
     }
     steps.push_back(std::move(step));
   }
-  void integers(std::span<const std::int64_t> products, std::int64_t c, std::int64_t sum) override {
-    if (!active_) return;
+  /// All products of integers or bits, and their sum with C before conversion to s32.
+  template <typename Product>
+  void add_integers(std::size_t count, Product product, std::int64_t c, std::int64_t sum) {
     ExplainedStep step{.kind = StepKind::integer_sum, .format = Format::s32, .addend = static_cast<std::uint32_t>(c), .sum = sum};
-    for (const std::int64_t value : products) {
-      const Term::Product product = factors_.product(next_column_++);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::int64_t value = product(k);
       const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
-      step.terms.push_back({{product}, {}, {value == 0 ? Value::Kind::zero : Value::Kind::finite, value < 0, 0, 0, magnitude}, value});
+      step.terms.push_back(
+          {{factors_.product(k)}, {}, {value == 0 ? Value::Kind::zero : Value::Kind::finite, value < 0, 0, 0, magnitude}, value});
     }
     steps.push_back(std::move(step));
   }
 
- private:
   /// The next product, with its factors as multiplied.
   Term::Product next_product(const Value& a, const Value& b) {
     std::size_t stored = next_column_++;
@@ -169,9 +212,10 @@ class Recorder : public Observer {
   const Factors& factors_;
   bool active_ = false;
   std::size_t next_column_ = 0;
-  std::vector<std::size_t> columns_;  ///< named for products to come
-  std::vector<Term> terms_;           ///< of the current step
-  std::uint64_t addend_ = 0;          ///< of the current step
+  std::vector<std::size_t> columns_;   ///< noted for products to come
+  std::vector<Term> terms_;            ///< of the current step
+  std::uint64_t addend_ = 0;           ///< of the current step
+  std::optional<AlignedSum> aligned_;  ///< of the current sum
 };
 
 ExplainedStep conversion(Format from, std::uint64_t bits, Format to, std::uint64_t result) {
@@ -246,11 +290,11 @@ Explanation blank(const Form& form, const Target& target, const Lowering& loweri
           .place = fragment.place(element)};
 }
 
-std::uint64_t executed(const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
+std::uint64_t executed(Recorder& recorder, const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
   const Fragment& fragment = of.form->operand(of.operand).fragment;
   const bool written = of.form->operand(of.operand).written;
   const Restored restored(arguments);
-  execute(*of.form, *of.lowering, arguments, options);
+  execute_with(recorder, *of.form, *of.lowering, arguments, options);
   return read_element(fragment, written ? ConstRegisterList(arguments.destination) : arguments.source(of.operand), of.element);
 }
 
@@ -263,18 +307,13 @@ Explanation explain(const Instruction& instruction, const Arguments& arguments, 
 Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments, const Element& element,
                     const ExecutionOptions& options) {
   Explanation explanation = blank(form, target, lowering, element);
+  const Factors factors(form, lowering, arguments, element, options);
+  Recorder recorder(form, result_number(form, element), factors);
+  explanation.result = executed(recorder, arguments, explanation, options);
   if (!multiplies(form.mnemonic)) {
-    explanation.result = executed(arguments, explanation, options);
     explanation.move = explain_move(form, arguments, element, explanation.place);
     return explanation;
   }
-  const Factors factors(form, lowering, arguments, element, options);
-  Recorder recorder(form, result_number(form, element), factors);
-  Events events;
-  events.observer = &recorder;
-  Arguments observed = arguments;
-  observed.events = &events;
-  explanation.result = executed(observed, explanation, options);
   explanation.steps = std::move(recorder.steps);
   std::vector<ExplainedStep>& steps = explanation.steps;
   if (steps.empty()) steps.push_back(nan_of_scale(form, factors, explanation.result));

@@ -1,0 +1,34 @@
+#include <warpmat/machine/launch.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "catch.h"
+
+using namespace warpmat;
+
+namespace {
+
+struct Vector {
+  float x, y;
+};
+
+// A kernel cannot reach the memory of the host.
+static_assert(!std::is_convertible_v<float*, Argument> && !std::is_constructible_v<Argument, float*>);
+static_assert(!std::is_constructible_v<Argument, const void*> && !std::is_constructible_v<Argument, std::nullptr_t>);
+static_assert(!std::is_constructible_v<Argument, const float (&)[4]> && !std::is_constructible_v<Argument, const char (&)[6]>);
+static_assert(!std::is_constructible_v<Argument, float Vector::*>);
+static_assert(!std::is_constructible_v<Argument, std::string>);
+static_assert(std::is_convertible_v<std::uint64_t, Argument> && std::is_convertible_v<float, Argument>);
+static_assert(std::is_convertible_v<Vector, Argument> && std::is_convertible_v<bool, Argument>);
+
+}  // namespace
+
+TEST_CASE("an argument has the bytes of its number or struct", "[launch]") {
+  const std::vector<Argument> arguments{std::uint16_t{0x1234}, Vector{1, 2}, std::uint64_t{0x7f0000000000}};
+  CHECK(arguments[0].bytes() == std::vector<std::uint8_t>{0x34, 0x12});
+  CHECK(arguments[1].bytes() == std::vector<std::uint8_t>{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40});
+  CHECK(arguments[2].bytes() == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0x7f, 0, 0});
+}
