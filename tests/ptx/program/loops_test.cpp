@@ -92,6 +92,18 @@ TEST_CASE("loops that count past their bound go on as they did", "[loops]") {
   CHECK(words(counted, 1)[0] == rounds_of(1, [](int) { return false; }));
 }
 
+TEST_CASE("what the rounds overwrite is not needed behind them", "[loops]") {
+  volatile float product = start * factor;
+  const float rounded = product + addend, fused = std::fma(start, factor, addend);
+  const std::string before = "mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3;\n";
+  const auto sum_before = [&](const std::string& body) {
+    return std::bit_cast<float>(
+        words_of(word_kernel(values() + before + down("%r12", body) + "st.global.f32 [%out], %f5; mov.b32 %d, %f6;"), {3}, {32})[0]);
+  };
+  CHECK(sum_before("sub.f32 %f5, %f1, %f2;\n") == fused);
+  CHECK(sum_before("sub.f32 %f7, %f1, %f2;\n") == rounded);
+}
+
 TEST_CASE("blocks of more than 21 operations are not unrolled", "[loops]") {
   for (const int more : {16, 17}) {
     std::string body = sum;
@@ -117,6 +129,18 @@ TEST_CASE("loops with a known number of rounds become copies", "[loops]") {
   const std::uint32_t known = root("9"), unknown = root("%r10");
   CHECK(known == std::bit_cast<std::uint32_t>(static_cast<float>(1 / std::sqrt(8.0))));
   CHECK(unknown != known);
+}
+
+TEST_CASE("pairs of neg are moves in copies of rounds and behind a loop", "[loops]") {
+  constexpr std::uint32_t payload = 0xff812345, canonical = 0x7fffffff;
+  const std::string start_with_nan =
+      "shr.u32 %r10, %n, 20; add.u32 %r11, %r10, " + std::to_string(payload) + "; mov.b32 %f1, %r11; mov.u32 %r12, %nctaid.x;\n";
+  // Four rounds and two are pairs, a single one is not.
+  for (std::uint32_t rounds = 1; rounds < 10; ++rounds)
+    CHECK(words_of(word_kernel(start_with_nan + down("%r12", "neg.f32 %f1, %f1;\n") + "mov.b32 %d, %f1;"), {rounds}, {32})[0] ==
+          (rounds % 2 == 0 ? payload : canonical));
+  CHECK(words_of(word_kernel(start_with_nan + down("%r12", "neg.f32 %f2, %f1;\n") + "neg.f32 %f3, %f2; mov.b32 %d, %f3;"), {3}, {32})[0] ==
+        payload);
 }
 
 TEST_CASE("sums that no round changes are fused in front of a loop that stays", "[loops]") {

@@ -250,9 +250,9 @@ class Unrolling {
       for (int i = loop.first; i < loop.branch; ++i) out_.push_back(at(i));
   }
 
-  /// Branches to `label` unless `left_` compares with `number`.
-  void branch_unless(const std::string& comparison, std::uint32_t number, int label, const DraftOperation& like, bool inverted = true) {
-    out_.push_back(draft_.make("setp." + comparison, {test_}, {left_, constant(number)}, like));
+  /// Branches to `label` where more rounds than `number` are left, or, `inverted`, where they are not.
+  void add_test(std::uint32_t number, int label, const DraftOperation& like, bool inverted) {
+    out_.push_back(draft_.make("setp.gt.s32", {test_}, {left_, constant(number)}, like));
     add_branch(label, like, inverted);
   }
 
@@ -284,16 +284,21 @@ class Unrolling {
     }
     const Value from = loop.counts_down ? loop.counter : loop.bound, to = loop.counts_down ? loop.bound : loop.counter;
     out_.push_back(draft_.make("sub.u32", {left_}, {from, to}, like));
-    branch_unless("gt.s32", 0, single_rounds, like);
-    branch_unless("gt.s32", 3, twos, like);
+    // On each path there is a copy: what the rounds overwrite is not needed behind them.
+    add_test(0, single_rounds, like, true);
+    add_test(3, fours, like, false);
+    add_test(1, twos, like, false);
+    out_.push_back(like);
+    out_.back().label = single_rounds;
+    out_.back().operation.guarded = false;
     place(fours);
     copy_group(loop, 4, like);
-    branch_unless("gt.s32", 3, fours, like, false);
+    add_test(3, fours, like, false);
+    add_test(1, ones, like, true);
     place(twos);
-    branch_unless("gt.s32", 1, ones, like);
     copy_group(loop, 2, like);
     place(ones);
-    branch_unless("gt.s32", 0, end, like);
+    add_test(0, end, like, true);
     place(single_rounds);
     copy_rounds(loop, 1);
     out_.push_back(like);
