@@ -65,7 +65,8 @@ TEST_CASE("min and max of one register twice are moves, as ptxas has them", "[si
     const char* opcode;
     std::uint32_t result;
   };
-  for (const Case& c : {Case{"min.f32", payload}, Case{"max.f32", payload}, Case{"min.ftz.f32", canonical}, Case{"min.NaN.f32", canonical}}) {
+  for (const Case& c :
+       {Case{"min.f32", payload}, Case{"max.f32", payload}, Case{"min.ftz.f32", canonical}, Case{"min.NaN.f32", canonical}}) {
     CAPTURE(c.opcode);
     CHECK(word_of(std::string(c.opcode) + " %f2, %f1, %f1; mov.b32 %d, %f2;") == c.result);
     CHECK(word_of("mov.b32 %f3, %r2;" + std::string(c.opcode) + " %f2, %f1, %f3; mov.b32 %d, %f2;") == canonical);
