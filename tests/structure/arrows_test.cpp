@@ -58,7 +58,7 @@ const std::vector<Folder> folders = {
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
-    {"tools/assembler", {"emulator"}},
+    {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/report", "tools/command_line"}},

@@ -51,6 +51,8 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
     const char* const note = f.own_bits ? ", which the instruction need not give at run time" : "";
     if (f.kind == code::Folded::Kind::constant)
       add(f.statement, fmt::format("folded to {:#x}{}", f.bits, note));
+    else if (f.kind == code::Folded::Kind::copied)
+      add(f.statement, "simplified: a register's value, a NaN's payload too");
     else
       add(f.statement, fmt::format("simplified, as an operand is constant ({:#x})", f.bits));
   }

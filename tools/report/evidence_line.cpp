@@ -89,8 +89,15 @@ void add_contraction(const code::Program& program, Collection& all) {
 void add_folding(const code::Program& program, Collection& all) {
   const auto is_f64 = [&](const code::Folded& f) { return program.statements[f.statement]->opcode.ends_with(".f64"); };
   const bool compared = program.target->hardware == Hardware::sm_90;
+  const auto copied = std::ranges::find(program.folded, code::Folded::Kind::copied, &code::Folded::kind);
+  if (copied != program.folded.end()) {
+    const syntax::Statement& statement = *program.statements[copied->statement];
+    all.add({"moves that ptxas makes of arithmetic", Label::assumed,
+             fmt::format("line {}, {}: a NaN's payload, by ptxas 13.0's machine code", statement.location.line, statement.opcode), "", ""});
+  }
   for (const bool of_f64 : {true, false}) {
-    const auto own = std::ranges::find_if(program.folded, [&](const code::Folded& f) { return f.own_bits && is_f64(f) == of_f64; });
+    const auto own = std::ranges::find_if(
+        program.folded, [&](const code::Folded& f) { return f.own_bits && f.kind != code::Folded::Kind::copied && is_f64(f) == of_f64; });
     if (own == program.folded.end()) continue;
     const syntax::Statement& statement = *program.statements[own->statement];
     const char* const source = !compared ? "as ptxas 13.0 has it for sm_90, docs/assembler.md"

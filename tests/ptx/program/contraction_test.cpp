@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -145,6 +146,20 @@ TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
   }
   const std::vector<SumInCode> other{{sum.line + 1, 1, false}};  // of another statement: the rule
   CHECK(Kernel(module, "k", {.sums = &other}).program().contracted.size() == 1);
+}
+
+TEST_CASE("machine code may show a sum fused with a product of another region", "[contraction]") {
+  const Module module = word_kernel(
+      "mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 bra L; st.global.u32 [%out], %i; L:\nadd.f32 %f9, %f5, %f3;\nmov.b32 %d, %f9;");
+  const Kernel ruled(module, "k");
+  const std::vector<const syntax::Statement*>& statements = ruled.program().statements;
+  const auto sum = std::ranges::find_if(statements, [](const syntax::Statement* s) { return s->opcode == "add.f32"; });
+  REQUIRE(sum != statements.end());
+  CHECK(ruled.program().contracted.empty());
+  const std::vector<SumInCode> sums{{.line = (*sum)->location.line, .column = (*sum)->location.column, .fused = true}};
+  const Kernel kernel(module, "k", {.sums = &sums});
+  CHECK(kernel.program().contracted.size() == 1);
+  CHECK(kernel.program().contraction_differs.size() == 1);
 }
 
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {

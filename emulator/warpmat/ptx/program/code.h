@@ -267,11 +267,12 @@ struct Limits {
   std::int64_t registers = 0;  ///< of a thread at the start, if .maxnreg, or .maxntid with .minnctapersm, define it; else 0
 };
 
-/// What ptxas made of a statement with constant operands.
+/// What ptxas made of a statement without the instruction that the statement names.
 struct Folded {
   enum class Kind : std::uint8_t {
     constant,    ///< its result is `bits`
     simplified,  ///< something else gives the result; `bits` is the constant in it
+    copied,      ///< its result is a register's value, bit for bit
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/value_uses.h>
 
 namespace warpmat::code {
@@ -51,7 +52,7 @@ bool may_be_doubled(const Arithmetic& sum) {
 class Contraction {
  public:
   Contraction(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code)
-      : function_(function), draft_(draft), code_(code), uses_(function) {}
+      : function_(function), draft_(draft), code_(code), uses_(function), definitions_(function) {}
 
   void run() {
     for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify(operation));
@@ -59,6 +60,7 @@ class Contraction {
       fuse(region, true);
       fuse(region, false);
     }
+    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) fuse_product_by_immediate(i);
     if (code_ != nullptr)
       follow_code();
     else
@@ -119,17 +121,21 @@ class Contraction {
   bool is_square(int i) const { return is(i, Kind::mul) && kind(i)->number() == ".f32" && operand(i, 0, "") == operand(i, 1, ""); }
 
   /// The source of a sum or product of `type`, behind what ptxas has no instruction for. neg.ftz is such once, before flushing sums.
-  Root operand(int i, std::size_t source, std::string_view type) const {
-    Root root{uses_.writer(i, static_cast<int>(source)), at(i).sources[source]};
+  /// `anywhere`: also one of another region, if it is the only one that can be read.
+  Root operand(int i, std::size_t source, std::string_view type, bool anywhere = false) const {
+    const auto writer_of = [&](int reader, std::size_t s) {
+      return anywhere ? definitions_.find(reader, at(reader).sources[s]) : uses_.writer(reader, static_cast<int>(s));
+    };
+    Root root{writer_of(i, source), at(i).sources[source]};
     bool flushed = false;
     while (root.operation >= 0) {
       const int writer = root.operation;
       const bool sign = is(writer, Kind::neg) && is_sign(*kind(writer)) && type.ends_with(kind(writer)->number());
       if (sign && kind(writer)->flushes() && (flushed || !type.starts_with(".ftz"))) return root;
-      const bool square = is(writer, Kind::abs) && is_square(operand(writer, 0, kind(writer)->type).operation);
+      const bool square = is(writer, Kind::abs) && is_square(operand(writer, 0, kind(writer)->type, anywhere).operation);
       if (!sign && !square && !is(writer, Kind::mov)) return root;
       flushed |= sign && kind(writer)->flushes();
-      const Root behind = square ? operand(writer, 0, kind(writer)->type) : Root{uses_.writer(writer, 0), at(writer).sources[0]};
+      const Root behind = square ? operand(writer, 0, kind(writer)->type, anywhere) : Root{writer_of(writer, 0), at(writer).sources[0]};
       root = {behind.operation, behind.value, square ? false : root.negated != sign};
     }
     return root;
@@ -211,6 +217,56 @@ class Contraction {
     }
   }
 
+  // ---- Products by what is in the instruction ---------------------------------------------------------------------------------------
+
+  /// A number, a kernel's parameter, a variable in .const: what a machine instruction has as an operand beside registers.
+  bool is_immediate(int place, Value value) const {
+    if (is_constant(value)) return true;
+    const int writer = definitions_.find(place, value);
+    if (writer < 0) return false;
+    if (is(writer, Kind::mov)) return is_immediate(writer, at(writer).sources[0]);
+    if (at(writer).operation.semantics != Semantics::load || !is_constant(at(writer).sources[0])) return false;
+    const Space space = draft_.program.accesses[at(writer).operation.detail].space;
+    return space == Space::param || space == Space::constant;
+  }
+
+  struct Reader {
+    int sum;
+    Replacement replacement;
+  };
+
+  /// Adds the sums that read what `writer` writes, in whatever region. False where something else reads it, or perhaps does.
+  bool find_readers(int mul, int writer, bool negated, std::vector<Reader>& readers) const {
+    const Value value = at(writer).results[0];
+    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
+      bool reads = false;
+      for_each_read(at(i), [&](Value read) { reads |= read == value; });
+      if (!reads || uses_.region(i) < 0) continue;
+      const int definition = definitions_.find(i, value);
+      if (definition >= 0 && definition != writer) continue;
+      if (definition < 0 || (at(i).operation.guarded && at(i).results[0] == value)) return false;
+      const bool sign = is(i, Kind::neg) && is_sign(*kind(i)) && !kind(i)->flushes() && kind(i)->number() == kind(mul)->number();
+      if (sign || is(i, Kind::mov)) {
+        if (!find_readers(mul, i, negated != sign, readers)) return false;
+        continue;
+      }
+      const bool both = at(i).sources.size() == 2 && at(i).sources[0] == at(i).sources[1];
+      if (!is_sum(i) || both || kind(i)->type != kind(mul)->type || replaced_.contains(i)) return false;
+      readers.push_back({i, {mul, at(i).sources[0] == value ? std::size_t{0} : std::size_t{1}, negated}});
+    }
+    return true;
+  }
+
+  /// ptxas computes such a product where it is needed: in which regions its sums are does not count.
+  void fuse_product_by_immediate(int mul) {
+    if (!is_product(mul) || uses_.region(mul) < 0) return;
+    if (std::ranges::none_of(at(mul).sources, [&](Value factor) { return is_immediate(mul, factor); })) return;
+    if (std::ranges::none_of(users(mul), [](const Use& use) { return use.operation < 0; })) return;  // fuse() has decided
+    std::vector<Reader> readers;
+    if (!find_readers(mul, mul, false, readers)) return;
+    for (const Reader& reader : readers) replaced_[reader.sum] = reader.replacement;
+  }
+
   bool is_read_by_sum(Value value) const {
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i)
       if (is_sum(i) && std::ranges::find(at(i).sources, value) != at(i).sources.end()) return true;
@@ -258,14 +314,15 @@ class Contraction {
     return statement.location.line == said.addend_line && statement.location.column == said.addend_column;
   }
 
-  /// Fuses sum `i` with the first of its products that is not the addend.
+  /// Fuses sum `i` with the first of its products that is not the addend, of its own region if there is one.
   void fuse_as(int i, const SumInCode& said) {
-    for (std::size_t source = 0; source < 2; ++source) {
-      const Root root = operand(i, source, kind(i)->type);
-      if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, said)) continue;
-      replaced_[i] = {root.operation, source, root.negated};
-      return;
-    }
+    for (const bool anywhere : {false, true})
+      for (std::size_t source = 0; source < 2; ++source) {
+        const Root root = operand(i, source, kind(i)->type, anywhere);
+        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, said)) continue;
+        replaced_[i] = {root.operation, source, root.negated};
+        return;
+      }
   }
 
   // ---- The fma ----------------------------------------------------------------------------------------------------------------------
@@ -287,20 +344,6 @@ class Contraction {
     return static_cast<Value>(function_.registers.size() - 1);
   }
 
-  DraftOperation make(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources, const DraftOperation& like) {
-    const Match* match = draft_.find_match(opcode);
-    if (match == nullptr)
-      throw StatementError{draft_.program.statements[like.operation.statement]->location,
-                           fmt::format("contraction would need {}, which is not in the catalogue", opcode)};
-    DraftOperation operation;
-    draft_.set_function(*match, operation.operation);
-    operation.opcode = draft_.matches.find(opcode)->first;
-    operation.operation.statement = like.operation.statement;
-    operation.results = std::move(results);
-    operation.sources = std::move(sources);
-    return operation;
-  }
-
   Value new_register(RegisterClass register_class) {
     function_.registers.push_back({register_class, 32});
     return static_cast<Value>(function_.registers.size() - 1);
@@ -312,12 +355,12 @@ class Contraction {
     const auto constant = [&](std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); };
     const Value magnitude = new_register(RegisterClass::word), factor = new_register(RegisterClass::word);
     const Value scales = new_register(RegisterClass::predicate);
-    out.push_back(make("abs.f32", {magnitude}, {parts[1]}, like));
-    out.push_back(make("setp." + comparison + ".f32", {scales}, {magnitude, constant(limit)}, like));
-    out.push_back(make("selp.b32", {factor}, {constant(scale), constant(std::bit_cast<std::uint32_t>(1.0F)), scales}, like));
+    out.push_back(draft_.make("abs.f32", {magnitude}, {parts[1]}, like));
+    out.push_back(draft_.make("setp." + comparison + ".f32", {scales}, {magnitude, constant(limit)}, like));
+    out.push_back(draft_.make("selp.b32", {factor}, {constant(scale), constant(std::bit_cast<std::uint32_t>(1.0F)), scales}, like));
     for (Value& part : parts) {
       const Value scaled = new_register(RegisterClass::word);
-      out.push_back(make("mul.rn" + ftz + ".f32", {scaled}, {part, factor}, like));
+      out.push_back(draft_.make("mul.rn" + ftz + ".f32", {scaled}, {part, factor}, like));
       part = scaled;
     }
   }
@@ -331,7 +374,7 @@ class Contraction {
       emit_scaled("gt", two_to_126, std::bit_cast<std::uint32_t>(0.25F), flushes ? ".ftz" : "", parts, like, out);
     if (!flushes) emit_scaled("lt", smallest_normal, std::bit_cast<std::uint32_t>(0x1p24F), "", parts, like, out);
     const Value reciprocal = new_register(RegisterClass::word);
-    out.push_back(make("rcp.approx.ftz.f32", {reciprocal}, {parts[1]}, like));
+    out.push_back(draft_.make("rcp.approx.ftz.f32", {reciprocal}, {parts[1]}, like));
     parts[1] = reciprocal;
   }
 
@@ -351,14 +394,14 @@ class Contraction {
     const bool subtracts = arithmetic.kind == Arithmetic::Kind::sub;
     const auto negate = [&](Value& value) {
       const Value negative = new_register_like(value);
-      out.push_back(make("neg" + type, {negative}, {value}, add));
+      out.push_back(draft_.make("neg" + type, {negative}, {value}, add));
       value = negative;
     };
     if (use.negated != (subtracts && use.operand == 1)) negate(factors[0]);
     if (subtracts && use.operand == 0) negate(addend);
     const std::string opcode =
         fmt::format("fma.rn{}{}{}", arithmetic.type.starts_with(".ftz") ? ".ftz" : "", arithmetic.saturates ? ".sat" : "", type);
-    DraftOperation fused = make(opcode, add.results, {factors[0], factors[1], addend}, add);
+    DraftOperation fused = draft_.make(opcode, add.results, {factors[0], factors[1], addend}, add);
     fused.operation.guarded = add.operation.guarded;
     fused.operation.guard_inverted = add.operation.guard_inverted;
     fused.guard = add.guard;
@@ -384,7 +427,7 @@ class Contraction {
         if (const auto copy = copies_.find({i, source}); copy != copies_.end()) {
           const RegisterClass c = function_.registers[static_cast<std::size_t>(source)].register_class;
           const bool half = function_.registers[static_cast<std::size_t>(source)].bits == 16;
-          out.push_back(make(c == RegisterClass::wide ? "mov.b64" : half ? "mov.b16" : "mov.b32", {copy->second}, {source}, at(i)));
+          out.push_back(draft_.make(c == RegisterClass::wide ? "mov.b64" : half ? "mov.b16" : "mov.b32", {copy->second}, {source}, at(i)));
         }
       const auto replacement = replaced_.find(i);
       if (replacement == replaced_.end()) {
@@ -422,6 +465,7 @@ class Contraction {
   ProgramDraft& draft_;
   const std::vector<SumInCode>* code_;  ///< or null: by the rule
   ValueUses uses_;
+  Definitions definitions_;
   std::vector<std::optional<Arithmetic>> arithmetic_;
   std::map<int, Replacement> replaced_;            ///< by add or sub
   std::map<std::pair<int, Value>, Value> copies_;  ///< by product and factor

@@ -44,7 +44,8 @@ struct DraftFunction {
   const syntax::Function* source = nullptr;
   std::vector<DraftOperation> operations;
   std::vector<DraftRegister> registers;
-  std::vector<int> labels;  ///< the operation that each one precedes
+  std::vector<int> labels;    ///< the operation that each one precedes
+  std::vector<int> unrolled;  ///< those of them to which loops of copied rounds go back (unrolling.h)
   std::uint32_t local_bytes = 0;
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/folding_rules.h>
 
@@ -285,19 +287,12 @@ class Folding {
     return draft_.constants.add(register_class, bits);
   }
 
+  /// Under the guard of `like`.
   DraftOperation make(const std::string& opcode, Value result, std::vector<Value> sources, const DraftOperation& like) {
-    const Match* match = draft_.find_match(opcode);
-    if (match == nullptr)
-      throw StatementError{draft_.program.statements[like.operation.statement]->location, "folding would need " + opcode};
-    DraftOperation made;
-    made.opcode = draft_.matches.find(opcode)->first;
-    draft_.set_function(*match, made.operation);
-    made.operation.statement = like.operation.statement;
+    DraftOperation made = draft_.make(opcode, {result}, std::move(sources), like);
     made.operation.guarded = like.operation.guarded;
     made.operation.guard_inverted = like.operation.guard_inverted;
     made.guard = like.guard;
-    made.results = {result};
-    made.sources = std::move(sources);
     return made;
   }
 
@@ -341,14 +336,18 @@ class Folding {
     for (const Value source : draft.sources) sources.push_back(value_of(source, known));
     if (match->pattern->mnemonic == "div" && sources.size() == 2 && sources[1] && *sources[1] != std::bit_cast<std::uint32_t>(1.0F))
       return divide(draft, *match, *sources[1], out);
-    const auto rule = simplified(*match, sources);
+    const bool same = sources.size() == 2 && draft.sources[0] == draft.sources[1];
+    const auto rule = simplified(*match, sources, same);
     if (!rule) return false;
-    const bool copied = match->pattern->mnemonic == "mul";  // which differs in NaNs alone
-    note(draft, Folded::Kind::simplified, rule->bits, !copied);
+    const bool product = match->pattern->mnemonic == "mul";  // which differs in NaNs alone
+    note(draft, same ? Folded::Kind::copied : Folded::Kind::simplified, rule->bits, !product);
     const Value result = draft.results[0];
     switch (rule->kind) {
       case Simplified::Kind::constant: out.push_back(move(result, constant(evaluator_.class_of(result), rule->bits), draft)); return true;
       case Simplified::Kind::source: replace_first_result(draft, draft.sources[rule->source], out); return true;
+      case Simplified::Kind::negated:
+        out.push_back(make(fmt::format("neg.{}", match->types[0]->name), result, {draft.sources[rule->source]}, draft));
+        return true;
       case Simplified::Kind::masked: {
         const Value kept = temporary(result);
         out.push_back(make("and.b32", kept, {draft.sources[rule->source], constant(RegisterClass::word, ~rule->mask & 0xffffffff)}, draft));

@@ -232,18 +232,24 @@ struct Simplification {
 
 constexpr std::uint64_t low_byte = 255;
 
-/// x * 1 and x / 1 without a rounding modifier keep every bit of x.
+struct One {
+  std::string_view type;
+  std::uint64_t bits, sign;
+};
+constexpr std::array ones{One{"f32", f32_one, f32_sign}, One{"f64", 0x3ff0000000000000, f64_sign}, One{"f16", 0x3c00, 0x8000},
+                          One{"bf16", 0x3f80, 0x8000}};
+
+/// x * 1 and x / 1 without a rounding modifier keep every bit of x; x * -1 is neg.
 std::optional<Simplified> product(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
   if (match.types.size() != 1 || match.has(".ftz") || match.has(".sat") || has_rounding(match)) return std::nullopt;
-  struct One {
-    std::string_view type;
-    std::uint64_t bits;
-  };
-  constexpr std::array ones{One{"f32", f32_one}, One{"f64", 0x3ff0000000000000}, One{"f16", 0x3c00}, One{"bf16", 0x3f80}};
   const auto* const one = std::ranges::find(ones, match.types[0]->name, &One::type);
   if (one == ones.end()) return std::nullopt;
-  if (sources[1] == one->bits) return Simplified{Simplified::Kind::source, 0};
-  if (sources[0] == one->bits && match.pattern->mnemonic == "mul") return Simplified{Simplified::Kind::source, 1};
+  const bool multiplies = match.pattern->mnemonic == "mul";
+  for (const std::size_t factor : {std::size_t{1}, std::size_t{0}}) {
+    if (!sources[factor] || (factor == 0 && !multiplies)) continue;
+    if (*sources[factor] == one->bits) return Simplified{Simplified::Kind::source, 1 - factor};
+    if (multiplies && *sources[factor] == (one->bits | one->sign)) return Simplified{Simplified::Kind::negated, 1 - factor};
+  }
   return std::nullopt;
 }
 
@@ -279,6 +285,15 @@ std::optional<Simplified> carried(const Match& match, std::span<const std::optio
   return Simplified{Simplified::Kind::source, 1};
 }
 
+/// min and max of one register twice keep every bit of it.
+std::optional<Simplified> extremum_of_one(const Match& match) {
+  const auto others = [](std::string_view q) { return q == ".ftz" || q == ".NaN" || q == ".xorsign" || q == ".abs" || q == ".relu"; };
+  if (match.types.size() != 1 || std::ranges::any_of(match.qualifiers, others)) return std::nullopt;
+  const std::string_view type = match.types[0]->name;
+  if (type != "f32" && type != "f64" && type != "f16") return std::nullopt;
+  return Simplified{Simplified::Kind::source, 0};
+}
+
 constexpr std::array simplifications{Simplification{"mul", product},  Simplification{"div", divided},   Simplification{"bfe", extracted},
                                      Simplification{"bfi", inserted}, Simplification{"slct", selected}, Simplification{"madc", carried}};
 
@@ -299,7 +314,8 @@ std::optional<std::uint64_t> folded_result(const Match& match, std::span<const s
   return rule != rules.end() && rule->folds(match, computed) ? std::optional(computed) : std::nullopt;
 }
 
-std::optional<Simplified> simplified(const Match& match, std::span<const std::optional<std::uint64_t>> sources) {
+std::optional<Simplified> simplified(const Match& match, std::span<const std::optional<std::uint64_t>> sources, bool same) {
+  if (same && sources.size() == 2 && (match.pattern->mnemonic == "min" || match.pattern->mnemonic == "max")) return extremum_of_one(match);
   const auto* const rule = std::ranges::find(simplifications, std::string_view(match.pattern->mnemonic), &Simplification::mnemonic);
   return rule == simplifications.end() ? std::nullopt : rule->of(match, sources);
 }

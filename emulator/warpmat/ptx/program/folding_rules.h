@@ -17,11 +17,12 @@ inline constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
 /// computes `computed`.
 std::optional<std::uint64_t> folded_result(const catalogue::Match& match, std::span<const std::uint64_t> sources, std::uint64_t computed);
 
-/// What replaces an instruction some of whose operands are constants.
+/// What replaces an instruction some of whose operands are constants, or one register twice.
 struct Simplified {
   enum class Kind : std::uint8_t {
     constant,  ///< `bits`
     source,    ///< that source, bit for bit
+    negated,   ///< neg of that source, of the instruction's type
     masked,    ///< `bits` where `mask` is 1, else that source's
   };
   Kind kind = Kind::constant;
@@ -29,8 +30,10 @@ struct Simplified {
   std::uint64_t bits = 0, mask = 0;
 };
 
-/// Nothing if the machine executes the instruction unchanged. `sources` with a value are those that ptxas knows.
-std::optional<Simplified> simplified(const catalogue::Match& match, std::span<const std::optional<std::uint64_t>> sources);
+/// Nothing if the machine executes the instruction unchanged. `sources` with a value are those that ptxas knows; `same`: the first two
+/// are one register.
+std::optional<Simplified> simplified(const catalogue::Match& match, std::span<const std::optional<std::uint64_t>> sources,
+                                     bool same = false);
 
 /// A quotient by a constant: the dividend times `scale`, times `reciprocal`; f32 bits.
 struct ConstantDivisor {

@@ -1,6 +1,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -42,6 +43,21 @@ void ProgramDraft::set_function(const Match& match, Operation& operation) {
   }
   operation.kernel = place->second.first;
   operation.detail = place->second.second;
+}
+
+DraftOperation ProgramDraft::make(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources,
+                                  const DraftOperation& like) {
+  const Match* match = find_match(opcode);
+  if (match == nullptr)
+    throw StatementError{program.statements[like.operation.statement]->location,
+                         fmt::format("what ptxas makes of it needs {}, which is not in the catalogue", opcode)};
+  DraftOperation made;
+  made.opcode = matches.find(opcode)->first;
+  set_function(*match, made.operation);
+  made.operation.statement = like.operation.statement;
+  made.results = std::move(results);
+  made.sources = std::move(sources);
+  return made;
 }
 
 int ProgramDraft::function_index(const syntax::Function& function) {

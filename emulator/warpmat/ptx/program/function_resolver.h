@@ -30,6 +30,8 @@ struct ProgramDraft {
   const catalogue::Match* find_match(const std::string& opcode);
   /// Sets `operation` to compute `match`'s row.
   void set_function(const catalogue::Match& match, Operation& operation);
+  /// An operation without a guard that computes the row `opcode` for the statement of `like`. Throws StatementError where no row spells it.
+  DraftOperation make(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources, const DraftOperation& like);
   /// The number of the function. A new function is resolved later.
   int function_index(const syntax::Function& function);
 };

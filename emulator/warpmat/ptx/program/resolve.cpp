@@ -13,6 +13,9 @@
 #include <warpmat/ptx/program/emit.h>
 #include <warpmat/ptx/program/folding.h>
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/hoisting.h>
+#include <warpmat/ptx/program/signs.h>
+#include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/readable_name.h>
 
 namespace warpmat::code {
@@ -135,8 +138,14 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (!errors.empty()) return;
+    for (DraftFunction& f : draft.functions) {
+      remove_double_signs(f, draft);
+      unroll(f, draft);
+    }
     fold(draft);
     for (DraftFunction& f : draft.functions) {
+      remove_double_signs(f, draft);  // those that copies of rounds make, too
+      hoist_sums(f);
       if (options.contract) contract(f, draft, options.sums);
       order_constants(f, draft);
     }

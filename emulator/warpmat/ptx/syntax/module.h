@@ -54,7 +54,8 @@ struct Statement {
   std::optional<Guard> guard{};
   std::string opcode{};  ///< mnemonic and qualifiers: "ld.global.v4.u32"
   std::vector<Operand> operands{};
-  int source_line = -1;  ///< an index of Module::source_lines, or -1
+  int source_line = -1;       ///< an index of Module::source_lines, or -1
+  bool not_unrolled = false;  ///< .pragma "nounroll" stands before it
 };
 
 struct Label {

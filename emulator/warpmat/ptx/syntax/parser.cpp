@@ -233,7 +233,8 @@ class Parser {
   }
 
   Statement parse_statement() {
-    Statement statement{.location = tokens_.here().location, .source_line = source_line_};
+    Statement statement{.location = tokens_.here().location, .source_line = source_line_, .not_unrolled = not_unrolled_};
+    not_unrolled_ = false;
     if (tokens_.take_if('@')) {
       const bool inverted = tokens_.take_if('!');
       statement.guard = Guard{read_name(tokens_, "a predicate").text, inverted};
@@ -252,7 +253,7 @@ class Parser {
     if (token.text == ".loc") return parse_loc(), true;
     if (token.text == ".file") return parse_file(), true;
     if (token.text == ".pragma") {
-      while (!tokens_.at_end() && !tokens_.take_if(';')) tokens_.take();
+      while (!tokens_.at_end() && !tokens_.take_if(';')) not_unrolled_ |= tokens_.take().text == "\"nounroll\"";
       return true;
     }
     if (token.text != ".section") return false;
@@ -287,7 +288,8 @@ class Parser {
   Module module_;
   TokenReader tokens_;
   std::vector<Diagnostic> errors_;
-  int source_line_ = -1;  ///< of the last .loc
+  int source_line_ = -1;       ///< of the last .loc
+  bool not_unrolled_ = false;  ///< for the next statement
 };
 
 }  // namespace

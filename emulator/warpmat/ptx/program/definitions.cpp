@@ -1,0 +1,79 @@
+#include <warpmat/ptx/program/definitions.h>
+
+#include <algorithm>
+
+namespace warpmat::code {
+
+namespace {
+
+bool writes(const DraftOperation& operation, Value value) {
+  return std::ranges::find(operation.results, value) != operation.results.end() ||
+         std::ranges::find(operation.keeps, value) != operation.keeps.end();
+}
+
+}  // namespace
+
+Definitions::Definitions(const DraftFunction& function)
+    : function_(function), blocks_(find_blocks(function)), previous_(blocks_.size()), last_(blocks_.size()) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    for (const int next : blocks_[b].next) previous_[static_cast<std::size_t>(next)].push_back(static_cast<int>(b));
+    for (int i = blocks_[b].first; i < blocks_[b].last; ++i) {
+      const DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
+      for (const Value value : operation.results) last_[b][value] = i;
+      for (const Value value : operation.keeps) last_[b][value] = i;
+    }
+  }
+}
+
+/// In the block, before the operation `before`; or -1.
+int Definitions::last_write(std::size_t block, int before, Value value) const {
+  const auto last = last_[block].find(value);
+  if (last == last_[block].end()) return -1;
+  if (last->second < before) return last->second;
+  for (int i = before; i-- > blocks_[block].first;)
+    if (writes(function_.operations[static_cast<std::size_t>(i)], value)) return i;
+  return -1;
+}
+
+int Definitions::find(int place, Value value) const {
+  return find_in(block_of(place), place, value);
+}
+
+int Definitions::find_behind(int place, Value value) const {
+  return place < 0 ? -1 : find_in(block_of(place), place + 1, value);
+}
+
+std::size_t Definitions::block_of(int place) const {
+  const auto after = std::ranges::upper_bound(blocks_, place, {}, &Block::first);
+  return static_cast<std::size_t>(after - blocks_.begin()) - 1;
+}
+
+int Definitions::find_in(std::size_t start, int place, Value value) const {
+  if (is_constant(value)) return -1;
+  int found = last_write(start, place, value);
+  if (found < 0) {
+    std::vector<bool> seen(blocks_.size());
+    std::vector<std::size_t> open{start};
+    while (!open.empty()) {
+      const std::size_t block = open.back();
+      open.pop_back();
+      if (block == 0) return -1;  // from the function's begin nothing may have written it
+      for (const int previous : previous_[block]) {
+        const auto before = static_cast<std::size_t>(previous);
+        if (seen[before]) continue;
+        seen[before] = true;
+        const int write = last_write(before, blocks_[before].last, value);
+        if (write < 0) {
+          open.push_back(before);
+        } else if (found >= 0 && write != found) {
+          return -1;
+        } else {
+          found = write;
+        }
+      }
+    }
+  }
+  return found >= 0 && !function_.operations[static_cast<std::size_t>(found)].operation.guarded ? found : -1;
+}
+
+}  // namespace warpmat::code

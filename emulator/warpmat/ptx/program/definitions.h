@@ -1,0 +1,33 @@
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/draft.h>
+
+namespace warpmat::code {
+
+/// Which operation wrote a value that another reads, across blocks.
+class Definitions {
+ public:
+  explicit Definitions(const DraftFunction& function);
+
+  /// The only operation whose `value` an operation at `place` can read, on whatever path it is reached; -1 where there may be several,
+  /// where a guarded operation writes it, and where nothing did.
+  int find(int place, Value value) const;
+  /// The same of an operation that follows `place` in its block.
+  int find_behind(int place, Value value) const;
+
+ private:
+  std::size_t block_of(int place) const;
+  int find_in(std::size_t block, int before, Value value) const;
+  int last_write(std::size_t block, int before, Value value) const;
+
+  const DraftFunction& function_;
+  std::vector<Block> blocks_;
+  std::vector<std::vector<int>> previous_;            ///< by block
+  std::vector<std::unordered_map<Value, int>> last_;  ///< by block: the last operation that writes each value
+};
+
+}  // namespace warpmat::code

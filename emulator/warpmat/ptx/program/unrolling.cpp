@@ -1,0 +1,329 @@
+#include <warpmat/ptx/program/unrolling.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <warpmat/ptx/program/definitions.h>
+
+namespace warpmat::code {
+
+using catalogue::Semantics;
+
+namespace {
+
+constexpr int most_operations = 21;         ///< of a block with an unknown number of rounds, the branch among them
+constexpr std::uint64_t most_copied = 736;  ///< operations of a known number of rounds
+
+/// Statements that ptxas has one instruction for; with others in the block its limit was not found.
+constexpr std::array single{"add.", "sub.", "mul.", "fma.", "neg.", "abs.",  "mov.",  "min.", "max.", "and.",
+                            "or.",  "xor.", "not.", "shl.", "shr.", "setp.", "selp.", "ld.",  "st.",  "vote."};
+constexpr std::array floating{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
+/// Special registers that all lanes of a warp have in common.
+constexpr std::array common{SpecialRegister::ntid_x,   SpecialRegister::ntid_y,   SpecialRegister::ntid_z,
+                            SpecialRegister::ctaid_x,  SpecialRegister::ctaid_y,  SpecialRegister::ctaid_z,
+                            SpecialRegister::nctaid_x, SpecialRegister::nctaid_y, SpecialRegister::nctaid_z};
+
+/// A loop of one block, from `first` to the branch at `branch`.
+struct Loop {
+  int first = 0, branch = 0;
+  Value counter = 0, bound = 0;
+  bool counts_down = false;
+  std::string comparison;  ///< of the counter and the bound, by which it goes on: "ne", "lt", "gt", ...
+  std::string type;        ///< of the comparison: "u32", "s32"
+  std::optional<std::uint64_t> rounds;
+};
+
+class Unrolling {
+ public:
+  Unrolling(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), definitions_(function) {}
+
+  void run() {
+    const std::vector<Block> blocks = find_blocks(function_);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      if (auto loop = find_loop(blocks, static_cast<int>(b))) loops_.push_back(std::move(*loop));
+    if (!loops_.empty()) rebuild();
+  }
+
+ private:
+  const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
+  int label_at(int label) const { return function_.labels[static_cast<std::size_t>(label)]; }
+
+  // ---- Which loops ------------------------------------------------------------------------------------------------------------------
+
+  std::optional<Loop> find_loop(const std::vector<Block>& blocks, int block) const {
+    const Block& own = blocks[static_cast<std::size_t>(block)];
+    const int branch = own.last - 1;
+    if (block == 0 || at(branch).operation.semantics != Semantics::branch || !at(branch).operation.guarded) return std::nullopt;
+    if (is_constant(at(branch).guard) || label_at(at(branch).label) != own.first || !is_entered_once(blocks, block)) return std::nullopt;
+    Loop loop;
+    loop.first = own.first;
+    loop.branch = branch;
+    if (!find_counter(loop)) return std::nullopt;
+    loop.rounds = known_rounds(loop);
+    if (!may_be_unrolled(loop)) return std::nullopt;
+    const int operations = branch + 1 - own.first;
+    if (loop.rounds ? *loop.rounds * static_cast<std::uint64_t>(operations) > most_copied : operations > most_operations)
+      return std::nullopt;
+    return loop;
+  }
+
+  /// Whether the block before falls through into the loop, and nothing else but the loop comes there.
+  bool is_entered_once(const std::vector<Block>& blocks, int block) const {
+    for (int other = 0; other < static_cast<int>(blocks.size()); ++other) {
+      const std::vector<int>& next = blocks[static_cast<std::size_t>(other)].next;
+      if (other != block && other != block - 1 && std::ranges::find(next, block) != next.end()) return false;
+    }
+    const DraftOperation& before = at(blocks[static_cast<std::size_t>(block)].first - 1);
+    return before.operation.semantics != Semantics::branch || label_at(before.label) != blocks[static_cast<std::size_t>(block)].first;
+  }
+
+  /// The operation of the block that writes `value`; nothing where there are several, or it has a guard.
+  std::optional<int> only_writer(const Loop& loop, Value value) const {
+    std::optional<int> writer;
+    for (int i = loop.first; i < loop.branch; ++i) {
+      if (std::ranges::find(at(i).results, value) == at(i).results.end()) continue;
+      if (writer || at(i).operation.guarded) return std::nullopt;
+      writer = i;
+    }
+    return writer;
+  }
+
+  bool is_written(const Loop& loop, Value value) const {
+    for (int i = loop.first; i < loop.branch; ++i)
+      if (std::ranges::find(at(i).results, value) != at(i).results.end()) return true;
+    return false;
+  }
+
+  std::optional<std::uint64_t> number(Value value) const {
+    if (!is_constant(value)) return std::nullopt;
+    const Constants::Constant& constant = draft_.constants[value];
+    if (constant.symbol.kind != Symbol::Kind::none || constant.register_class != RegisterClass::word) return std::nullopt;
+    return constant.low;
+  }
+
+  /// The counter: of 32 bits, changed by one before the comparison of its new value with what the loop does not change.
+  bool find_counter(Loop& loop) const {
+    const auto test = only_writer(loop, at(loop.branch).guard);
+    if (!test || at(loop.branch).operation.guard_inverted || at(*test).sources.size() != 2) return false;
+    if (at(*test).results[0] != at(loop.branch).guard) return false;  // but the second, its negation
+    const std::string opcode(at(*test).opcode);
+    constexpr std::string_view mnemonic = "setp.";
+    if (!opcode.starts_with(mnemonic)) return false;
+    loop.comparison = opcode.substr(mnemonic.size(), opcode.rfind('.') - mnemonic.size());
+    loop.type = opcode.substr(opcode.rfind('.') + 1);
+    loop.counter = at(*test).sources[0];
+    loop.bound = at(*test).sources[1];
+    if (is_constant(loop.counter) || (!is_constant(loop.bound) && is_written(loop, loop.bound))) return false;
+    const auto step = only_writer(loop, loop.counter);
+    if (!step || *step > *test || !find_step(loop, at(*step))) return false;
+    const bool word = loop.type == "u32" || loop.type == "s32";
+    const bool by_order =
+        loop.counts_down ? loop.comparison == "gt" || loop.comparison == "hi" : loop.comparison == "lt" || loop.comparison == "lo";
+    return word && (loop.comparison == "ne" || by_order);
+  }
+
+  /// add or sub of 1 or -1.
+  bool find_step(Loop& loop, const DraftOperation& step) const {
+    const std::string_view opcode = step.opcode;
+    const bool adds = opcode == "add.u32" || opcode == "add.s32", subtracts = opcode == "sub.u32" || opcode == "sub.s32";
+    if ((!adds && !subtracts) || step.sources.size() != 2) return false;
+    const bool turned = adds && step.sources[1] == loop.counter;
+    const auto by = number(step.sources[turned ? 0 : 1]);
+    if (step.sources[turned ? 1 : 0] != loop.counter || !by || (*by != 1 && *by != 0xffffffff)) return false;
+    loop.counts_down = subtracts == (*by == 1);
+    return true;
+  }
+
+  bool may_be_unrolled(const Loop& loop) const {
+    bool matters = false;
+    for (int i = loop.first; i < loop.branch; ++i) {
+      const DraftOperation& operation = at(i);
+      const std::string_view opcode = operation.opcode;
+      const syntax::Statement& statement = *draft_.program.statements[operation.operation.statement];
+      if (statement.not_unrolled) return false;
+      const auto begins = [&](std::string_view name) { return statement.opcode.starts_with(name); };
+      if (!loop.rounds && std::ranges::none_of(single, begins)) return false;
+      const Semantics semantics = operation.operation.semantics;
+      if (semantics == Semantics::exchange && !is_uniform(loop)) return false;
+      const bool plain = catalogue::computes(semantics) || semantics == Semantics::load || semantics == Semantics::store ||
+                         semantics == Semantics::exchange;
+      if (!plain) return false;
+      matters |= is_arithmetic(opcode) || (loop.rounds && is_approximate(opcode));
+    }
+    return matters;
+  }
+
+  static bool is_arithmetic(std::string_view opcode) {
+    const bool arithmetic =
+        opcode.starts_with("add.") || opcode.starts_with("sub.") || opcode.starts_with("mul.") || opcode.starts_with("neg.");
+    return arithmetic && std::ranges::any_of(floating, [&](std::string_view type) { return opcode.ends_with(type); });
+  }
+
+  static bool is_approximate(std::string_view opcode) {
+    return opcode.find(".approx") != std::string_view::npos || opcode.find(".full") != std::string_view::npos;
+  }
+
+  // ---- How many rounds --------------------------------------------------------------------------------------------------------------
+
+  bool is_uniform(const Loop& loop) const {
+    return is_uniform(loop.first - 1, loop.counter, 0) && is_uniform(loop.first - 1, loop.bound, 0);
+  }
+
+  /// Whether all lanes of a warp surely have the same value behind operation `place`.
+  bool is_uniform(int place, Value value, int depth) const {
+    constexpr int enough = 24;
+    if (is_constant(value)) return true;
+    const int writer = definitions_.find_behind(place, value);
+    if (writer < 0 || depth > enough) return false;
+    const DraftOperation& operation = at(writer);
+    switch (operation.operation.semantics) {
+      case Semantics::special: return std::ranges::find(common, static_cast<SpecialRegister>(operation.operation.detail)) != common.end();
+      case Semantics::load:
+        if (draft_.program.accesses[operation.operation.detail].space == Space::local) return false;
+        [[fallthrough]];
+      case Semantics::compute:
+      case Semantics::select:
+      case Semantics::address_space:
+        return std::ranges::all_of(operation.sources, [&](Value source) { return is_uniform(writer - 1, source, depth + 1); });
+      default: return false;
+    }
+  }
+
+  /// The number that `value` holds behind operation `place`, if moves show it.
+  std::optional<std::uint64_t> known(int place, Value value) const {
+    if (is_constant(value)) return number(value);
+    const int writer = definitions_.find_behind(place, value);
+    const bool moves = writer >= 0 && at(writer).opcode.starts_with("mov.") && at(writer).sources.size() == 1;
+    return moves ? number(at(writer).sources[0]) : std::nullopt;
+  }
+
+  std::optional<std::uint64_t> known_rounds(const Loop& loop) const {
+    const auto start = known(loop.first - 1, loop.counter), bound = known(loop.first - 1, loop.bound);
+    if (!start || !bound) return std::nullopt;
+    const auto rounds = static_cast<std::uint32_t>(loop.counts_down ? *start - *bound : *bound - *start);
+    const bool forward = loop.comparison == "ne" ? rounds != 0 : is_before(loop, *start, *bound);
+    return forward ? std::uint64_t{rounds} : std::optional<std::uint64_t>{};
+  }
+
+  static bool is_before(const Loop& loop, std::uint64_t start, std::uint64_t bound) {
+    if (loop.counts_down) std::swap(start, bound);
+    return loop.type == "s32" ? static_cast<std::int32_t>(start) < static_cast<std::int32_t>(bound) : start < bound;
+  }
+
+  // ---- The copies -------------------------------------------------------------------------------------------------------------------
+
+  void rebuild() {
+    std::vector<int> moved(function_.operations.size() + 1);
+    auto loop = loops_.begin();
+    for (int i = 0; i <= static_cast<int>(function_.operations.size()); ++i) {
+      while (loop != loops_.end() && i == loop->first) {
+        const int begin = static_cast<int>(out_.size());
+        if (loop->rounds)
+          copy_rounds(*loop, *loop->rounds);
+        else
+          copy_groups(*loop);
+        for (; i <= loop->branch; ++i) moved[static_cast<std::size_t>(i)] = begin;
+        ++loop;
+      }
+      moved[static_cast<std::size_t>(i)] = static_cast<int>(out_.size());
+      if (i < static_cast<int>(function_.operations.size())) out_.push_back(at(i));
+    }
+    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    for (const auto& [label, place] : new_labels_) function_.labels[static_cast<std::size_t>(label)] = place;
+    function_.operations = std::move(out_);
+  }
+
+  int new_label() {
+    function_.labels.push_back(0);
+    return static_cast<int>(function_.labels.size()) - 1;
+  }
+  void place(int label) { new_labels_.emplace_back(label, static_cast<int>(out_.size())); }
+
+  void copy_rounds(const Loop& loop, std::uint64_t rounds) {
+    for (std::uint64_t round = 0; round < rounds; ++round)
+      for (int i = loop.first; i < loop.branch; ++i) out_.push_back(at(i));
+  }
+
+  /// Branches to `label` where more rounds than `number` are left, or, `inverted`, where they are not.
+  void add_test(std::uint32_t number, int label, const DraftOperation& like, bool inverted) {
+    out_.push_back(draft_.make("setp.gt.s32", {test_}, {left_, constant(number)}, like));
+    add_branch(label, like, inverted);
+  }
+
+  void add_branch(int label, const DraftOperation& like, bool inverted) {
+    DraftOperation branch = like;
+    branch.label = label;
+    branch.guard = test_;
+    branch.operation.guard_inverted = inverted;
+    out_.push_back(std::move(branch));
+  }
+
+  Value constant(std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); }
+
+  Value new_register(RegisterClass register_class) {
+    function_.registers.push_back({register_class, 32});
+    return static_cast<Value>(function_.registers.size() - 1);
+  }
+
+  void copy_groups(const Loop& loop) {
+    const DraftOperation like = at(loop.branch);
+    left_ = new_register(RegisterClass::word);
+    test_ = new_register(RegisterClass::predicate);
+    const int fours = new_label(), twos = new_label(), ones = new_label(), single_rounds = new_label(), end = new_label();
+    function_.unrolled.push_back(fours);
+    function_.unrolled.push_back(single_rounds);
+    if (loop.comparison != "ne") {
+      out_.push_back(draft_.make(fmt::format("setp.{}.{}", loop.comparison, loop.type), {test_}, {loop.counter, loop.bound}, like));
+      add_branch(single_rounds, like, true);
+    }
+    const Value from = loop.counts_down ? loop.counter : loop.bound, to = loop.counts_down ? loop.bound : loop.counter;
+    out_.push_back(draft_.make("sub.u32", {left_}, {from, to}, like));
+    // On each path there is a copy: what the rounds overwrite is not needed behind them.
+    add_test(0, single_rounds, like, true);
+    add_test(3, fours, like, false);
+    add_test(1, twos, like, false);
+    out_.push_back(like);
+    out_.back().label = single_rounds;
+    out_.back().operation.guarded = false;
+    place(fours);
+    copy_group(loop, 4, like);
+    add_test(3, fours, like, false);
+    add_test(1, ones, like, true);
+    place(twos);
+    copy_group(loop, 2, like);
+    place(ones);
+    add_test(0, end, like, true);
+    place(single_rounds);
+    copy_rounds(loop, 1);
+    out_.push_back(like);
+    out_.back().label = single_rounds;
+    place(end);
+  }
+
+  void copy_group(const Loop& loop, std::uint32_t rounds, const DraftOperation& like) {
+    copy_rounds(loop, rounds);
+    out_.push_back(draft_.make("sub.u32", {left_}, {left_, constant(rounds)}, like));
+  }
+
+  DraftFunction& function_;
+  ProgramDraft& draft_;
+  Definitions definitions_;
+  std::vector<Loop> loops_;
+  std::vector<DraftOperation> out_;
+  std::vector<std::pair<int, int>> new_labels_;
+  Value left_ = 0, test_ = 0;  ///< how many rounds are left, and whether that is enough for a group
+};
+
+}  // namespace
+
+void unroll(DraftFunction& function, ProgramDraft& draft) {
+  Unrolling(function, draft).run();
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,86 @@
+#include <cstdint>
+#include <string>
+
+#include "catch.h"
+#include "machine/kernel.h"
+#include "warpmat/ptx/program/code.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr std::uint32_t payload = 0xff812345, canonical = 0x7fffffff;  // a signalling NaN, and that of the machine's f32
+
+/// What `body` writes to %d in a thread where %f1 holds `bits`, which ptxas does not know. %p1 holds, %p2 does not.
+std::uint32_t word_of(const std::string& body, std::uint32_t bits = payload) {
+  const std::string start = "shr.u32 %r1, %n, 20; add.u32 %r2, %r1, " + std::to_string(bits) +
+                            "; mov.b32 %f1, %r2; setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 0;\n";
+  return words_of(word_kernel(start + body), {1}, {32})[5];
+}
+
+}  // namespace
+
+TEST_CASE("neg of neg is a move, which keeps a NaN's payload, as ptxas has it", "[signs]") {
+  struct Case {
+    const char* body;
+    std::uint32_t result;
+  };
+  for (const Case& c : {
+           Case{"neg.f32 %f2, %f1; mov.b32 %d, %f2;", canonical},
+           Case{"neg.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", payload},
+           Case{"neg.f32 %f1, %f1; neg.f32 %f1, %f1; mov.b32 %d, %f1;", payload},
+           Case{"neg.f32 %f2, %f1; mov.b32 %r5, %f2; neg.f32 %f3, %r5; mov.b32 %d, %f3;", payload},
+           // The first one's source is overwritten in between.
+           Case{"neg.f32 %f2, %f1; mov.b32 %f1, 0; neg.f32 %f3, %f2; mov.b32 %d, %f3;", payload},
+           Case{"neg.f32 %f2, %f1; neg.f32 %f2, %f2; neg.f32 %f2, %f2; mov.b32 %d, %f2;", canonical},
+           Case{"neg.f32 %f2, %f1; neg.f32 %f2, %f2; neg.f32 %f2, %f2; neg.f32 %f2, %f2; mov.b32 %d, %f2;", payload},
+           // In another block, and with a guard.
+           Case{"neg.f32 %f2, %f1; @%p2 bra L; neg.f32 %f3, %f2; mov.b32 %d, %f3; L:", payload},
+           Case{"neg.f32 %f2, %f1; @%p1 neg.f32 %f3, %f2; mov.b32 %d, %f3;", payload},
+           // Of two values that may come there, and of one with a guard, the machine computes neg.
+           Case{"neg.f32 %f2, %f1; @%p2 bra L; neg.f32 %f2, %f1; L: neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           Case{"mov.b32 %f2, %f1; @%p1 neg.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           // .ftz, abs and other types are no pairs.
+           Case{"neg.ftz.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           Case{"neg.f32 %f2, %f1; neg.ftz.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           Case{"neg.f32 %f2, %f1; abs.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           Case{"abs.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           Case{"neg.f16x2 %r5, %r2; neg.f16x2 %d, %r5;", payload},
+           // A product with -1 without rounding is neg.
+           Case{"mul.f32 %f2, %f1, 0fBF800000; neg.f32 %f3, %f2; mov.b32 %d, %f3;", payload},
+           Case{"neg.f32 %f2, %f1; mul.f32 %f3, 0fBF800000, %f2; mov.b32 %d, %f3;", payload},
+           Case{"mul.rn.f32 %f2, %f1, 0fBF800000; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           Case{"mul.ftz.f32 %f2, %f1, 0fBF800000; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+       }) {
+    CAPTURE(c.body);
+    CHECK(word_of(c.body) == c.result);
+  }
+  // Numbers are as they were.
+  CHECK(word_of("neg.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", 0x80000000) == 0x80000000);
+  CHECK(word_of("mul.f32 %f2, %f1, 0fBF800000; mov.b32 %d, %f2;", 0x3f800000) == 0xbf800000);
+}
+
+TEST_CASE("min and max of one register twice are moves, as ptxas has them", "[signs]") {
+  struct Case {
+    const char* opcode;
+    std::uint32_t result;
+  };
+  for (const Case& c :
+       {Case{"min.f32", payload}, Case{"max.f32", payload}, Case{"min.ftz.f32", canonical}, Case{"min.NaN.f32", canonical}}) {
+    CAPTURE(c.opcode);
+    CHECK(word_of(std::string(c.opcode) + " %f2, %f1, %f1; mov.b32 %d, %f2;") == c.result);
+    CHECK(word_of("mov.b32 %f3, %r2;" + std::string(c.opcode) + " %f2, %f1, %f3; mov.b32 %d, %f2;") == canonical);
+  }
+  const std::string halves = "cvt.u16.u32 %s1, %r2; ", store = " cvt.u32.u16 %d, %s2;";  // 0x7d01 signals
+  CHECK(word_of(halves + "max.f16 %s2, %s1, %s1;" + store, 0x7d01) == 0x7d01);
+  CHECK(word_of(halves + "max.bf16 %s2, %s1, %s1;" + store, 0x7f81) == 0x7fff);
+}
+
+TEST_CASE("the program lists moves that ptxas makes of arithmetic", "[signs]") {
+  const Module module = word_kernel("mov.b32 %f1, %r1; neg.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;");
+  const Kernel kernel(module, "k");
+  const std::vector<code::Folded>& folded = kernel.program().folded;
+  REQUIRE(folded.size() == 1);
+  CHECK(folded[0].kind == code::Folded::Kind::copied);
+  CHECK(kernel.program().statements[folded[0].statement]->opcode == "neg.f32");
+}
