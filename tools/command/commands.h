@@ -9,6 +9,7 @@ namespace warpmat {
 
 void add_banks(CLI::App& app);
 void add_check(CLI::App& app);
+void add_cuda(CLI::App& app);
 void add_exec(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_launch(CLI::App& app);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/machine/check_list.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/readable_name.h>
@@ -16,7 +17,6 @@
 #include "launch_flags.h"
 #include "run_report.h"
 #include "tools/report/bank_report.h"
-#include "tools/report/check_list.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/execution_flags.h"
 #include "tools/report/label_flags.h"
@@ -30,7 +30,7 @@ namespace {
 
 struct Options {
   LaunchFlags flags;
-  std::string checks = "uninitialised,copies";
+  std::string checks = usual_checks;
   std::vector<std::string> outs;
   LaunchOptions launch;
   LabelOptions labels;

@@ -15,6 +15,7 @@
 #include "tools/report/input_file.h"
 #include "tools/report/shell_word.h"
 #include "tools/report/split.h"
+#include "tools/report/temporary_folder.h"
 
 extern char** environ;
 
@@ -27,26 +28,6 @@ bool executable(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
-
-/// A directory of its own in the system's place for temporary files, removed with what it holds.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "warpmat_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 /// Runs a program without a shell, its output to standard error, and returns its exit status; 128 and the signal's number where one ended
 /// it.

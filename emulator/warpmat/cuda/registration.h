@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <warpmat/cuda/context.h>
+#include <warpmat/machine/launch.h>
+
+namespace warpmat::cuda {
+
+/// A fatbinary of the program. Its PTX is parsed when it is first used, each kernel resolved once.
+class DeviceModule {
+ public:
+  explicit DeviceModule(const void* wrapper) : wrapper_(wrapper) {}
+
+  /// Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx, cudaErrorNotSupported (what warpmat does not execute).
+  const Kernel& kernel(Context& context, const std::string& entry);
+  /// The address of a .global or .const variable. Throws ApiError with cudaErrorInvalidSymbol.
+  std::uint64_t variable(Context& context, const std::string& name);
+  /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
+  const std::string& file(Context& context);
+
+ private:
+  const Module& module(Context& context);
+  const Kernel& any_kernel(Context& context);
+
+  const void* wrapper_;
+  std::string text_, file_;
+  std::optional<Module> module_;
+  std::map<std::string, Kernel> kernels_;
+};
+
+/// A kernel as the program names it: by the address of its host stub, or by a pointer to this as cudaKernel_t and cudaFunction_t.
+struct Function {
+  DeviceModule* module = nullptr;
+  std::string name;
+  int dynamic_shared_bytes = 48 << 10;  ///< at most: cudaFuncSetAttribute
+  bool non_portable_cluster = false;
+};
+
+/// A variable as the program names it: by the address of its host shadow.
+struct Symbol {
+  DeviceModule* module = nullptr;
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
+/// The function of a host stub or of a handle. Throws ApiError with cudaErrorInvalidDeviceFunction.
+Function& function_of(const void* handle);
+/// Throws ApiError with cudaErrorInvalidSymbol.
+const Symbol& symbol_of(const void* shadow);
+
+}  // namespace warpmat::cuda
