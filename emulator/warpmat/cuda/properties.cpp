@@ -29,8 +29,8 @@ DeviceProperties properties_of(const Device& device) {
   all.warpSize = 32;
   all.memPitch = 0x7fffffff;
   all.maxThreadsPerBlock = 1024;
-  std::ranges::copy(std::initializer_list{1024, 1024, 64}, all.maxThreadsDim);
-  std::ranges::copy(std::initializer_list{0x7fffffff, 65535, 65535}, all.maxGridSize);
+  std::ranges::copy(std::initializer_list<int>{1024, 1024, 64}, all.maxThreadsDim);
+  std::ranges::copy(std::initializer_list<int>{0x7fffffff, 65535, 65535}, all.maxGridSize);
   all.totalConstMem = 64 << 10;
   all.major = device.number / 10;
   all.minor = device.number % 10;
