@@ -1,11 +1,15 @@
-// A program of the CUDA runtime as nvcc makes one: it registers a fatbinary of PTX and calls the runtime's functions. Its argument names what it
-// does; it prints each call with the name of its result.
+// A program of the CUDA runtime as nvcc makes one: it registers a fatbinary of PTX and calls the runtime's functions. Its argument names
+// what it does; it prints each call with the name of its result.
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -21,8 +25,10 @@ using Event = void*;
 extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** module);
-void __cudaRegisterFunction(void** module, const char* stub, char* function, const char* name, int threads, void*, void*, void*, void*, int*);
-void __cudaRegisterVar(void** module, char* shadow, char* address, const char* name, int external, std::size_t bytes, int constant, int global);
+void __cudaRegisterFunction(void** module, const char* stub, char* function, const char* name, int threads, void*, void*, void*, void*,
+                            int*);
+void __cudaRegisterVar(void** module, char* shadow, char* address, const char* name, int external, std::size_t bytes, int constant,
+                       int global);
 int cudaLaunchKernel(const void* function, Size3 grid, Size3 block, void** arguments, std::size_t shared_bytes, Stream stream);
 int cudaMalloc(void** pointer, std::size_t bytes);
 int cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
@@ -89,8 +95,8 @@ again:
 std::string make_fatbinary() {
   std::string text = module_text;
   text.resize((text.size() + 8) / 8 * 8, '\0');
-  std::uint32_t words[20] = {0xba55ed50, 0x00100001, static_cast<std::uint32_t>(text.size() + 64), 0, 0x01010001, 64,
-                             static_cast<std::uint32_t>(text.size())};
+  std::uint32_t words[20] = {0xba55ed50, 0x00100001, static_cast<std::uint32_t>(text.size() + 64), 0,
+                             0x01010001, 64,         static_cast<std::uint32_t>(text.size())};
   words[11] = 80;
   return std::string(reinterpret_cast<const char*>(words), sizeof words) + text;
 }
@@ -269,6 +275,47 @@ void touch_device_memory() {
   *static_cast<volatile int*>(device) = 1;
 }
 
+/// Eight threads launch; each store adds one to `total`, which starts with 5.
+void threads() {
+  std::vector<std::thread> all;
+  std::uint32_t got[8] = {}, total = 0;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    all.emplace_back([i, &got] {
+      void* device = nullptr;
+      cudaMalloc(&device, 4);
+      for (std::uint32_t round = 0; round < 50; ++round) store(device, 100 * i + round);
+      cudaMemcpy(&got[i], device, 4, device_to_host);
+    });
+  for (std::thread& thread : all) thread.join();
+  for (const std::uint32_t value : got) std::printf("%u ", value);
+  cudaMemcpyFromSymbol(&total, &total_shadow, 4, 0, device_to_host);
+  std::printf("%u\n", total);
+}
+
+/// A child process has a copy of all memory, pinned memory included.
+void fork_child() {
+  void *device = nullptr, *pinned = nullptr;
+  cudaMalloc(&device, 4);
+  cudaMallocHost(&pinned, 4);
+  store(device, 1);
+  store(pinned, 2);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) store(pinned, 3);
+  std::uint32_t got = 0;
+  cudaMemcpy(&got, device, 4, device_to_host);
+  if (child != 0) waitpid(child, nullptr, 0);
+  std::printf("%s: %u %u\n", child == 0 ? "child" : "parent", got, *static_cast<std::uint32_t*>(pinned));
+}
+
+/// Frees its memory when the destructors of globals run.
+struct FreedAtExit {
+  void* device = nullptr;
+  ~FreedAtExit() {
+    if (device != nullptr) std::printf("%s\n", cudaGetErrorName(cudaFree(device)));
+  }
+} freed_at_exit;
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -283,6 +330,9 @@ int main(int argc, char** argv) {
   if (what == "after_free") fails(after_free);
   if (what == "stop") fails(stop);
   if (what == "deadlock") fails(deadlock);
+  if (what == "threads") threads();
+  if (what == "fork") fork_child();
+  if (what == "exit") SHOW(cudaMalloc(&freed_at_exit.device, 4));
   if (what == "touch") touch_device_memory();
   return argc > 2 ? std::atoi(argv[2]) : 0;
 }

@@ -18,7 +18,8 @@ Outcome run_errors(const std::string& what) {
 /// The output of a kernel that fails with `error`.
 std::string of_fault(const std::string& error) {
   std::string text = "failing(): cudaSuccess\ncudaGetLastError(): cudaSuccess\n";
-  for (const char* const call : {"cudaDeviceSynchronize()", "cudaGetLastError()", "cudaGetLastError()", "cudaMalloc(&pointer, 4)", "failing()"})
+  for (const char* const call :
+       {"cudaDeviceSynchronize()", "cudaGetLastError()", "cudaGetLastError()", "cudaMalloc(&pointer, 4)", "failing()"})
     text += std::string(call) + ": " + error + "\n";
   return text;
 }
@@ -126,13 +127,20 @@ TEST_CASE("a host access to device memory ends the program", "[cuda]") {
   CHECK(run_errors("touch").status == 128 + 11);  // SIGSEGV, as the shell has it
 }
 
+TEST_CASE("threads, child processes and destructors use the runtime", "[cuda]") {
+  CHECK(run_errors("threads").out == "49 149 249 349 449 549 649 749 405\n");
+  CHECK(run_errors("fork").out == "child: 1 3\nparent: 1 2\n");
+  CHECK(run_errors("exit").out == "cudaMalloc(&freed_at_exit.device, 4): cudaSuccess\ncudaSuccess\n");
+}
+
 TEST_CASE("wrong settings are refused", "[cuda]") {
   const struct {
     const char *variable, *message;
   } cases[] = {
       {"WARPMAT_CUDA_TARGET=sm_1", "WARPMAT_CUDA_TARGET=sm_1: a target such as sm_90a or sm_80 is needed"},
       {"WARPMAT_CUDA_JOBS=two", "WARPMAT_CUDA_JOBS=two: a number from 0 to 1024 is needed"},
-      {"WARPMAT_CUDA_CHECK=race", "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, copies, races, lanes and fences, all and none"},
+      {"WARPMAT_CUDA_CHECK=race",
+       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, copies, races, lanes and fences, all and none"},
   };
   for (const auto& each : cases) {
     const Outcome outcome = run_program(cuda_program_path(), {"works"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path(), each.variable});

@@ -37,8 +37,8 @@ std::string compressed(const Entry& entry) {
     out.resize(ZSTD_compress(out.data(), out.size(), entry.text.data(), entry.text.size(), 3));
   } else if ((entry.flags & lz4) != 0) {
     out.resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(entry.text.size()))));
-    out.resize(static_cast<std::size_t>(LZ4_compress_default(entry.text.data(), out.data(), static_cast<int>(entry.text.size()),
-                                                             static_cast<int>(out.size()))));
+    out.resize(static_cast<std::size_t>(
+        LZ4_compress_default(entry.text.data(), out.data(), static_cast<int>(entry.text.size()), static_cast<int>(out.size()))));
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// Holds emulator/warpmat/cuda/types.h and error_table.inc against the CUDA Toolkit's headers, where these are. The checks are made when this
-// file is compiled.
+// Holds emulator/warpmat/cuda/types.h and error_table.inc against the CUDA Toolkit's headers, where these are. The checks are made when
+// this file is compiled.
 
 #if __has_include(<cuda_runtime_api.h>)
 

@@ -104,7 +104,8 @@ fs::path cuda_libraries() {
     if (fs::exists(libraries / "libcudart.so.13")) return libraries;
   }
   throw std::runtime_error(fmt::format("no libcudart.so.13 in {} or {}: this warpmat was built without libzstd or liblz4",
-                                       (folder / WARPMAT_CUDA_IN_BUILD).string(), (folder / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
+                                       (folder / WARPMAT_CUDA_IN_BUILD).string(),
+                                       (folder / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
 }
 
 fs::path find_program(const std::string& program) {
@@ -116,7 +117,8 @@ fs::path find_program(const std::string& program) {
   const char* const path = std::getenv("PATH");
   for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
     if (!folder.empty() && is_program(fs::path(folder) / program)) return fs::path(folder) / program;
-  throw std::runtime_error(fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
+  throw std::runtime_error(
+      fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
 }
 
 void refuse_static_runtime(const fs::path& program) {

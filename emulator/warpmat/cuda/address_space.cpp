@@ -38,7 +38,8 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
 
 /// Maps the pages of [address, address + bytes) anew, zeroed. Throws ApiError.
 void map_pages(std::uint64_t address, std::uint64_t bytes, int protection) {
-  const std::uint64_t start = address / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t start =
+      address / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (mmap(pointer(start), whole_pages(address + bytes - start), protection, flags, -1, 0) == MAP_FAILED)
     throw ApiError(cudaErrorMemoryAllocation);

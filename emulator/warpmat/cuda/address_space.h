@@ -18,9 +18,9 @@ struct Allocation {
   unsigned flags = 0;  ///< as given: cudaHostAllocMapped, ...
 };
 
-/// The addresses of one GPU in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU, and
-/// its bytes lie elsewhere. Managed, pinned and registered memory have their bytes at their address. Addresses are the same in every run and
-/// are never used twice, so that accesses to freed memory are found.
+/// The addresses of one GPU in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU,
+/// and its bytes lie elsewhere. Managed, pinned and registered memory have their bytes at their address. Addresses are the same in every
+/// run and are never used twice, so that accesses to freed memory are found.
 class AddressSpace {
  public:
   /// Reserves the addresses, and those of the windows of shared, local and parameter memory. `total`: bytes that the GPU has.

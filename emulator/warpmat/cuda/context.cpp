@@ -64,7 +64,6 @@ Settings read_settings() {
 
 Context::Context() : settings(read_settings()), device(device_of(*settings.target, settings.processors)), space(device.global_bytes) {}
 
-
 Context& context() {
   static auto* const made = new Context;
   return *made;

@@ -82,12 +82,14 @@ void* variable_at(Context& context, const void* shadow, std::size_t offset, std:
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(symbol.module->variable(context, symbol.name) + offset));
 }
 
-void copy_to_symbol(Context& context, Stream* stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset, CopyKind kind) {
+void copy_to_symbol(Context& context, Stream* stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                    CopyKind kind) {
   require(kind == host_to_device || kind == device_to_device || kind == by_address, cudaErrorInvalidMemcpyDirection);
   copy_bytes(context, stream, variable_at(context, symbol, offset, bytes), from, bytes, kind);
 }
 
-void copy_from_symbol(Context& context, Stream* stream, void* to, const void* symbol, std::size_t bytes, std::size_t offset, CopyKind kind) {
+void copy_from_symbol(Context& context, Stream* stream, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                      CopyKind kind) {
   require(kind == device_to_host || kind == device_to_device || kind == by_address, cudaErrorInvalidMemcpyDirection);
   copy_bytes(context, stream, to, variable_at(context, symbol, offset, bytes), bytes, kind);
 }

@@ -1,5 +1,5 @@
-// Sizes that a compute capability fixes: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". The others are
-// those of the product's data sheet; no result depends on them unless a program makes it so.
+// Sizes that a compute capability fixes: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". The others
+// are those of the product's data sheet; no result depends on them unless a program makes it so.
 
 #include <warpmat/cuda/device.h>
 

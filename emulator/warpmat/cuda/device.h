@@ -17,7 +17,8 @@ struct Device {
   int l2_bytes, bus_bits, clock_khz, memory_clock_khz;
 };
 
-/// The GPU that stands for `target`: the one of its number, else of the largest smaller number. `processors`: instead of its own; 0: its own.
+/// The GPU that stands for `target`: the one of its number, else of the largest smaller number. `processors`: instead of its own; 0: its
+/// own.
 Device device_of(const Target& target, int processors);
 
 }  // namespace warpmat::cuda

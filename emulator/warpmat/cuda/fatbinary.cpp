@@ -132,8 +132,8 @@ const Image& choose_ptx(std::span<const Image> images, const Target& target) {
   }
   if (best != nullptr) return *best;
   if (!others.empty())
-    throw FatbinaryError(fmt::format("the program has PTX of {} alone, which {} does not run: choose another --target", fmt::join(others, ", "),
-                                     target.name));
+    throw FatbinaryError(fmt::format("the program has PTX of {} alone, which {} does not run: choose another --target",
+                                     fmt::join(others, ", "), target.name));
   throw FatbinaryError(
       "the program has no PTX: compile it with nvcc -arch=sm_90, or -gencode arch=compute_90,code=compute_90 (CMake: "
       "CMAKE_CUDA_ARCHITECTURES=90-virtual)");

@@ -61,7 +61,8 @@ WARPMAT_CUDA_API Error cudaStreamEndCapture(Stream* handle, Graph** graph) {
     require(graph != nullptr);
     Stream& stream = stream_of(handle);
     require(stream.capture != nullptr, cudaErrorIllegalState);
-    const auto found = std::find_if(captures().begin(), captures().end(), [&](const Capture& capture) { return capture.origin == &stream; });
+    const auto found =
+        std::find_if(captures().begin(), captures().end(), [&](const Capture& capture) { return capture.origin == &stream; });
     require(found != captures().end(), cudaErrorStreamCaptureUnmatched);
     *graph = found->graph;
     captures().erase(found);

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/report.h>
@@ -18,14 +19,6 @@ namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint32_t most_portable_cluster = 8;
-
-/// A launch as a program asks for it.
-struct Request {
-  Function* function = nullptr;
-  GridSize grid{}, block{}, cluster{1, 1, 1};
-  std::size_t shared_bytes = 0;
-  Stream* stream = nullptr;
-};
 
 Dim3 dim3_of(const GridSize& size) {
   return {size.x, size.y, size.z};
@@ -89,7 +82,8 @@ Error code_of(const KernelTrap& trap) {
 }
 
 /// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context.
-void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config, const std::vector<Argument>& arguments) {
+void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+         const std::vector<Argument>& arguments) {
   LaunchRecord record{.config = &config};
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -107,6 +101,49 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
   if (!record.result.printed.empty()) std::fflush(stdout);
   for (const std::string& warning : record.result.warnings) say_once("warning: " + warning);
   record_launch(context, function, record);
+}
+
+/// Attributes of a launch: cudaLaunchAttributeID. Hints about time change no result.
+enum Attribute : int {
+  ignore = 0,
+  cooperative = 2,
+  cluster_dimension = 4,
+  programmatic_event = 7,
+  preferred_cluster = 11,
+  completion_event = 12,
+  device_node = 13
+};
+
+/// The configurations that `<<<>>>` has pushed in this thread. An argument of a launch may hold another launch.
+struct PushedConfigurations {
+  struct One {
+    GridSize grid, block;
+    std::size_t shared_bytes;
+    Stream* stream;
+  };
+  std::array<One, 32> all;
+  std::size_t count = 0;
+};
+
+PushedConfigurations& pushed() {
+  static thread_local PushedConfigurations configurations;
+  return configurations;
+}
+
+}  // namespace
+
+void apply(const LaunchAttribute& attribute, Request& request) {
+  const auto& cluster = attribute.value.cluster;
+  switch (attribute.id) {
+    case cluster_dimension: request.cluster = {cluster[0], cluster[1], cluster[2]}; break;
+    case cooperative:
+      if (attribute.value.cooperative != 0) throw ApiError(cudaErrorNotSupported, "cooperative launches are not supported");
+      break;
+    case programmatic_event:
+    case completion_event:
+    case device_node: throw ApiError(cudaErrorNotSupported, fmt::format("launch attribute {} is not supported", attribute.id));
+    default: break;
+  }
 }
 
 void launch_kernel(Context& context, const Request& request, void** arguments) {
@@ -130,41 +167,6 @@ void launch_kernel(Context& context, const Request& request, void** arguments) {
          });
 }
 
-/// Attributes of a launch: cudaLaunchAttributeID. Hints about time change no result.
-enum Attribute : int { ignore = 0, cooperative = 2, cluster_dimension = 4, programmatic_event = 7, preferred_cluster = 11, completion_event = 12, device_node = 13 };
-
-void apply(const LaunchAttribute& attribute, Request& request) {
-  const auto& cluster = attribute.value.cluster;
-  switch (attribute.id) {
-    case cluster_dimension: request.cluster = {cluster[0], cluster[1], cluster[2]}; break;
-    case cooperative:
-      if (attribute.value.cooperative != 0) throw ApiError(cudaErrorNotSupported, "cooperative launches are not supported");
-      break;
-    case programmatic_event:
-    case completion_event:
-    case device_node: throw ApiError(cudaErrorNotSupported, fmt::format("launch attribute {} is not supported", attribute.id));
-    default: break;
-  }
-}
-
-/// The configurations that `<<<>>>` has pushed in this thread. An argument of a launch may hold another launch.
-struct PushedConfigurations {
-  struct One {
-    GridSize grid, block;
-    std::size_t shared_bytes;
-    Stream* stream;
-  };
-  std::array<One, 32> all;
-  std::size_t count = 0;
-};
-
-PushedConfigurations& pushed() {
-  static thread_local PushedConfigurations configurations;
-  return configurations;
-}
-
-}  // namespace
-
 WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {
   PushedConfigurations& stack = pushed();
   if (stack.count == stack.all.size()) return 1;
@@ -186,7 +188,8 @@ WARPMAT_CUDA_API Error __cudaPopCallConfiguration(GridSize* grid, GridSize* bloc
 WARPMAT_CUDA_API Error cudaLaunchKernel(const void* function, GridSize grid, GridSize block, void** arguments, std::size_t shared_bytes,
                                         Stream* stream) {
   return enqueue("cudaLaunchKernel", [&](Context& context) {
-    launch_kernel(context, {.function = &function_of(function), .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream},
+    launch_kernel(context,
+                  {.function = &function_of(function), .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream},
                   arguments);
   });
 }

@@ -47,7 +47,8 @@ PointerAttributes attributes_of(const Context& context, const void* pointer) {
   const Allocation* const found = context.space.find(pointer);
   auto* const address = const_cast<void*>(pointer);
   const bool on_device = found != nullptr ? found->kind == Kind::device : context.space.is_device_address(pointer);
-  if (found == nullptr && !on_device) return {.type = unregistered_memory, .device = -2, .devicePointer = nullptr, .hostPointer = address, .reserved = {}};
+  if (found == nullptr && !on_device)
+    return {.type = unregistered_memory, .device = -2, .devicePointer = nullptr, .hostPointer = address, .reserved = {}};
   attributes.devicePointer = address;
   attributes.hostPointer = on_device ? nullptr : address;
   attributes.type = on_device ? device_memory : found->kind == Kind::managed ? managed_memory : host_memory;

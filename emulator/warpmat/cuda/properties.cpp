@@ -56,8 +56,10 @@ struct Attribute {
   bool wide;  ///< std::size_t
 };
 
-#define WARPMAT_CUDA_INT(number, member) {number, offsetof(DeviceProperties, member), false}
-#define WARPMAT_CUDA_SIZE(number, member) {number, offsetof(DeviceProperties, member), true}
+#define WARPMAT_CUDA_INT(number, member) \
+  { number, offsetof(DeviceProperties, member), false }
+#define WARPMAT_CUDA_SIZE(number, member) \
+  { number, offsetof(DeviceProperties, member), true }
 constexpr Attribute attributes[] = {
     WARPMAT_CUDA_INT(1, maxThreadsPerBlock),
     WARPMAT_CUDA_INT(2, maxThreadsDim[0]),
@@ -126,9 +128,9 @@ int attribute_of(const Device& device, int number) {
   switch (number) {
     case 13: return device.clock_khz;
     case 36: return device.memory_clock_khz;
-    case 15: return 1;                               // copies overlap with kernels
-    case 17: return 0;                               // no limit of a kernel's time
-    case 20: return 0;                               // compute mode: default
+    case 15: return 1;                                 // copies overlap with kernels
+    case 17: return 0;                                 // no limit of a kernel's time
+    case 20: return 0;                                 // compute mode: default
     case 87: return device.number % 10 == 0 ? 2 : 32;  // the ratio of f32 to f64 speed
     default: break;
   }

@@ -13,6 +13,7 @@
 
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/ptx/diagnostic.h>
+#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -27,9 +28,11 @@ struct ManagedVariable {
 /// All that the program has registered.
 struct Registry {
   std::mutex mutex;
-  std::map<const void*, Function> functions;     ///< by host stub
-  std::map<const void*, Symbol> symbols;         ///< by host shadow
-  std::vector<ManagedVariable> managed_waiting;  ///< without an address yet
+  std::map<std::pair<DeviceModule*, std::string>, Function> functions;  ///< their addresses are the handles
+  std::map<const void*, Function*> stubs;                               ///< by host stub
+  std::set<const void*> handles;                                        ///< of all functions
+  std::map<const void*, Symbol> symbols;                                ///< by host shadow
+  std::vector<ManagedVariable> managed_waiting;                         ///< without an address yet
 };
 
 Registry& registry() {
@@ -52,7 +55,7 @@ DeviceModule* module_of(void** handle) {
 const Module& DeviceModule::module(Context& context) {
   if (module_) return *module_;
   try {
-    text_ = choose_ptx(read_wrapper(wrapper_), *context.settings.target).text();
+    text_ = read_text_(*context.settings.target);
   } catch (const FatbinaryError& e) {
     throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
   }
@@ -98,6 +101,12 @@ std::uint64_t DeviceModule::variable(Context& context, const std::string& name) 
   }
 }
 
+std::uint64_t DeviceModule::variable_bytes(Context& context, const std::string& name) {
+  for (const code::Variable& variable : any_kernel(context).program().module_variables)
+    if (variable.name == name) return variable.bytes;
+  throw ApiError(cudaErrorInvalidSymbol);
+}
+
 const std::string& DeviceModule::file(Context& context) {
   static int count = 0;
   if (!file_.empty()) return file_;
@@ -109,13 +118,20 @@ const std::string& DeviceModule::file(Context& context) {
   return file_;
 }
 
+Function& function_in(DeviceModule& module, const std::string& name) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  Function& function = all.functions.try_emplace({&module, name}, Function{.module = &module, .name = name}).first->second;
+  all.handles.insert(&function);
+  return function;
+}
+
 Function& function_of(const void* handle) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  if (const auto found = all.functions.find(handle); found != all.functions.end()) return found->second;
-  for (auto& [stub, function] : all.functions)
-    if (&function == handle) return function;
-  throw ApiError(cudaErrorInvalidDeviceFunction);
+  if (const auto found = all.stubs.find(handle); found != all.stubs.end()) return *found->second;
+  require(all.handles.contains(handle), cudaErrorInvalidDeviceFunction);
+  return *static_cast<Function*>(const_cast<void*>(handle));
 }
 
 const Symbol& symbol_of(const void* shadow) {
@@ -127,7 +143,8 @@ const Symbol& symbol_of(const void* shadow) {
 }
 
 WARPMAT_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
-  return reinterpret_cast<void**>(new DeviceModule(wrapper));
+  return reinterpret_cast<void**>(
+      new DeviceModule([wrapper](const Target& target) { return choose_ptx(read_wrapper(wrapper), target).text(); }));
 }
 
 WARPMAT_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
@@ -135,10 +152,12 @@ WARPMAT_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
 /// Other destructors may still use the module: it is kept.
 WARPMAT_CUDA_API void __cudaUnregisterFatBinary(void**) {}
 
-WARPMAT_CUDA_API void __cudaRegisterFunction(void** module, const char* stub, char*, const char* name, int, void*, void*, void*, void*, int*) {
+WARPMAT_CUDA_API void __cudaRegisterFunction(void** module, const char* stub, char*, const char* name, int, void*, void*, void*, void*,
+                                             int*) {
+  Function& function = function_in(*module_of(module), name);
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  all.functions.insert_or_assign(stub, Function{.module = module_of(module), .name = name});
+  all.stubs.insert_or_assign(stub, &function);
 }
 
 WARPMAT_CUDA_API void __cudaRegisterVar(void** module, char* shadow, char*, const char* name, int, std::size_t bytes, int, int) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,23 +12,28 @@
 
 namespace warpmat::cuda {
 
-/// A fatbinary of the program. Its PTX is parsed when it is first used, each kernel resolved once.
+/// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
 class DeviceModule {
  public:
-  explicit DeviceModule(const void* wrapper) : wrapper_(wrapper) {}
+  /// `text` gives the PTX for a target, or throws FatbinaryError.
+  explicit DeviceModule(std::function<std::string(const Target&)> text) : read_text_(std::move(text)) {}
+
+  /// The parsed PTX. Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx.
+  const Module& module(Context& context);
 
   /// Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx, cudaErrorNotSupported (what warpmat does not execute).
   const Kernel& kernel(Context& context, const std::string& entry);
   /// The address of a .global or .const variable. Throws ApiError with cudaErrorInvalidSymbol.
   std::uint64_t variable(Context& context, const std::string& name);
+  /// The bytes of that variable.
+  std::uint64_t variable_bytes(Context& context, const std::string& name);
   /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
   const std::string& file(Context& context);
 
  private:
-  const Module& module(Context& context);
   const Kernel& any_kernel(Context& context);
 
-  const void* wrapper_;
+  std::function<std::string(const Target&)> read_text_;
   std::string text_, file_;
   std::optional<Module> module_;
   std::map<std::string, Kernel> kernels_;
@@ -47,6 +53,9 @@ struct Symbol {
   std::string name;
   std::uint64_t bytes = 0;
 };
+
+/// The function that cuModuleGetFunction gives for a kernel of a module, always the same.
+Function& function_in(DeviceModule& module, const std::string& name);
 
 /// The function of a host stub or of a handle. Throws ApiError with cudaErrorInvalidDeviceFunction.
 Function& function_of(const void* handle);
