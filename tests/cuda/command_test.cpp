@@ -90,6 +90,7 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
       {"variables", "1000.5, 41 calls, counter 17, 24 bytes, 3, type 3\n"},
       {"streams", "0 wrong, 4 calls, time positive\n"},
       {"cluster", "101 102 103 100 105 106 107 104 cudaErrorInvalidClusterSize\n"},
+      {"cooperative", "0 wrong, cudaErrorCooperativeLaunchTooLarge\n"},
       {"mma", "as an H200\n"},
       {"tensor_map", "found 0, made 0, 0 wrong\n"},
   };

@@ -109,9 +109,8 @@ WARPMAT_CUDA_API int cuMemGetAddressRange_v2(DeviceAddress* base, std::size_t* b
 }
 
 WARPMAT_CUDA_API int cuPointerGetAttribute(void* data, int attribute, DeviceAddress address) {
-  return in_context([&] {
-    return call("cuPointerGetAttribute", [&](Context& state) { pointer_attribute(state, data, attribute, address); });
-  });
+  return in_context(
+      [&] { return call("cuPointerGetAttribute", [&](Context& state) { pointer_attribute(state, data, attribute, address); }); });
 }
 
 WARPMAT_CUDA_API int cuMemcpyHtoD_v2(DeviceAddress to, const void* from, std::size_t bytes) {

@@ -28,7 +28,8 @@ DeviceModule& module_of(DeviceModule* handle) {
 DeviceModule* module_from(const void* image) {
   std::uint32_t magic = 0;
   std::memcpy(&magic, image, sizeof magic);
-  if (magic == 0x466243b1) return new DeviceModule([image](const Target& target) { return choose_ptx(read_wrapper(image), target).text(); });
+  if (magic == 0x466243b1)
+    return new DeviceModule([image](const Target& target) { return choose_ptx(read_wrapper(image), target).text(); });
   if (magic == 0xba55ed50) {
     const std::vector<Image> images = read_fatbinary(image);
     return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
@@ -143,9 +144,8 @@ WARPMAT_CUDA_API int cuModuleLoadFatBinary(DeviceModule** module, const void* im
 }
 
 WARPMAT_CUDA_API int cuModuleUnload(DeviceModule* module) {
-  return in_context([&] {
-    return call("cuModuleUnload", [&](Context&) { require(modules().erase(module) == 1, cudaErrorInvalidResourceHandle); });
-  });
+  return in_context(
+      [&] { return call("cuModuleUnload", [&](Context&) { require(modules().erase(module) == 1, cudaErrorInvalidResourceHandle); }); });
 }
 
 WARPMAT_CUDA_API int cuModuleGetFunction(Function** function, DeviceModule* module, const char* name) {
@@ -219,7 +219,8 @@ WARPMAT_CUDA_API int cuLinkAddData_v2(LinkState* state, int type, void* data, st
   return in_context([&] {
     return call("cuLinkAddData", [&](Context&) {
       require(state != nullptr && data != nullptr);
-      if (type != ptx || !state->text.empty()) throw ApiError(cudaErrorNotSupported, "a link of anything but one PTX text is not supported");
+      if (type != ptx || !state->text.empty())
+        throw ApiError(cudaErrorNotSupported, "a link of anything but one PTX text is not supported");
       state->text.assign(static_cast<const char*>(data), bytes);
     });
   });
@@ -262,15 +263,29 @@ WARPMAT_CUDA_API int cuFuncSetCacheConfig(Function* function, int config) {
   return in_context([&] { return cudaFuncSetCacheConfig(function, config); });
 }
 
-WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int block_threads, std::size_t shared_bytes) {
+WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int block_threads,
+                                                                 std::size_t shared_bytes) {
   return in_context([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_threads, shared_bytes); });
 }
 
-WARPMAT_CUDA_API int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                                    unsigned block_z, unsigned shared_bytes, Stream* stream, void** arguments, void** extra) {
+WARPMAT_CUDA_API int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                    unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream* stream, void** arguments,
+                                    void** extra) {
   return launch(function,
-                {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes, .stream = stream}, {},
-                arguments, extra);
+                {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes, .stream = stream},
+                {}, arguments, extra);
+}
+
+WARPMAT_CUDA_API int cuLaunchCooperativeKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                               unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream* stream,
+                                               void** arguments) {
+  return launch(function,
+                {.grid = {grid_x, grid_y, grid_z},
+                 .block = {block_x, block_y, block_z},
+                 .shared_bytes = shared_bytes,
+                 .stream = stream,
+                 .cooperative = true},
+                {}, arguments, nullptr);
 }
 
 WARPMAT_CUDA_API int cuLaunchKernelEx(const DriverLaunchConfiguration* config, Function* function, void** arguments, void** extra) {

@@ -35,7 +35,8 @@ bool is_version(std::string_view symbol, std::string_view name, bool per_thread)
 const DriverFunction* find_driver_function(std::string_view name, int version, bool per_thread) {
   const DriverFunction* best = nullptr;
   for (const DriverFunction& function : functions)
-    if (is_version(function.symbol, name, per_thread) && function.version <= version && (best == nullptr || function.version > best->version))
+    if (is_version(function.symbol, name, per_thread) && function.version <= version &&
+        (best == nullptr || function.version > best->version))
       best = &function;
   return best == nullptr && per_thread ? find_driver_function(name, version, false) : best;
 }

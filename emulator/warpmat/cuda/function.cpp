@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/cuda/registration.h>
+#include <warpmat/cuda/launch.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::cuda {
@@ -44,16 +44,6 @@ FunctionAttributes attributes_of(const Function& function, const code::Program& 
   return attributes;
 }
 
-/// Blocks that fit on a processor by threads, blocks and shared memory. Registers are not known, so a GPU may fit fewer.
-int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes) {
-  const int warps = (block_threads + 31) / 32;
-  int blocks = std::min(device.threads_per_processor / (32 * warps), device.blocks_per_processor);
-  const std::uint64_t reserved = device.number >= 80 ? 1024 : 0;
-  const std::uint64_t shared = program.dynamic_offset + shared_bytes + reserved;
-  if (shared > reserved) blocks = std::min(blocks, static_cast<int>(device.shared_per_processor / shared));
-  return block_threads > most_threads(program) ? 0 : blocks;
-}
-
 const code::Program& program_of(Context& context, const void* handle) {
   const Function& function = function_of(handle);
   return function.module->kernel(context, function.name).program();
@@ -82,6 +72,15 @@ void set_attribute(Context& context, Function& function, int attribute, int valu
 }
 
 }  // namespace
+
+int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes) {
+  const int warps = (block_threads + 31) / 32;
+  int blocks = std::min(device.threads_per_processor / (32 * warps), device.blocks_per_processor);
+  const std::uint64_t reserved = device.number >= 80 ? 1024 : 0;
+  const std::uint64_t shared = program.dynamic_offset + shared_bytes + reserved;
+  if (shared > reserved) blocks = std::min(blocks, static_cast<int>(device.shared_per_processor / shared));
+  return block_threads > most_threads(program) ? 0 : blocks;
+}
 
 WARPMAT_CUDA_API Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
   return call(__func__, [&](Context& context) {

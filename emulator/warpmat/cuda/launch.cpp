@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include <fmt/core.h>
@@ -53,6 +54,27 @@ void check_threads(const Request& request, const code::Program& program) {
   for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
   const GridSize block = request.block;
   require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most, cudaErrorLaunchOutOfResources);
+}
+
+/// All blocks of a cooperative launch must be on the GPU at once.
+void check_cooperative(const Context& context, const Request& request, const code::Program& program) {
+  const GridSize grid = request.grid, block = request.block;
+  const int blocks = active_blocks(context.device, program, static_cast<int>(block.x * block.y * block.z), request.shared_bytes);
+  const auto most = static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(context.device.processors);
+  require(std::uint64_t{grid.x} * grid.y * grid.z <= most, cudaErrorCooperativeLaunchTooLarge);
+}
+
+/// The memory by which the blocks of a grid wait for each other, as CUDA's cooperative groups have it: its size, and a barrier.
+struct GridWorkspace {
+  std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
+};
+
+/// The address of the one workspace, with its barrier as at the start of a launch: launches run one after another.
+std::uint64_t fresh_workspace(Context& context) {
+  static const std::uint64_t address = context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch");
+  const GridWorkspace fresh;
+  std::memcpy(context.space.memory().bytes(address, sizeof fresh).data(), &fresh, sizeof fresh);
+  return address;
 }
 
 std::vector<Argument> copy_arguments(const code::Program& program, void** arguments) {
@@ -136,9 +158,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
   const auto& cluster = attribute.value.cluster;
   switch (attribute.id) {
     case cluster_dimension: request.cluster = {cluster[0], cluster[1], cluster[2]}; break;
-    case cooperative:
-      if (attribute.value.cooperative != 0) throw ApiError(cudaErrorNotSupported, "cooperative launches are not supported");
-      break;
+    case cooperative: request.cooperative = attribute.value.cooperative != 0; break;
     case programmatic_event:
     case completion_event:
     case device_node: throw ApiError(cudaErrorNotSupported, fmt::format("launch attribute {} is not supported", attribute.id));
@@ -153,13 +173,16 @@ void launch_kernel(Context& context, const Request& request, void** arguments) {
   check_threads(request, program);
   check_shared(context, request, program);
   check_cluster(request, program);
-  const LaunchConfig config{.grid = dim3_of(request.grid),
-                            .block = dim3_of(request.block),
-                            .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
-                            .cluster = dim3_of(request.cluster)};
+  if (request.cooperative) check_cooperative(context, request, program);
+  LaunchConfig config{.grid = dim3_of(request.grid),
+                      .block = dim3_of(request.block),
+                      .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
+                      .cluster = dim3_of(request.cluster)};
   submit(context, request.stream,
-         [function = request.function, kernel, config, copies = copy_arguments(program, arguments)](Context& state) {
+         [function = request.function, cooperative = request.cooperative, kernel, config,
+          copies = copy_arguments(program, arguments)](Context& state) mutable {
            try {
+             if (cooperative) config.workspace = fresh_workspace(state);
              run(state, *function, kernel, config, copies);
            } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
              throw ApiError(cudaErrorInvalidConfiguration, e.what());
@@ -212,6 +235,20 @@ WARPMAT_CUDA_API Error cudaLaunchKernelExC(const LaunchConfiguration* config, co
   });
 }
 
+WARPMAT_CUDA_API Error cudaLaunchCooperativeKernel(const void* function, GridSize grid, GridSize block, void** arguments,
+                                                   std::size_t shared_bytes, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) {
+    launch_kernel(context,
+                  {.function = &function_of(function),
+                   .grid = grid,
+                   .block = block,
+                   .shared_bytes = shared_bytes,
+                   .stream = stream,
+                   .cooperative = true},
+                  arguments);
+  });
+}
+
 WARPMAT_CUDA_API Error __cudaGetKernel(Function** kernel, const void* stub) {
   return enqueue("__cudaGetKernel", [&](Context&) { *kernel = &function_of(stub); });
 }
@@ -227,5 +264,6 @@ WARPMAT_CUDA_API Error cudaGetFuncBySymbol(Function** function, const void* stub
 WARPMAT_CUDA_PER_THREAD(cudaLaunchKernel, ptsz)
 WARPMAT_CUDA_PER_THREAD(__cudaLaunchKernel, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchKernelExC, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaLaunchCooperativeKernel, ptsz)
 
 }  // namespace warpmat::cuda

@@ -13,10 +13,14 @@ struct Request {
   GridSize grid{}, block{}, cluster{1, 1, 1};
   std::size_t shared_bytes = 0;
   Stream* stream = nullptr;
+  bool cooperative = false;  ///< all blocks run together: grid.sync()
 };
 
 /// Adds an attribute of a launch. Throws ApiError with cudaErrorNotSupported for one that changes results and is not supported.
 void apply(const LaunchAttribute& attribute, Request& request);
+
+/// Blocks that fit on a processor by threads, blocks and shared memory. Registers are not known, so a GPU may fit fewer.
+int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes);
 
 /// Launches a kernel with a pointer to each argument. Throws ApiError where the launch is not possible.
 void launch_kernel(Context& context, const Request& request, void** arguments);

@@ -44,7 +44,7 @@ DeviceProperties properties_of(const Device& device) {
   all.asyncEngineCount = 3;
   all.canMapHostMemory = all.concurrentKernels = all.unifiedAddressing = all.streamPrioritiesSupported = 1;
   all.managedMemory = all.concurrentManagedAccess = all.hostRegisterSupported = all.canUseHostPointerForRegisteredMem = 1;
-  all.globalL1CacheSupported = all.localL1CacheSupported = all.computePreemptionSupported = 1;
+  all.globalL1CacheSupported = all.localL1CacheSupported = all.computePreemptionSupported = all.cooperativeLaunch = 1;
   all.clusterLaunch = device.number >= 90 ? 1 : 0;
   return all;
 }
