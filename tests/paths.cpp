@@ -9,6 +9,12 @@ std::string command_path() {
 std::string pretend_path() {
   return WARPMAT_PRETEND;
 }
+std::string cuda_libraries_path() {
+  return WARPMAT_CUDA_LIBRARIES;
+}
+std::string cuda_program_path() {
+  return WARPMAT_CUDA_PROGRAM;
+}
 std::string published_vectors_path() {
   return WARPMAT_VECTORS;
 }

@@ -11,5 +11,10 @@ std::string source_path(const std::string& name);
 std::string command_path();
 std::string pretend_path();
 
+/// The folder of the libraries of `warpmat cuda`. Empty where they are not built.
+std::string cuda_libraries_path();
+/// tests/cuda/error_program.cpp, built. Empty where the libraries are not.
+std::string cuda_program_path();
+
 /// The folder with the full set of published results, WARPMAT_VECTORS of the configuration; it need not exist.
 std::string published_vectors_path();

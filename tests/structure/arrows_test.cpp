@@ -51,6 +51,7 @@ const std::vector<Folder> folders = {
      {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {emulator + "machine",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
+    {emulator + "cuda", {"tables", "ptx", "ptx/program", "machine"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/rules", {"emulator"}},

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/machine/check_list.h>
 #include <warpmat/ptx/program/code.h>
 
 #include <memory>
@@ -12,7 +13,6 @@
 #include "launch_flags.h"
 #include "tools/report/bank_program.h"
 #include "tools/report/bank_report.h"
-#include "tools/report/check_list.h"
 #include "tools/report/ptx_file.h"
 
 namespace warpmat {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/machine/check_list.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/readable_name.h>
@@ -18,7 +19,6 @@
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
 #include "tools/report/bank_report.h"
-#include "tools/report/check_list.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/launch_skeleton.h"
 #include "tools/report/output_file.h"
@@ -30,7 +30,7 @@ namespace {
 
 struct LaunchCommandOptions {
   LaunchFlags flags;
-  std::string checks = "uninitialised,copies";
+  std::string checks = usual_checks;
   std::vector<std::string> outs;
   LaunchOptions launch;
   LabelOptions labels;

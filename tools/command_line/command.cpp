@@ -90,6 +90,12 @@ CommandOption Command::add_flag_callback(const std::string& names, std::function
 CommandOption Command::get_option(const std::string& name) const {
   return CommandOption(*app_->get_option(name));
 }
+void Command::prefix_command() const {
+  app_->prefix_command();
+}
+std::vector<std::string> Command::remaining() const {
+  return app_->remaining();
+}
 std::string Command::name() const {
   return app_->get_name();
 }

@@ -79,6 +79,10 @@ class Command {
   /// An option that was added. Throws where there is none of that name.
   CommandOption get_option(const std::string& name) const;
 
+  /// What follows the first word that is no option is not parsed: remaining() has it.
+  void prefix_command() const;
+  std::vector<std::string> remaining() const;
+
   CLI::App& app() const { return *app_; }
   std::string name() const;
   /// The options that were given, with their values.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -11,7 +12,6 @@
 namespace warpmat {
 namespace {
 
-constexpr std::uint64_t first_address = 0x00007f00'00000000;
 constexpr std::uint64_t gap_bytes = 64 << 10;
 constexpr std::uint64_t smallest_alignment = 256;
 
@@ -20,28 +20,59 @@ std::string title(const DeviceMemory::Buffer& buffer) {
                              : fmt::format("buffer '{}' of {} bytes at {:#x}", buffer.name, buffer.bytes, buffer.address);
 }
 
+/// Zeroed bytes. Large ones take memory of the machine only where they are touched.
+std::unique_ptr<std::uint8_t[], DeviceMemory::Release> zeroed(std::uint64_t bytes) {
+  std::unique_ptr<std::uint8_t[], DeviceMemory::Release> data(static_cast<std::uint8_t*>(std::calloc(bytes, 1)));
+  if (data == nullptr && bytes != 0) throw std::bad_alloc();
+  return data;
+}
+
 }  // namespace
 
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string name, std::uint64_t alignment) {
   if (!std::has_single_bit(alignment)) throw std::invalid_argument(fmt::format("the alignment {} is not a power of two", alignment));
   alignment = std::max(alignment, smallest_alignment);
-  const std::uint64_t after = buffers_.empty() ? first_address : buffers_.back().end() + gap_bytes;
-  const std::uint64_t address = (after + alignment - 1) / alignment * alignment;
-  buffers_.push_back({address, bytes, std::move(name), false, std::make_unique<std::uint8_t[]>(bytes)});
+  const std::uint64_t address = (next_address_ + alignment - 1) / alignment * alignment;
+  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+  buffers_.insert(after, {address, bytes, std::move(name), false, zeroed(bytes)});
+  next_address_ = address + bytes + gap_bytes;
   return address;
 }
 
 std::uint64_t DeviceMemory::allocate_bytes(std::span<const std::byte> contents, std::string name) {
   const std::uint64_t address = allocate(contents.size(), std::move(name));
-  if (!contents.empty()) std::memcpy(buffers_.back().data.get(), contents.data(), contents.size());
+  if (!contents.empty()) std::memcpy(bytes(address, contents.size()).data(), contents.data(), contents.size());
   return address;
 }
 
+std::vector<DeviceMemory::Buffer>::iterator DeviceMemory::beginning_at(std::uint64_t address) {
+  const auto found = std::ranges::lower_bound(buffers_, address, {}, &Buffer::address);
+  if (found == buffers_.end() || found->address != address) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
+  return found;
+}
+
 void DeviceMemory::free(std::uint64_t address) {
-  const auto found = std::ranges::find(buffers_, address, &Buffer::address);
-  if (found == buffers_.end() || found->freed) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
-  found->freed = true;
-  found->data.reset();
+  Buffer& buffer = *beginning_at(address);
+  if (buffer.freed) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
+  buffer.freed = true;
+  buffer.data.reset();
+}
+
+void DeviceMemory::move_to_own_address(std::uint64_t address) {
+  Buffer& buffer = *beginning_at(address);
+  auto* const own = reinterpret_cast<std::uint8_t*>(address);
+  if (buffer.bytes != 0) std::memcpy(own, buffer.data.get(), buffer.bytes);
+  buffer.data = {own, Release(false)};
+}
+
+void DeviceMemory::add_own_memory(std::span<std::uint8_t> bytes, std::string name) {
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(bytes.data()));
+  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+  buffers_.insert(after, {address, bytes.size(), std::move(name), false, {bytes.data(), Release(false)}});
+}
+
+void DeviceMemory::remove(std::uint64_t address) {
+  buffers_.erase(beginning_at(address));
 }
 
 const DeviceMemory::Buffer* DeviceMemory::find(std::uint64_t address) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <span>
@@ -16,16 +17,27 @@ namespace warpmat {
 /// order and sizes of the allocations. Do not change it while a kernel runs.
 class WARPMAT_API DeviceMemory {
  public:
+  /// Frees a buffer's bytes, unless they are the process's own.
+  struct Release {
+    Release() : owned(true) {}
+    explicit Release(bool owned_) : owned(owned_) {}
+    void operator()(std::uint8_t* bytes) const {
+      if (owned) std::free(bytes);
+    }
+    bool owned;
+  };
   struct Buffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
     std::string name;
     bool freed = false;
-    std::unique_ptr<std::uint8_t[]> data;
+    std::unique_ptr<std::uint8_t[], Release> data;
     std::uint64_t end() const { return address + bytes; }
   };
 
   DeviceMemory() = default;
+  /// The first buffer lies at `first_address`, all others behind it.
+  explicit DeviceMemory(std::uint64_t first_address) : next_address_(first_address) {}
   DeviceMemory(DeviceMemory&&) = default;
   DeviceMemory& operator=(DeviceMemory&&) = default;
 
@@ -43,6 +55,14 @@ class WARPMAT_API DeviceMemory {
   }
   /// Frees the buffer that begins at `address`; later accesses to it are errors. Throws std::invalid_argument if none begins there.
   void free(std::uint64_t address);
+
+  /// From now on the buffer that begins at `address` has its bytes at that address of this process, where the caller has mapped memory; its
+  /// contents are copied. Managed and pinned memory are such buffers. Throws std::invalid_argument if no buffer begins there.
+  void move_to_own_address(std::uint64_t address);
+  /// Makes `bytes` of this process a buffer at their own address, which overlaps no other one. The caller keeps them while it is in use.
+  void add_own_memory(std::span<std::uint8_t> bytes, std::string name);
+  /// Forgets the buffer that begins at `address`. Throws std::invalid_argument if none begins there.
+  void remove(std::uint64_t address);
 
   /// The `count` bytes at `address`. Throws std::out_of_range unless one buffer contains them all.
   std::span<std::uint8_t> bytes(std::uint64_t address, std::uint64_t count);
@@ -68,8 +88,10 @@ class WARPMAT_API DeviceMemory {
  private:
   std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
   void copy_out(std::uint64_t address, std::span<std::byte> to) const;
+  std::vector<Buffer>::iterator beginning_at(std::uint64_t address);
 
-  std::vector<Buffer> buffers_;  ///< sorted by address
+  std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
+  std::vector<Buffer> buffers_;                       ///< sorted by address
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
 };
 

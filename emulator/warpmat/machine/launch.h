@@ -105,6 +105,7 @@ struct LaunchConfig {
   Dim3 grid = {}, block = {};
   std::uint32_t shared_bytes = 0;  ///< of dynamic shared memory
   Dim3 cluster = {};               ///< blocks that run together; if it is one block, the entry's .reqnctapercluster
+  std::uint64_t workspace = 0;     ///< of a cooperative launch: the address of its size and its barrier, both u32 and the barrier zero
 };
 
 /// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/launch.md.

@@ -190,6 +190,8 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case reserved_smem_begin:
     case reserved_smem_0:
     case reserved_smem_1: return 0;
+    case grid_workspace_high: return launch_.config.workspace >> 32;
+    case grid_workspace_low: return static_cast<std::uint32_t>(launch_.config.workspace);
     case current_graph_exec:  // no graph
     case environment:
     case counter:

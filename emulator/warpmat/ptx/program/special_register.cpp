@@ -82,6 +82,8 @@ constexpr std::array rows{
     Row{"%reserved_smem_offset_0", reserved_smem_0, 32, true, reserved},
     Row{"%reserved_smem_offset_1", reserved_smem_1, 32, true, reserved},
     Row{"%current_graph_exec", current_graph_exec, 64, false, since(50, {8, 0})},
+    Row{"%envreg1", grid_workspace_high, 32, true, since(20, {2, 1})},
+    Row{"%envreg2", grid_workspace_low, 32, true, since(20, {2, 1})},
 };
 
 }  // namespace

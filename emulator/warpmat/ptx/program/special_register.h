@@ -63,10 +63,12 @@ enum class SpecialRegister : std::uint8_t {
   reserved_smem_0,
   reserved_smem_1,
   current_graph_exec,
-  environment,    ///< %envreg0 to %envreg31: zero
-  counter,        ///< %pm0 to %pm7, %pm0_64 to %pm7_64: hardware events, which the emulator lacks
-  fourth,         ///< .w of a vector, which PTX ISA chapter 10 defines as zero
-  local_address,  ///< not in PTX: the address of the executing function's local memory
+  grid_workspace_high,  ///< %envreg1: the high half of LaunchConfig::workspace
+  grid_workspace_low,   ///< %envreg2: the low half
+  environment,          ///< %envreg0 to %envreg31 but these: zero
+  counter,              ///< %pm0 to %pm7, %pm0_64 to %pm7_64: hardware events, which the emulator lacks
+  fourth,               ///< .w of a vector, which PTX ISA chapter 10 defines as zero
+  local_address,        ///< not in PTX: the address of the executing function's local memory
 };
 
 struct SpecialRegisterName {

@@ -1,0 +1,151 @@
+#include <warpmat/cuda/address_space.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/core.h>
+
+#include <warpmat/cuda/errors.h>
+#include <warpmat/ptx/program/address_windows.h>
+
+namespace warpmat::cuda {
+namespace {
+
+// Between what Linux gives to programs: above their code without PIE and AddressSanitizer's shadow, below their code with PIE.
+constexpr std::uint64_t device_start = 0x2000'0000'0000, shared_start = 0x4000'0000'0000, shared_end = 0x5000'0000'0000;
+
+void* pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+std::uint64_t address_of(const void* at) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(at));
+}
+
+/// Reserves addresses that nobody may access. Where the process may not have so many, no host memory lies there either.
+void reserve(std::uint64_t start, std::uint64_t bytes) {
+  (void)mmap(pointer(start), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+std::uint64_t whole_pages(std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+/// Maps the pages of [address, address + bytes) anew, zeroed. Throws ApiError.
+void map_pages(std::uint64_t address, std::uint64_t bytes, int protection) {
+  const std::uint64_t start =
+      address / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(pointer(start), whole_pages(address + bytes - start), protection, flags, -1, 0) == MAP_FAILED)
+    throw ApiError(cudaErrorMemoryAllocation);
+}
+
+}  // namespace
+
+AddressSpace::AddressSpace(std::uint64_t total) : memory_(device_start), total_(total), next_shared_(shared_start) {
+  reserve(device_start, shared_end - device_start);
+  for (const code::Space space : {code::Space::shared, code::Space::local, code::Space::param})
+    reserve(code::window_start(space), code::window_bytes);
+}
+
+std::uint64_t AddressSpace::map_shared(std::uint64_t bytes) {
+  constexpr std::uint64_t gap = 64 << 10;
+  const std::uint64_t address = next_shared_;
+  require(whole_pages(bytes) < shared_end - address, cudaErrorMemoryAllocation);
+  map_pages(address, bytes, PROT_READ | PROT_WRITE);
+  next_shared_ = address + (bytes + 2 * gap - 1) / gap * gap;
+  return address;
+}
+
+std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags) {
+  require(bytes <= free_bytes(), cudaErrorMemoryAllocation);
+  const std::string name = fmt::format("{} {}", call, ++count_);
+  std::uint64_t address = 0;
+  if (kind == Allocation::Kind::device) {
+    address = memory_.allocate(bytes, name);
+  } else {
+    address = map_shared(bytes);
+    memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
+  }
+  allocations_[address] = {kind, address, bytes, flags};
+  if (kind != Allocation::Kind::pinned) used_ += bytes;
+  return address;
+}
+
+void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags) {
+  const std::uint64_t address = address_of(memory);
+  require(address != 0 && bytes != 0 && bytes <= std::numeric_limits<std::uint64_t>::max() - address);
+  const auto next = allocations_.lower_bound(address + bytes);
+  if (next != allocations_.begin()) {
+    const Allocation& before = std::prev(next)->second;
+    require(before.address + before.bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
+  }
+  memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, fmt::format("cudaHostRegister {}", ++count_));
+  allocations_[address] = {Allocation::Kind::registered, address, bytes, flags};
+}
+
+void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise) {
+  const auto found = allocations_.find(address);
+  require(found != allocations_.end() && std::ranges::find(kinds, found->second.kind) != kinds.end(), otherwise);
+  const Allocation allocation = found->second;
+  if (allocation.kind == Allocation::Kind::registered)
+    memory_.remove(address);
+  else
+    memory_.free(address);
+  if (allocation.kind == Allocation::Kind::pinned || allocation.kind == Allocation::Kind::managed)
+    map_pages(address, allocation.bytes, PROT_NONE);
+  if (allocation.kind == Allocation::Kind::device || allocation.kind == Allocation::Kind::managed) used_ -= allocation.bytes;
+  allocations_.erase(found);
+}
+
+std::uint8_t* AddressSpace::device_bytes(const void* address, std::uint64_t count) {
+  try {
+    return memory_.bytes(address_of(address), count).data();
+  } catch (const std::out_of_range& e) {
+    throw ApiError(cudaErrorInvalidValue, e.what());
+  }
+}
+
+std::uint8_t* AddressSpace::host_bytes(const void* address, std::uint64_t count) {
+  require(address != nullptr);
+  const std::uint64_t at = address_of(address);
+  const DeviceMemory::Buffer* const buffer = memory_.find(at);
+  const bool reserved = at >= device_start && at < shared_end;
+  if (buffer == nullptr) {
+    if (reserved) throw ApiError(cudaErrorInvalidValue, fmt::format("{:#x} is no host address: {}", at, memory_.describe(at)));
+    return static_cast<std::uint8_t*>(const_cast<void*>(address));
+  }
+  if (buffer->freed || reinterpret_cast<std::uintptr_t>(buffer->data.get()) != buffer->address)
+    throw ApiError(cudaErrorInvalidValue, fmt::format("{:#x} is no host address: {}", at, memory_.describe(at)));
+  // memory that is registered in part goes on behind it
+  return reserved ? device_bytes(address, count) : static_cast<std::uint8_t*>(const_cast<void*>(address));
+}
+
+std::uint8_t* AddressSpace::any_bytes(const void* address, std::uint64_t count) {
+  return is_device_address(address) ? device_bytes(address, count) : host_bytes(address, count);
+}
+
+const Allocation* AddressSpace::find(const void* at) const {
+  const auto after = allocations_.upper_bound(address_of(at));
+  if (after == allocations_.begin()) return nullptr;
+  const Allocation& allocation = std::prev(after)->second;
+  return address_of(at) - allocation.address < allocation.bytes ? &allocation : nullptr;
+}
+
+bool AddressSpace::is_device_address(const void* address) const {
+  const std::uint64_t at = address_of(address);
+  const DeviceMemory::Buffer* const buffer = memory_.find(at);
+  return buffer != nullptr && at >= device_start && at < shared_end;
+}
+
+void AddressSpace::share_variable(std::uint64_t address, std::uint64_t bytes) {
+  map_pages(address, bytes, PROT_READ | PROT_WRITE);
+  memory_.move_to_own_address(address);
+}
+
+}  // namespace warpmat::cuda

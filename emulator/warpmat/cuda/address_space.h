@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <warpmat/cuda/types.h>
+#include <warpmat/machine/device_memory.h>
+
+namespace warpmat::cuda {
+
+/// What a program allocated or registered.
+struct Allocation {
+  enum class Kind : std::uint8_t { device, pinned, managed, registered };
+  Kind kind = Kind::device;
+  std::uint64_t address = 0, bytes = 0;
+  unsigned flags = 0;  ///< as given: cudaHostAllocMapped, ...
+};
+
+/// The addresses of one GPU in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU,
+/// and its bytes lie elsewhere. Managed, pinned and registered memory have their bytes at their address. Addresses are the same in every
+/// run and are never used twice, so that accesses to freed memory are found.
+class AddressSpace {
+ public:
+  /// Reserves the addresses, and those of the windows of shared, local and parameter memory. `total`: bytes that the GPU has.
+  explicit AddressSpace(std::uint64_t total);
+
+  /// Throws ApiError with cudaErrorMemoryAllocation if the GPU has not as many bytes left.
+  std::uint64_t allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags = 0);
+  /// Makes memory of the process accessible to kernels. Throws ApiError if a part of it is so already.
+  void add(void* memory, std::uint64_t bytes, unsigned flags);
+  /// Frees the allocation that begins at `address`. Throws ApiError(`otherwise`) if none of these kinds begins there.
+  void release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise);
+
+  /// The bytes at a device address. Throws ApiError unless one buffer has them all.
+  std::uint8_t* device_bytes(const void* address, std::uint64_t count);
+  /// The bytes at a host address. Throws ApiError for null and for an address that belongs to the GPU alone.
+  std::uint8_t* host_bytes(const void* address, std::uint64_t count);
+  /// Either of them, as cudaMemcpyDefault asks for.
+  std::uint8_t* any_bytes(const void* address, std::uint64_t count);
+
+  /// The allocation that contains `address`, or nullptr.
+  const Allocation* find(const void* address) const;
+  /// Whether `address` lies in a buffer of the GPU, allocations and variables.
+  bool is_device_address(const void* address) const;
+  /// Moves the bytes of a variable to its address, for the host to access them.
+  void share_variable(std::uint64_t address, std::uint64_t bytes);
+
+  DeviceMemory& memory() { return memory_; }
+  std::uint64_t free_bytes() const { return total_ - used_; }
+  std::uint64_t total_bytes() const { return total_; }
+  const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
+
+ private:
+  std::uint64_t map_shared(std::uint64_t bytes);
+
+  DeviceMemory memory_;
+  std::map<std::uint64_t, Allocation> allocations_;  ///< by address
+  std::uint64_t total_, used_ = 0, next_shared_, count_ = 0;
+};
+
+}  // namespace warpmat::cuda

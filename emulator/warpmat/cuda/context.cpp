@@ -1,0 +1,86 @@
+#include <warpmat/cuda/context.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/check_list.h>
+
+namespace warpmat::cuda {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+[[noreturn]] void refuse(const char* name, std::string_view value, std::string_view right) {
+  say(fmt::format("{}={}: {}", name, value, right));
+  std::_Exit(1);
+}
+
+template <typename Number>
+Number number(const char* name, Number otherwise, Number most) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return otherwise;
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most)
+    refuse(name, text, fmt::format("a number from 0 to {} is needed", most));
+  return value;
+}
+
+Checks checks_of(const char* name) {
+  const std::string_view text = variable(name);
+  try {
+    return parse_checks(text.empty() ? usual_checks : text);
+  } catch (const std::runtime_error& e) {
+    refuse(name, text, e.what());
+  }
+}
+
+const Target* target_of(const char* name) {
+  const std::string_view text = variable(name);
+  const Target* const found = find_target(text.empty() ? "sm_90a" : text);
+  if (found == nullptr) refuse(name, text, "a target such as sm_90a or sm_80 is needed");
+  return found;
+}
+
+Settings read_settings() {
+  return {.target = target_of("WARPMAT_CUDA_TARGET"),
+          .jobs = number("WARPMAT_CUDA_JOBS", 1, 1024),
+          .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
+          .checks = checks_of("WARPMAT_CUDA_CHECK"),
+          .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
+          .report = std::string(variable("WARPMAT_CUDA_REPORT"))};
+}
+
+}  // namespace
+
+Context::Context() : settings(read_settings()), device(device_of(*settings.target, settings.processors)), space(device.global_bytes) {}
+
+Context& context() {
+  static auto* const made = new Context;
+  return *made;
+}
+
+Error handle_exception(const char* call) {
+  try {
+    throw;
+  } catch (const ApiError& e) {
+    if (*e.what() != '\0') say(fmt::format("{}: {}", call, e.what()));
+    return e.code;
+  } catch (const std::bad_alloc&) {
+    return cudaErrorMemoryAllocation;
+  } catch (const std::exception& e) {
+    say(fmt::format("{}: {}", call, e.what()));
+    return cudaErrorUnknown;
+  }
+}
+
+}  // namespace warpmat::cuda

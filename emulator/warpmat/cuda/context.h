@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include <warpmat/cuda/address_space.h>
+#include <warpmat/cuda/device.h>
+#include <warpmat/cuda/errors.h>
+#include <warpmat/cuda/types.h>
+#include <warpmat/machine/launch.h>
+
+namespace warpmat::cuda {
+
+/// What the environment says; `warpmat cuda` sets it from its options.
+struct Settings {
+  const Target* target = nullptr;  ///< WARPMAT_CUDA_TARGET, "sm_90a"
+  int jobs = 1;                    ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core
+  std::uint64_t schedule = 0;      ///< WARPMAT_CUDA_SCHEDULE
+  Checks checks;                   ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
+  int processors = 0;              ///< WARPMAT_CUDA_SMS; 0: the GPU's
+  std::string report;              ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
+};
+
+/// The state of the one GPU. Calls of the runtime hold `mutex`.
+class Context {
+ public:
+  Context();
+
+  /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call.
+  void set_fault(Error code) { fault_ = code; }
+  bool has_fault() const { return fault_ != cudaSuccess; }
+  /// The fault if a synchronising call has shown it, else cudaSuccess.
+  Error fault_seen() const { return shown_ ? fault_ : cudaSuccess; }
+  void show_fault() { shown_ = has_fault(); }
+
+  std::recursive_mutex mutex;
+  const Settings settings;
+  const Device device;
+  AddressSpace space;
+
+ private:
+  Error fault_ = cudaSuccess;
+  bool shown_ = false;
+};
+
+/// The context, made by the first call and never destroyed: programs call the runtime until the end of their destructors. Ends the process
+/// with a sentence if the environment has a wrong setting.
+Context& context();
+
+/// The code of the exception being handled; what it says goes to standard error, behind the name of the call.
+Error handle_exception(const char* call);
+
+/// Runs the body of a call. A `synchronising` one shows the fault of an earlier kernel; others do nothing behind a fault.
+template <typename Body>
+Error run_call(const char* name, bool synchronising, Body&& body) {
+  Context& state = context();
+  const std::lock_guard lock(state.mutex);
+  if (synchronising) state.show_fault();
+  if (state.fault_seen() != cudaSuccess) return state.fault_seen();
+  if (state.has_fault()) return cudaSuccess;  // what is enqueued behind a fault never runs
+  try {
+    body(state);
+    return cudaSuccess;
+  } catch (...) {
+    return last_error() = handle_exception(name);
+  }
+}
+
+/// A call that waits for the GPU or needs its answer.
+template <typename Body>
+Error call(const char* name, Body&& body) {
+  return run_call(name, true, body);
+}
+
+/// A call that enqueues work.
+template <typename Body>
+Error enqueue(const char* name, Body&& body) {
+  return run_call(name, false, body);
+}
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,222 @@
+// Copies and fills. Both ends of a copy are checked when it is enqueued, as by CUDA.
+
+#include <cstring>
+
+#include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/registration.h>
+#include <warpmat/cuda/stream.h>
+
+namespace warpmat::cuda {
+namespace {
+
+/// Boxes of bytes: `width` bytes in each of `height` rows in each of `depth` slices.
+struct Box {
+  std::size_t width = 0, height = 1, depth = 1;
+  bool empty() const { return width == 0 || height == 0 || depth == 0; }
+};
+
+/// The distance of rows and slices in memory.
+struct Pitch {
+  std::size_t row = 0, slice = 0;
+};
+
+/// The bytes from the first one of a box to its last one.
+std::size_t reach(const Box& box, const Pitch& pitch) {
+  return (box.depth - 1) * pitch.slice + (box.height - 1) * pitch.row + box.width;
+}
+
+bool is_host(CopyKind kind, bool destination) {
+  return kind == host_to_host || kind == (destination ? device_to_host : host_to_device);
+}
+
+std::uint8_t* end_of_copy(Context& context, const void* at, std::size_t bytes, CopyKind kind, bool destination) {
+  if (kind == by_address) return context.space.any_bytes(at, bytes);
+  return is_host(kind, destination) ? context.space.host_bytes(at, bytes) : context.space.device_bytes(at, bytes);
+}
+
+void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
+  require(kind >= host_to_host && kind <= by_address, cudaErrorInvalidMemcpyDirection);
+  if (box.empty()) return;
+  require(box.height == 1 || (to_pitch.row >= box.width && from_pitch.row >= box.width), cudaErrorInvalidPitchValue);
+  std::uint8_t* const target = end_of_copy(context, to, reach(box, to_pitch), kind, true);
+  const std::uint8_t* const source = end_of_copy(context, from, reach(box, from_pitch), kind, false);
+  submit(context, stream, [=](Context&) {
+    for (std::size_t z = 0; z < box.depth; ++z)
+      for (std::size_t y = 0; y < box.height; ++y)
+        std::memmove(target + z * to_pitch.slice + y * to_pitch.row, source + z * from_pitch.slice + y * from_pitch.row, box.width);
+  });
+}
+
+void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value, Box box) {
+  if (box.empty()) return;
+  require(box.height == 1 || pitch.row >= box.width, cudaErrorInvalidPitchValue);
+  std::uint8_t* const target = context.space.device_bytes(to, reach(box, pitch));
+  submit(context, stream, [=](Context&) {
+    for (std::size_t z = 0; z < box.depth; ++z)
+      for (std::size_t y = 0; y < box.height; ++y) std::memset(target + z * pitch.slice + y * pitch.row, value, box.width);
+  });
+}
+
+void copy_bytes(Context& context, Stream* stream, void* to, const void* from, std::size_t bytes, CopyKind kind) {
+  copy_box(context, stream, to, {}, from, {}, {.width = bytes}, kind);
+}
+
+/// The first byte of a box in pitched memory.
+std::uint8_t* start(const PitchedPointer& memory, const Position& position) {
+  return static_cast<std::uint8_t*>(memory.ptr) + (position.z * memory.ysize + position.y) * memory.pitch + position.x;
+}
+
+void copy_3d(Context& context, Stream* stream, const Copy3D* copy) {
+  require(copy != nullptr);
+  if (copy->srcArray != nullptr || copy->dstArray != nullptr) throw ApiError(cudaErrorNotSupported, "arrays are not supported");
+  const auto pitch = [](const PitchedPointer& memory) { return Pitch{memory.pitch, memory.pitch * memory.ysize}; };
+  const Box box{copy->extent.width, copy->extent.height, copy->extent.depth};
+  copy_box(context, stream, start(copy->dstPtr, copy->dstPos), pitch(copy->dstPtr), start(copy->srcPtr, copy->srcPos), pitch(copy->srcPtr),
+           box, copy->kind);
+}
+
+/// The device address of `bytes` bytes of a variable.
+void* variable_at(Context& context, const void* shadow, std::size_t offset, std::size_t bytes) {
+  const Symbol& symbol = symbol_of(shadow);
+  require(offset <= symbol.bytes && bytes <= symbol.bytes - offset);
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(symbol.module->variable(context, symbol.name) + offset));
+}
+
+void copy_to_symbol(Context& context, Stream* stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                    CopyKind kind) {
+  require(kind == host_to_device || kind == device_to_device || kind == by_address, cudaErrorInvalidMemcpyDirection);
+  copy_bytes(context, stream, variable_at(context, symbol, offset, bytes), from, bytes, kind);
+}
+
+void copy_from_symbol(Context& context, Stream* stream, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                      CopyKind kind) {
+  require(kind == device_to_host || kind == device_to_device || kind == by_address, cudaErrorInvalidMemcpyDirection);
+  copy_bytes(context, stream, to, variable_at(context, symbol, offset, bytes), bytes, kind);
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaMemcpy(void* to, const void* from, std::size_t bytes, CopyKind kind) {
+  return call(__func__, [&](Context& context) { copy_bytes(context, nullptr, to, from, bytes, kind); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, CopyKind kind, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { copy_bytes(context, stream, to, from, bytes, kind); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  return call(__func__, [&](Context& context) {
+    require(to_device == 0 && from_device == 0, cudaErrorInvalidDevice);
+    copy_bytes(context, nullptr, to, from, bytes, device_to_device);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) {
+    require(to_device == 0 && from_device == 0, cudaErrorInvalidDevice);
+    copy_bytes(context, stream, to, from, bytes, device_to_device);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                                         std::size_t height, CopyKind kind, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) {
+    require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
+    copy_box(context, stream, to, {to_pitch, 0}, from, {from_pitch, 0}, {width, height}, kind);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                                    std::size_t height, CopyKind kind) {
+  return call(__func__, [&](Context& context) {
+    require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
+    copy_box(context, nullptr, to, {to_pitch, 0}, from, {from_pitch, 0}, {width, height}, kind);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpy3DAsync(const Copy3D* copy, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { copy_3d(context, stream, copy); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpy3D(const Copy3D* copy) {
+  return call(__func__, [&](Context& context) { copy_3d(context, nullptr, copy); });
+}
+
+WARPMAT_CUDA_API Error cudaMemset(void* to, int value, std::size_t bytes) {
+  return call(__func__, [&](Context& context) { fill_box(context, nullptr, to, {}, value, {.width = bytes}); });
+}
+
+WARPMAT_CUDA_API Error cudaMemsetAsync(void* to, int value, std::size_t bytes, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { fill_box(context, stream, to, {}, value, {.width = bytes}); });
+}
+
+WARPMAT_CUDA_API Error cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { fill_box(context, stream, to, {pitch, 0}, value, {width, height}); });
+}
+
+WARPMAT_CUDA_API Error cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return call(__func__, [&](Context& context) { fill_box(context, nullptr, to, {pitch, 0}, value, {width, height}); });
+}
+
+WARPMAT_CUDA_API Error cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) {
+    fill_box(context, stream, to.ptr, {to.pitch, to.pitch * to.ysize}, value, {extent.width, extent.height, extent.depth});
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemset3D(PitchedPointer to, int value, Extent extent) {
+  return call(__func__, [&](Context& context) {
+    fill_box(context, nullptr, to.ptr, {to.pitch, to.pitch * to.ysize}, value, {extent.width, extent.height, extent.depth});
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, CopyKind kind) {
+  return call(__func__, [&](Context& context) { copy_to_symbol(context, nullptr, symbol, from, bytes, offset, kind); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, CopyKind kind,
+                                               Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { copy_to_symbol(context, stream, symbol, from, bytes, offset, kind); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, CopyKind kind) {
+  return call(__func__, [&](Context& context) { copy_from_symbol(context, nullptr, to, symbol, bytes, offset, kind); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset, CopyKind kind,
+                                                 Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { copy_from_symbol(context, stream, to, symbol, bytes, offset, kind); });
+}
+
+WARPMAT_CUDA_API Error cudaGetSymbolAddress(void** address, const void* symbol) {
+  return call(__func__, [&](Context& context) {
+    require(address != nullptr);
+    *address = variable_at(context, symbol, 0, 0);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+  return call(__func__, [&](Context&) {
+    require(bytes != nullptr);
+    *bytes = symbol_of(symbol).bytes;
+  });
+}
+
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpyAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy2D, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy2DAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy3D, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy3DAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemset, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemsetAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemset2D, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemset2DAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemset3D, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemset3DAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpyToSymbol, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpyToSymbolAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpyFromSymbol, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpyFromSymbolAsync, ptsz)
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,297 @@
+// The driver: modules, libraries, the linker of one text, kernels and their launches.
+
+#include <cstring>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <warpmat/cuda/driver.h>
+#include <warpmat/cuda/fatbinary.h>
+#include <warpmat/cuda/launch.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::cuda {
+namespace {
+
+std::set<DeviceModule*>& modules() {
+  static auto* const all = new std::set<DeviceModule*>;
+  return *all;
+}
+
+DeviceModule& module_of(DeviceModule* handle) {
+  require(modules().contains(handle), cudaErrorInvalidResourceHandle);
+  return *handle;
+}
+
+/// How to read an image that cuModuleLoadData takes: a fatbinary, its wrapper, or PTX as text that ends with NUL.
+DeviceModule* module_from(const void* image) {
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, image, sizeof magic);
+  if (magic == 0x466243b1)
+    return new DeviceModule([image](const Target& target) { return choose_ptx(read_wrapper(image), target).text(); });
+  if (magic == 0xba55ed50) {
+    const std::vector<Image> images = read_fatbinary(image);
+    return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
+  }
+  if (std::memcmp(image, "\177ELF", 4) == 0)
+    throw ApiError(cudaErrorNoKernelImageForDevice, "the module is machine code (a cubin): warpmat runs PTX");
+  return new DeviceModule([text = std::string(static_cast<const char*>(image))](const Target&) { return text; });
+}
+
+DeviceModule* load(Context& state, const void* image) {
+  require(image != nullptr);
+  DeviceModule* const made = module_from(image);
+  made->module(state);
+  modules().insert(made);
+  return made;
+}
+
+Function* find_function(Context& state, DeviceModule& module, const char* name) {
+  require(name != nullptr);
+  for (const std::string& entry : module.module(state).entries())
+    if (entry == name) return &function_in(module, name);
+  throw ApiError(cudaErrorSymbolNotFound);
+}
+
+/// PTX that cuLinkAddData was given.
+struct LinkState {
+  std::string text;
+};
+
+/// CUlaunchConfig.
+struct DriverLaunchConfiguration {
+  GridSize grid, block;
+  unsigned shared_bytes;
+  Stream* stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+/// A pointer to each argument in a buffer of arguments that is described by CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE.
+std::vector<void*> arguments_in(const code::Program& program, void** extra) {
+  constexpr std::uintptr_t buffer_pointer = 1, buffer_size = 2;
+  std::uint8_t* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (; *extra != nullptr; extra += 2) {
+    if (reinterpret_cast<std::uintptr_t>(*extra) == buffer_pointer) buffer = static_cast<std::uint8_t*>(extra[1]);
+    if (reinterpret_cast<std::uintptr_t>(*extra) == buffer_size) bytes = *static_cast<std::size_t*>(extra[1]);
+  }
+  std::vector<void*> pointers;
+  for (const code::Parameter& parameter : program.parameters) {
+    require(buffer != nullptr && parameter.offset + parameter.bytes <= bytes);
+    pointers.push_back(buffer + parameter.offset);
+  }
+  return pointers;
+}
+
+/// Launches `handle` as `request` says, whose function is filled in here.
+int launch(Function* handle, Request request, std::span<const LaunchAttribute> attributes, void** arguments, void** extra) {
+  return in_context([&] {
+    return enqueue("cuLaunchKernel", [&](Context& state) {
+      request.function = &function_of(handle);
+      for (const LaunchAttribute& attribute : attributes) apply(attribute, request);
+      if (extra == nullptr) return launch_kernel(state, request, arguments);
+      require(arguments == nullptr);
+      launch_kernel(state, request, arguments_in(request.function->module->kernel(state, request.function->name).program(), extra).data());
+    });
+  });
+}
+
+int attribute_of(const FunctionAttributes& all, int number) {
+  switch (number) {
+    case 0: return all.maxThreadsPerBlock;
+    case 1: return static_cast<int>(all.sharedSizeBytes);
+    case 2: return static_cast<int>(all.constSizeBytes);
+    case 3: return static_cast<int>(all.localSizeBytes);
+    case 4: return all.numRegs;
+    case 5: return all.ptxVersion;
+    case 6: return all.binaryVersion;
+    case 7: return all.cacheModeCA;
+    case 8: return all.maxDynamicSharedSizeBytes;
+    case 9: return all.preferredShmemCarveout;
+    case 10: return all.clusterDimMustBeSet;
+    case 11: return all.requiredClusterWidth;
+    case 12: return all.requiredClusterHeight;
+    case 13: return all.requiredClusterDepth;
+    case 14: return all.nonPortableClusterSizeAllowed;
+    case 15: return all.clusterSchedulingPolicyPreference;
+    default: throw ApiError(cudaErrorInvalidValue);
+  }
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API int cuModuleLoadData(DeviceModule** module, const void* image) {
+  return in_context([&] {
+    return call("cuModuleLoadData", [&](Context& state) {
+      require(module != nullptr);
+      try {
+        *module = load(state, image);
+      } catch (const FatbinaryError& e) {
+        throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
+      }
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuModuleLoadDataEx(DeviceModule** module, const void* image, unsigned, void*, void**) {
+  return cuModuleLoadData(module, image);
+}
+
+WARPMAT_CUDA_API int cuModuleLoadFatBinary(DeviceModule** module, const void* image) {
+  return cuModuleLoadData(module, image);
+}
+
+WARPMAT_CUDA_API int cuModuleUnload(DeviceModule* module) {
+  return in_context(
+      [&] { return call("cuModuleUnload", [&](Context&) { require(modules().erase(module) == 1, cudaErrorInvalidResourceHandle); }); });
+}
+
+WARPMAT_CUDA_API int cuModuleGetFunction(Function** function, DeviceModule* module, const char* name) {
+  return in_context([&] {
+    return call("cuModuleGetFunction", [&](Context& state) {
+      require(function != nullptr);
+      *function = find_function(state, module_of(module), name);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuModuleGetGlobal_v2(DeviceAddress* address, std::size_t* bytes, DeviceModule* module, const char* name) {
+  return in_context([&] {
+    return call("cuModuleGetGlobal", [&](Context& state) {
+      require(name != nullptr);
+      const std::uint64_t size = module_of(module).variable_bytes(state, name);
+      if (address != nullptr) *address = module->variable(state, name);
+      if (bytes != nullptr) *bytes = size;
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuModuleGetLoadingMode(int* mode) {
+  return after_init([&] {
+    if (mode == nullptr) return cudaErrorInvalidValue;
+    *mode = 2;  // lazily
+    return cudaSuccess;
+  });
+}
+
+WARPMAT_CUDA_API int cuLibraryLoadData(DeviceModule** library, const void* image, void*, void**, unsigned, void*, void**, unsigned) {
+  return cuModuleLoadData(library, image);
+}
+
+WARPMAT_CUDA_API int cuLibraryUnload(DeviceModule* library) {
+  return cuModuleUnload(library);
+}
+
+WARPMAT_CUDA_API int cuLibraryGetModule(DeviceModule** module, DeviceModule* library) {
+  return in_context([&] {
+    return call("cuLibraryGetModule", [&](Context&) {
+      require(module != nullptr);
+      *module = &module_of(library);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuLibraryGetKernel(Function** kernel, DeviceModule* library, const char* name) {
+  return cuModuleGetFunction(kernel, library, name);
+}
+
+WARPMAT_CUDA_API int cuKernelGetFunction(Function** function, Function* kernel) {
+  return in_context([&] {
+    return call("cuKernelGetFunction", [&](Context&) {
+      require(function != nullptr);
+      *function = &function_of(kernel);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuLinkCreate_v2(unsigned, void*, void**, LinkState** state) {
+  return in_context([&] {
+    if (state == nullptr) return cudaErrorInvalidValue;
+    *state = new LinkState;
+    return cudaSuccess;
+  });
+}
+
+WARPMAT_CUDA_API int cuLinkAddData_v2(LinkState* state, int type, void* data, std::size_t bytes, const char*, unsigned, void*, void**) {
+  constexpr int ptx = 1;
+  return in_context([&] {
+    return call("cuLinkAddData", [&](Context&) {
+      require(state != nullptr && data != nullptr);
+      if (type != ptx || !state->text.empty())
+        throw ApiError(cudaErrorNotSupported, "a link of anything but one PTX text is not supported");
+      state->text.assign(static_cast<const char*>(data), bytes);
+    });
+  });
+}
+
+/// The linked image is the text itself, which lives as long as the state.
+WARPMAT_CUDA_API int cuLinkComplete(LinkState* state, void** image, std::size_t* bytes) {
+  return in_context([&] {
+    if (state == nullptr || image == nullptr || bytes == nullptr) return cudaErrorInvalidValue;
+    *image = state->text.data();
+    *bytes = state->text.size();
+    return cudaSuccess;
+  });
+}
+
+WARPMAT_CUDA_API int cuLinkDestroy(LinkState* state) {
+  return in_context([&] {
+    delete state;
+    return cudaSuccess;
+  });
+}
+
+WARPMAT_CUDA_API int cuFuncGetAttribute(int* value, int attribute, Function* function) {
+  return in_context([&] {
+    return call("cuFuncGetAttribute", [&](Context&) {
+      require(value != nullptr);
+      FunctionAttributes all;
+      const Error error = cudaFuncGetAttributes(&all, function);
+      require(error == cudaSuccess, error);
+      *value = attribute_of(all, attribute);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuFuncSetAttribute(Function* function, int attribute, int value) {
+  return in_context([&] { return cudaFuncSetAttribute(function, attribute, value); });
+}
+
+WARPMAT_CUDA_API int cuFuncSetCacheConfig(Function* function, int config) {
+  return in_context([&] { return cudaFuncSetCacheConfig(function, config); });
+}
+
+WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int block_threads,
+                                                                 std::size_t shared_bytes) {
+  return in_context([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_threads, shared_bytes); });
+}
+
+WARPMAT_CUDA_API int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                    unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream* stream, void** arguments,
+                                    void** extra) {
+  return launch(function,
+                {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes, .stream = stream},
+                {}, arguments, extra);
+}
+
+WARPMAT_CUDA_API int cuLaunchCooperativeKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                               unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream* stream,
+                                               void** arguments) {
+  return launch(function,
+                {.grid = {grid_x, grid_y, grid_z},
+                 .block = {block_x, block_y, block_z},
+                 .shared_bytes = shared_bytes,
+                 .stream = stream,
+                 .cooperative = true},
+                {}, arguments, nullptr);
+}
+
+WARPMAT_CUDA_API int cuLaunchKernelEx(const DriverLaunchConfiguration* config, Function* function, void** arguments, void** extra) {
+  if (config == nullptr || (config->attributes == nullptr && config->attribute_count != 0)) return cudaErrorInvalidValue;
+  return launch(function, {.grid = config->grid, .block = config->block, .shared_bytes = config->shared_bytes, .stream = config->stream},
+                {config->attributes, config->attribute_count}, arguments, extra);
+}
+
+}  // namespace warpmat::cuda

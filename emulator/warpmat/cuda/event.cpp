@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/stream.h>
+
+namespace warpmat::cuda {
+namespace {
+
+constexpr unsigned disable_timing = 2, interprocess = 4, known_flags = 1 | disable_timing | interprocess;
+
+std::set<Event*>& events() {
+  static auto* const all = new std::set<Event*>;
+  return *all;
+}
+
+Event& event_of(Event* handle) {
+  require(events().contains(handle), cudaErrorInvalidResourceHandle);
+  return *handle;
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaEventCreateWithFlags(Event** event, unsigned flags) {
+  return call(__func__, [&](Context&) {
+    require(event != nullptr && (flags & ~known_flags) == 0);
+    require((flags & interprocess) == 0, cudaErrorNotSupported);
+    *event = new Event{.flags = flags, .recorded = false, .time = {}};
+    events().insert(*event);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaEventCreate(Event** event) {
+  return cudaEventCreateWithFlags(event, 0);
+}
+
+WARPMAT_CUDA_API Error cudaEventDestroy(Event* event) {
+  return call(__func__, [&](Context&) {
+    require(events().erase(event) == 1, cudaErrorInvalidResourceHandle);
+    delete event;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {
+  return enqueue(__func__, [&](Context&) {
+    Event& event = event_of(handle);
+    event.capture = stream_of(stream).capture;
+    event.recorded = event.capture == nullptr;
+    event.time = std::chrono::steady_clock::now();
+  });
+}
+
+WARPMAT_CUDA_API Error cudaEventRecordWithFlags(Event* event, Stream* stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
+
+/// Of an event that is recorded in a capture, the stream joins the capture.
+WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigned) {
+  return enqueue(__func__, [&](Context&) {
+    Graph* const capture = event_of(event).capture;
+    Stream& stream = stream_of(handle);
+    if (capture != nullptr) stream.capture = capture;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaEventSynchronize(Event* event) {
+  return call(__func__, [&](Context&) { require(event_of(event).capture == nullptr, cudaErrorCapturedEvent); });
+}
+
+WARPMAT_CUDA_API Error cudaEventQuery(Event* event) {
+  return call(__func__, [&](Context&) { require(event_of(event).capture == nullptr, cudaErrorCapturedEvent); });
+}
+
+/// The time that the emulation took, more than zero.
+WARPMAT_CUDA_API Error cudaEventElapsedTime(float* milliseconds, Event* start, Event* end) {
+  return call(__func__, [&](Context&) {
+    require(milliseconds != nullptr);
+    const Event &first = event_of(start), &last = event_of(end);
+    require(first.recorded && last.recorded && ((first.flags | last.flags) & disable_timing) == 0, cudaErrorInvalidResourceHandle);
+    const std::chrono::duration<float, std::milli> between = last.time - first.time;
+    *milliseconds = std::max(between.count(), 1e-3f);
+  });
+}
+
+WARPMAT_CUDA_PER_THREAD(cudaEventRecord, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaEventRecordWithFlags, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamWaitEvent, ptsz)
+
+}  // namespace warpmat::cuda

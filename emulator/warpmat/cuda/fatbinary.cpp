@@ -1,0 +1,142 @@
+// Observed on fatbinaries of nvcc 13.0; the wrapper is declared in the toolkit's fatbinary_section.h.
+
+#include <warpmat/cuda/fatbinary.h>
+
+#include <lz4.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace warpmat::cuda {
+namespace {
+
+constexpr std::uint32_t wrapper_magic = 0x466243b1, header_magic = 0xba55ed50;
+constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000, flag_architecture = 0x100000;
+
+struct Wrapper {
+  std::uint32_t magic, version;
+  const void* data;
+  const void* const* objects;  ///< version 2, of -rdc=true: the fatbinary of each object, then nullptr
+};
+
+struct Header {
+  std::uint32_t magic;
+  std::uint16_t version, header_bytes;
+  std::uint64_t bytes;  ///< of all that follows the header
+};
+
+struct Entry {
+  std::uint16_t kind, version;
+  std::uint32_t header_bytes;
+  std::uint64_t padded_bytes;
+  std::uint32_t compressed_bytes;  ///< 0: the payload is not compressed
+  std::uint32_t unknown[2];
+  std::uint32_t target;
+  std::uint32_t unknown_too[2];
+  std::uint64_t flags;
+  std::uint64_t reserved;
+  std::uint64_t bytes;  ///< when it is decompressed
+};
+static_assert(sizeof(Header) == 16 && sizeof(Entry) == 64);
+
+template <typename T>
+T read(const std::uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+Image image_of(const Entry& entry, const std::uint8_t* payload) {
+  const std::uint64_t stored = entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.padded_bytes;
+  if (stored > entry.padded_bytes) throw FatbinaryError("a fatbinary has an image that is larger than its place");
+  return {.kind = static_cast<Image::Kind>(entry.kind),
+          .target = static_cast<int>(entry.target),
+          .architecture = (entry.flags & flag_architecture) != 0,
+          .flags = entry.flags,
+          .payload = {payload, stored},
+          .bytes = entry.compressed_bytes != 0 ? entry.bytes : stored};
+}
+
+std::string decompress(const Image& image) {
+  std::string text(image.bytes, '\0');
+  const auto* const from = reinterpret_cast<const char*>(image.payload.data());
+  if ((image.flags & flag_zstd) != 0) {
+    const std::size_t got = ZSTD_decompress(text.data(), text.size(), from, image.payload.size());
+    if (ZSTD_isError(got) != 0) throw FatbinaryError(fmt::format("a fatbinary's image is no zstd data: {}", ZSTD_getErrorName(got)));
+    text.resize(got);
+  } else if ((image.flags & flag_lz4) != 0) {
+    const int got = LZ4_decompress_safe(from, text.data(), static_cast<int>(image.payload.size()), static_cast<int>(text.size()));
+    if (got < 0) throw FatbinaryError("a fatbinary's image is no LZ4 data");
+    text.resize(static_cast<std::size_t>(got));
+  } else {
+    text.assign(from, image.payload.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Image::text() const {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  if (bytes > most_bytes) throw FatbinaryError(fmt::format("a fatbinary has an image of {} bytes: at most {} are read", bytes, most_bytes));
+  std::string text = decompress(*this);
+  text.resize(std::min(text.find('\0'), text.size()));  // PTX ends with NUL and padding
+  return text;
+}
+
+std::vector<Image> read_fatbinary(const void* fatbinary) {
+  const auto* at = static_cast<const std::uint8_t*>(fatbinary);
+  const auto header = read<Header>(at);
+  if (header.magic != header_magic || header.header_bytes < sizeof(Header))
+    throw FatbinaryError("the data is no fatbinary: it does not begin with 0xba55ed50");
+  at += header.header_bytes;
+  std::vector<Image> images;
+  for (std::uint64_t left = header.bytes; left != 0;) {
+    if (left < sizeof(Entry)) throw FatbinaryError("a fatbinary ends within an entry");
+    const auto entry = read<Entry>(at);
+    if (entry.header_bytes < sizeof(Entry) || entry.header_bytes > left || entry.padded_bytes > left - entry.header_bytes)
+      throw FatbinaryError("a fatbinary has an entry that is larger than the rest");
+    images.push_back(image_of(entry, at + entry.header_bytes));
+    at += entry.header_bytes + entry.padded_bytes;
+    left -= entry.header_bytes + entry.padded_bytes;
+  }
+  return images;
+}
+
+std::vector<Image> read_wrapper(const void* wrapper) {
+  const auto& head = *static_cast<const Wrapper*>(wrapper);
+  if (head.magic != wrapper_magic) throw FatbinaryError("the program registers data that is no fatbinary");
+  if (head.version < 2) return read_fatbinary(head.data);
+  if (head.objects == nullptr || head.objects[0] == nullptr) return {};
+  if (head.objects[1] != nullptr)
+    throw FatbinaryError("the program links device code of several objects (-rdc=true), which is not supported: compile it as one source");
+  return read_fatbinary(head.objects[0]);
+}
+
+const Image& choose_ptx(std::span<const Image> images, const Target& target) {
+  const Image* best = nullptr;
+  std::set<std::string> others;
+  for (const Image& image : images) {
+    if (image.kind != Image::Kind::ptx) continue;
+    const bool own = target.features == Target::Features::architecture && image.target == target.number;
+    if (image.architecture ? !own : image.target > target.number) {
+      others.insert(fmt::format("compute_{}{}", image.target, image.architecture ? "a" : ""));
+    } else if (best == nullptr || image.target > best->target || (image.target == best->target && image.architecture)) {
+      best = &image;
+    }
+  }
+  if (best != nullptr) return *best;
+  if (!others.empty())
+    throw FatbinaryError(fmt::format("the program has PTX of {} alone, which {} does not run: choose another --target",
+                                     fmt::join(others, ", "), target.name));
+  throw FatbinaryError(
+      "the program has no PTX: compile it with nvcc -arch=sm_90, or -gencode arch=compute_90,code=compute_90 (CMake: "
+      "CMAKE_CUDA_ARCHITECTURES=90-virtual)");
+}
+
+}  // namespace warpmat::cuda

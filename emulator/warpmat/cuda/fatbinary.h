@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <warpmat/tables/target.h>
+
+namespace warpmat::cuda {
+
+/// An image in a fatbinary, as nvcc embeds it: one kernel module for one target.
+struct Image {
+  enum class Kind : std::uint16_t { ptx = 1, elf = 2 };  ///< others exist
+  Kind kind = Kind::ptx;
+  int target = 0;             ///< 90 of sm_90 or compute_90
+  bool architecture = false;  ///< compute_90a
+  std::uint64_t flags = 0;
+  std::span<const std::uint8_t> payload;  ///< as it is stored
+  std::uint64_t bytes = 0;                ///< when it is decompressed
+
+  /// The text of a PTX image. Throws FatbinaryError.
+  std::string text() const;
+};
+
+class FatbinaryError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The images of a fatbinary, its header first. `fatbinary` must hold as many bytes as the header says: the program is trusted, as its
+/// loader is. Throws FatbinaryError.
+std::vector<Image> read_fatbinary(const void* fatbinary);
+
+/// The images behind the wrapper that a program registers. Throws FatbinaryError, also for several objects compiled with -rdc=true.
+std::vector<Image> read_wrapper(const void* wrapper);
+
+/// The PTX image for `target`: of the newest architecture that is not newer, one with the architecture's own features first. Throws
+/// FatbinaryError that says how to compile.
+const Image& choose_ptx(std::span<const Image> images, const Target& target);
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,141 @@
+// What programs ask about kernels and set on them.
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/cuda/launch.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::cuda {
+namespace {
+
+constexpr int usual_registers = 32;  // no ptxas has assigned any
+
+int most_threads(const code::Program& program) {
+  std::int64_t most = 1;
+  for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
+  return most == 0 ? 1024 : static_cast<int>(std::min<std::int64_t>(most, 1024));
+}
+
+int register_count(const code::Program& program) {
+  return program.limits.registers != 0 ? static_cast<int>(program.limits.registers) : usual_registers;
+}
+
+FunctionAttributes attributes_of(const Function& function, const code::Program& program) {
+  FunctionAttributes attributes{};
+  attributes.sharedSizeBytes = program.shared_bytes;
+  for (const code::Variable& variable : program.module_variables)
+    if (variable.space == code::Space::constant) attributes.constSizeBytes += variable.bytes;
+  attributes.localSizeBytes = program.functions.front().local_bytes;
+  attributes.maxThreadsPerBlock = most_threads(program);
+  attributes.numRegs = register_count(program);
+  attributes.ptxVersion = attributes.binaryVersion = program.target->number;
+  attributes.maxDynamicSharedSizeBytes =
+      std::min(function.dynamic_shared_bytes, std::max(0, (48 << 10) - static_cast<int>(program.shared_bytes)));
+  if (function.dynamic_shared_bytes > 48 << 10) attributes.maxDynamicSharedSizeBytes = function.dynamic_shared_bytes;
+  attributes.preferredShmemCarveout = -1;
+  const std::int64_t* const cluster = program.limits.required_cluster;
+  attributes.clusterDimMustBeSet = cluster[0] > 0 ? 1 : 0;
+  attributes.requiredClusterWidth = static_cast<int>(cluster[0]);
+  attributes.requiredClusterHeight = static_cast<int>(cluster[1]);
+  attributes.requiredClusterDepth = static_cast<int>(cluster[2]);
+  attributes.nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
+  return attributes;
+}
+
+const code::Program& program_of(Context& context, const void* handle) {
+  const Function& function = function_of(handle);
+  return function.module->kernel(context, function.name).program();
+}
+
+/// cudaFuncAttribute.
+enum Settable : int { dynamic_shared_bytes = 8, carveout = 9, non_portable_cluster = 14, scheduling_policy = 15 };
+
+void set_attribute(Context& context, Function& function, int attribute, int value) {
+  switch (attribute) {
+    case dynamic_shared_bytes: {
+      const code::Program& program = function.module->kernel(context, function.name).program();
+      require(value >= 0 && program.shared_bytes + static_cast<std::uint64_t>(value) <= context.device.shared_per_block);
+      function.dynamic_shared_bytes = value;
+      break;
+    }
+    case carveout: require(value >= -1 && value <= 100); break;
+    case non_portable_cluster: function.non_portable_cluster = value != 0; break;
+    case scheduling_policy: break;
+    case 10:
+    case 11:
+    case 12:
+    case 13: throw ApiError(cudaErrorNotSupported, fmt::format("attribute {} of a kernel is not supported", attribute));
+    default: throw ApiError(cudaErrorInvalidValue);
+  }
+}
+
+}  // namespace
+
+int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes) {
+  const int warps = (block_threads + 31) / 32;
+  int blocks = std::min(device.threads_per_processor / (32 * warps), device.blocks_per_processor);
+  const std::uint64_t reserved = device.number >= 80 ? 1024 : 0;
+  const std::uint64_t shared = program.dynamic_offset + shared_bytes + reserved;
+  if (shared > reserved) blocks = std::min(blocks, static_cast<int>(device.shared_per_processor / shared));
+  return block_threads > most_threads(program) ? 0 : blocks;
+}
+
+WARPMAT_CUDA_API Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
+  return call(__func__, [&](Context& context) {
+    require(attributes != nullptr);
+    *attributes = attributes_of(function_of(function), program_of(context, function));
+  });
+}
+
+WARPMAT_CUDA_API Error cudaFuncSetAttribute(const void* function, int attribute, int value) {
+  return call(__func__, [&](Context& context) { set_attribute(context, function_of(function), attribute, value); });
+}
+
+WARPMAT_CUDA_API Error cudaFuncSetCacheConfig(const void* function, int config) {
+  return call(__func__, [&](Context&) {
+    function_of(function);
+    require(config >= 0 && config <= 3);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaFuncGetName(const char** name, const void* function) {
+  return call(__func__, [&](Context&) {
+    require(name != nullptr);
+    *name = function_of(function).name.c_str();
+  });
+}
+
+WARPMAT_CUDA_API Error cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  return call(__func__, [&](Context& context) {
+    const code::Program& program = program_of(context, function);
+    require(index < program.parameters.size());
+    if (offset != nullptr) *offset = program.parameters[index].offset;
+    if (bytes != nullptr) *bytes = program.parameters[index].bytes;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads,
+                                                                              std::size_t shared_bytes, unsigned) {
+  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&](Context& context) {
+    require(blocks != nullptr && block_threads > 0);
+    *blocks = active_blocks(context.device, program_of(context, function), block_threads, shared_bytes);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_threads,
+                                                                     std::size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, 0);
+}
+
+WARPMAT_CUDA_API Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads) {
+  return call(__func__, [&](Context& context) {
+    require(bytes != nullptr && blocks > 0 && block_threads > 0);
+    const std::uint64_t used = program_of(context, function).shared_bytes + (context.device.number >= 80 ? 1024u : 0u);
+    const std::uint64_t each = context.device.shared_per_processor / static_cast<std::uint64_t>(blocks);
+    *bytes = each > used ? std::min<std::uint64_t>(each - used, context.device.shared_per_block) : 0;
+  });
+}
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,269 @@
+// <<<>>> and its kin.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <warpmat/cuda/launch.h>
+#include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/registration.h>
+#include <warpmat/cuda/report.h>
+#include <warpmat/cuda/stream.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::cuda {
+namespace {
+
+constexpr std::uint32_t most_portable_cluster = 8;
+
+Dim3 dim3_of(const GridSize& size) {
+  return {size.x, size.y, size.z};
+}
+
+/// What the runtime refuses before a kernel begins.
+void check_shape(const Request& request) {
+  const GridSize grid = request.grid, block = request.block;
+  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535, cudaErrorInvalidConfiguration);
+  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64, cudaErrorInvalidConfiguration);
+  require(block.x * block.y * block.z <= 1024, cudaErrorInvalidConfiguration);
+}
+
+void check_shared(const Context& context, const Request& request, const code::Program& program) {
+  const int most = request.function->dynamic_shared_bytes;
+  const std::size_t usual = std::size_t{48} << 10;
+  require(request.shared_bytes <= static_cast<std::size_t>(most));
+  const std::size_t all = program.dynamic_offset + request.shared_bytes;
+  require(all <= (static_cast<std::size_t>(most) > usual ? context.device.shared_per_block : usual));
+}
+
+void check_cluster(const Request& request, const code::Program& program) {
+  const GridSize size = request.cluster, grid = request.grid;
+  const std::uint64_t blocks = std::uint64_t{size.x} * size.y * size.z;
+  require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? 16 : most_portable_cluster), cudaErrorInvalidClusterSize);
+  require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
+  require(blocks == 1 || program.target->number >= 90, cudaErrorNotSupported);
+}
+
+void check_threads(const Request& request, const code::Program& program) {
+  std::int64_t most = 1;
+  for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
+  const GridSize block = request.block;
+  require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most, cudaErrorLaunchOutOfResources);
+}
+
+/// All blocks of a cooperative launch must be on the GPU at once.
+void check_cooperative(const Context& context, const Request& request, const code::Program& program) {
+  const GridSize grid = request.grid, block = request.block;
+  const int blocks = active_blocks(context.device, program, static_cast<int>(block.x * block.y * block.z), request.shared_bytes);
+  const auto most = static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(context.device.processors);
+  require(std::uint64_t{grid.x} * grid.y * grid.z <= most, cudaErrorCooperativeLaunchTooLarge);
+}
+
+/// The memory by which the blocks of a grid wait for each other, as CUDA's cooperative groups have it: its size, and a barrier.
+struct GridWorkspace {
+  std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
+};
+
+/// The address of the one workspace, with its barrier as at the start of a launch: launches run one after another.
+std::uint64_t fresh_workspace(Context& context) {
+  static const std::uint64_t address = context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch");
+  const GridWorkspace fresh;
+  std::memcpy(context.space.memory().bytes(address, sizeof fresh).data(), &fresh, sizeof fresh);
+  return address;
+}
+
+std::vector<Argument> copy_arguments(const code::Program& program, void** arguments) {
+  std::vector<Argument> copies;
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    require(arguments != nullptr && arguments[i] != nullptr);
+    const auto* const from = static_cast<const std::uint8_t*>(arguments[i]);
+    copies.emplace_back(std::vector<std::uint8_t>(from, from + program.parameters[i].bytes));
+  }
+  return copies;
+}
+
+/// The runtime's code for what ended a kernel. A trap of a check that no GPU has is a launch failure.
+Error code_of(const KernelTrap& trap) {
+  switch (trap.kind) {
+    case KernelTrap::Kind::out_of_range: return cudaErrorIllegalAddress;
+    case KernelTrap::Kind::misaligned: return cudaErrorMisalignedAddress;
+    case KernelTrap::Kind::deadlock: return cudaErrorLaunchTimeout;
+    case KernelTrap::Kind::stopped: return trap.site.statement.starts_with("call") ? cudaErrorAssert : cudaErrorLaunchFailure;
+    case KernelTrap::Kind::misuse:
+    case KernelTrap::Kind::undefined:
+    case KernelTrap::Kind::unwritten:
+    case KernelTrap::Kind::unordered:
+    case KernelTrap::Kind::limit: break;
+  }
+  return cudaErrorLaunchFailure;
+}
+
+/// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context.
+void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+         const std::vector<Argument>& arguments) {
+  LaunchRecord record{.config = &config};
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    const Settings& settings = context.settings;
+    record.result = launch(kernel, config, context.space.memory(), arguments,
+                           {.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks});
+  } catch (const KernelTrap& trap) {
+    record.fault = code_of(trap);
+    record.trap = trap.what();
+    context.set_fault(record.fault);
+    say(record.trap);
+  }
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::fwrite(record.result.printed.data(), 1, record.result.printed.size(), stdout);
+  if (!record.result.printed.empty()) std::fflush(stdout);
+  for (const std::string& warning : record.result.warnings) say_once("warning: " + warning);
+  record_launch(context, function, record);
+}
+
+/// Attributes of a launch: cudaLaunchAttributeID. Hints about time change no result.
+enum Attribute : int {
+  ignore = 0,
+  cooperative = 2,
+  cluster_dimension = 4,
+  programmatic_event = 7,
+  preferred_cluster = 11,
+  completion_event = 12,
+  device_node = 13
+};
+
+/// The configurations that `<<<>>>` has pushed in this thread. An argument of a launch may hold another launch.
+struct PushedConfigurations {
+  struct One {
+    GridSize grid, block;
+    std::size_t shared_bytes;
+    Stream* stream;
+  };
+  std::array<One, 32> all;
+  std::size_t count = 0;
+};
+
+PushedConfigurations& pushed() {
+  static thread_local PushedConfigurations configurations;
+  return configurations;
+}
+
+}  // namespace
+
+void apply(const LaunchAttribute& attribute, Request& request) {
+  const auto& cluster = attribute.value.cluster;
+  switch (attribute.id) {
+    case cluster_dimension: request.cluster = {cluster[0], cluster[1], cluster[2]}; break;
+    case cooperative: request.cooperative = attribute.value.cooperative != 0; break;
+    case programmatic_event:
+    case completion_event:
+    case device_node: throw ApiError(cudaErrorNotSupported, fmt::format("launch attribute {} is not supported", attribute.id));
+    default: break;
+  }
+}
+
+void launch_kernel(Context& context, const Request& request, void** arguments) {
+  check_shape(request);
+  const Kernel& kernel = request.function->module->kernel(context, request.function->name);
+  const code::Program& program = kernel.program();
+  check_threads(request, program);
+  check_shared(context, request, program);
+  check_cluster(request, program);
+  if (request.cooperative) check_cooperative(context, request, program);
+  LaunchConfig config{.grid = dim3_of(request.grid),
+                      .block = dim3_of(request.block),
+                      .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
+                      .cluster = dim3_of(request.cluster)};
+  submit(context, request.stream,
+         [function = request.function, cooperative = request.cooperative, kernel, config,
+          copies = copy_arguments(program, arguments)](Context& state) mutable {
+           try {
+             if (cooperative) config.workspace = fresh_workspace(state);
+             run(state, *function, kernel, config, copies);
+           } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
+             throw ApiError(cudaErrorInvalidConfiguration, e.what());
+           }
+         });
+}
+
+WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {
+  PushedConfigurations& stack = pushed();
+  if (stack.count == stack.all.size()) return 1;
+  stack.all[stack.count++] = {grid, block, shared_bytes, stream};
+  return 0;
+}
+
+WARPMAT_CUDA_API Error __cudaPopCallConfiguration(GridSize* grid, GridSize* block, std::size_t* shared_bytes, void* stream) {
+  PushedConfigurations& stack = pushed();
+  if (stack.count == 0) return last_error() = cudaErrorMissingConfiguration;
+  const PushedConfigurations::One& top = stack.all[--stack.count];
+  *grid = top.grid;
+  *block = top.block;
+  *shared_bytes = top.shared_bytes;
+  *static_cast<Stream**>(stream) = top.stream;
+  return cudaSuccess;
+}
+
+WARPMAT_CUDA_API Error cudaLaunchKernel(const void* function, GridSize grid, GridSize block, void** arguments, std::size_t shared_bytes,
+                                        Stream* stream) {
+  return enqueue("cudaLaunchKernel", [&](Context& context) {
+    launch_kernel(context,
+                  {.function = &function_of(function), .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream},
+                  arguments);
+  });
+}
+
+WARPMAT_CUDA_API Error __cudaLaunchKernel(const void* kernel, GridSize grid, GridSize block, void** arguments, std::size_t shared_bytes,
+                                          Stream* stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+WARPMAT_CUDA_API Error cudaLaunchKernelExC(const LaunchConfiguration* config, const void* function, void** arguments) {
+  return enqueue(__func__, [&](Context& context) {
+    require(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
+    Request request{.function = &function_of(function),
+                    .grid = config->gridDim,
+                    .block = config->blockDim,
+                    .shared_bytes = config->dynamicSmemBytes,
+                    .stream = config->stream};
+    for (unsigned i = 0; i < config->numAttrs; ++i) apply(config->attrs[i], request);
+    launch_kernel(context, request, arguments);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaLaunchCooperativeKernel(const void* function, GridSize grid, GridSize block, void** arguments,
+                                                   std::size_t shared_bytes, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) {
+    launch_kernel(context,
+                  {.function = &function_of(function),
+                   .grid = grid,
+                   .block = block,
+                   .shared_bytes = shared_bytes,
+                   .stream = stream,
+                   .cooperative = true},
+                  arguments);
+  });
+}
+
+WARPMAT_CUDA_API Error __cudaGetKernel(Function** kernel, const void* stub) {
+  return enqueue("__cudaGetKernel", [&](Context&) { *kernel = &function_of(stub); });
+}
+
+WARPMAT_CUDA_API Error cudaGetKernel(Function** kernel, const void* stub) {
+  return __cudaGetKernel(kernel, stub);
+}
+
+WARPMAT_CUDA_API Error cudaGetFuncBySymbol(Function** function, const void* stub) {
+  return __cudaGetKernel(function, stub);
+}
+
+WARPMAT_CUDA_PER_THREAD(cudaLaunchKernel, ptsz)
+WARPMAT_CUDA_PER_THREAD(__cudaLaunchKernel, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaLaunchKernelExC, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaLaunchCooperativeKernel, ptsz)
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+#include <warpmat/cuda/registration.h>
+#include <warpmat/cuda/stream.h>
+
+namespace warpmat::cuda {
+
+/// A launch as a program asks for it.
+struct Request {
+  Function* function = nullptr;
+  GridSize grid{}, block{}, cluster{1, 1, 1};
+  std::size_t shared_bytes = 0;
+  Stream* stream = nullptr;
+  bool cooperative = false;  ///< all blocks run together: grid.sync()
+};
+
+/// Adds an attribute of a launch. Throws ApiError with cudaErrorNotSupported for one that changes results and is not supported.
+void apply(const LaunchAttribute& attribute, Request& request);
+
+/// Blocks that fit on a processor by threads, blocks and shared memory. Registers are not known, so a GPU may fit fewer.
+int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes);
+
+/// Launches a kernel with a pointer to each argument. Throws ApiError where the launch is not possible.
+void launch_kernel(Context& context, const Request& request, void** arguments);
+
+}  // namespace warpmat::cuda

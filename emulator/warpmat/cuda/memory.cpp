@@ -1,0 +1,201 @@
+// Allocation: device, pinned, managed and registered memory.
+
+#include <limits>
+
+#include <warpmat/cuda/context.h>
+#include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/stream.h>
+
+namespace warpmat::cuda {
+namespace {
+
+using Kind = Allocation::Kind;
+
+constexpr std::size_t pitch_alignment = 512;
+constexpr unsigned host_flags = 1 | 2 | 4, register_flags = 1 | 2 | 4 | 8;
+
+std::uint64_t address_of(const void* at) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(at));
+}
+
+/// What an allocating call gives for 0 bytes: success and a null pointer.
+void allocate(Context& context, void** pointer, std::size_t bytes, Kind kind, const char* name, unsigned flags = 0) {
+  require(pointer != nullptr);
+  *pointer = nullptr;
+  if (bytes != 0) *pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(context.space.allocate(bytes, kind, name, flags)));
+}
+
+/// Bytes of rows with a pitch. Throws ApiError if they are more than an address has.
+std::size_t product(std::size_t a, std::size_t b) {
+  require(b == 0 || a <= std::numeric_limits<std::size_t>::max() / 2 / b, cudaErrorMemoryAllocation);
+  return a * b;
+}
+
+std::size_t pitch_of(std::size_t width) {
+  require(width <= std::numeric_limits<std::size_t>::max() / 2, cudaErrorMemoryAllocation);
+  return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+}
+
+const Allocation& pinned_at(Context& context, const void* host) {
+  const Allocation* const found = context.space.find(host);
+  require(found != nullptr && (found->kind == Kind::pinned || found->kind == Kind::registered));
+  return *found;
+}
+
+PointerAttributes attributes_of(const Context& context, const void* pointer) {
+  PointerAttributes attributes{};
+  const Allocation* const found = context.space.find(pointer);
+  auto* const address = const_cast<void*>(pointer);
+  const bool on_device = found != nullptr ? found->kind == Kind::device : context.space.is_device_address(pointer);
+  if (found == nullptr && !on_device)
+    return {.type = unregistered_memory, .device = -2, .devicePointer = nullptr, .hostPointer = address, .reserved = {}};
+  attributes.devicePointer = address;
+  attributes.hostPointer = on_device ? nullptr : address;
+  attributes.type = on_device ? device_memory : found->kind == Kind::managed ? managed_memory : host_memory;
+  return attributes;
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaMalloc(void** pointer, std::size_t bytes) {
+  return call(__func__, [&](Context& context) { allocate(context, pointer, bytes, Kind::device, "cudaMalloc"); });
+}
+
+WARPMAT_CUDA_API Error cudaMallocAsync(void** pointer, std::size_t bytes, Stream* stream) {
+  return call(__func__, [&](Context& context) {
+    refuse_capture(stream);
+    allocate(context, pointer, bytes, Kind::device, "cudaMallocAsync");
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  return call(__func__, [&](Context& context) {
+    require(pitch != nullptr);
+    *pitch = pitch_of(width);
+    allocate(context, pointer, product(*pitch, height), Kind::device, "cudaMallocPitch");
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMalloc3D(PitchedPointer* pitched, Extent extent) {
+  return call(__func__, [&](Context& context) {
+    require(pitched != nullptr);
+    const std::size_t pitch = pitch_of(extent.width);
+    void* pointer = nullptr;
+    allocate(context, &pointer, product(product(pitch, extent.height), extent.depth), Kind::device, "cudaMalloc3D");
+    *pitched = {pointer, pitch, extent.width, extent.height};
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
+  return call(__func__, [&](Context& context) {
+    require(bytes != 0 && (flags == 1 || flags == 2));
+    allocate(context, pointer, bytes, Kind::managed, "cudaMallocManaged", flags);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  return call(__func__, [&](Context& context) {
+    require((flags & ~host_flags) == 0);
+    allocate(context, pointer, bytes, Kind::pinned, "cudaHostAlloc", flags);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMallocHost(void** pointer, std::size_t bytes) {
+  return call(__func__, [&](Context& context) { allocate(context, pointer, bytes, Kind::pinned, "cudaMallocHost"); });
+}
+
+WARPMAT_CUDA_API Error cudaFree(void* pointer) {
+  return call(__func__, [&](Context& context) {
+    if (pointer != nullptr) context.space.release(address_of(pointer), {Kind::device, Kind::managed}, cudaErrorInvalidValue);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaFreeAsync(void* pointer, Stream* stream) {
+  return call(__func__, [&](Context& context) {
+    refuse_capture(stream);
+    context.space.release(address_of(pointer), {Kind::device}, cudaErrorInvalidValue);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaFreeHost(void* pointer) {
+  return call(__func__, [&](Context& context) {
+    if (pointer != nullptr) context.space.release(address_of(pointer), {Kind::pinned}, cudaErrorInvalidValue);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
+  return call(__func__, [&](Context& context) {
+    require((flags & ~register_flags) == 0);
+    context.space.add(memory, bytes, flags);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaHostUnregister(void* memory) {
+  return call(__func__, [&](Context& context) {
+    require(memory != nullptr);
+    context.space.release(address_of(memory), {Kind::registered}, cudaErrorHostMemoryNotRegistered);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return call(__func__, [&](Context& context) {
+    require(device != nullptr && flags == 0);
+    pinned_at(context, host);
+    *device = host;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaHostGetFlags(unsigned* flags, void* host) {
+  return call(__func__, [&](Context& context) {
+    require(flags != nullptr);
+    *flags = pinned_at(context, host).flags;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return call(__func__, [&](Context& context) {
+    require(free != nullptr && total != nullptr);
+    *free = context.space.free_bytes();
+    *total = context.space.total_bytes();
+  });
+}
+
+WARPMAT_CUDA_API Error cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
+  return call(__func__, [&](Context& context) {
+    require(attributes != nullptr);
+    *attributes = attributes_of(context, pointer);
+  });
+}
+
+/// Where managed memory lies is a matter of time alone.
+WARPMAT_CUDA_API Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation, unsigned flags, Stream* stream) {
+  return call(__func__, [&](Context& context) {
+    require(flags == 0);
+    stream_of(stream);
+    const Allocation* const found = context.space.find(pointer);
+    require(found != nullptr && found->kind == Kind::managed && bytes <= found->address + found->bytes - address_of(pointer));
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation) {
+  return call(__func__, [&](Context& context) {
+    require(advice >= 1 && advice <= 6);
+    const Allocation* const found = context.space.find(pointer);
+    require(found != nullptr && found->kind == Kind::managed && bytes <= found->address + found->bytes - address_of(pointer));
+  });
+}
+
+WARPMAT_CUDA_API Error cudaStreamAttachMemAsync(Stream* stream, void* pointer, std::size_t, unsigned) {
+  return call(__func__, [&](Context& context) {
+    stream_of(stream);
+    const Allocation* const found = context.space.find(pointer);
+    require(found != nullptr && found->kind == Kind::managed);
+  });
+}
+
+WARPMAT_CUDA_PER_THREAD(cudaMallocAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaFreeAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamAttachMemAsync, ptsz)
+
+}  // namespace warpmat::cuda

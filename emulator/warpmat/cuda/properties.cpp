@@ -1,0 +1,309 @@
+// The device: its number, properties, attributes, limits, flags.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include <warpmat/cuda/context.h>
+
+namespace warpmat::cuda {
+namespace {
+
+constexpr int runtime_version = 13000;
+
+void require_device(int device) {
+  require(device == 0, cudaErrorInvalidDevice);
+}
+
+DeviceProperties properties_of(const Device& device) {
+  DeviceProperties all{};
+  std::snprintf(all.name, sizeof all.name, "%s", device.name);
+  all.totalGlobalMem = device.global_bytes;
+  all.sharedMemPerBlock = 48 << 10;
+  all.sharedMemPerBlockOptin = device.shared_per_block;
+  all.sharedMemPerMultiprocessor = device.shared_per_processor;
+  all.reservedSharedMemPerBlock = device.number >= 80 ? 1024 : 0;
+  all.regsPerBlock = all.regsPerMultiprocessor = 65536;
+  all.warpSize = 32;
+  all.memPitch = 0x7fffffff;
+  all.maxThreadsPerBlock = 1024;
+  std::ranges::copy(std::initializer_list<int>{1024, 1024, 64}, all.maxThreadsDim);
+  std::ranges::copy(std::initializer_list<int>{0x7fffffff, 65535, 65535}, all.maxGridSize);
+  all.totalConstMem = 64 << 10;
+  all.major = device.number / 10;
+  all.minor = device.number % 10;
+  all.textureAlignment = all.surfaceAlignment = 512;
+  all.texturePitchAlignment = 32;
+  all.multiProcessorCount = device.processors;
+  all.maxThreadsPerMultiProcessor = device.threads_per_processor;
+  all.maxBlocksPerMultiProcessor = device.blocks_per_processor;
+  all.l2CacheSize = device.l2_bytes;
+  all.memoryBusWidth = device.bus_bits;
+  all.asyncEngineCount = 3;
+  all.canMapHostMemory = all.concurrentKernels = all.unifiedAddressing = all.streamPrioritiesSupported = 1;
+  all.managedMemory = all.concurrentManagedAccess = all.hostRegisterSupported = all.canUseHostPointerForRegisteredMem = 1;
+  all.globalL1CacheSupported = all.localL1CacheSupported = all.computePreemptionSupported = all.cooperativeLaunch = 1;
+  all.clusterLaunch = device.number >= 90 ? 1 : 0;
+  return all;
+}
+
+/// An attribute by number (cudaDeviceAttr): a member of the properties.
+struct Attribute {
+  int number;
+  std::size_t offset;
+  bool wide;  ///< std::size_t
+};
+
+#define WARPMAT_CUDA_INT(number, member) \
+  { number, offsetof(DeviceProperties, member), false }
+#define WARPMAT_CUDA_SIZE(number, member) \
+  { number, offsetof(DeviceProperties, member), true }
+constexpr Attribute attributes[] = {
+    WARPMAT_CUDA_INT(1, maxThreadsPerBlock),
+    WARPMAT_CUDA_INT(2, maxThreadsDim[0]),
+    WARPMAT_CUDA_INT(3, maxThreadsDim[1]),
+    WARPMAT_CUDA_INT(4, maxThreadsDim[2]),
+    WARPMAT_CUDA_INT(5, maxGridSize[0]),
+    WARPMAT_CUDA_INT(6, maxGridSize[1]),
+    WARPMAT_CUDA_INT(7, maxGridSize[2]),
+    WARPMAT_CUDA_SIZE(8, sharedMemPerBlock),
+    WARPMAT_CUDA_SIZE(9, totalConstMem),
+    WARPMAT_CUDA_INT(10, warpSize),
+    WARPMAT_CUDA_SIZE(11, memPitch),
+    WARPMAT_CUDA_INT(12, regsPerBlock),
+    WARPMAT_CUDA_SIZE(14, textureAlignment),
+    WARPMAT_CUDA_INT(16, multiProcessorCount),
+    WARPMAT_CUDA_INT(18, integrated),
+    WARPMAT_CUDA_INT(19, canMapHostMemory),
+    WARPMAT_CUDA_SIZE(30, surfaceAlignment),
+    WARPMAT_CUDA_INT(31, concurrentKernels),
+    WARPMAT_CUDA_INT(32, ECCEnabled),
+    WARPMAT_CUDA_INT(33, pciBusID),
+    WARPMAT_CUDA_INT(34, pciDeviceID),
+    WARPMAT_CUDA_INT(35, tccDriver),
+    WARPMAT_CUDA_INT(37, memoryBusWidth),
+    WARPMAT_CUDA_INT(38, l2CacheSize),
+    WARPMAT_CUDA_INT(39, maxThreadsPerMultiProcessor),
+    WARPMAT_CUDA_INT(40, asyncEngineCount),
+    WARPMAT_CUDA_INT(41, unifiedAddressing),
+    WARPMAT_CUDA_INT(50, pciDomainID),
+    WARPMAT_CUDA_SIZE(51, texturePitchAlignment),
+    WARPMAT_CUDA_INT(75, major),
+    WARPMAT_CUDA_INT(76, minor),
+    WARPMAT_CUDA_INT(78, streamPrioritiesSupported),
+    WARPMAT_CUDA_INT(79, globalL1CacheSupported),
+    WARPMAT_CUDA_INT(80, localL1CacheSupported),
+    WARPMAT_CUDA_SIZE(81, sharedMemPerMultiprocessor),
+    WARPMAT_CUDA_INT(82, regsPerMultiprocessor),
+    WARPMAT_CUDA_INT(83, managedMemory),
+    WARPMAT_CUDA_INT(84, isMultiGpuBoard),
+    WARPMAT_CUDA_INT(85, multiGpuBoardGroupID),
+    WARPMAT_CUDA_INT(86, hostNativeAtomicSupported),
+    WARPMAT_CUDA_INT(88, pageableMemoryAccess),
+    WARPMAT_CUDA_INT(89, concurrentManagedAccess),
+    WARPMAT_CUDA_INT(90, computePreemptionSupported),
+    WARPMAT_CUDA_INT(91, canUseHostPointerForRegisteredMem),
+    WARPMAT_CUDA_INT(95, cooperativeLaunch),
+    WARPMAT_CUDA_SIZE(97, sharedMemPerBlockOptin),
+    WARPMAT_CUDA_INT(99, hostRegisterSupported),
+    WARPMAT_CUDA_INT(100, pageableMemoryAccessUsesHostPageTables),
+    WARPMAT_CUDA_INT(101, directManagedMemAccessFromHost),
+    WARPMAT_CUDA_INT(106, maxBlocksPerMultiProcessor),
+    WARPMAT_CUDA_INT(108, persistingL2CacheMaxSize),
+    WARPMAT_CUDA_INT(109, accessPolicyMaxWindowSize),
+    WARPMAT_CUDA_SIZE(111, reservedSharedMemPerBlock),
+    WARPMAT_CUDA_INT(112, sparseCudaArraySupported),
+    WARPMAT_CUDA_INT(113, hostRegisterReadOnlySupported),
+    WARPMAT_CUDA_INT(115, memoryPoolsSupported),
+    WARPMAT_CUDA_INT(116, gpuDirectRDMASupported),
+    WARPMAT_CUDA_INT(120, clusterLaunch),
+    WARPMAT_CUDA_INT(125, ipcEventSupported),
+};
+#undef WARPMAT_CUDA_INT
+#undef WARPMAT_CUDA_SIZE
+
+int attribute_of(const Device& device, int number) {
+  switch (number) {
+    case 13: return device.clock_khz;
+    case 36: return device.memory_clock_khz;
+    case 15: return 1;                                 // copies overlap with kernels
+    case 17: return 0;                                 // no limit of a kernel's time
+    case 20: return 0;                                 // compute mode: default
+    case 87: return device.number % 10 == 0 ? 2 : 32;  // the ratio of f32 to f64 speed
+    default: break;
+  }
+  const auto* const found = std::ranges::find(attributes, number, &Attribute::number);
+  if (found == std::end(attributes)) {
+    require(number >= 1 && number <= 147);
+    return 0;  // textures and what else this device lacks
+  }
+  const DeviceProperties all = properties_of(device);
+  const char* const at = reinterpret_cast<const char*>(&all) + found->offset;
+  int narrow = 0;
+  std::size_t wide = 0;
+  std::memcpy(found->wide ? static_cast<void*>(&wide) : &narrow, at, found->wide ? sizeof wide : sizeof narrow);
+  return found->wide ? static_cast<int>(wide) : narrow;
+}
+
+/// The limits by cudaLimit, with the values that a driver starts with.
+std::map<int, std::size_t>& limits() {
+  static auto* const all = new std::map<int, std::size_t>{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}, {5, 64}, {6, 0}};
+  return *all;
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaGetDeviceCount(int* count) {
+  return call(__func__, [&](Context&) {
+    require(count != nullptr);
+    *count = 1;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaGetDevice(int* device) {
+  return call(__func__, [&](Context&) {
+    require(device != nullptr);
+    *device = 0;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaSetDevice(int device) {
+  return call(__func__, [&](Context&) { require_device(device); });
+}
+
+WARPMAT_CUDA_API Error cudaInitDevice(int device, unsigned, unsigned) {
+  return cudaSetDevice(device);
+}
+
+WARPMAT_CUDA_API Error cudaSetValidDevices(int* devices, int count) {
+  return call(__func__, [&](Context&) {
+    require(devices != nullptr && count >= 0);
+    for (int i = 0; i < count; ++i) require_device(devices[i]);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaChooseDevice(int* device, const DeviceProperties* wanted) {
+  return call(__func__, [&](Context&) {
+    require(device != nullptr && wanted != nullptr);
+    *device = 0;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaGetDeviceProperties(DeviceProperties* properties, int device) {
+  return call(__func__, [&](Context& context) {
+    require(properties != nullptr);
+    require_device(device);
+    *properties = properties_of(context.device);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetAttribute(int* value, int attribute, int device) {
+  return call(__func__, [&](Context& context) {
+    require(value != nullptr);
+    require_device(device);
+    *value = attribute_of(context.device, attribute);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
+  return call(__func__, [](Context&) {});
+}
+
+/// Frees nothing: programs reset the device at their end. It forgets no fault either.
+WARPMAT_CUDA_API Error cudaDeviceReset() {
+  return call(__func__, [](Context&) {});
+}
+
+WARPMAT_CUDA_API Error cudaSetDeviceFlags(unsigned flags) {
+  return call(__func__, [&](Context&) { require((flags & ~0x1fu) == 0); });
+}
+
+WARPMAT_CUDA_API Error cudaGetDeviceFlags(unsigned* flags) {
+  return call(__func__, [&](Context&) {
+    require(flags != nullptr);
+    *flags = 8;  // cudaDeviceMapHost
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
+  return call(__func__, [&](Context&) {
+    require(value != nullptr);
+    require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    *value = limits().at(limit);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceSetLimit(int limit, std::size_t value) {
+  return call(__func__, [&](Context&) {
+    require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    limits()[limit] = value;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetCacheConfig(int* config) {
+  return call(__func__, [&](Context&) {
+    require(config != nullptr);
+    *config = 0;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceSetCacheConfig(int config) {
+  return call(__func__, [&](Context&) { require(config >= 0 && config <= 3); });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  return call(__func__, [&](Context&) {
+    require(id != nullptr && length >= 13);
+    require_device(device);
+    std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  return call(__func__, [&](Context&) {
+    require(device != nullptr && id != nullptr);
+    require(std::strcmp(id, "0000:00:00.0") == 0, cudaErrorInvalidDevice);
+    *device = 0;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call(__func__, [&](Context&) {
+    require(can != nullptr);
+    require_device(device);
+    require_device(peer);
+    *can = 0;
+  });
+}
+
+/// There is one device, and none is its own peer.
+WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int, unsigned) {
+  return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int) {
+  return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+}
+
+WARPMAT_CUDA_API Error cudaRuntimeGetVersion(int* version) {
+  return call(__func__, [&](Context&) {
+    require(version != nullptr);
+    *version = runtime_version;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDriverGetVersion(int* version) {
+  return cudaRuntimeGetVersion(version);
+}
+
+WARPMAT_CUDA_API Error cudaProfilerStart() {
+  return call(__func__, [](Context&) {});
+}
+
+WARPMAT_CUDA_API Error cudaProfilerStop() {
+  return call(__func__, [](Context&) {});
+}
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,194 @@
+// What the code that nvcc adds to a program calls before main: fatbinaries, kernels, variables. Declared in the toolkit's
+// crt/host_runtime.h.
+
+#include <warpmat/cuda/registration.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <set>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <warpmat/cuda/fatbinary.h>
+#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::cuda {
+namespace {
+
+struct ManagedVariable {
+  DeviceModule* module = nullptr;
+  std::string name;
+  std::uint64_t bytes = 0;
+  void** host_pointer = nullptr;  ///< where the program keeps its address
+};
+
+/// All that the program has registered.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::pair<DeviceModule*, std::string>, Function> functions;  ///< their addresses are the handles
+  std::map<const void*, Function*> stubs;                               ///< by host stub
+  std::set<const void*> handles;                                        ///< of all functions
+  std::map<const void*, Symbol> symbols;                                ///< by host shadow
+  std::vector<ManagedVariable> managed_waiting;                         ///< without an address yet
+};
+
+Registry& registry() {
+  static auto* const made = new Registry;
+  return *made;
+}
+
+void place(Context& context, const ManagedVariable& variable) {
+  const std::uint64_t address = variable.module->variable(context, variable.name);
+  context.space.share_variable(address, variable.bytes);
+  *variable.host_pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+DeviceModule* module_of(void** handle) {
+  return reinterpret_cast<DeviceModule*>(handle);
+}
+
+}  // namespace
+
+const Module& DeviceModule::module(Context& context) {
+  if (module_) return *module_;
+  try {
+    text_ = read_text_(*context.settings.target);
+  } catch (const FatbinaryError& e) {
+    throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
+  }
+  try {
+    return module_.emplace(text_);
+  } catch (const SyntaxError& e) {
+    throw ApiError(cudaErrorInvalidPtx, e.what());
+  }
+}
+
+const Kernel& DeviceModule::kernel(Context& context, const std::string& entry) {
+  const Module& parsed = module(context);
+  const auto found = kernels_.find(entry);
+  if (found != kernels_.end()) return found->second;
+  try {
+    return kernels_.emplace(entry, Kernel(parsed, entry, {.target = context.settings.target->name})).first->second;
+  } catch (const SyntaxError& e) {
+    throw ApiError(cudaErrorNotSupported, e.what());
+  } catch (const std::invalid_argument& e) {
+    throw ApiError(cudaErrorInvalidDeviceFunction, e.what());
+  }
+}
+
+const Kernel& DeviceModule::any_kernel(Context& context) {
+  if (!kernels_.empty()) return kernels_.begin()->second;
+  std::optional<ApiError> refused;
+  for (const std::string& entry : module(context).entries()) {
+    try {
+      return kernel(context, entry);
+    } catch (const ApiError& e) {
+      refused = e;
+    }
+  }
+  throw refused ? *refused : ApiError(cudaErrorInvalidSymbol, "the module has no kernel, so its variables have no address");
+}
+
+std::uint64_t DeviceModule::variable(Context& context, const std::string& name) {
+  const Kernel& some = any_kernel(context);
+  try {
+    return variable_address(some, context.space.memory(), name);
+  } catch (const std::invalid_argument& e) {
+    throw ApiError(cudaErrorInvalidSymbol, e.what());
+  }
+}
+
+std::uint64_t DeviceModule::variable_bytes(Context& context, const std::string& name) {
+  for (const code::Variable& variable : any_kernel(context).program().module_variables)
+    if (variable.name == name) return variable.bytes;
+  throw ApiError(cudaErrorInvalidSymbol);
+}
+
+const std::string& DeviceModule::file(Context& context) {
+  static int count = 0;
+  if (!file_.empty()) return file_;
+  file_ = fmt::format("module_{}_{}.ptx", getpid(), ++count);
+  const std::string path = context.settings.report + "/" + file_;
+  std::FILE* const out = std::fopen(path.c_str(), "w");
+  if (out == nullptr || std::fwrite(text_.data(), 1, text_.size(), out) != text_.size()) say_once("cannot write " + path);
+  if (out != nullptr) std::fclose(out);
+  return file_;
+}
+
+Function& function_in(DeviceModule& module, const std::string& name) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  Function& function = all.functions.try_emplace({&module, name}, Function{.module = &module, .name = name}).first->second;
+  all.handles.insert(&function);
+  return function;
+}
+
+Function& function_of(const void* handle) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (const auto found = all.stubs.find(handle); found != all.stubs.end()) return *found->second;
+  require(all.handles.contains(handle), cudaErrorInvalidDeviceFunction);
+  return *static_cast<Function*>(const_cast<void*>(handle));
+}
+
+const Symbol& symbol_of(const void* shadow) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.symbols.find(shadow);
+  require(found != all.symbols.end(), cudaErrorInvalidSymbol);
+  return found->second;
+}
+
+WARPMAT_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
+  return reinterpret_cast<void**>(
+      new DeviceModule([wrapper](const Target& target) { return choose_ptx(read_wrapper(wrapper), target).text(); }));
+}
+
+WARPMAT_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
+
+/// Other destructors may still use the module: it is kept.
+WARPMAT_CUDA_API void __cudaUnregisterFatBinary(void**) {}
+
+WARPMAT_CUDA_API void __cudaRegisterFunction(void** module, const char* stub, char*, const char* name, int, void*, void*, void*, void*,
+                                             int*) {
+  Function& function = function_in(*module_of(module), name);
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.stubs.insert_or_assign(stub, &function);
+}
+
+WARPMAT_CUDA_API void __cudaRegisterVar(void** module, char* shadow, char*, const char* name, int, std::size_t bytes, int, int) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.symbols.insert_or_assign(shadow, Symbol{.module = module_of(module), .name = name, .bytes = bytes});
+}
+
+WARPMAT_CUDA_API void __cudaRegisterManagedVar(void** module, void** pointer, char*, const char* name, int, std::size_t bytes, int, int) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.managed_waiting.push_back({.module = module_of(module), .name = name, .bytes = bytes, .host_pointer = pointer});
+  all.symbols.insert_or_assign(pointer, Symbol{.module = module_of(module), .name = name, .bytes = bytes});
+}
+
+/// Called before the host uses a managed variable: gives those of the module their addresses.
+WARPMAT_CUDA_API char __cudaInitModule(void** module) {
+  Registry& all = registry();
+  std::vector<ManagedVariable> mine;
+  {
+    const std::lock_guard lock(all.mutex);
+    std::erase_if(all.managed_waiting, [&](const ManagedVariable& variable) {
+      if (variable.module != module_of(module)) return false;
+      mine.push_back(variable);
+      return true;
+    });
+  }
+  const Error error = call("__cudaInitModule", [&](Context& context) {
+    for (const ManagedVariable& variable : mine) place(context, variable);
+  });
+  return static_cast<char>(error == cudaSuccess);
+}
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <warpmat/cuda/context.h>
+#include <warpmat/machine/launch.h>
+
+namespace warpmat::cuda {
+
+/// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
+class DeviceModule {
+ public:
+  /// `text` gives the PTX for a target, or throws FatbinaryError.
+  explicit DeviceModule(std::function<std::string(const Target&)> text) : read_text_(std::move(text)) {}
+
+  /// The parsed PTX. Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx.
+  const Module& module(Context& context);
+
+  /// Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx, cudaErrorNotSupported (what warpmat does not execute).
+  const Kernel& kernel(Context& context, const std::string& entry);
+  /// The address of a .global or .const variable. Throws ApiError with cudaErrorInvalidSymbol.
+  std::uint64_t variable(Context& context, const std::string& name);
+  /// The bytes of that variable.
+  std::uint64_t variable_bytes(Context& context, const std::string& name);
+  /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
+  const std::string& file(Context& context);
+
+ private:
+  const Kernel& any_kernel(Context& context);
+
+  std::function<std::string(const Target&)> read_text_;
+  std::string text_, file_;
+  std::optional<Module> module_;
+  std::map<std::string, Kernel> kernels_;
+};
+
+/// A kernel as the program names it: by the address of its host stub, or by a pointer to this as cudaKernel_t and cudaFunction_t.
+struct Function {
+  DeviceModule* module = nullptr;
+  std::string name;
+  int dynamic_shared_bytes = 48 << 10;  ///< at most: cudaFuncSetAttribute
+  bool non_portable_cluster = false;
+};
+
+/// A variable as the program names it: by the address of its host shadow.
+struct Symbol {
+  DeviceModule* module = nullptr;
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
+/// The function that cuModuleGetFunction gives for a kernel of a module, always the same.
+Function& function_in(DeviceModule& module, const std::string& name);
+
+/// The function of a host stub or of a handle. Throws ApiError with cudaErrorInvalidDeviceFunction.
+Function& function_of(const void* handle);
+/// Throws ApiError with cudaErrorInvalidSymbol.
+const Symbol& symbol_of(const void* shadow);
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include <warpmat/cuda/registration.h>
+
+namespace warpmat::cuda {
+
+/// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl, and the PTX of each module.
+struct LaunchRecord {
+  const LaunchConfig* config = nullptr;
+  double seconds = 0;
+  LaunchResult result = {};
+  Error fault = cudaSuccess;
+  std::string trap = {};  ///< the text of the trap, if there was one
+};
+
+/// Appends the record, if one is kept.
+void record_launch(Context& context, const Function& function, const LaunchRecord& record);
+
+}  // namespace warpmat::cuda

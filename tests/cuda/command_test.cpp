@@ -1,0 +1,144 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "catch.h"
+#include "paths.h"
+#include "tools/command.h"
+
+// `warpmat cuda` with error_program.cpp, and with programs that nvcc compiles.
+
+using namespace warpmat;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+Outcome run_cuda(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "cuda");
+  return run_command(arguments);
+}
+
+std::string last_line(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+TEST_CASE("warpmat cuda runs a program and ends with the label of what ran", "[cuda]") {
+  const Outcome outcome = run_cuda({cuda_program_path(), "works", "7"});
+  CHECK(outcome.status == 7);
+  CHECK_THAT(outcome.out, ContainsSubstring("store(device, 42): cudaSuccess\n"));
+  CHECK_THAT(outcome.err, StartsWith("warpmat: sm_90a: "));
+  CHECK(run_cuda({"--target", "sm_80", "--quiet", cuda_program_path(), "works"}).err == "");
+  CHECK_THAT(run_cuda({"--target", "sm_80", cuda_program_path(), "works"}).err, StartsWith("warpmat: sm_80: "));
+}
+
+TEST_CASE("warpmat cuda fails where a kernel failed and the program did not say so", "[cuda]") {
+  const Outcome silent = run_cuda({cuda_program_path(), "beyond"});
+  CHECK(silent.status == 1);
+  CHECK_THAT(silent.err, ContainsSubstring("a kernel failed, and the program went on and ended with status 0: kernel 'store'"));
+  CHECK_THAT(last_line(silent.err), StartsWith("warpmat: sm_90a: "));
+  const Outcome loud = run_cuda({cuda_program_path(), "beyond", "3"});
+  CHECK(loud.status == 3);
+  CHECK_THAT(loud.err, !ContainsSubstring("went on"));
+}
+
+TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
+  const TemporaryDirectory directory;
+  CHECK(run_cuda({"--report", directory.path("r.json"), cuda_program_path(), "beyond"}).status == 1);
+  const std::string report = read_text(directory.path("r.json"));
+  for (const char* const part : {"\"kernel\": \"store\"", "\"target\": \"sm_90a\"", "\"name\": \"cudaErrorIllegalAddress\"",
+                                 "\"status\": 0", "\"evidence\": \"sm_90a: "})
+    CHECK_THAT(report, ContainsSubstring(part));
+}
+
+TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* message;
+  } cases[] = {
+      {{}, "PROGRAM is required"},
+      {{"--frob"}, "--frob"},
+      {{"./no_such_program"}, "there is no program ./no_such_program"},
+      {{"no_such_program"}, "there is no program 'no_such_program' in PATH"},
+      {{"--target", "sm_1", "true"}, "sm_1"},
+      {{"--check", "race", "true"}, "'race' is no check"},
+      {{"--report", "no/such/folder/r.json", "true"}, "no/such/folder"},
+  };
+  for (const auto& each : cases) {
+    const Outcome outcome = run_cuda(each.arguments);
+    INFO(outcome.err);
+    CHECK(outcome.status != 0);
+    CHECK_THAT(outcome.err, ContainsSubstring(each.message));
+  }
+  CHECK(run_cuda({"true"}).err == "warpmat: true launched no kernel\n");
+}
+
+TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slow]") {
+  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
+    WARN("skipped: no nvcc in PATH");
+    return;
+  }
+  const struct {
+    const char *name, *out;
+  } programs[] = {
+      {"vector_add", "NVIDIA H200, capability 9.0: 0 wrong\n"},
+      {"reduction", "int 1, float 1, double 1\n"},
+      {"variables", "1000.5, 41 calls, counter 17, 24 bytes, 3, type 3\n"},
+      {"streams", "0 wrong, 4 calls, time positive\n"},
+      {"cluster", "101 102 103 100 105 106 107 104 cudaErrorInvalidClusterSize\n"},
+      {"cooperative", "0 wrong, cudaErrorCooperativeLaunchTooLarge\n"},
+      {"mma", "as an H200\n"},
+      {"tensor_map", "found 0, made 0, 0 wrong\n"},
+  };
+  const TemporaryDirectory directory;
+  for (const auto& program : programs) {
+    INFO(program.name);
+    const std::string built = directory.path(program.name);
+    const std::string source = source_path(fmt::format("tests/cuda/programs/{}.cu", program.name));
+    const Outcome compiled = run_program("nvcc", {"-arch=sm_90", "-cudart", "shared", "-o", built, source});
+    REQUIRE(compiled.status == 0);
+    const Outcome outcome = run_cuda({built});
+    CHECK(outcome.out == program.out);
+    CHECK(outcome.status == 0);
+    CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: "));
+  }
+}
+
+TEST_CASE("a failed assertion of a program of nvcc is reported", "[cuda][slow]") {
+  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
+    WARN("skipped: no nvcc in PATH");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const std::string built = directory.path("output"), source = source_path("tests/cuda/programs/output.cu");
+  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-cudart", "shared", "-o", built, source}).status == 0);
+  const Outcome outcome = run_cuda({built});
+  CHECK(outcome.out == "block 0, thread 0\nblock 0, thread 1\nblock 1, thread 0\nblock 1, thread 1\nbetween\ncudaErrorAssert\n");
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("lane 1"));
+  CHECK_THAT(outcome.err, ContainsSubstring("assertion `static_cast<int>(threadIdx.x) < limit` failed"));
+}
+
+TEST_CASE("a program without the shared runtime, or without PTX, is told how to build", "[cuda][slow]") {
+  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
+    WARN("skipped: no nvcc in PATH");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const std::string source = source_path("tests/cuda/programs/vector_add.cu");
+  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-o", directory.path("static"), source}).status == 0);
+  const Outcome with_static = run_cuda({directory.path("static")});
+  CHECK(with_static.status == 1);
+  CHECK_THAT(with_static.err, ContainsSubstring("build it with nvcc -cudart shared"));
+  REQUIRE(
+      run_program("nvcc", {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared", "-o", directory.path("no_ptx"), source}).status ==
+      0);
+  const Outcome without_ptx = run_cuda({directory.path("no_ptx")});
+  CHECK(without_ptx.status == 1);
+  CHECK_THAT(without_ptx.out, ContainsSubstring("cudaErrorNoKernelImageForDevice"));
+  CHECK_THAT(without_ptx.err, ContainsSubstring("compile it with nvcc -arch=sm_90"));
+}

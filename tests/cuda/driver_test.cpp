@@ -1,0 +1,220 @@
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "paths.h"
+
+// The driver's interface: libcuda.so.1 as a client loads it that has no header of CUDA.
+
+namespace {
+
+struct Row {
+  const char* symbol;
+  bool supported;
+};
+
+constexpr Row rows[] = {
+#define WARPMAT_CUDA_SUPPORTED(symbol, version) {#symbol, true},
+#define WARPMAT_CUDA_UNSUPPORTED(symbol, version) {#symbol, false},
+#include <warpmat/cuda/driver_functions.inc>
+#undef WARPMAT_CUDA_SUPPORTED
+#undef WARPMAT_CUDA_UNSUPPORTED
+};
+
+const std::string library = cuda_libraries_path() + "/libcuda.so.1";
+
+/// The function of the newest version, by cuGetProcAddress as Triton and cuda-python ask for it.
+template <typename... Parameters>
+class Call {
+ public:
+  explicit Call(const char* name) {
+    void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(handle != nullptr);
+    using Find = int (*)(const char*, void**, int, std::uint64_t, int*);
+    const auto find = reinterpret_cast<Find>(dlsym(handle, "cuGetProcAddress_v2"));
+    REQUIRE(find != nullptr);
+    int status = 9;
+    REQUIRE(find(name, &function_, 12080, 0, &status) == 0);
+    REQUIRE(status == 0);
+  }
+  int operator()(Parameters... parameters) const { return reinterpret_cast<int (*)(Parameters...)>(function_)(parameters...); }
+
+ private:
+  void* function_ = nullptr;
+};
+
+const char* const text = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 factor = 3;
+.visible .entry scale(.param .u64 numbers, .param .u32 count) {
+  .reg .u64 %address; .reg .u32 %i, %n, %x, %f; .reg .pred %outside;
+  ld.param.u64 %address, [numbers];
+  ld.param.u32 %n, [count];
+  mov.u32 %i, %tid.x;
+  setp.ge.u32 %outside, %i, %n;
+  @%outside ret;
+  mad.wide.u32 %address, %i, 4, %address;
+  ld.global.u32 %f, [factor];
+  ld.global.u32 %x, [%address];
+  mul.lo.u32 %x, %x, %f;
+  st.global.u32 [%address], %x;
+  ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("the driver's library has every function of the table", "[cuda]") {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(handle != nullptr);
+  for (const Row& row : rows) {
+    INFO(row.symbol);
+    CHECK(dlsym(handle, row.symbol) != nullptr);
+  }
+  const auto graph = reinterpret_cast<int (*)()>(dlsym(handle, "cuGraphCreate"));
+  CHECK(graph() == 801);
+}
+
+TEST_CASE("the driver's calls need cuInit and a context", "[cuda]") {
+  int device = 9;
+  std::uint64_t address = 0;
+  void* context = nullptr;
+  CHECK(Call<int*, int>("cuDeviceGet")(&device, 0) == 3);  // CUDA_ERROR_NOT_INITIALIZED
+  CHECK(Call<unsigned>("cuInit")(1) == 1);
+  CHECK(Call<unsigned>("cuInit")(0) == 0);
+  CHECK(Call<int*, int>("cuDeviceGet")(&device, 1) == 101);
+  CHECK(Call<int*, int>("cuDeviceGet")(&device, 0) == 0);
+  CHECK(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&address, 4) == 201);  // CUDA_ERROR_INVALID_CONTEXT
+  CHECK(Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0) == 0);
+  CHECK(Call<void*>("cuCtxSetCurrent")(context) == 0);
+  CHECK(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&address, 0) == 1);
+  CHECK(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&address, 4) == 0);
+  CHECK(Call<std::uint64_t>("cuMemFree")(address + 1) == 1);
+  CHECK(Call<std::uint64_t>("cuMemFree")(address) == 0);
+  const char* name = nullptr;
+  CHECK(Call<int, const char**>("cuGetErrorName")(201, &name) == 0);
+  CHECK(std::string(name) == "CUDA_ERROR_INVALID_CONTEXT");
+  CHECK(Call<int, const char**>("cuGetErrorName")(12345, &name) == 1);
+}
+
+TEST_CASE("the driver loads PTX and launches its kernel", "[cuda]") {
+  void *context = nullptr, *module = nullptr, *function = nullptr, *none = nullptr;
+  std::uint64_t numbers = 0, factor = 0;
+  std::size_t bytes = 0;
+  unsigned count = 5;
+  int value = 0;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  using Load = Call<void**, const void*>;
+  CHECK(Load("cuModuleLoadData")(&module, "no PTX") == 218);
+  CHECK(Load("cuModuleLoadData")(&module, "\177ELF is machine code") == 209);
+  REQUIRE(Load("cuModuleLoadData")(&module, text) == 0);
+  using GetFunction = Call<void**, void*, const char*>;
+  CHECK(GetFunction("cuModuleGetFunction")(&function, module, "other") == 500);
+  REQUIRE(GetFunction("cuModuleGetFunction")(&function, module, "scale") == 0);
+  REQUIRE(Call<std::uint64_t*, std::size_t*, void*, const char*>("cuModuleGetGlobal")(&factor, &bytes, module, "factor") == 0);
+  CHECK(bytes == 4);
+  const std::vector<unsigned> start{1, 2, 3, 4, 5, 6};
+  std::vector<unsigned> end(6);
+  REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&numbers, 24) == 0);
+  using ToDevice = Call<std::uint64_t, const void*, std::size_t>;
+  REQUIRE(ToDevice("cuMemcpyHtoD")(numbers, start.data(), 24) == 0);
+  CHECK(ToDevice("cuMemcpyHtoD")(numbers, start.data(), 28) == 1);
+  const unsigned ten = 10;
+  REQUIRE(ToDevice("cuMemcpyHtoD")(factor, &ten, 4) == 0);
+  void* arguments[] = {&numbers, &count};
+  using Launch = Call<void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**>;
+  const Launch launch("cuLaunchKernel");
+  CHECK(launch(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr) == 0);
+  std::uint8_t packed[12];
+  std::size_t packed_bytes = sizeof packed;
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(&numbers), 8, packed);
+  count = 2;
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(&count), 4, packed + 8);
+  void* extra[] = {reinterpret_cast<void*>(1), packed, reinterpret_cast<void*>(2), &packed_bytes, nullptr};
+  CHECK(launch(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra) == 0);
+  packed_bytes = 8;
+  CHECK(launch(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra) == 1);
+  CHECK(launch(function, 1, 1, 1, 2048, 1, 1, 0, nullptr, arguments, nullptr) == 1);
+  CHECK(launch(&none, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr) == 400);
+  REQUIRE(Call<void*, std::uint64_t, std::size_t>("cuMemcpyDtoH")(end.data(), numbers, 24) == 0);
+  CHECK(end == std::vector<unsigned>{100, 200, 30, 40, 50, 6});
+  CHECK(Call<int*, int, void*>("cuFuncGetAttribute")(&value, 0, function) == 0);
+  CHECK(value == 1024);
+  CHECK(Call<std::uint64_t, unsigned, std::size_t>("cuMemsetD32")(numbers, 7, 6) == 0);
+  CHECK(Call<std::uint64_t, unsigned, std::size_t>("cuMemsetD32")(numbers, 7, 7) == 1);
+  CHECK(Call<void*>("cuModuleUnload")(module) == 0);
+  CHECK(Call<void*>("cuModuleUnload")(module) == 400);
+}
+
+TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(handle != nullptr);
+  const auto find = reinterpret_cast<int (*)(const char*, void**, int, std::uint64_t, int*)>(dlsym(handle, "cuGetProcAddress_v2"));
+  const auto found = [&](const char* name, int version, std::uint64_t flags, const char* symbol) {
+    void* function = nullptr;
+    int status = 9;
+    find(name, &function, version, flags, &status);
+    return status == 0 && function == dlsym(handle, symbol);
+  };
+  CHECK(found("cuMemAlloc", 12000, 0, "cuMemAlloc_v2"));
+  CHECK(found("cuMemAlloc", 3000, 0, "cuMemAlloc"));
+  CHECK(found("cuMemcpyHtoD", 12000, 2, "cuMemcpyHtoD_v2_ptds"));
+  CHECK(found("cuCtxCreate", 11000, 0, "cuCtxCreate_v2"));
+  void* function = nullptr;
+  int status = 9;
+  CHECK(find("cuNoSuchThing", &function, 12000, 0, &status) == 500);
+  CHECK(status == 1);
+  CHECK(find("cuTensorMapEncodeTiled", &function, 11000, 0, &status) == 500);
+  CHECK(status == 2);
+}
+
+TEST_CASE("docs/programs.md lists the driver's supported functions, and no others", "[cuda]") {
+  std::ifstream file(source_path("docs/programs.md"));
+  std::string page(std::istreambuf_iterator<char>(file), {});
+  page = page.substr(page.find("The driver's interface"));
+  page.resize(page.find("\n\nSupported of a launch"));
+  std::set<std::string> listed, supported;
+  for (std::size_t at = page.find("| Device"), end = 0; (at = page.find('`', at)) != std::string::npos; at = end + 1) {
+    end = page.find('`', at + 1);
+    listed.insert("cu" + page.substr(at + 1, end - at - 1));
+  }
+  for (const Row& row : rows) {
+    std::string name = row.symbol;
+    if (!row.supported || name.ends_with("_ptsz") || name.ends_with("_ptds")) continue;
+    if (name.size() > 3 && name.substr(name.size() - 3, 2) == "_v") name.resize(name.size() - 3);
+    supported.insert(name);
+  }
+  CHECK(listed == supported);
+  CHECK(page.find(std::to_string(std::size(rows)) + " functions") != std::string::npos);
+}
+
+TEST_CASE("the driver's table has the names of the toolkit's stub", "[cuda][slow]") {
+  std::FILE* const nm =
+      popen("nm -D --defined-only \"$(dirname \"$(readlink -f \"$(command -v nvcc)\")\")/../lib64/stubs/libcuda.so\" 2>/dev/null", "r");
+  REQUIRE(nm != nullptr);
+  std::set<std::string> theirs, ours;
+  char line[512];
+  while (std::fgets(line, sizeof line, nm) != nullptr) {
+    char kind = 0, name[400] = {};
+    if (std::sscanf(line, "%*s %c %399s", &kind, name) == 2 && kind == 'T') theirs.insert(name);
+  }
+  pclose(nm);
+  if (theirs.empty()) {
+    WARN("skipped: no toolkit with nvcc in PATH");
+    return;
+  }
+  for (const Row& row : rows) ours.insert(row.symbol);
+  CHECK(ours == theirs);
+}

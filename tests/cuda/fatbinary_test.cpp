@@ -1,0 +1,137 @@
+#include <lz4.h>
+#include <zstd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <warpmat/cuda/fatbinary.h>
+
+#include "catch.h"
+
+// Fatbinaries made here byte by byte, after what nvcc 13.0 writes.
+
+using namespace warpmat;
+using namespace warpmat::cuda;
+
+namespace {
+
+constexpr std::uint64_t lz4 = 0x2000, zstd = 0x8000, architecture = 0x100000;
+
+struct Entry {
+  int kind = 1;  // PTX
+  int target = 90;
+  std::uint64_t flags = 0x11;
+  std::string text;
+};
+
+template <typename T>
+void append(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+std::string compressed(const Entry& entry) {
+  std::string out;
+  if ((entry.flags & zstd) != 0) {
+    out.resize(ZSTD_compressBound(entry.text.size()));
+    out.resize(ZSTD_compress(out.data(), out.size(), entry.text.data(), entry.text.size(), 3));
+  } else if ((entry.flags & lz4) != 0) {
+    out.resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(entry.text.size()))));
+    out.resize(static_cast<std::size_t>(
+        LZ4_compress_default(entry.text.data(), out.data(), static_cast<int>(entry.text.size()), static_cast<int>(out.size()))));
+  }
+  return out;
+}
+
+std::string entry_bytes(const Entry& entry) {
+  const std::string packed = compressed(entry);
+  std::string payload = packed.empty() ? entry.text : packed;
+  payload.resize((payload.size() + 8) / 8 * 8, '\0');
+  std::string out;
+  append<std::uint16_t>(out, static_cast<std::uint16_t>(entry.kind));
+  append<std::uint16_t>(out, 0x101);
+  append<std::uint32_t>(out, 64);
+  append<std::uint64_t>(out, payload.size());
+  append<std::uint32_t>(out, static_cast<std::uint32_t>(packed.size()));
+  append<std::uint64_t>(out, 0);
+  append<std::uint32_t>(out, static_cast<std::uint32_t>(entry.target));
+  append<std::uint64_t>(out, 0);
+  append<std::uint64_t>(out, entry.flags);
+  append<std::uint64_t>(out, 0);
+  append<std::uint64_t>(out, packed.empty() ? 0 : entry.text.size());
+  return out + payload;
+}
+
+std::string fatbinary(const std::vector<Entry>& entries) {
+  std::string all, out;
+  for (const Entry& entry : entries) all += entry_bytes(entry);
+  append<std::uint32_t>(out, 0xba55ed50);
+  append<std::uint16_t>(out, 1);
+  append<std::uint16_t>(out, 16);
+  append<std::uint64_t>(out, all.size());
+  return out + all;
+}
+
+std::string chosen(const std::vector<Entry>& entries, const char* target_name) {
+  const std::string bytes = fatbinary(entries);
+  return choose_ptx(read_fatbinary(bytes.data()), target(target_name)).text();
+}
+
+}  // namespace
+
+TEST_CASE("PTX is read from a fatbinary, plain and compressed", "[cuda]") {
+  const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n" + std::string(3000, ' ') + "// end";
+  for (const std::uint64_t packing : {std::uint64_t{0}, lz4, zstd}) {
+    INFO("flags " << packing);
+    CHECK(chosen({{.flags = 0x11 | packing, .text = text}}, "sm_90") == text);
+  }
+}
+
+TEST_CASE("the PTX of a fatbinary is the newest that the target runs", "[cuda]") {
+  const std::vector<Entry> all = {{.kind = 2, .target = 90, .text = "machine code"},
+                                  {.target = 80, .text = "80"},
+                                  {.target = 90, .text = "90"},
+                                  {.target = 90, .flags = architecture, .text = "90a"},
+                                  {.target = 120, .text = "120"}};
+  CHECK(chosen(all, "sm_80") == "80");
+  CHECK(chosen(all, "sm_89") == "80");
+  CHECK(chosen(all, "sm_90") == "90");
+  CHECK(chosen(all, "sm_90a") == "90a");
+  CHECK(chosen(all, "sm_100a") == "90");
+}
+
+TEST_CASE("a fatbinary without PTX for the target says how to compile", "[cuda]") {
+  CHECK_THROWS_WITH(chosen({{.kind = 2, .text = "machine code"}}, "sm_90"), ContainsSubstring("-arch=sm_90"));
+  CHECK_THROWS_WITH(chosen({{.target = 120, .text = "120"}}, "sm_90"), ContainsSubstring("PTX of compute_120 alone"));
+  CHECK_THROWS_WITH(chosen({{.flags = architecture, .text = "90a"}}, "sm_90"), ContainsSubstring("compute_90a alone"));
+}
+
+TEST_CASE("broken fatbinaries are refused", "[cuda]") {
+  std::string bytes = fatbinary({{.flags = zstd, .text = std::string(100, 'x')}});
+  const auto broken = [&](std::size_t at, char value) {
+    std::string other = bytes;
+    other[at] = value;
+    return other;
+  };
+  CHECK_THROWS_WITH(read_fatbinary(broken(0, 'x').data()), ContainsSubstring("is no fatbinary"));
+  CHECK_THROWS_WITH(read_fatbinary(broken(16 + 4, 1).data()), ContainsSubstring("larger than the rest"));   // bytes of the entry's header
+  CHECK_THROWS_WITH(read_fatbinary(broken(16 + 10, 1).data()), ContainsSubstring("larger than the rest"));  // bytes of its payload
+  CHECK_THROWS_WITH(read_fatbinary(broken(16 + 17, 1).data()), ContainsSubstring("larger than its place"));
+  const std::string no_zstd = broken(16 + 64, 'x');
+  CHECK_THROWS_WITH(read_fatbinary(no_zstd.data())[0].text(), ContainsSubstring("no zstd data"));
+  const std::uint64_t wrapper[3] = {1, 0, 0};
+  CHECK_THROWS_WITH(read_wrapper(wrapper), ContainsSubstring("data that is no fatbinary"));
+}
+
+TEST_CASE("device code of several objects is refused by name", "[cuda]") {
+  const std::string one = fatbinary({{.text = "one"}}), two = fatbinary({{.text = "two"}});
+  const void* objects[] = {one.data(), nullptr, nullptr};
+  const struct {
+    std::uint32_t magic = 0x466243b1, version = 2;
+    const void* data = nullptr;
+    const void* const* extra;
+  } wrapper{.extra = objects};
+  CHECK(read_wrapper(&wrapper)[0].text() == "one");
+  objects[1] = two.data();
+  CHECK_THROWS_WITH(read_wrapper(&wrapper), ContainsSubstring("-rdc=true"));
+}

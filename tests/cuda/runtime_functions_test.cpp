@@ -1,0 +1,101 @@
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include <warpmat/cuda/errors.h>
+
+#include "catch.h"
+#include "paths.h"
+
+namespace {
+
+struct Row {
+  const char* name;
+  bool supported;
+};
+
+constexpr Row rows[] = {
+#define WARPMAT_CUDA_SUPPORTED(name) {#name, true},
+#define WARPMAT_CUDA_UNSUPPORTED(name) {#name, false},
+#include <warpmat/cuda/runtime_functions.inc>
+#undef WARPMAT_CUDA_SUPPORTED
+#undef WARPMAT_CUDA_UNSUPPORTED
+};
+
+const std::string library = cuda_libraries_path() + "/libcudart.so.13";
+
+}  // namespace
+
+TEST_CASE("the library exports every function of the table, with NVIDIA's version", "[cuda]") {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(handle != nullptr);
+  for (const Row& row : rows) {
+    INFO(row.name);
+    CHECK(dlvsym(handle, row.name, "libcudart.so.13") != nullptr);
+  }
+}
+
+TEST_CASE("a function that is not supported says so by its code", "[cuda]") {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(handle != nullptr);
+  int count = 0;
+  for (const Row& row : rows) {
+    if (row.supported || ++count > 20) continue;
+    INFO(row.name);
+    void* const function = dlsym(handle, row.name);
+    REQUIRE(function != nullptr);
+    CHECK(reinterpret_cast<int (*)()>(function)() == 801);
+  }
+}
+
+TEST_CASE("the table has the names of the toolkit's library", "[cuda][slow]") {
+  std::FILE* const nm =
+      popen("nm -D --defined-only \"$(dirname \"$(readlink -f \"$(command -v nvcc)\")\")/../lib64/libcudart.so.13\" 2>/dev/null", "r");
+  REQUIRE(nm != nullptr);
+  std::set<std::string> theirs, ours;
+  char line[512];
+  while (std::fgets(line, sizeof line, nm) != nullptr) {
+    char kind = 0, name[400] = {};
+    if (std::sscanf(line, "%*s %c %399[^@\n]", &kind, name) == 2 && kind == 'T') theirs.insert(name);
+  }
+  pclose(nm);
+  if (theirs.empty()) {
+    WARN("skipped: no toolkit 13 with nvcc in PATH");
+    return;
+  }
+  for (const Row& row : rows) ours.insert(row.name);
+  CHECK(ours == theirs);
+}
+
+TEST_CASE("errors have the runtime's names and codes", "[cuda]") {
+  using namespace warpmat::cuda;
+  CHECK(std::string(error_name(0)) == "cudaSuccess");
+  CHECK(std::string(error_name(700)) == "cudaErrorIllegalAddress");
+  CHECK(std::string(error_text(0)) == "no error");
+  CHECK(std::string(error_text(700)) == "illegal address");
+  CHECK(std::string(error_text(214)) == "ecc uncorrectable");
+  CHECK(std::string(error_name(123456)) == "unrecognized error code");
+  CHECK(error_text(700) == error_text(700));  // programs keep the pointer
+}
+
+TEST_CASE("docs/programs.md lists the supported functions, and no others", "[cuda]") {
+  std::ifstream file(source_path("docs/programs.md"));
+  std::string page(std::istreambuf_iterator<char>(file), {});
+  page = page.substr(page.find("## What is supported"));
+  page.resize(page.find("The driver's interface"));
+  int listed = 0, supported = 0;
+  for (const Row& row : rows) {
+    const std::string name = row.name;
+    if (name.starts_with("__") || name.ends_with("_ptsz") || name.ends_with("_ptds")) continue;
+    INFO(name);
+    CHECK((page.find("`" + name.substr(4) + "`") != std::string::npos) == row.supported);
+    supported += row.supported ? 1 : 0;
+  }
+  for (std::size_t at = page.find("| Memory"), end = page.find("\n\n", at); (at = page.find('`', at)) < end; ++at) ++listed;
+  CHECK(listed == 2 * supported);
+  CHECK(page.find(std::to_string(std::size(rows)) + " functions") != std::string::npos);
+}

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+#include <warpmat/machine/check_list.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/tables/target.h>
+#include <warpmat/version.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "cuda_program.h"
+#include "tools/report/evidence_line.h"
+#include "tools/report/input_file.h"
+#include "tools/command_line/label_flags.h"
+#include "tools/report/output_file.h"
+#include "tools/report/toolkit_program.h"
+
+namespace warpmat {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CudaOptions {
+  std::string target = "sm_90a", checks = usual_checks, report;
+  int jobs = 1, processors = 0;
+  std::uint64_t schedule = 0;
+  LabelOptions labels;
+};
+
+/// What the runtime recorded of a program's launches.
+struct Record {
+  std::vector<Json> launches;
+  std::vector<Labelled> labels;  ///< of all that ran, each instruction once
+  std::string fault;             ///< the report of the first kernel that failed; empty if none did
+};
+
+/// The instructions of the launches' kernels. Each kernel is resolved once.
+class Labels {
+ public:
+  Labels(const std::filesystem::path& folder, std::vector<Labelled>& all) : folder_(folder), all_(all) {}
+
+  void add(const Json& launch) {
+    LaunchResult result;
+    result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
+    for (Labelled& each : labelled(kernel(launch), result))
+      if (seen_.insert(each.what).second) all_.push_back(std::move(each));
+  }
+
+ private:
+  const Kernel& kernel(const Json& launch) {
+    const std::string file = launch.at("module"), entry = launch.at("entry"), target = launch.at("target");
+    const auto module = modules_.try_emplace(file, read_file(folder_ / file)).first;
+    const auto found = kernels_.find({file, entry});
+    if (found != kernels_.end()) return found->second;
+    return kernels_.emplace(std::pair(file, entry), Kernel(module->second, entry, {.target = target})).first->second;
+  }
+
+  std::filesystem::path folder_;
+  std::vector<Labelled>& all_;
+  std::set<std::string> seen_;
+  std::map<std::string, Module> modules_;
+  std::map<std::pair<std::string, std::string>, Kernel> kernels_;
+};
+
+Record read_record(const std::filesystem::path& folder) {
+  Record record;
+  Labels labels(folder, record.labels);
+  std::ifstream lines(folder / "launches.jsonl");
+  for (std::string line; std::getline(lines, line);) {
+    const Json& launch = record.launches.emplace_back(Json::parse(line));
+    labels.add(launch);
+    if (record.fault.empty() && launch.contains("error")) record.fault = launch.at("error").at("text");
+  }
+  return record;
+}
+
+void write_report(const CudaOptions& options, const std::string& program, int status, const Record& record) {
+  if (options.report.empty()) return;
+  Json launches = Json::array();
+  for (Json launch : record.launches) {
+    launch.erase("module");  // a file that is gone
+    launches.push_back(std::move(launch));
+  }
+  const Json json{{"warpmat", version()},
+                  {"command", "cuda"},
+                  {"program", program},
+                  {"target", options.target},
+                  {"status", status},
+                  {"evidence", record.labels.empty() ? "" : evidence_line(options.target, record.labels)},
+                  {"launches", std::move(launches)}};
+  write_file(options.report, {json.dump(1), "\n"});
+}
+
+std::vector<std::pair<std::string, std::string>> variables_of(const CudaOptions& options, const std::filesystem::path& record) {
+  const char* const before = std::getenv("LD_LIBRARY_PATH");
+  const std::string libraries = cuda_libraries().string();
+  return {{"LD_LIBRARY_PATH", before == nullptr || *before == '\0' ? libraries : libraries + ":" + before},
+          {"WARPMAT_CUDA_TARGET", options.target},
+          {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
+          {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
+          {"WARPMAT_CUDA_CHECK", options.checks},
+          {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
+          {"WARPMAT_CUDA_REPORT", record.string()}};
+}
+
+/// Says how the bits are known, and what the program kept to itself. Returns the exit status.
+int conclude(const CudaOptions& options, const std::string& program, int status, const Record& record) {
+  if (record.launches.empty()) {
+    fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
+    return status;
+  }
+  if (!record.fault.empty() && status == 0) {
+    fmt::print(stderr, "warpmat: error: a kernel failed, and the program went on and ended with status 0: {}\n", record.fault);
+    status = 1;
+  }
+  require_labels(options.labels, options.target, record.labels);
+  print_evidence(options.labels, options.target, record.labels);
+  return status;
+}
+
+void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
+  if (words.empty()) require_option("PROGRAM");
+  if (words.front().starts_with('-')) refuse_option(words.front(), "cuda has no such option");
+  static_cast<void>(target(options.target));
+  static_cast<void>(parse_checks(options.checks));
+  if (!options.report.empty()) check_output_place(options.report);
+  const std::filesystem::path program = find_program(words.front());
+  refuse_static_runtime(program);
+  const TemporaryFolder folder;
+  const std::string name = words.front();
+  words.erase(words.begin());
+  const int status = run_program(program, words, variables_of(options, folder.path()));
+  const Record record = read_record(folder.path());
+  write_report(options, name, status, record);
+  if (const int all = conclude(options, name, status, record); all != 0) exit_with(all);
+}
+
+}  // namespace
+
+void add_cuda(Command app) {
+  const auto options = std::make_shared<CudaOptions>();
+  const Command command = app.add_subcommand("cuda", "Run a CUDA program without a GPU: cuda [OPTIONS] PROGRAM [ARGUMENTS]");
+  command.prefix_command();
+  command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
+  command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core").range(0, 1024);
+  command.add_option("--schedule", options->schedule, "The seed of another order of warps and blocks; 0: in order");
+  command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
+      .capture_default_str();
+  command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
+      .range(0, 1024);
+  command.add_option("--report", options->report, "Write each launch as JSON: kernel, grid, operations, time, warnings")
+      .type_name("FILE.json");
+  add_label_flags(command, options->labels);
+  command.footer(
+      "The program is one that nvcc compiled with -cudart shared: in the environment, NVCC_APPEND_FLAGS=\"-cudart shared\"; in CMake,\n"
+      "CMAKE_CUDA_RUNTIME_LIBRARY=Shared. Its kernels run from their PTX. The exit status is the program's, or 1 where a kernel failed\n"
+      "and the program ended with 0. docs/programs.md lists the supported functions.\n"
+      "\n"
+      "Examples:\n"
+      "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"
+      "  warpmat cuda ./saxpy 1000\n"
+      "  warpmat cuda --target sm_80 --check all --jobs 0 --report launches.json ./saxpy 1000");
+  command.callback([options, command] { run_cuda(*options, command.remaining()); });
+}
+
+}  // namespace warpmat

@@ -1,0 +1,147 @@
+#include "cuda_program.h"
+
+#include <elf.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "tools/report/split.h"
+
+namespace warpmat {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& path) {
+  return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0;
+}
+
+/// A structure of an ELF file; nothing where the file ends before.
+template <typename T>
+std::optional<T> read(std::istream& file, std::uint64_t at) {
+  T value;
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(at));
+  if (!file.read(reinterpret_cast<char*>(&value), sizeof value)) return std::nullopt;
+  return value;
+}
+
+std::string string_at(std::istream& file, std::uint64_t at) {
+  std::string text;
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(at));
+  std::getline(file, text, '\0');
+  return text;
+}
+
+/// The sections of an ELF file of 64 bits by name; none of another file.
+std::vector<std::pair<std::string, Elf64_Shdr>> sections_of(std::istream& file) {
+  std::vector<std::pair<std::string, Elf64_Shdr>> sections;
+  const auto header = read<Elf64_Ehdr>(file, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return sections;
+  const auto at = [&](unsigned i) { return read<Elf64_Shdr>(file, header->e_shoff + std::uint64_t{i} * header->e_shentsize); };
+  const auto names = at(header->e_shstrndx);
+  for (unsigned i = 0; names && i < header->e_shnum; ++i)
+    if (const auto section = at(i)) sections.emplace_back(string_at(file, names->sh_offset + section->sh_name), *section);
+  return sections;
+}
+
+const Elf64_Shdr* find(const std::vector<std::pair<std::string, Elf64_Shdr>>& sections, std::string_view name) {
+  for (const auto& section : sections)
+    if (section.first == name) return &section.second;
+  return nullptr;
+}
+
+/// Whether the program asks the loader for a library whose name begins so.
+bool needs_library(std::istream& file, const std::vector<std::pair<std::string, Elf64_Shdr>>& sections, std::string_view name) {
+  const Elf64_Shdr *dynamic = find(sections, ".dynamic"), *strings = find(sections, ".dynstr");
+  if (dynamic == nullptr || strings == nullptr) return false;
+  for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->sh_size; at += sizeof(Elf64_Dyn)) {
+    const auto entry = read<Elf64_Dyn>(file, dynamic->sh_offset + at);
+    if (!entry || entry->d_tag == DT_NULL) break;
+    if (entry->d_tag == DT_NEEDED && string_at(file, strings->sh_offset + entry->d_un.d_val).starts_with(name)) return true;
+  }
+  return false;
+}
+
+/// The environment with `variables` in it.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    bool replaced = false;
+    for (const auto& variable : variables) replaced |= variable.first == name;
+    if (!replaced) all.emplace_back(*entry);
+  }
+  for (const auto& variable : variables) all.push_back(variable.first + "=" + variable.second);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+}  // namespace
+
+fs::path cuda_libraries() {
+  std::error_code unknown;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const char* const place : {WARPMAT_CUDA_IN_BUILD, WARPMAT_CUDA_INSTALLED}) {
+    const fs::path libraries = (folder / place).lexically_normal();
+    if (fs::exists(libraries / "libcudart.so.13")) return libraries;
+  }
+  throw std::runtime_error(fmt::format("no libcudart.so.13 in {} or {}: this warpmat was built without libzstd or liblz4",
+                                       (folder / WARPMAT_CUDA_IN_BUILD).string(),
+                                       (folder / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
+}
+
+fs::path find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    if (!fs::exists(program)) throw std::runtime_error(fmt::format("there is no program {}", program));
+    if (!is_program(program)) throw std::runtime_error(fmt::format("{} is no program that can be executed", program));
+    return program;
+  }
+  const char* const path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
+    if (!folder.empty() && is_program(fs::path(folder) / program)) return fs::path(folder) / program;
+  throw std::runtime_error(
+      fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
+}
+
+void refuse_static_runtime(const fs::path& program) {
+  std::ifstream file(program, std::ios::binary);
+  const auto sections = sections_of(file);
+  if (find(sections, ".nv_fatbin") == nullptr || needs_library(file, sections, "libcudart.so")) return;
+  throw std::runtime_error(
+      fmt::format("{} has NVIDIA's runtime linked into it, which runs on NVIDIA's driver alone: build it with nvcc -cudart shared "
+                  "(NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment; CMake: CMAKE_CUDA_RUNTIME_LIBRARY=Shared)",
+                  program.string()));
+}
+
+int run_program(const fs::path& program, const std::vector<std::string>& arguments,
+                const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> words{program.string()}, environment = environment_with(variables);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  pid_t child = 0;
+  const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, pointers(words).data(), pointers(environment).data());
+  if (error != 0) throw std::runtime_error(fmt::format("cannot run {}: {}", program.string(), std::strerror(error)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", program.string(), std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace warpmat
