@@ -63,7 +63,7 @@ const std::vector<Folder> folders = {
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/report", "tools/command_line"}},
-    {"tools/lab/report", {"emulator", "gpu", "tools/report"}},
+    {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
     {"tools/lab", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/lab/report", "tools/command_line"}},
     {"bench", {"emulator", "gpu", "tools/report"}},
     {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/report"}},
