@@ -16,9 +16,9 @@
 
 #include "commands.h"
 #include "cuda_program.h"
+#include "tools/command_line/label_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/input_file.h"
-#include "tools/command_line/label_flags.h"
 #include "tools/report/output_file.h"
 #include "tools/report/toolkit_program.h"
 
