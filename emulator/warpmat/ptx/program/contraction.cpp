@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/definitions.h>
+#include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 
 namespace warpmat::code {
@@ -419,26 +420,26 @@ class Contraction {
 
   void rebuild() {
     find_copies();
-    std::vector<DraftOperation> out;
-    std::vector<int> moved;
+    Rewrite rewrite(function_);
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
-      moved.push_back(static_cast<int>(out.size()));
+      rewrite.come_to(i);
       for (const Value source : at(i).sources)
         if (const auto copy = copies_.find({i, source}); copy != copies_.end()) {
           const RegisterClass c = function_.registers[static_cast<std::size_t>(source)].register_class;
           const bool half = function_.registers[static_cast<std::size_t>(source)].bits == 16;
-          out.push_back(draft_.make(c == RegisterClass::wide ? "mov.b64" : half ? "mov.b16" : "mov.b32", {copy->second}, {source}, at(i)));
+          rewrite.out.push_back(draft_.make(c == RegisterClass::wide ? "mov.b64"
+                                            : half                   ? "mov.b16"
+                                                                     : "mov.b32",
+                                            {copy->second}, {source}, at(i)));
         }
       const auto replacement = replaced_.find(i);
       if (replacement == replaced_.end()) {
-        out.push_back(at(i));
+        rewrite.out.push_back(at(i));
       } else {
-        emit_fused(i, replacement->second, out);
+        emit_fused(i, replacement->second, rewrite.out);
       }
     }
-    moved.push_back(static_cast<int>(out.size()));
-    function_.operations = std::move(out);
-    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite.finish();
     remove_dead_products();
   }
 
@@ -447,18 +448,16 @@ class Contraction {
     std::vector<int> uses(function_.registers.size());
     for (const DraftOperation& operation : function_.operations)
       for_each_read(operation, [&](Value value) { ++uses[static_cast<std::size_t>(value)]; });
-    std::vector<int> moved;
-    std::vector<DraftOperation> kept;
-    for (DraftOperation& operation : function_.operations) {
-      moved.push_back(static_cast<int>(kept.size()));
+    Rewrite rewrite(function_);
+    for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
+      rewrite.come_to(i);
+      DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
       const auto arithmetic = classify(operation);
       const bool product = arithmetic && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
       if (product && uses[static_cast<std::size_t>(operation.results[0])] == 0) continue;
-      kept.push_back(std::move(operation));
+      rewrite.out.push_back(std::move(operation));
     }
-    moved.push_back(static_cast<int>(kept.size()));
-    function_.operations = std::move(kept);
-    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite.finish();
   }
 
   DraftFunction& function_;

@@ -179,4 +179,9 @@ Liveness::Liveness(const DraftFunction& function, const std::vector<Block>& bloc
   }
 }
 
+bool writes(const DraftOperation& operation, Value value) {
+  return std::ranges::find(operation.results, value) != operation.results.end() ||
+         std::ranges::find(operation.keeps, value) != operation.keeps.end();
+}
+
 }  // namespace warpmat::code

@@ -47,6 +47,9 @@ class Liveness {
   std::vector<std::vector<bool>> in_, out_;
 };
 
+/// Whether the operation writes `value`, with or without a guard.
+bool writes(const DraftOperation& operation, Value value);
+
 /// Calls visit(register) for each register that the operation reads, including its guard and results that a guarded write keeps.
 template <typename Visit>
 void for_each_read(const DraftOperation& operation, Visit visit) {

@@ -4,15 +4,6 @@
 
 namespace warpmat::code {
 
-namespace {
-
-bool writes(const DraftOperation& operation, Value value) {
-  return std::ranges::find(operation.results, value) != operation.results.end() ||
-         std::ranges::find(operation.keeps, value) != operation.keeps.end();
-}
-
-}  // namespace
-
 Definitions::Definitions(const DraftFunction& function)
     : function_(function), blocks_(find_blocks(function)), previous_(blocks_.size()), last_(blocks_.size()) {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {

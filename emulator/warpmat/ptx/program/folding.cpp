@@ -11,6 +11,7 @@
 
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/folding_rules.h>
+#include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
 
@@ -393,12 +394,12 @@ class Folding {
   }
 
   void rebuild() {
-    std::vector<DraftOperation> out;
-    std::vector<int> moved(function_.operations.size() + 1);
+    Rewrite rewrite(function_);
+    std::vector<DraftOperation>& out = rewrite.out;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       Known known = entry_[b].value_or(Known{});
       for (int i = blocks_[b].first; i < blocks_[b].last; ++i) {
-        moved[static_cast<std::size_t>(i)] = static_cast<int>(out.size());
+        rewrite.come_to(i);
         const DraftOperation draft = at(i);
         const bool reached = entry_[b].has_value() && executes(draft, known) != false;
         if (!reached || (!fold_result(draft, known, out) && !simplify(draft, known, out))) {
@@ -409,9 +410,7 @@ class Folding {
         step(draft, known);
       }
     }
-    moved.back() = static_cast<int>(out.size());
-    function_.operations = std::move(out);
-    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite.finish();
   }
 
   DraftFunction& function_;
@@ -432,16 +431,14 @@ class Ordering {
 
   void run(DraftFunction& function) {
     function_ = &function;
-    std::vector<DraftOperation> out;
-    std::vector<int> moved;
-    for (DraftOperation& operation : function.operations) {
-      moved.push_back(static_cast<int>(out.size()));
-      if (is_f64(operation)) order(operation, out);
-      out.push_back(std::move(operation));
+    Rewrite rewrite(function);
+    for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
+      rewrite.come_to(i);
+      DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
+      if (is_f64(operation)) order(operation, rewrite.out);
+      rewrite.out.push_back(std::move(operation));
     }
-    moved.push_back(static_cast<int>(out.size()));
-    function.operations = std::move(out);
-    for (int& label : function.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite.finish();
   }
 
  private:

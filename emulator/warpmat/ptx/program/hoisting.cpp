@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
 
@@ -58,10 +59,6 @@ class Hoisting {
     for_each_read(operation, [&](Value read) { found |= read == value; });
     return found;
   }
-  static bool writes(const DraftOperation& operation, Value value) {
-    return std::ranges::find(operation.results, value) != operation.results.end() ||
-           std::ranges::find(operation.keeps, value) != operation.keeps.end();
-  }
 
   /// Marks what moves; whether that is anything.
   bool find_moves(const Block& loop) {
@@ -113,19 +110,16 @@ class Hoisting {
   }
 
   void rebuild(const std::vector<Block>& blocks) {
-    std::vector<DraftOperation> out;
-    std::vector<int> moved(function_.operations.size() + 1);
+    Rewrite rewrite(function_);
     for (const Block& block : blocks) {
       for (int i = block.first; i < block.last; ++i)
-        if (moves(i)) out.push_back(at(i));
+        if (moves(i)) rewrite.out.push_back(at(i));
       for (int i = block.first; i < block.last; ++i) {
-        moved[static_cast<std::size_t>(i)] = static_cast<int>(out.size());
-        if (!moves(i)) out.push_back(at(i));
+        rewrite.come_to(i);
+        if (!moves(i)) rewrite.out.push_back(at(i));
       }
     }
-    moved.back() = static_cast<int>(out.size());
-    function_.operations = std::move(out);
-    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite.finish();
   }
 
   DraftFunction& function_;

@@ -6,12 +6,17 @@
 #include <string_view>
 
 #include <warpmat/ptx/program/definitions.h>
+#include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
 
 namespace {
 
 constexpr std::array negations{"neg.f32", "neg.f64", "neg.f16", "neg.f16x2", "neg.bf16"};
+
+bool is_negation(const DraftOperation& operation) {
+  return std::ranges::find(negations, operation.opcode) != negations.end();
+}
 
 class DoubleSigns {
  public:
@@ -25,8 +30,6 @@ class DoubleSigns {
 
  private:
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
-
-  static bool is_negation(const DraftOperation& operation) { return std::ranges::find(negations, operation.opcode) != negations.end(); }
 
   /// A move of one register of 16 bits or more, without a guard.
   static bool is_move(const DraftOperation& operation) {
@@ -50,10 +53,10 @@ class DoubleSigns {
       function_.registers.push_back(function_.registers[static_cast<std::size_t>(at(inner).sources[0])]);
       kept[inner] = static_cast<Value>(function_.registers.size() - 1);
     }
-    std::vector<DraftOperation> out;
-    std::vector<int> moved;
+    Rewrite rewrite(function_);
+    std::vector<DraftOperation>& out = rewrite.out;
     for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
-      moved.push_back(static_cast<int>(out.size()));
+      rewrite.come_to(i);
       if (const auto copy = kept.find(i); copy != kept.end()) out.push_back(move(copy->second, at(i).sources[0], at(i)));
       const auto inner = inner_.find(i);
       if (inner == inner_.end()) {
@@ -66,9 +69,7 @@ class DoubleSigns {
       out.back().guard = at(i).guard;
       draft_.program.folded.push_back({at(i).operation.statement, Folded::Kind::copied, 0, true});
     }
-    moved.push_back(static_cast<int>(out.size()));
-    function_.operations = std::move(out);
-    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite.finish();
   }
 
   DraftOperation move(Value to, Value from, const DraftOperation& like) {
@@ -85,8 +86,7 @@ class DoubleSigns {
 }  // namespace
 
 void remove_double_signs(DraftFunction& function, ProgramDraft& draft) {
-  const auto negates = [](const DraftOperation& o) { return std::ranges::find(negations, o.opcode) != negations.end(); };
-  if (std::ranges::count_if(function.operations, negates) > 1) DoubleSigns(function, draft).run();
+  if (std::ranges::count_if(function.operations, is_negation) > 1) DoubleSigns(function, draft).run();
 }
 
 }  // namespace warpmat::code

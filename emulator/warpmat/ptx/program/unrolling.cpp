@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/definitions.h>
+#include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
 
@@ -41,7 +42,8 @@ struct Loop {
 
 class Unrolling {
  public:
-  Unrolling(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), definitions_(function) {}
+  Unrolling(DraftFunction& function, ProgramDraft& draft)
+      : function_(function), draft_(draft), definitions_(function), rewrite_(function) {}
 
   void run() {
     const std::vector<Block> blocks = find_blocks(function_);
@@ -219,40 +221,38 @@ class Unrolling {
   // ---- The copies -------------------------------------------------------------------------------------------------------------------
 
   void rebuild() {
-    std::vector<int> moved(function_.operations.size() + 1);
     auto loop = loops_.begin();
     for (int i = 0; i <= static_cast<int>(function_.operations.size()); ++i) {
       while (loop != loops_.end() && i == loop->first) {
-        const int begin = static_cast<int>(out_.size());
+        for (int inside = loop->first; inside <= loop->branch; ++inside) rewrite_.come_to(inside);
         if (loop->rounds)
           copy_rounds(*loop, *loop->rounds);
         else
           copy_groups(*loop);
-        for (; i <= loop->branch; ++i) moved[static_cast<std::size_t>(i)] = begin;
+        i = loop->branch + 1;
         ++loop;
       }
-      moved[static_cast<std::size_t>(i)] = static_cast<int>(out_.size());
-      if (i < static_cast<int>(function_.operations.size())) out_.push_back(at(i));
+      rewrite_.come_to(i);
+      if (i < static_cast<int>(function_.operations.size())) rewrite_.out.push_back(at(i));
     }
-    for (int& label : function_.labels) label = moved[static_cast<std::size_t>(label)];
+    rewrite_.finish();
     for (const auto& [label, place] : new_labels_) function_.labels[static_cast<std::size_t>(label)] = place;
-    function_.operations = std::move(out_);
   }
 
   int new_label() {
     function_.labels.push_back(0);
     return static_cast<int>(function_.labels.size()) - 1;
   }
-  void place(int label) { new_labels_.emplace_back(label, static_cast<int>(out_.size())); }
+  void place(int label) { new_labels_.emplace_back(label, rewrite_.end()); }
 
   void copy_rounds(const Loop& loop, std::uint64_t rounds) {
     for (std::uint64_t round = 0; round < rounds; ++round)
-      for (int i = loop.first; i < loop.branch; ++i) out_.push_back(at(i));
+      for (int i = loop.first; i < loop.branch; ++i) rewrite_.out.push_back(at(i));
   }
 
   /// Branches to `label` where more rounds than `number` are left, or, `inverted`, where they are not.
   void add_test(std::uint32_t number, int label, const DraftOperation& like, bool inverted) {
-    out_.push_back(draft_.make("setp.gt.s32", {test_}, {left_, constant(number)}, like));
+    rewrite_.out.push_back(draft_.make("setp.gt.s32", {test_}, {left_, constant(number)}, like));
     add_branch(label, like, inverted);
   }
 
@@ -261,7 +261,7 @@ class Unrolling {
     branch.label = label;
     branch.guard = test_;
     branch.operation.guard_inverted = inverted;
-    out_.push_back(std::move(branch));
+    rewrite_.out.push_back(std::move(branch));
   }
 
   Value constant(std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); }
@@ -279,18 +279,18 @@ class Unrolling {
     function_.unrolled.push_back(fours);
     function_.unrolled.push_back(single_rounds);
     if (loop.comparison != "ne") {
-      out_.push_back(draft_.make(fmt::format("setp.{}.{}", loop.comparison, loop.type), {test_}, {loop.counter, loop.bound}, like));
+      rewrite_.out.push_back(draft_.make(fmt::format("setp.{}.{}", loop.comparison, loop.type), {test_}, {loop.counter, loop.bound}, like));
       add_branch(single_rounds, like, true);
     }
     const Value from = loop.counts_down ? loop.counter : loop.bound, to = loop.counts_down ? loop.bound : loop.counter;
-    out_.push_back(draft_.make("sub.u32", {left_}, {from, to}, like));
+    rewrite_.out.push_back(draft_.make("sub.u32", {left_}, {from, to}, like));
     // On each path there is a copy: what the rounds overwrite is not needed behind them.
     add_test(0, single_rounds, like, true);
     add_test(3, fours, like, false);
     add_test(1, twos, like, false);
-    out_.push_back(like);
-    out_.back().label = single_rounds;
-    out_.back().operation.guarded = false;
+    rewrite_.out.push_back(like);
+    rewrite_.out.back().label = single_rounds;
+    rewrite_.out.back().operation.guarded = false;
     place(fours);
     copy_group(loop, 4, like);
     add_test(3, fours, like, false);
@@ -301,21 +301,21 @@ class Unrolling {
     add_test(0, end, like, true);
     place(single_rounds);
     copy_rounds(loop, 1);
-    out_.push_back(like);
-    out_.back().label = single_rounds;
+    rewrite_.out.push_back(like);
+    rewrite_.out.back().label = single_rounds;
     place(end);
   }
 
   void copy_group(const Loop& loop, std::uint32_t rounds, const DraftOperation& like) {
     copy_rounds(loop, rounds);
-    out_.push_back(draft_.make("sub.u32", {left_}, {left_, constant(rounds)}, like));
+    rewrite_.out.push_back(draft_.make("sub.u32", {left_}, {left_, constant(rounds)}, like));
   }
 
   DraftFunction& function_;
   ProgramDraft& draft_;
   Definitions definitions_;
   std::vector<Loop> loops_;
-  std::vector<DraftOperation> out_;
+  Rewrite rewrite_;
   std::vector<std::pair<int, int>> new_labels_;
   Value left_ = 0, test_ = 0;  ///< how many rounds are left, and whether that is enough for a group
 };

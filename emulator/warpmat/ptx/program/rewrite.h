@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <warpmat/ptx/program/draft.h>
+
+namespace warpmat::code {
+
+/// A function's operations written anew, in `out`. Labels keep leading to what stands in place of the operations that they preceded.
+class Rewrite {
+ public:
+  explicit Rewrite(DraftFunction& function) : function_(function), places_(function.operations.size() + 1) {}
+
+  /// What is added to `out` from here on stands in place of operation `i`.
+  void come_to(int i) { places_[static_cast<std::size_t>(i)] = end(); }
+
+  /// The place in `out` of what is added next.
+  int end() const { return static_cast<int>(out.size()); }
+
+  /// Gives the function the operations of `out`. come_to() was called for each of those that it had.
+  void finish() {
+    places_.back() = end();
+    function_.operations = std::move(out);
+    for (int& label : function_.labels) label = places_[static_cast<std::size_t>(label)];
+  }
+
+  std::vector<DraftOperation> out;
+
+ private:
+  DraftFunction& function_;
+  std::vector<int> places_;  ///< by operation, and behind the last
+};
+
+}  // namespace warpmat::code
