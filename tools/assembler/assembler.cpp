@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tools/report/input_file.h"
+#include "tools/report/process.h"
 #include "tools/report/toolkit_program.h"
 
 namespace warpmat {
@@ -27,7 +28,7 @@ std::optional<fs::path> find_ptxas() {
 std::string version_of(const fs::path& ptxas) {
   const TemporaryFolder folder;
   const fs::path output = folder / "version";
-  const int status = run_program({ptxas.string(), "--version"}, output);
+  const int status = run_program({ptxas.string(), "--version"}, {ProcessOutput::Kind::to_file, output});
   const std::string text = read_file(output);
   constexpr std::string_view before = "release ";
   const std::size_t at = text.find(before);
@@ -44,8 +45,8 @@ std::string assemble(const fs::path& ptxas, std::string_view text, std::string_v
   file << text;
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}", source.string()));
-  const int status =
-      run_program({ptxas.string(), fmt::format("-arch={}", target), "-lineinfo", source.string(), "-o", object.string()}, output);
+  const int status = run_program({ptxas.string(), fmt::format("-arch={}", target), "-lineinfo", source.string(), "-o", object.string()},
+                                 {ProcessOutput::Kind::to_file, output});
   if (status != 0) throw std::runtime_error(fmt::format("ptxas does not assemble the module: {}", first_line(read_file(output))));
   return read_file(object);
 }

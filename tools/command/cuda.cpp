@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/machine/check_list.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/tables/target.h>
@@ -20,7 +20,7 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/input_file.h"
 #include "tools/report/output_file.h"
-#include "tools/report/toolkit_program.h"
+#include "tools/report/process.h"
 
 namespace warpmat {
 namespace {
@@ -98,7 +98,7 @@ void write_report(const CudaOptions& options, const std::string& program, int st
   write_file(options.report, {json.dump(1), "\n"});
 }
 
-std::vector<std::pair<std::string, std::string>> variables_of(const CudaOptions& options, const std::filesystem::path& record) {
+Variables variables_of(const CudaOptions& options, const std::filesystem::path& record) {
   const char* const before = std::getenv("LD_LIBRARY_PATH");
   const std::string libraries = cuda_libraries().string();
   return {{"LD_LIBRARY_PATH", before == nullptr || *before == '\0' ? libraries : libraries + ":" + before},
@@ -135,8 +135,8 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   refuse_static_runtime(program);
   const TemporaryFolder folder;
   const std::string name = words.front();
-  words.erase(words.begin());
-  const int status = run_program(program, words, variables_of(options, folder.path()));
+  words.front() = program.string();
+  const int status = run_program(words, {}, variables_of(options, folder.path()));
   const Record record = read_record(folder.path());
   write_report(options, name, status, record);
   if (const int all = conclude(options, name, status, record); all != 0) exit_with(all);

@@ -1,12 +1,7 @@
 #include "cuda_program.h"
 
 #include <elf.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -15,16 +10,12 @@
 
 #include <fmt/core.h>
 
-#include "tools/report/split.h"
+#include "tools/report/process.h"
 
 namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_program(const fs::path& path) {
-  return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0;
-}
 
 /// A structure of an ELF file; nothing where the file ends before.
 template <typename T>
@@ -74,26 +65,6 @@ bool needs_library(std::istream& file, const std::vector<std::pair<std::string, 
   return false;
 }
 
-/// The environment with `variables` in it.
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
-    bool replaced = false;
-    for (const auto& variable : variables) replaced |= variable.first == name;
-    if (!replaced) all.emplace_back(*entry);
-  }
-  for (const auto& variable : variables) all.push_back(variable.first + "=" + variable.second);
-  return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 }  // namespace
 
 fs::path cuda_libraries() {
@@ -114,9 +85,7 @@ fs::path find_program(const std::string& program) {
     if (!is_program(program)) throw std::runtime_error(fmt::format("{} is no program that can be executed", program));
     return program;
   }
-  const char* const path = std::getenv("PATH");
-  for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
-    if (!folder.empty() && is_program(fs::path(folder) / program)) return fs::path(folder) / program;
+  if (const auto found = find_in_path(program)) return *found;
   throw std::runtime_error(
       fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
 }
@@ -129,19 +98,6 @@ void refuse_static_runtime(const fs::path& program) {
       fmt::format("{} has NVIDIA's runtime linked into it, which runs on NVIDIA's driver alone: build it with nvcc -cudart shared "
                   "(NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment; CMake: CMAKE_CUDA_RUNTIME_LIBRARY=Shared)",
                   program.string()));
-}
-
-int run_program(const fs::path& program, const std::vector<std::string>& arguments,
-                const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> words{program.string()}, environment = environment_with(variables);
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  pid_t child = 0;
-  const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, pointers(words).data(), pointers(environment).data());
-  if (error != 0) throw std::runtime_error(fmt::format("cannot run {}: {}", program.string(), std::strerror(error)));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", program.string(), std::strerror(errno)));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace warpmat

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/report/input_file.h"
+#include "tools/report/process.h"
 #include "tools/report/shell_word.h"
 #include "tools/report/toolkit_program.h"
 
@@ -32,7 +33,7 @@ std::string compile_cuda(const fs::path& nvcc, const fs::path& source, std::stri
   for (const std::string& argument : arguments) line += ' ' + shell_word(argument);
   fmt::print(stderr, "warpmat:{}\n", line);
   std::fflush(stderr);
-  if (const int status = run_program(arguments); status != 0)
+  if (const int status = run_program(arguments, {ProcessOutput::Kind::to_error}); status != 0)
     throw std::runtime_error(fmt::format("{}: nvcc ended with status {}, its messages are above", source.string(), status));
   return read_file(ptx);
 }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace warpmat {
+
+// Programs as processes, without a shell.
+
+/// A folder of its own in the system's place for temporary files, removed with what it holds. Throws std::runtime_error.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Whether `path` is a file that may be executed.
+bool is_program(const std::filesystem::path& path);
+
+/// The program `name` in PATH.
+std::optional<std::filesystem::path> find_in_path(std::string_view name);
+
+/// Variables of an environment: name and value.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// Where the standard output of a program goes.
+struct ProcessOutput {
+  enum class Kind { inherited, to_error, to_file };
+  Kind kind = Kind::inherited;
+  std::filesystem::path file{};  ///< of to_file, which has standard error too
+};
+
+/// Runs `words`, the first of which is the program's file, with `variables` added to the environment, and waits. Returns its exit status,
+/// or 128 and the signal's number where one ended it. Throws std::runtime_error where it cannot start.
+int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables = {});
+
+}  // namespace warpmat
