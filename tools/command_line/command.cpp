@@ -50,10 +50,6 @@ CommandOption CommandOption::capture_default_str() const {
   option_->capture_default_str();
   return *this;
 }
-CommandOption CommandOption::description(const std::string& text) const {
-  option_->description(text);
-  return *this;
-}
 std::size_t CommandOption::count() const {
   return option_->count();
 }

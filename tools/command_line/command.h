@@ -39,7 +39,6 @@ class CommandOption {
   CommandOption size_of_bytes() const;
   /// The help shows the value that the variable has now.
   CommandOption capture_default_str() const;
-  CommandOption description(const std::string& text) const;
 
   std::size_t count() const;  ///< how often it was given
 
