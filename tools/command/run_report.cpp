@@ -43,12 +43,7 @@ Json options_json(const CLI::App& command) {
 }  // namespace
 
 void OpcodeCounts::operation(const machine::Event& event) {
-  ++counts_[std::string(event.program.statements[event.operation.statement]->opcode)];
-  if (next_ != nullptr) next_->operation(event);
-}
-
-void OpcodeCounts::access(const machine::AccessEvent& event) {
-  if (next_ != nullptr) next_->access(event);
+  ++counts_[std::string(event.opcode())];
 }
 
 void add_report_option(CLI::App& command, std::string& path) {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/observer.h>
+
+namespace warpmat::machine {
+
+/// The observers of a cluster, in the order in which they are told.
+class Observers {
+ public:
+  Observers(const LaunchState& launch, std::uint64_t cluster);
+
+  /// Whether one of them asks for any of these events.
+  bool want(EventKinds events) const {
+    for (const Observer* const observer : all_)
+      if (observer->wants(events)) [[unlikely]]
+        return true;
+    return false;
+  }
+
+  /// Calls `call` of those that ask for any of these events.
+  template <typename Call, typename... Arguments>
+  void tell(EventKinds events, Call call, const Arguments&... arguments) const {
+    for (Observer* const observer : all_)
+      if (observer->wants(events)) (observer->*call)(arguments...);
+  }
+
+  /// Calls `call` of all.
+  template <typename Call, typename... Arguments>
+  void tell_all(Call call, const Arguments&... arguments) const {
+    for (Observer* const observer : all_) (observer->*call)(arguments...);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Observer>> own_;
+  std::vector<Observer*> all_;
+};
+
+}  // namespace warpmat::machine
