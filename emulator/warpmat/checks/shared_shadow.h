@@ -17,7 +17,7 @@ class SharedShadow {
  public:
   static constexpr int lane_count = 32;
   /// Host pointers to each lane's bytes. Lanes whose pointer is outside shared memory are ignored.
-  using Places = std::span<std::uint8_t* const>;
+  using Places = std::span<const std::uint8_t* const>;
 
   /// `memory` is the shared memory of `bytes` bytes; no byte is initialised.
   SharedShadow(const std::uint8_t* memory, std::size_t bytes);

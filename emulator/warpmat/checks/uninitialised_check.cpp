@@ -311,10 +311,10 @@ void SharedMemoryCheck::store_uninitialised_rows(const machine::AccessEvent& eve
 /// Checks the chunks of an operand in shared memory; calls undefined(i) for those with uninitialised bytes.
 void SharedMemoryCheck::check_chunks(const Event& event, const std::vector<std::uint32_t>& chunks,
                                      const std::function<void(std::size_t)>& undefined) {
-  std::uint8_t* const memory = const_cast<std::uint8_t*>(event.state().block().shared().data());
+  const std::uint8_t* const memory = event.state().block().shared().data();
   for (std::size_t first = 0; first < chunks.size(); first += warp_size) {
     const std::size_t count = std::min<std::size_t>(chunks.size() - first, warp_size);
-    std::array<std::uint8_t*, warp_size> places{};
+    std::array<const std::uint8_t*, warp_size> places{};
     for (std::size_t i = 0; i < count; ++i) places[i] = memory + (chunks[first + i] - setup_.program.shared_base);
     const LaneMask mask = count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1;
     for (LaneMask rest = check_bytes(event, places, chunk_bytes, mask, Use::load); rest != 0; rest &= rest - 1) {

@@ -155,7 +155,6 @@ void BulkCopies::tell_completed(const BulkTransfer& transfer) {
   if (cluster_.observers().want(EventKinds::copies)) {
     BulkEvent event = transfer.event();
     event.written = written_;
-    if (transfer.barrier) event.barrier_place = cluster_.block(transfer.barrier->rank).shared().data() + transfer.barrier->offset;
     cluster_.observers().tell(EventKinds::copies, &Observer::bulk_completes, event);
   }
   written_.clear();

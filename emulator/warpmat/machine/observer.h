@@ -34,8 +34,8 @@ struct PendingProduct;
 // the cluster, never by two at once; observers of other clusters run meanwhile on other threads. Those of LaunchOptions::observers receive
 // the events of all clusters, and the launch then uses one thread, the caller's.
 //
-// Reading. An event and what it refers to are valid during the call. An observer may read them, the global memory of the launch, and what
-// it keeps itself. It changes nothing of the launch.
+// Reading. An event and what it refers to are valid during the call. An observer may read them, and the global memory of the launch, to
+// which threads of other clusters may write meanwhile. It changes nothing of the launch.
 //
 // Ending a launch. An observer may throw. The launch ends as with a trap: launch() throws what the observer of the lowest such cluster
 // threw, without effects of that event that the table has as `later`. Event::trap() throws a KernelTrap with the event's place.
@@ -130,12 +130,12 @@ struct BlockEvent {
 
 /// An access of a warp to memory. A cp.async causes two: it writes shared and reads global memory.
 struct AccessEvent {
-  Event event;                               ///< its lanes are those that access this space
-  code::Space space;                         ///< never generic
-  bool reads, writes;                        ///< both: atom, red
-  std::uint32_t bytes;                       ///< of each lane
-  std::span<const std::uint64_t> addresses;  ///< by lane, in the space: shared addresses are offsets, global ones are generic addresses
-  std::span<std::uint8_t* const> places;     ///< by lane: the bytes, to read
+  Event event;                                  ///< its lanes are those that access this space
+  code::Space space;                            ///< never generic
+  bool reads, writes;                           ///< both: atom, red
+  std::uint32_t bytes;                          ///< of each lane
+  std::span<const std::uint64_t> addresses;     ///< by lane, in the space: shared addresses are offsets, global ones are generic addresses
+  std::span<const std::uint8_t* const> places;  ///< by lane: the bytes, to read
   bool asynchronous = false;
   int first_register = 0;  ///< wmma: the first of the statement's results or values that the bytes belong to; else 0
 };
@@ -174,8 +174,8 @@ struct RemoteAccess {
 struct CopiesEvent {
   int rank, warp;
   LaneMask lanes;
-  std::uint32_t bytes;                    ///< of each lane
-  std::span<std::uint8_t* const> places;  ///< by lane, in shared memory
+  std::uint32_t bytes;                          ///< of each lane
+  std::span<const std::uint8_t* const> places;  ///< by lane, in shared memory
 };
 
 /// A bulk copy, st.async or red.async.
@@ -187,9 +187,8 @@ struct BulkEvent {
   bool reduces;  ///< what it writes; such copies may overlap
   bool from_registers;
   bool tensor;
-  std::optional<SharedRange> barrier{};         ///< the mbarrier that counts it
-  std::span<const SharedRange> written{};       ///< bulk_completes: the bytes, where a tensor's box is not contiguous
-  const std::uint8_t* barrier_place = nullptr;  ///< bulk_completes
+  std::optional<SharedRange> barrier{};    ///< the mbarrier that counts it
+  std::span<const SharedRange> written{};  ///< bulk_completes: the bytes, where a tensor's box is not contiguous
 };
 
 /// A wgmma.mma_async of one warp.
@@ -202,9 +201,9 @@ struct Synchronisation {
   enum class Kind : std::uint8_t { ordered_load, ordered_store, mbarrier, fence, proxy_fence };  ///< atomics: ordered_store
   Kind kind;
   int rank, warp;
-  LaneMask acquired = 0, released = 0;     ///< lanes whose words order them after, or before, other warps' accesses to the same words
-  std::span<std::uint8_t* const> words{};  ///< by lane; those of other lanes are undefined
-  bool waited = false;                     ///< mbarrier: a wait that succeeded in all lanes
+  LaneMask acquired = 0, released = 0;           ///< lanes whose words order them after, or before, other warps' accesses to the same words
+  std::span<const std::uint8_t* const> words{};  ///< by lane; those of other lanes are undefined
+  bool waited = false;                           ///< mbarrier: a wait that succeeded in all lanes
 };
 
 struct BarrierEvent {
