@@ -10,7 +10,7 @@ namespace warpmat::checks {
 /// Shuffles that read a lane outside of their group: a trap with Checks::lanes, else an entry of Reports::absent_lanes.
 class LanesCheck : public machine::Observer {
  public:
-  LanesCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::exchanges), setup_(setup), cluster_(cluster) {}
+  LanesCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::absent_lanes), setup_(setup), cluster_(cluster) {}
 
   void exchange(const machine::ExchangeEvent& event) override;
 

@@ -1,5 +1,6 @@
 #include <warpmat/checks/shared_memory_check.h>
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/core.h>
@@ -17,11 +18,27 @@ using machine::Synchronisation;
 
 namespace {
 
-constexpr EventKinds of_bytes = EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation;
+constexpr EventKinds always = EventKinds::copies | EventKinds::products | EventKinds::synchronisation;
 
 }  // namespace
 
-SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(of_bytes), setup_(setup) {}
+SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(always | EventKinds::shared_accesses), setup_(setup) {
+  has_copies_ = std::ranges::find(setup.program.operations, catalogue::Semantics::cp_async, &code::Operation::semantics) !=
+                setup.program.operations.end();
+}
+
+/// While a register holds an uninitialised value, its way through all operations is followed. Once all bytes are initialised, and no access
+/// can reach across variables, accesses are of no interest.
+void SharedMemoryCheck::choose_events() {
+  const bool bytes = has_copies_ || std::ranges::any_of(blocks_, [](const BlockState& state) {
+                       return !state.shadow.complete() || state.shadow.has_starts();
+                     });
+  EventKinds events = always;
+  if (bytes) events = events | EventKinds::shared_accesses;
+  if (following_ != 0)
+    events = events | EventKinds::shared_accesses | EventKinds::accesses | EventKinds::operations | EventKinds::exchanges;
+  want(events);
+}
 
 void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{SharedShadow(event.shared.data(), event.shared.size()),
@@ -30,14 +47,13 @@ void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
     state.shadow.add_start(variable.address - setup_.program.shared_base);
 }
 
-/// While a register holds an uninitialised value, its way through all operations is followed.
 void SharedMemoryCheck::set(const Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin) {
   UninitialisedValues& all = values(event);
   const bool before = all.any();
   all.set(place, mask, uninitialised, origin);
   if (before == all.any()) return;
   following_ += before ? -1 : 1;
-  want(following_ == 0 ? of_bytes : of_bytes | EventKinds::operations | EventKinds::accesses | EventKinds::exchanges);
+  choose_events();
 }
 
 std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow::Places places, int lane) {
@@ -51,6 +67,7 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
     undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use);
   }
   follow_access(event, undefined);
+  if (event.writes && !has_copies_ && following_ == 0 && shadow(event.event).complete()) choose_events();
 }
 
 /// Checks an access of the lanes of `mask` to shared memory. Returns the lanes that read uninitialised bytes, if these are checked.

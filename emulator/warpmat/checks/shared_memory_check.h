@@ -7,6 +7,8 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/shared_shadow.h>
 #include <warpmat/checks/uninitialised_values.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::checks {
@@ -16,7 +18,7 @@ namespace warpmat::checks {
 /// Reports accesses that reach across two variables, and accesses to bytes that a cp.async still writes or that only its own warp may read.
 /// Programs may move uninitialised values and compute with them, as compilers do with unused halves of vectors. They are an error if they
 /// affect control flow, a guard, an address, or a store to global memory. Operations are followed only while a register of the cluster
-/// holds such a value.
+/// holds such a value, and accesses only as long as bytes are uninitialised or may become so.
 class SharedMemoryCheck : public machine::Observer {
  public:
   explicit SharedMemoryCheck(const Setup& setup);
@@ -51,9 +53,12 @@ class SharedMemoryCheck : public machine::Observer {
   using Origin = UninitialisedValues::Origin;
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
-  SharedShadow& shadow(const machine::Event& event) { return block(event.rank()).shadow; }
-  UninitialisedValues& values(const machine::Event& event) { return block(event.rank()).values[static_cast<std::size_t>(event.warp())]; }
+  SharedShadow& shadow(const machine::Event& event) { return block(event.state().block().rank()).shadow; }
+  UninitialisedValues& values(const machine::Event& event) {
+    return block(event.state().block().rank()).values[static_cast<std::size_t>(event.state().index())];
+  }
   void publish(int rank, std::uint64_t warps);
+  void choose_events();
 
   // Bytes
   LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
@@ -84,6 +89,7 @@ class SharedMemoryCheck : public machine::Observer {
 
   const Setup& setup_;
   std::vector<BlockState> blocks_;  ///< by rank
+  bool has_copies_ = false;         ///< the program has cp.async, which makes bytes uninitialised again
   int following_ = 0;               ///< warps of the cluster in which a register holds an uninitialised value
 };
 

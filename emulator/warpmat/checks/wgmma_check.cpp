@@ -54,7 +54,8 @@ void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
 }
 
 WgmmaCheck::WarpRegisters& WgmmaCheck::registers(const Event& event) {
-  return warps_[static_cast<std::size_t>(event.rank())][static_cast<std::size_t>(event.warp())];
+  const machine::WarpState& warp = event.state();
+  return warps_[static_cast<std::size_t>(warp.block().rank())][static_cast<std::size_t>(warp.index())];
 }
 
 /// Traps if the operation accesses pending accumulators, or writes registers of A that may still be read. Records its writes for the next

@@ -45,6 +45,7 @@ std::size_t Cluster::warps() const {
 
 Cluster::Status Cluster::run(bool has_reservation) {
   progress_before_ = progress_;
+  observers_.refresh();
   for (const auto& block : blocks_) block->begin_reservation(has_reservation);
   std::size_t waiting = 0;  // consecutive blocks that could not continue
   std::uint64_t seen = progress_;

@@ -36,7 +36,7 @@ class Cluster {
   int size() const { return static_cast<int>(blocks_.size()); }
   Block& block(int rank) { return *blocks_[static_cast<std::size_t>(rank)]; }
   BulkCopies& copies() { return copies_; }
-  const Observers& observers() const { return observers_; }
+  Observers& observers() { return observers_; }
   std::uint64_t operations() const;
   std::string take_printed();
   std::size_t warps() const;

@@ -43,8 +43,8 @@ struct PendingProduct;
 // Waiting. A statement at which lanes wait is announced once by each warp split that reaches it. Statements that a launch executes again
 // only because another block has its turn are announced once: the operation() calls are LaunchResult::operations in number.
 //
-// Cost. An observer asks for kinds of events, and may ask for others at any time; the machine looks before each event. Operations and
-// accesses for which nobody asks take the paths that are fastest.
+// Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which nobody asks costs one test.
+// Operations and accesses for which nobody asks take the paths that are fastest.
 //
 //   call               for                     when                                                           its effect
 //   block_begins       all                     a block has its memory, no warp has run                        later
@@ -52,7 +52,8 @@ struct PendingProduct;
 //   operation          operations              a split reaches a statement, its guard is known                later
 //   performs           operations              matrix, wmma, wgmma: all lanes are there                       later
 //   calls, returns     operations              registers are about to move between functions                  later
-//   exchange           exchanges               shfl, vote, match, redux of a group of lanes                   later
+//   exchange           exchanges, or           shfl, vote, match, redux of a group of lanes                   later
+//                      absent_lanes            shuffles of these that read a lane outside of the group        later
 //   access             accesses, or            ld, st, atom, red, wmma.load, wmma.store, cp.async: the        later
 //                      shared_accesses for     addresses are valid
 //                      those of shared memory  ldmatrix, stmatrix: the instruction has checked its addresses  over
@@ -81,7 +82,8 @@ enum class EventKinds : std::uint32_t {
   copies = 16,
   products = 32,
   synchronisation = 64,
-  all = 127,
+  absent_lanes = 128,
+  all = 255,
 };
 constexpr EventKinds operator|(EventKinds a, EventKinds b) {
   return static_cast<EventKinds>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -222,6 +224,7 @@ class WARPMAT_API Observer {
   explicit Observer(EventKinds events = EventKinds::all) : wanted_(events) {}
   virtual ~Observer() = default;
 
+  EventKinds wanted() const { return wanted_; }
   bool wants(EventKinds events) const { return (wanted_ & events) != EventKinds::none; }
 
   virtual void block_begins(const BlockEvent&) {}
@@ -248,9 +251,8 @@ class WARPMAT_API Observer {
   virtual void barrier_leaves(const BarrierEvent&) {}
 
  protected:
-  /// Asks for these events from now on, and for no others.
+  /// Asks for these events from now on, and for no others. To be called where the observer is made, and in its calls.
   void want(EventKinds events) { wanted_ = events; }
-  EventKinds wanted() const { return wanted_; }
 
  private:
   EventKinds wanted_;

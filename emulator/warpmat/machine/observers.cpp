@@ -10,6 +10,12 @@ Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
     if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
   for (const auto& observer : own_) all_.push_back(observer.get());
   all_.insert(all_.end(), launch.options.observers.begin(), launch.options.observers.end());
+  refresh();
+}
+
+void Observers::refresh() {
+  wanted_ = EventKinds::none;
+  for (const Observer* const observer : all_) wanted_ = wanted_ | observer->wanted();
 }
 
 }  // namespace warpmat::machine

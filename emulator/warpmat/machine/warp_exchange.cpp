@@ -208,9 +208,9 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
     if (good && (together & lane_bit(j)) == 0) of_nothing |= lane_bit(lane);
   }
   of_absent &= mask;
-  if (observers_.want(EventKinds::exchanges))
-    observers_.tell(EventKinds::exchanges, &Observer::exchange,
-                    ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});
+  const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
+  if (observers_.want(kinds))
+    observers_.tell(kinds, &Observer::exchange, ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     const bool nothing = (of_nothing & lane_bit(lane)) != 0;

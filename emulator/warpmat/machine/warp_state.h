@@ -318,7 +318,7 @@ class WarpState {
 
   Block& block_;
   const LaunchState& launch_;
-  const Observers& observers_;
+  Observers& observers_;
   const code::Program& program_;
   int index_;
   LaneMask existing_, live_;
