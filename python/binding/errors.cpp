@@ -31,7 +31,7 @@ void raise_trap(const Trap& trap) {
 
 const char* kind_name(KernelTrap::Kind kind) {
   static constexpr const char* names[] = {"misuse",    "undefined", "misaligned", "out_of_range", "unwritten",
-                                          "unordered", "deadlock",  "limit",      "stopped"};
+                                          "unordered", "deadlock",  "limit",      "stopped",      "mispaired"};
   return names[static_cast<std::size_t>(kind)];
 }
 

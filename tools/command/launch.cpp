@@ -81,6 +81,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (!options.report.empty()) check_output_place(options.report);
   BankReport report;
   LaunchOptions launch_options = options.launch;
+  if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
   launch_options.checks = parse_checks(without_banks(options.checks));
   OpcodeCounts counts;
   if (counts_banks(options.checks)) launch_options.observers.push_back(&report);
@@ -107,6 +108,9 @@ void add_launch(Command app) {
   command.add_option("--init", options->init, "Write a launch.json for the kernel, with its parameters to be filled in, and do not run it")
       .type_name("FILE.json");
   command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
+  command.add_option("--gemm", options->launch.gemm,
+                     "C=A*B^T:128x128x64: what the kernel computes. Each product of a matrix instruction is held against it, and the first "
+                     "wrong one is reported with the lines of both sides; no expected values are needed. ^T: columns are contiguous");
   command.add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
   command
       .add_option(

@@ -60,6 +60,7 @@ struct LaunchDescription {
   std::string assembler;      ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
+  std::string gemm{};  ///< LaunchOptions::gemm
 };
 
 /// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error naming the file, the place in it and what would be

@@ -233,13 +233,14 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   const JsonFile file(path);
   const ParsedJson& json = file.json();
   const Where where{&file, ""};
-  where.check_keys(json, {"ptx", "kernel", "assembler", "grid", "block", "cluster", "dynamic_shared", "buffers", "params"});
+  where.check_keys(json, {"ptx", "kernel", "assembler", "grid", "block", "cluster", "dynamic_shared", "buffers", "params", "gemm"});
   const std::filesystem::path folder = path.parent_path();
   LaunchDescription launch;
   const std::string ptx = text(json, "ptx", where);
   if (ptx.empty()) where.fail("\"ptx\" must name the file of the kernel");
   launch.ptx = folder / ptx;
   launch.kernel = text(json, "kernel", where);
+  launch.gemm = text(json, "gemm", where);
   launch.assembler = text(json, "assembler", where);
   if (!launch.assembler.empty() && launch.assembler != "ptxas" && launch.assembler != "rule")
     where.fail(fmt::format("\"assembler\" is \"{}\"; it may be \"ptxas\" or \"rule\"", launch.assembler));

@@ -45,6 +45,7 @@ warpmat_status status_of(KernelTrap::Kind kind) {
     case KernelTrap::Kind::deadlock: return WARPMAT_DEADLOCK;
     case KernelTrap::Kind::limit: return WARPMAT_LIMIT;
     case KernelTrap::Kind::stopped: return WARPMAT_STOPPED;
+    case KernelTrap::Kind::mispaired: return WARPMAT_INTERNAL;  // the C interface has no LaunchOptions::gemm
   }
   return WARPMAT_INTERNAL;
 }

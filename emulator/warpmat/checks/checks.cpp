@@ -4,6 +4,7 @@
 
 #include <warpmat/checks/bulk_check.h>
 #include <warpmat/checks/lanes_check.h>
+#include <warpmat/checks/pairing.h>
 #include <warpmat/checks/race_check.h>
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/checks/wgmma_check.h>
@@ -22,6 +23,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
   if (!program.products.empty()) all.push_back(std::make_unique<WgmmaCheck>(setup));
   if (!program.exchanges.empty()) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
+  if (setup.gemm) all.push_back(std::make_unique<Pairing>(setup, *setup.gemm));
   return all;
 }
 

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include <warpmat/checks/gemm.h>
 #include <warpmat/checks/warnings.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/observer.h>
@@ -18,6 +20,7 @@ namespace warpmat::checks {
 //     race_check            two warps access a byte, and nothing orders them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     lanes_check           shuffles that read lanes which take no part
+//     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
 //
 // bank_conflicts.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
 
@@ -34,6 +37,7 @@ struct Setup {
   std::uint32_t shared_bytes;  ///< of a block: static and dynamic
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
+  std::optional<Gemm> gemm = std::nullopt;
 };
 
 /// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.

@@ -98,7 +98,8 @@ Error code_of(const KernelTrap& trap) {
     case KernelTrap::Kind::undefined:
     case KernelTrap::Kind::unwritten:
     case KernelTrap::Kind::unordered:
-    case KernelTrap::Kind::limit: break;
+    case KernelTrap::Kind::limit:
+    case KernelTrap::Kind::mispaired: break;
   }
   return cudaErrorLaunchFailure;
 }

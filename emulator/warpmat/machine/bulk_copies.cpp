@@ -67,6 +67,15 @@ const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) 
   return find_reduction(copy, map->element_bytes() == 8 ? "b64" : "b32");
 }
 
+void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
+                    const std::function<void(std::uint64_t offset, std::uint64_t address, std::uint64_t bytes)>& visit) {
+  if (!transfer.map) return visit(transfer.shared.offset, transfer.global, transfer.bytes);
+  const TensorMap& map = *transfer.map;
+  for (const TensorRow& row : transfer.loads() ? tensor_rows(map, transfer.tensor_place) : stored_rows(map, transfer.tensor_place))
+    for_each_chunk(map, shared_base, transfer.shared.offset + row.shared, row.begin, row.end,
+                   [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) { visit(at, row.address + (begin - row.begin), count); });
+}
+
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {
   const auto first =
       std::stable_partition(pending_.begin(), pending_.end(), [&](const BulkTransfer& transfer) { return transfer.barrier != barrier; });
@@ -120,6 +129,7 @@ BulkEvent BulkTransfer::event() const {
   if (reads_shared()) event.reads = range(shared, bytes);
   if (writes_shared()) event.writes = range(written(), bytes);
   if (barrier) event.barrier = range(*barrier, sizeof(std::uint64_t));
+  event.transfer = this;
   return event;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,11 @@ struct BulkTransfer {
 
 /// The reduction of a copy for the elements of `map`, or for its own type without a map; nullptr if it does not support them.
 const code::Reduction* reduction_of(const code::BulkCopy& copy, const TensorMap* map);
+
+/// Calls visit(offset, address, bytes) for each contiguous part of a load or store that is inside of its tensor or bytes: the offset in the
+/// block's shared memory, and the address in global memory. `shared_base` is the address of the shared memory's first byte.
+void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
+                    const std::function<void(std::uint64_t offset, std::uint64_t address, std::uint64_t bytes)>& visit);
 
 /// The bulk copies of a cluster that have not taken effect, in order of issue.
 class BulkCopies {

@@ -82,6 +82,12 @@ const DeviceMemory::Buffer* DeviceMemory::find(std::uint64_t address) const {
   return address < buffer.end() ? &buffer : nullptr;
 }
 
+const DeviceMemory::Buffer* DeviceMemory::find_name(std::string_view name) const {
+  const auto has_name = [&](const Buffer& buffer) { return !buffer.freed && buffer.name == name; };
+  const auto found = std::ranges::find_if(buffers_, has_name);
+  return found == buffers_.end() || std::find_if(std::next(found), buffers_.end(), has_name) != buffers_.end() ? nullptr : &*found;
+}
+
 std::string DeviceMemory::describe(std::uint64_t address) const {
   if (buffers_.empty()) return "there are no buffers";
   if (const Buffer* buffer = find(address)) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -78,6 +79,8 @@ class WARPMAT_API DeviceMemory {
 
   /// The buffer that contains `address`, freed or not, or nullptr.
   const Buffer* find(std::uint64_t address) const;
+  /// The buffer of that name that is not freed; nullptr if there is none, or several.
+  const Buffer* find_name(std::string_view name) const;
   /// The position of `address` relative to the nearest buffer: "buffer 'A' of 1024 bytes ends 16 bytes before".
   std::string describe(std::uint64_t address) const;
 

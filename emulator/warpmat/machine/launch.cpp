@@ -193,7 +193,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
   const auto frame_bytes = static_cast<std::uint32_t>(depth.frame * levels);
   checks::Reports reports;
-  const checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
+  const checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports, checks::find_gemm(options.gemm, memory, program, parameters)};
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,

@@ -123,6 +123,10 @@ struct LaunchOptions {
   ExecutionOptions execution = {};    ///< of the matrix instructions
   std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
   Checks checks = {};
+  /// The matrix product that the kernel is to compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and K;
+  /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and the
+  /// first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/launch.md
+  std::string gemm = {};
   /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
   const std::atomic<bool>* stop = nullptr;
   /// Receive the events of all clusters (machine/observer.h). If there are any, the launch uses one thread. Not null.
@@ -155,6 +159,7 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
     deadlock,      ///< every warp that has not exited waits
     limit,         ///< LaunchOptions::most_operations
     stopped,       ///< the kernel executed a trap, or its own assertion failed
+    mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
   };
   struct Site {
     std::string kernel;

@@ -22,6 +22,7 @@ struct Program;
 namespace warpmat::machine {
 
 class WarpState;
+struct BulkTransfer;
 struct PendingProduct;
 
 // What a launch tells its observers. Tracers, counters and warpmat's own checks (checks/) are observers; the machine knows none of them.
@@ -191,6 +192,7 @@ struct BulkEvent {
   bool tensor;
   std::optional<SharedRange> barrier{};    ///< the mbarrier that counts it
   std::span<const SharedRange> written{};  ///< bulk_completes: the bytes, where a tensor's box is not contiguous
+  const BulkTransfer* transfer = nullptr;  ///< inside of warpmat only: the copy itself
 };
 
 /// A wgmma.mma_async of one warp.

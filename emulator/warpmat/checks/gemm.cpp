@@ -1,0 +1,136 @@
+#include <warpmat/checks/gemm.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/core.h>
+
+#include <warpmat/ptx/readable_name.h>
+
+namespace warpmat::checks {
+namespace {
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw std::invalid_argument(
+      fmt::format("'{}' is no matrix product: {}; write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N "
+                  "and K, then ,lda=72 where rows lie further apart",
+                  text, why));
+}
+
+std::int64_t size_of(std::string_view text, std::string_view number) {
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
+  if (error != std::errc() || end != number.data() + number.size() || size <= 0 || size > 1 << 28)
+    refuse(text, fmt::format("'{}' is no size", number));
+  return size;
+}
+
+/// Takes what comes before `separator` off the front of `rest`; all of it where there is none.
+std::string_view take(std::string_view& rest, char separator) {
+  const std::size_t at = std::min(rest.find(separator), rest.size());
+  const std::string_view first = rest.substr(0, at);
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return first;
+}
+
+GemmMatrix matrix_of(std::string_view text, std::string_view name) {
+  GemmMatrix matrix;
+  if (name.ends_with("^T")) {
+    matrix.transposed = true;
+    name.remove_suffix(2);
+  }
+  if (name.empty()) refuse(text, "a matrix has no name");
+  matrix.name = name;
+  return matrix;
+}
+
+void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
+                  const std::vector<std::uint8_t>& parameters) {
+  const DeviceMemory::Buffer* buffer = memory.find_name(matrix.name);
+  matrix.address = buffer == nullptr ? 0 : buffer->address;
+  for (const code::Parameter& parameter : program.parameters) {
+    if (buffer != nullptr || parameter.bytes != 8 || readable_name(parameter.name) != matrix.name) continue;
+    std::memcpy(&matrix.address, parameters.data() + parameter.offset, 8);
+    buffer = memory.find(matrix.address);
+  }
+  if (buffer == nullptr)
+    throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a parameter of that name with the address of one", matrix.name));
+  if (matrix.pitch == 0) matrix.pitch = matrix.stored_columns();
+  if (matrix.pitch < matrix.stored_columns())
+    throw std::invalid_argument(
+        fmt::format("'{}' has {} elements in a row, and its rows lie {} apart", matrix.name, matrix.stored_columns(), matrix.pitch));
+  const std::uint64_t bits = (buffer->end() - matrix.address) * 8;
+  const auto whole = static_cast<std::uint64_t>(matrix.stored_rows() * matrix.pitch);
+  const auto least = static_cast<std::uint64_t>((matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns());
+  for (const int width : {64, 32, 16, 8, 6, 4}) {
+    const auto w = static_cast<std::uint64_t>(width);
+    if (matrix.bits == 0 && (bits == w * whole || bits == w * least)) matrix.bits = width;
+  }
+  if (matrix.bits == 0)
+    throw std::invalid_argument(fmt::format("'{}' has {} bytes: no {} by {} matrix of elements of 64, 32, 16, 8, 6 or 4 bits", matrix.name,
+                                            bits / 8, matrix.stored_rows(), matrix.pitch));
+}
+
+}  // namespace
+
+std::optional<std::pair<int, int>> GemmMatrix::place(std::uint64_t bit) const {
+  if (bit < address * 8 || bit >= end() * 8) return std::nullopt;
+  const std::uint64_t number = (bit - address * 8) / static_cast<std::uint64_t>(bits);
+  const auto outer = static_cast<std::int64_t>(number / static_cast<std::uint64_t>(pitch));
+  const auto inner = static_cast<std::int64_t>(number % static_cast<std::uint64_t>(pitch));
+  if (inner >= stored_columns()) return std::nullopt;
+  return transposed ? std::pair(static_cast<int>(inner), static_cast<int>(outer))
+                    : std::pair(static_cast<int>(outer), static_cast<int>(inner));
+}
+
+std::uint64_t GemmMatrix::bit_of(std::int64_t row, std::int64_t column) const {
+  const std::int64_t number = transposed ? column * pitch + row : row * pitch + column;
+  return address * 8 + static_cast<std::uint64_t>(number * bits);
+}
+
+std::string GemmMatrix::element(std::int64_t row, std::int64_t column) const {
+  return fmt::format("{}[{},{}]", name, row, column);
+}
+
+Gemm parse_gemm(std::string_view text) {
+  std::string_view rest = text;
+  std::string_view names = take(rest, ':');
+  if (names.find('=') == std::string_view::npos || names.find('*') == std::string_view::npos) refuse(text, "it has no = or no *");
+  Gemm gemm;
+  gemm.c = matrix_of(text, take(names, '='));
+  gemm.a = matrix_of(text, take(names, '*'));
+  gemm.b = matrix_of(text, names);
+  std::string_view shape = take(rest, ',');
+  std::array<std::int64_t, 3> sizes{};
+  for (std::int64_t& size : sizes) size = size_of(text, take(shape, 'x'));
+  if (!shape.empty()) refuse(text, "it has more than three sizes");
+  gemm.k = sizes[2];
+  gemm.c.rows = gemm.a.rows = sizes[0];
+  gemm.c.columns = gemm.b.columns = sizes[1];
+  gemm.a.columns = gemm.b.rows = gemm.k;
+  while (!rest.empty()) {
+    std::string_view number = take(rest, ',');
+    const std::string_view which = take(number, '=');
+    GemmMatrix* const matrix = which == "lda" ? &gemm.a : which == "ldb" ? &gemm.b : which == "ldc" ? &gemm.c : nullptr;
+    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb and ldc", which));
+    matrix->pitch = size_of(text, number);
+  }
+  return gemm;
+}
+
+std::optional<Gemm> find_gemm(std::string_view text, const DeviceMemory& memory, const code::Program& program,
+                              const std::vector<std::uint8_t>& parameters) {
+  if (text.empty()) return std::nullopt;
+  Gemm gemm = parse_gemm(text);
+  gemm.sparse =
+      std::ranges::any_of(program.matrices, [](const code::Matrix& m) { return m.instruction.form().sparsity != Sparsity::dense; }) ||
+      std::ranges::any_of(program.products, [](const code::WarpgroupProduct& p) { return p.instruction.form().sparse(); });
+  if (gemm.sparse) gemm.a.columns = (gemm.k + 1) / 2;
+  for (GemmMatrix* const matrix : {&gemm.c, &gemm.a, &gemm.b}) place_matrix(*matrix, memory, program, parameters);
+  return gemm;
+}
+
+}  // namespace warpmat::checks

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <warpmat/machine/device_memory.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::checks {
+
+/// A matrix of a product in global memory.
+struct GemmMatrix {
+  std::string name;         ///< of the buffer, or of the kernel's parameter that has its address
+  bool transposed = false;  ///< its columns are contiguous
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t pitch = 0;     ///< elements from a stored row to the next; 0: as many as it has
+  std::uint64_t address = 0;  ///< of its first element
+  int bits = 0;               ///< of an element
+
+  std::int64_t stored_rows() const { return transposed ? columns : rows; }
+  std::int64_t stored_columns() const { return transposed ? rows : columns; }
+  std::uint64_t end() const {
+    return address + static_cast<std::uint64_t>(((stored_rows() - 1) * pitch + stored_columns()) * bits + 7) / 8;
+  }
+  bool contains(std::uint64_t at) const { return at >= address && at < end(); }
+  /// Row and column of the element that begins at bit `bit`, an address times 8; nothing outside of the matrix.
+  std::optional<std::pair<int, int>> place(std::uint64_t bit) const;
+  /// The bit at which element (row, column) begins.
+  std::uint64_t bit_of(std::int64_t row, std::int64_t column) const;
+  /// "A[3,8]"
+  std::string element(std::int64_t row, std::int64_t column) const;
+};
+
+/// C = A * B, as a launch is told it.
+struct Gemm {
+  GemmMatrix c, a, b;
+  bool sparse = false;  ///< a has half of k's columns
+  std::int64_t k = 0;
+};
+
+/// "C=A*B^T:128x128x64": names, ^T for a matrix whose columns are contiguous, then M, N and K. ",lda=72" and the like give the elements from
+/// a stored row to the next. Throws std::invalid_argument that says what is right.
+Gemm parse_gemm(std::string_view text);
+
+/// The same, its buffers found in `memory` or by the parameters of the kernel, and the width of their elements by their sizes; nothing if
+/// `text` is empty. Throws std::invalid_argument.
+std::optional<Gemm> find_gemm(std::string_view text, const DeviceMemory& memory, const code::Program& program,
+                              const std::vector<std::uint8_t>& parameters);
+
+}  // namespace warpmat::checks

@@ -1,0 +1,341 @@
+#include <warpmat/checks/pairing.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using machine::WarpState;
+
+// ---- Sets of k
+
+std::uint32_t DepthSets::number_of(const Intervals& set) {
+  const auto [found, is_new] = numbers_.try_emplace(set, static_cast<std::uint32_t>(all_.size()));
+  if (is_new) all_.push_back(&found->first);
+  return found->second;
+}
+
+std::uint32_t DepthSets::with(std::uint32_t number, const std::vector<int>& added, std::optional<int>& twice) {
+  std::vector<int> sorted = added;
+  std::ranges::sort(sorted);
+  Intervals set;
+  for (const int k : sorted) {
+    if (!set.empty() && set.back().second == k) twice = k;
+    if (!set.empty() && set.back().second + 1 >= k)
+      set.back().second = k;
+    else
+      set.emplace_back(k, k);
+  }
+  return united(number, number_of(set), twice);
+}
+
+std::uint32_t DepthSets::united(std::uint32_t a, std::uint32_t b, std::optional<int>& twice) {
+  Intervals all;
+  std::ranges::merge(*all_[a], *all_[b], std::back_inserter(all));
+  Intervals set;
+  for (const auto& [first, last] : all) {
+    if (!set.empty() && set.back().second >= first) twice = twice.value_or(first);
+    if (!set.empty() && set.back().second + 1 >= first)
+      set.back().second = std::max(set.back().second, last);
+    else
+      set.emplace_back(first, last);
+  }
+  return number_of(set);
+}
+
+// ---- Operands
+
+bool Pairing::follows(std::uint64_t address) const {
+  return gemm_.a.contains(address) || gemm_.b.contains(address) || gemm_.c.contains(address);
+}
+
+/// Row of A or column of B, and k, of an element of an operand.
+Pairing::Seen Pairing::seen(const Operand& operand, int line, int k) const {
+  const Origin& origin = operand.origin(line, k);
+  if (origin.kind() != Origin::Kind::memory) return {};
+  const auto place = operand.matrix->place(origin.bit());
+  if (!place) return {};
+  Seen seen{operand.is_b ? place->second : place->first, operand.is_b ? place->first : place->second};
+  if (operand.sparse()) seen.depth = seen.depth / operand.group * 2 * operand.group + k % (2 * operand.group);
+  return seen;
+}
+
+/// Which operand holds A and which holds B. Returns false for a product of other matrices.
+bool Pairing::choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const {
+  const auto count = [&](const OperandOrigins& operand, const GemmMatrix& matrix) {
+    return std::ranges::count_if(operand.elements,
+                                 [&](const Origin& o) { return o.kind() == Origin::Kind::memory && matrix.place(o.bit()).has_value(); });
+  };
+  const auto a_of_a = count(product.a, gemm_.a), a_of_b = count(product.a, gemm_.b);
+  const auto b_of_a = count(product.b, gemm_.a), b_of_b = count(product.b, gemm_.b);
+  if (a_of_a + a_of_b == 0 || b_of_a + b_of_b == 0) return false;
+  const bool swapped = a_of_b + b_of_a > a_of_a + b_of_b;
+  a.matrix = swapped ? &gemm_.b : &gemm_.a;
+  b.matrix = swapped ? &gemm_.a : &gemm_.b;
+  a.is_b = swapped;
+  b.is_b = !swapped;
+  return true;
+}
+
+/// Finds what the operand holds. Line i of the operand is that line of the matrix which most of its elements have; so is each k.
+void Pairing::look(Operand& operand) const {
+  const int lines = operand.origins->lines, depth = operand.depth;
+  operand.seen.reserve(static_cast<std::size_t>(lines * depth));
+  for (int line = 0; line < lines; ++line)
+    for (int k = 0; k < depth; ++k) operand.seen.push_back(seen(operand, line, k));
+  const auto most = [](const std::vector<int>& found) {
+    if (found.empty()) return -1;
+    const auto first = std::ranges::find_if(found, [&](int value) { return value != found.front(); });
+    if (first == found.end()) return found.front();
+    std::map<int, int> count;
+    for (const int value : found) ++count[value];
+    return std::ranges::max_element(count, {}, [](const auto& entry) { return entry.second; })->first;
+  };
+  std::vector<int> found;
+  for (int line = 0; line < lines; ++line) {
+    found.clear();
+    for (int k = 0; k < depth; ++k)
+      if (operand.at(line, k).line >= 0) found.push_back(operand.at(line, k).line);
+    operand.lines.push_back(most(found));
+  }
+  for (int k = 0; k < depth; ++k) {
+    found.clear();
+    for (int line = 0; line < lines; ++line)
+      if (operand.at(line, k).line >= 0) found.push_back(operand.at(line, k).depth);
+    operand.depths.push_back(most(found));
+  }
+  for (int line = 0; line < lines; ++line)
+    for (int k = 0; k < depth; ++k) {
+      const Seen& one = operand.at(line, k);
+      const bool expected = operand.lines[static_cast<std::size_t>(line)] >= 0 && operand.depths[static_cast<std::size_t>(k)] >= 0;
+      if (one.line < 0
+              ? expected
+              : one.line != operand.lines[static_cast<std::size_t>(line)] || one.depth != operand.depths[static_cast<std::size_t>(k)])
+        operand.regular = false;
+    }
+}
+
+// ---- Products
+
+std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
+  const int depth = product.b.depth;
+  const int bits = product.form.operand(OperandName::a).fragment.element_bits;
+  const int group = bits == 32 ? 1 : bits == 4 ? 4 : 2;  // stored elements of 2, 8 or 4 k: PTX ISA 9.1 section 9.7.14.6.1
+  Operand a{'a', &product.a, depth, group}, b{'b', &product.b, depth};
+  if (!choose_matrices(product, a, b)) return std::nullopt;
+  look(a);
+  look(b);
+  if (!a.regular) check_operand(product, a, b);
+  if (!b.regular) check_operand(product, b, a);
+  check_depths(product, a, b);
+  Sum sum;
+  sum.statement = product.event.statement();
+  sum.swapped = a.is_b;
+  sum.rows = a.lines;
+  sum.columns = b.lines;
+  const auto first_known = [&](const Operand& operand, int line) {
+    for (int k = 0; k < operand.depth; ++k)
+      if (operand.at(line, k).line >= 0) return operand.origin(line, k);
+    return Origin{};
+  };
+  for (int line = 0; line < a.origins->lines; ++line) sum.of_row.push_back(first_known(a, line));
+  for (int line = 0; line < b.origins->lines; ++line) sum.of_column.push_back(first_known(b, line));
+  accumulate(product, a, b, sum);
+  sums_.push_back(std::move(sum));
+  return static_cast<std::uint32_t>(sums_.size() - 1);
+}
+
+/// Traps for an operand whose lines or k are not those of a matrix: elements of one line have several, or some are nothing of the matrix.
+void Pairing::check_operand(const OriginProduct& product, const Operand& operand, const Operand& other) {
+  const WarpState& warp = product.event.state();
+  for (int line = 0; line < operand.origins->lines; ++line)
+    for (int k = 0; k < operand.depth; ++k) {
+      const Seen& one = operand.at(line, k);
+      const auto l = static_cast<std::size_t>(line), d = static_cast<std::size_t>(k);
+      if (operand.lines[l] < 0 || operand.depths[d] < 0) continue;
+      const Origin& origin = operand.origin(line, k);
+      if (one.line < 0) {
+        const bool unwritten = !origin.known() && ways()[origin.way] == Way{};
+        const auto other_place = origin.kind() == Origin::Kind::memory ? other.matrix->place(origin.bit()) : std::nullopt;
+        if (!unwritten && !other_place) continue;  // computed, or a zero beyond the matrix
+        const Seen right{operand.lines[l], operand.depths[d]};
+        const Seen of_other =
+            other_place ? (other.is_b ? Seen{other_place->second, other_place->first} : Seen{other_place->first, other_place->second})
+                        : Seen{};
+        product.event.trap(-1, std::nullopt,
+                           fmt::format("operand {} holds {} where {} belongs, beside {}; {}", operand.letter,
+                                       other_place ? name_of(other, of_other) : "what nobody wrote", name_of(operand, right),
+                                       name_of(operand, operand.at(line, k == 0 ? 1 : 0)), history(operand, line, k, right, product)),
+                           KernelTrap::Kind::mispaired);
+      }
+      // The k that the other operand has at this place says which element belongs here.
+      const int meets = other.regular && other.depths[d] >= 0 ? other.depths[d] : operand.depths[d];
+      if (one.line == operand.lines[l] && one.depth == meets) continue;
+      const Seen right{operand.lines[l], meets};
+      const auto other_line = static_cast<int>(std::ranges::find_if(other.lines, [](int o) { return o >= 0; }) - other.lines.begin());
+      const std::string partner = name_of(other, other.at(other_line, k));
+      const std::string what = one.depth != meets
+                                   ? fmt::format("k {} meets k {}", operand.is_b ? meets : one.depth, operand.is_b ? one.depth : meets)
+                                   : fmt::format("it adds {} {} to {} {}", operand.is_b ? "column" : "row", one.line,
+                                                 operand.is_b ? "column" : "row", right.line);
+      product.event.trap(-1, std::nullopt,
+                         fmt::format("the product multiplies {} by {}: {}. {} belongs there; {}{}",
+                                     operand.is_b ? partner : name_of(operand, one), operand.is_b ? name_of(operand, one) : partner, what,
+                                     name_of(operand, right), history(operand, line, k, right, product), layouts(operand, product)),
+                         KernelTrap::Kind::mispaired);
+    }
+  (void)warp;
+}
+
+/// Traps unless both operands have the same k at each place, and each k once.
+void Pairing::check_depths(const OriginProduct& product, const Operand& a, const Operand& b) {
+  const auto first_line = [](const Operand& operand) {
+    return static_cast<int>(std::ranges::find_if(operand.lines, [](int o) { return o >= 0; }) - operand.lines.begin());
+  };
+  for (int k = 0; k < a.depth; ++k) {
+    const auto d = static_cast<std::size_t>(k);
+    if (a.depths[d] < 0 || b.depths[d] < 0 || a.depths[d] == b.depths[d]) continue;
+    const int row = first_line(a), column = first_line(b);
+    const Seen one = a.at(row, k), other = b.at(column, k);
+    product.event.trap(
+        -1, std::nullopt,
+        fmt::format("the product multiplies {} by {}: k {} meets k {}; {}; {}", name_of(a, one), name_of(b, other), one.depth, other.depth,
+                    history(a, row, k, {one.line, other.depth}, product), history(b, column, k, {other.line, one.depth}, product)),
+        KernelTrap::Kind::mispaired);
+  }
+}
+
+/// The k that each element of the accumulators has after the product, and whether it is that of the same element of C.
+void Pairing::accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
+  std::vector<int> depths;
+  for (int k = 0; k < a.depth; ++k)
+    if (a.depths[static_cast<std::size_t>(k)] >= 0 && b.depths[static_cast<std::size_t>(k)] >= 0)
+      depths.push_back(a.depths[static_cast<std::size_t>(k)]);
+  const WarpState& warp = product.event.state();
+  const auto rows = sum.rows.size(), columns = sum.columns.size();
+  std::vector<std::uint32_t> before(rows * columns);
+  bool alike = true;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) {
+      const Origin& old = product.c_at(static_cast<int>(r), static_cast<int>(c));
+      sum.partial |= old.kind() == Origin::Kind::memory || old.kind() == Origin::Kind::many;
+      if (old.kind() != Origin::Kind::sum) {
+        alike &= before[r * columns + c] == before[0];
+        continue;
+      }
+      const Sum& previous = sums_[old.product()];
+      sum.partial |= previous.partial;
+      const auto [m, n] = previous.element(old.row(), old.column());
+      const auto [new_m, new_n] = sum.element(static_cast<int>(r), static_cast<int>(c));
+      const bool row_differs = m >= 0 && new_m >= 0 && m != new_m, column_differs = n >= 0 && new_n >= 0 && n != new_n;
+      if (row_differs || column_differs) {
+        const bool of_a = row_differs != sum.swapped;
+        const Operand& operand = of_a ? a : b;
+        product.event.trap(-1, std::nullopt,
+                           fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}",
+                                       gemm_.c.element(new_m, new_n), gemm_.c.element(m, n), warp.statement_name(previous.statement),
+                                       way_of(of_a ? previous.of_row[static_cast<std::size_t>(old.row())]
+                                                   : previous.of_column[static_cast<std::size_t>(old.column())],
+                                              warp),
+                                       way_of(of_a ? sum.of_row[r] : sum.of_column[c], warp)) +
+                               layouts(operand, product),
+                           KernelTrap::Kind::mispaired);
+      }
+      before[r * columns + c] = previous.depth_set(old.row(), old.column());
+      alike &= before[r * columns + c] == before[0];
+    }
+  std::map<std::uint32_t, std::uint32_t> after;
+  for (std::size_t i = 0; i < (alike ? 1 : before.size()); ++i) {
+    const auto [found, is_new] = after.try_emplace(before[i]);
+    if (is_new) {
+      std::optional<int> twice;
+      found->second = sets_.with(before[i], depths, twice);
+      if (twice) {
+        const auto at = std::ranges::find(a.depths, *twice) - a.depths.begin();
+        const int k = at < a.depth ? static_cast<int>(at) : 0;
+        const auto [m, n] = sum.element(static_cast<int>(i / columns), static_cast<int>(i % columns));
+        product.event.trap(
+            -1, std::nullopt,
+            fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", *twice, gemm_.c.element(m, n),
+                        history(a, static_cast<int>(i / columns), k, a.at(static_cast<int>(i / columns), k), product),
+                        history(b, static_cast<int>(i % columns), k, b.at(static_cast<int>(i % columns), k), product)),
+            KernelTrap::Kind::mispaired);
+      }
+    }
+    sum.depths.push_back(found->second);
+  }
+}
+
+/// Two accumulators of one element of C are the sum of their products; others are no element.
+Origin Pairing::adds(const Origin& a, const Origin& b) {
+  const Sum& one = sums_[a.product()];
+  const Sum& other = sums_[b.product()];
+  if (a.row() != b.row() || a.column() != b.column() || one.rows != other.rows || one.columns != other.columns ||
+      one.swapped != other.swapped)
+    return Origin::of_many();
+  const auto key = std::minmax(a.product(), b.product());
+  const auto [found, is_new] = added_.try_emplace({key.first, key.second}, static_cast<std::uint32_t>(sums_.size()));
+  if (is_new) {
+    Sum sum = one;
+    sum.partial |= other.partial;
+    sum.depths.clear();
+    std::optional<int> twice;
+    const bool alike = one.depths.size() == 1 && other.depths.size() == 1;
+    for (std::size_t r = 0; r < (alike ? 1 : one.rows.size()); ++r)
+      for (std::size_t c = 0; c < (alike ? 1 : one.columns.size()); ++c)
+        sum.depths.push_back(sets_.united(one.depth_set(static_cast<int>(r), static_cast<int>(c)),
+                                          other.depth_set(static_cast<int>(r), static_cast<int>(c)), twice));
+    sums_.push_back(std::move(sum));
+  }
+  return Origin::of_sum(found->second, a.row(), a.column());
+}
+
+// ---- Results
+
+void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
+  const std::uint64_t first = write.address, last = first + write.bytes;
+  if (last <= gemm_.c.address || first >= gemm_.c.end()) return;
+  const auto bytes = static_cast<std::uint64_t>(std::max(1, gemm_.c.bits / 8));
+  for (std::uint64_t at = std::max(first, gemm_.c.address); at < std::min(last, gemm_.c.end()); ++at) {
+    if ((at - gemm_.c.address) % bytes != 0) continue;
+    const auto place = gemm_.c.place(at * 8);
+    if (!place) continue;
+    Origin origin;
+    for (std::uint64_t b = 0; b < bytes && at + b < last && !origin.known(); ++b) origin = write.origins[at + b - first];
+    if (origin.kind() == Origin::Kind::sum) check_element(origin, place->first, place->second, write, warp);
+  }
+}
+
+void Pairing::check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
+  const Sum& sum = sums_[origin.product()];
+  const auto [m, n] = sum.element(origin.row(), origin.column());
+  const std::string store = warp.statement_name(write.statement);
+  const Origin& of_m =
+      sum.swapped ? sum.of_column[static_cast<std::size_t>(origin.column())] : sum.of_row[static_cast<std::size_t>(origin.row())];
+  const Origin& of_n =
+      sum.swapped ? sum.of_row[static_cast<std::size_t>(origin.row())] : sum.of_column[static_cast<std::size_t>(origin.column())];
+  if ((m >= 0 && m != row) || (n >= 0 && n != column)) {
+    std::string ways;
+    if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_.a.name, way_of(of_m, warp));
+    if (n >= 0 && n != column) ways += fmt::format("; its column of {}: {}", gemm_.b.name, way_of(of_n, warp));
+    warp.trap(write.lane, write.address,
+              fmt::format("{} stores the sum for {} as {}; the product at {} formed it{}", store, gemm_.c.element(m, n),
+                          gemm_.c.element(row, column), warp.statement_name(sum.statement), ways),
+              KernelTrap::Kind::mispaired);
+  }
+  if (write.adds || sum.partial) return;
+  const std::uint32_t set = sum.depth_set(origin.row(), origin.column());
+  const DepthSets::Intervals all{{0, static_cast<int>(gemm_.k) - 1}};
+  if (sets_[set] == all) return;
+  warp.trap(
+      write.lane, write.address,
+      fmt::format("{} stores {} without products of {}: the last product added is that at {}; {}; {}", store, gemm_.c.element(row, column),
+                  missing(set), warp.statement_name(sum.statement), way_of(of_m, warp), way_of(of_n, warp)),
+      KernelTrap::Kind::mispaired);
+}
+
+}  // namespace warpmat::checks

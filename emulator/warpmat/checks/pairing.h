@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <warpmat/checks/gemm.h>
+#include <warpmat/checks/origins.h>
+
+namespace warpmat::checks {
+
+/// Sets of k, each with a number; 0 is the empty one.
+class DepthSets {
+ public:
+  using Intervals = std::vector<std::pair<int, int>>;  ///< first and last, in order, not adjacent
+
+  const Intervals& operator[](std::uint32_t number) const { return *all_[number]; }
+  /// The number of the set with these besides. `twice` becomes one that it has already.
+  std::uint32_t with(std::uint32_t number, const std::vector<int>& added, std::optional<int>& twice);
+  std::uint32_t united(std::uint32_t a, std::uint32_t b, std::optional<int>& twice);
+
+  DepthSets() { number_of({}); }
+
+ private:
+  std::uint32_t number_of(const Intervals& set);
+  std::map<Intervals, std::uint32_t> numbers_;
+  std::vector<const Intervals*> all_;
+};
+
+/// Holds each product of mma, wmma and wgmma against the matrix product that the launch is told: both factors have the same k, an accumulator
+/// is that of one element of C, adds each k once, and is stored there. The first one that is not ends the launch. Factors that are not
+/// elements of A and B are not looked at.
+class Pairing : public Origins {
+ public:
+  Pairing(const Setup& setup, const Gemm& gemm) : Origins(setup), gemm_(gemm) {}
+
+ protected:
+  bool follows(std::uint64_t address) const override;
+  std::optional<std::uint32_t> multiplies(const OriginProduct& product) override;
+  Origin adds(const Origin& a, const Origin& b) override;
+  void writes(const GlobalWrite& write, const machine::WarpState& warp) override;
+
+ private:
+  /// An element of an operand: row of A or column of B, and k. line is -1 where it is no element of the matrix.
+  struct Seen {
+    int line = -1, depth = -1;
+  };
+  /// What an operand holds of a matrix.
+  struct Operand {
+    char letter;  ///< of the operand: a, b
+    const OperandOrigins* origins;
+    int depth = 0;                       ///< along k; twice that of `origins` if A is sparse
+    int group = 1;                       ///< sparse: the number of stored elements of a group of twice as many k
+    const GemmMatrix* matrix = nullptr;  ///< A or B, which this operand holds
+    bool is_b = false;                   ///< B: its lines are columns
+    std::vector<Seen> seen{};            ///< by line and k
+    std::vector<int> lines{}, depths{};  ///< by line and by k of the operand; -1: nothing of the matrix
+    bool regular = true;                 ///< all elements of a line have one line, those of a k have one k
+    const Seen& at(int line, int k) const { return seen[static_cast<std::size_t>(line * depth + k)]; }
+    bool sparse() const { return depth != origins->depth; }
+    const Origin& origin(int line, int k) const { return origins->at(line, sparse() ? k / (2 * group) * group : k); }
+  };
+  /// The state of a warp's accumulators after a product.
+  struct Sum {
+    std::uint32_t statement = 0;
+    bool swapped = false;             ///< A*B is computed as the transposed product: rows are columns of C
+    bool partial = false;             ///< it began with elements of C
+    std::vector<int> rows, columns;   ///< the rows and columns of C; -1: none
+    std::vector<Origin> of_row, of_column;
+    std::vector<std::uint32_t> depths{};  ///< DepthSets by row and column; one for all where they are alike
+    std::uint32_t depth_set(int row, int column) const {
+      return depths.size() == 1 ? depths[0] : depths[static_cast<std::size_t>(row) * columns.size() + static_cast<std::size_t>(column)];
+    }
+    std::pair<int, int> element(int row, int column) const {
+      const std::pair<int, int> e(rows[static_cast<std::size_t>(row)], columns[static_cast<std::size_t>(column)]);
+      return swapped ? std::pair(e.second, e.first) : e;
+    }
+  };
+
+  bool choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const;
+  void look(Operand& operand) const;
+  Seen seen(const Operand& operand, int line, int k) const;
+  void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
+  void check_operand(const OriginProduct& product, const Operand& operand, const Operand& other);
+  void check_accumulators(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
+  void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
+  void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
+
+  // What is said of a fault: pairing_report.cpp
+  std::string name_of(const Operand& operand, const Seen& seen) const;
+  std::string way_of(const Origin& origin, const machine::WarpState& warp) const;
+  std::string where_is(const Operand& operand, const Seen& wanted, const OriginProduct& product);
+  std::string layouts(const Operand& operand, const OriginProduct& product);
+  std::string history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product);
+  std::string missing(std::uint32_t set) const;
+
+  const Gemm& gemm_;
+  std::vector<Sum> sums_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> added_;  ///< sums of two accumulators
+  DepthSets sets_;
+};
+
+}  // namespace warpmat::checks

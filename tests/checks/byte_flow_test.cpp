@@ -1,0 +1,74 @@
+// Which bytes of sources an operation moves and which it computes with: against what the ISA says of each instruction.
+
+#include <warpmat/checks/byte_flow.h>
+
+#include <algorithm>
+#include <array>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+using checks::ByteFlow;
+using checks::SourceByte;
+
+namespace {
+
+struct alignas(64) Lanes {
+  std::array<std::uint32_t, 128> words{};
+};
+
+/// The flow of the first computing statement after "marker" in a kernel of this statement, whose sources have these widths; 0: a constant 0.
+ByteFlow flow_of(const std::string& statement, std::vector<int> widths, std::uint32_t value = 0) {
+  const Kernel kernel(word_kernel("mov.u32 %d, %clock; mov.b64 %l9, %clock64; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock;\n" + statement), "k");
+  const auto& program = kernel.program();
+  const std::string opcode = statement.substr(0, statement.find(' '));
+  for (const code::Operation& operation : program.operations) {
+    if (program.statements[operation.statement]->opcode != opcode || operation.sources != widths.size()) continue;
+    std::vector<Lanes> values(widths.size());
+    std::vector<checks::FlowSource> sources;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      values[i].words.fill(value);
+      sources.push_back({values[i].words.data(), widths[i]});
+    }
+    return byte_flow(program, operation, sources, false);
+  }
+  FAIL("no operation for " << statement);
+  return {};
+}
+
+std::vector<SourceByte> moved(const ByteFlow& flow) {
+  std::vector<SourceByte> all;
+  for (const ByteFlow::Byte& byte : flow.results[0].bytes) all.push_back(byte.moved);
+  return all;
+}
+
+const SourceByte none{};
+
+bool depends(const ByteFlow::Byte& byte, SourceByte on) {
+  return std::ranges::find(byte.parts, on) != byte.parts.end();
+}
+
+}  // namespace
+
+TEST_CASE("Bytes that an instruction moves are found", "[checks]") {
+  using Bytes = std::vector<SourceByte>;
+  CHECK(moved(flow_of("and.b32 %d, %r1, %r2;", {4, 0}, 0xffff)) == Bytes{{0, 0}, {0, 1}, none, none});
+  CHECK(moved(flow_of("shl.b32 %d, %r1, %r2;", {4, 0}, 16)) == Bytes{none, none, {0, 0}, {0, 1}});
+  CHECK(moved(flow_of("prmt.b32 %d, %r1, %r2, %r3;", {4, 4, 0}, 0x1054)) == Bytes{{1, 0}, {1, 1}, {0, 0}, {0, 1}});
+  CHECK(moved(flow_of("xor.b32 %d, %r1, %r2;", {4, 4})) == Bytes{none, none, none, none});
+}
+
+TEST_CASE("Bytes that a result depends on are those of its half", "[checks]") {
+  const ByteFlow flow = flow_of("add.rn.f16x2 %d, %r1, %r2;", {4, 4});
+  for (std::int16_t source = 0; source < 2; ++source) {
+    CHECK(depends(flow.of(0, 0, 0), {source, 0}));
+    CHECK(depends(flow.of(0, 0, 3), {source, 3}));
+    for (std::int16_t b = 2; b < 4; ++b) CHECK_FALSE(depends(flow.of(0, 0, 0), {source, b}));
+    for (std::int16_t b = 0; b < 2; ++b) CHECK_FALSE(depends(flow.of(0, 0, 3), {source, b}));
+  }
+  const ByteFlow smaller = flow_of("min.u32 %d, %r1, %r2;", {4, 4});
+  CHECK(smaller.of(0, 0, 3).moved == none);  // one or the other, by their values
+  CHECK(depends(smaller.of(0, 0, 3), {0, 3}));
+  CHECK(depends(smaller.of(0, 0, 3), {1, 3}));
+}

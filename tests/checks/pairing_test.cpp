@@ -1,0 +1,191 @@
+// A matrix product by mma in PTX, right and with one mistake at a time: what a launch that is told the product says. The numbers are random:
+// nothing here knows a result.
+
+#include <warpmat/checks/gemm.h>
+
+#include <fmt/core.h>
+
+#include <random>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// C (16 x 8, f32) = A (16 x 32, f16) B^T (8 x 32, f16) of one warp, in two steps along k. Registers are loaded directly.
+struct Direct {
+  std::string step = "add.s64 %a, %a, 32; add.s64 %b, %b, 32;";
+  std::string a1 = "512", a2 = "16", b1 = "16", c1 = "256";
+  std::string clear = "";    ///< between the steps
+  std::string epilogue = "";  ///< before the stores
+};
+
+std::string mma() {
+  return "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n";
+}
+
+Module module_of_body(const std::string& body, const std::string& shared = "") {
+  return module_of(".param .u64 A, .param .u64 B, .param .u64 C", shared + R"(
+    .reg .b64 %a, %b, %c, %x; .reg .b32 %t, %g, %q, %l<8>, %a<4>, %b<2>; .reg .f32 %c<4>;
+    ld.param.u64 %a, [A];
+    ld.param.u64 %b, [B];
+    ld.param.u64 %c, [C];
+    mov.u32 %t, %tid.x;
+    shr.u32 %g, %t, 2;
+    and.b32 %q, %t, 3;
+    mov.f32 %c0, 0f00000000; mov.f32 %c1, 0f00000000; mov.f32 %c2, 0f00000000; mov.f32 %c3, 0f00000000;
+)" + body,
+                   "sm_80");
+}
+
+Module direct(const Direct& with) {
+  std::string body = R"(
+    shl.b32 %l0, %g, 6;
+    shl.b32 %l1, %q, 2;
+    add.u32 %l0, %l0, %l1;
+    cvt.u64.u32 %x, %l0;
+    add.s64 %a, %a, %x;
+    add.s64 %b, %b, %x;
+    shl.b32 %l0, %g, 5;
+    shl.b32 %l1, %q, 3;
+    add.u32 %l0, %l0, %l1;
+    cvt.u64.u32 %x, %l0;
+    add.s64 %c, %c, %x;
+)";
+  for (int step = 0; step < 2; ++step) {
+    body += fmt::format(R"(
+    ld.global.b32 %a0, [%a];
+    ld.global.b32 %a1, [%a+{a1}];
+    ld.global.b32 %a2, [%a+{a2}];
+    ld.global.b32 %a3, [%a+528];
+    ld.global.b32 %b0, [%b];
+    ld.global.b32 %b1, [%b+{b1}];
+)",
+                        fmt::arg("a1", with.a1), fmt::arg("a2", with.a2), fmt::arg("b1", with.b1));
+    body += mma() + (step == 0 ? with.step + with.clear : with.epilogue);
+  }
+  body += fmt::format("st.global.v2.f32 [%c], {{%c0, %c1}};\nst.global.v2.f32 [%c+{}], {{%c2, %c3}};\nret;\n", with.c1);
+  return module_of_body(body);
+}
+
+std::string verdict(const Module& module, const std::string& gemm) {
+  DeviceMemory memory;
+  std::mt19937 random(1);
+  const auto numbers = [&](std::size_t count) {
+    std::vector<std::uint16_t> all(count);
+    for (std::uint16_t& one : all) one = static_cast<std::uint16_t>(0x3c00 | (random() & 0x3ff));
+    return all;
+  };
+  const std::uint64_t a = memory.allocate(numbers(16 * 32), "A"), b = memory.allocate(numbers(8 * 32), "B"), c = memory.allocate(16 * 8 * 4, "C");
+  try {
+    launch(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm});
+  } catch (const KernelTrap& trap) {
+    CHECK(trap.kind == KernelTrap::Kind::mispaired);
+    return fmt::format("line {}: {}", trap.site.line, trap.reason);
+  }
+  return "right";
+}
+
+std::string verdict(const Direct& with) {
+  return verdict(direct(with), "C=A*B^T:16x8x32");
+}
+
+using Catch::Matchers::ContainsSubstring;
+
+/// A tile of A in shared memory: chunk c of row r lies at chunk `writer` of it and is read from chunk `reader`; r is in %l0, c in %l1.
+Module by_ldmatrix(const std::string& writer, const std::string& reader) {
+  return module_of_body(R"(
+    // lane t copies row t / 2, chunks 2 (t % 2) and the next
+    shr.u32 %l0, %t, 1;
+    and.b32 %l2, %t, 1;
+    shl.b32 %l2, %l2, 1;
+    shl.b32 %l3, %l0, 6;
+    mov.u32 %l4, tile;
+    add.u32 %l4, %l4, %l3;
+    mov.u32 %l1, %l2;
+)" + writer + R"(
+    shl.b32 %l1, %l1, 4;
+    add.u32 %l5, %l4, %l1;
+    shl.b32 %l6, %l2, 4;
+    add.u32 %l6, %l6, %l3;
+    cvt.u64.u32 %x, %l6;
+    add.s64 %x, %x, %a;
+    cp.async.cg.shared.global [%l5], [%x], 16;
+    add.u32 %l1, %l2, 1;
+)" + writer + R"(
+    shl.b32 %l1, %l1, 4;
+    add.u32 %l5, %l4, %l1;
+    cp.async.cg.shared.global [%l5], [%x+16], 16;
+    cp.async.wait_all;
+    bar.warp.sync -1;
+    // lane t has the address of row t % 16, chunk t / 16
+    and.b32 %l0, %t, 15;
+    shr.u32 %l1, %t, 4;
+)" + reader + R"(
+    shl.b32 %l1, %l1, 4;
+    shl.b32 %l3, %l0, 6;
+    mov.u32 %l4, tile;
+    add.u32 %l4, %l4, %l3;
+    add.u32 %l4, %l4, %l1;
+    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%a0, %a1, %a2, %a3}, [%l4];
+    shl.b32 %l0, %g, 6;
+    shl.b32 %l1, %q, 2;
+    add.u32 %l0, %l0, %l1;
+    cvt.u64.u32 %x, %l0;
+    add.s64 %b, %b, %x;
+    ld.global.b32 %b0, [%b];
+    ld.global.b32 %b1, [%b+16];
+)" + mma() + "ret;\n",
+                        ".shared .align 1024 .b8 tile[1024];\n");
+}
+
+// Chunk c of rows of 64 bytes: swizzle 64B exchanges chunks by bits 7 and 8 of the address, rows 2 and 4 apart.
+const std::string swizzle_64 = "shr.u32 %l7, %l0, 1; and.b32 %l7, %l7, 3; xor.b32 %l1, %l1, %l7;\n";
+const std::string other_swizzle = "and.b32 %l7, %l0, 3; xor.b32 %l1, %l1, %l7;\n";
+
+}  // namespace
+
+TEST_CASE("A kernel that forms the products it is told of runs to its end", "[checks]") {
+  CHECK(verdict(Direct{}) == "right");
+  CHECK(verdict(Direct{.epilogue = "mul.f32 %c0, %c0, 0f40000000;\n"}) == "right");
+}
+
+TEST_CASE("Products of the wrong elements are reported where they are formed", "[checks]") {
+  CHECK_THAT(verdict(Direct{.a1 = "16", .a2 = "512"}), ContainsSubstring("(mma.sync") || ContainsSubstring("A[0,8]"));
+  CHECK_THAT(verdict(Direct{.b1 = "0"}), ContainsSubstring("multiplies A[0,8] by B[0,0]: k 8 meets k 0") && ContainsSubstring("(ld.global.b32) loaded it"));
+  CHECK_THAT(verdict(Direct{.step = "add.s64 %a, %a, 32;"}), ContainsSubstring("multiplies A[0,16] by B[0,0]: k 16 meets k 0"));
+  CHECK_THAT(verdict(Direct{.step = ""}), ContainsSubstring("adds k 0 to the sum for C[0,0], which has it already"));
+  CHECK_THAT(verdict(Direct{.step = "add.s64 %a, %a, 544; add.s64 %b, %b, 32;"}), ContainsSubstring("") );
+}
+
+TEST_CASE("Sums that are stored elsewhere, or lack products, are reported at the store", "[checks]") {
+  CHECK_THAT(verdict(Direct{.c1 = "128"}), ContainsSubstring("(st.global.v2.f32) stores the sum for C[8,0] as C[4,0]"));
+  CHECK_THAT(verdict(Direct{.clear = "mov.f32 %c0, 0f00000000;\n"}), ContainsSubstring("stores C[0,0] without products of k 0 to 15"));
+}
+
+TEST_CASE("Reader and writer of a tile with different swizzles are both named", "[checks]") {
+  const std::string gemm = "C=A*B^T:16x8x32";
+  CHECK(verdict(by_ldmatrix("", ""), gemm) == "right");
+  CHECK(verdict(by_ldmatrix(swizzle_64, swizzle_64), gemm) == "right");
+  const std::string wrong = verdict(by_ldmatrix(swizzle_64, other_swizzle), gemm);
+  CHECK_THAT(wrong, ContainsSubstring("(ldmatrix.sync.aligned.m8n8.x4.shared.b16) read it at 0x") &&
+                        ContainsSubstring("(cp.async.cg.shared.global) of warp 0 wrote it there"));
+  CHECK_THAT(verdict(by_ldmatrix(swizzle_64, ""), gemm),
+             ContainsSubstring("the reader's layout is no swizzle and 64 bytes from a line to the next, the writer's swizzle<2,4,3>"));
+}
+
+TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
+  const checks::Gemm gemm = checks::parse_gemm("out=x*y^T:128x64x32,lda=40");
+  CHECK(gemm.c.name == "out");
+  CHECK(gemm.c.rows == 128);
+  CHECK(gemm.c.columns == 64);
+  CHECK(gemm.a.pitch == 40);
+  CHECK(gemm.b.transposed);
+  CHECK(gemm.b.rows == 32);
+  for (const char* const wrong : {"C=A", "C=A*B", "C=A*B:1x2", "C=A*B:1x2x3x4", "C=A*B:1x2xk", "C=A*:1x2x3", "C=A*B:1x2x3,lde=4"})
+    CHECK_THAT(message_of([&] { checks::parse_gemm(wrong); }), ContainsSubstring("is no matrix product") && ContainsSubstring("write C=A*B^T:128x128x64"));
+  CHECK_THAT(message_of([&] { verdict(direct({}), "C=A*D:16x8x32"); }), ContainsSubstring("no buffer 'D'"));
+  CHECK_THAT(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), ContainsSubstring("'A' has 1024 bytes"));
+}
