@@ -18,9 +18,13 @@ struct alignas(64) Lanes {
   std::array<std::uint32_t, 128> words{};
 };
 
-/// The flow of the first computing statement after "marker" in a kernel of this statement, whose sources have these widths; 0: a constant 0.
+/// The flow of the first computing statement after "marker" in a kernel of this statement, whose sources have these widths; 0: a constant
+/// 0.
 ByteFlow flow_of(const std::string& statement, std::vector<int> widths, std::uint32_t value = 0) {
-  const Kernel kernel(word_kernel("mov.u32 %d, %clock; mov.b64 %l9, %clock64; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock;\n" + statement), "k");
+  const Kernel kernel(
+      word_kernel("mov.u32 %d, %clock; mov.b64 %l9, %clock64; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock;\n" +
+                  statement),
+      "k");
   const auto& program = kernel.program();
   const std::string opcode = statement.substr(0, statement.find(' '));
   for (const code::Operation& operation : program.operations) {

@@ -24,6 +24,7 @@
 #include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
+#include "why.h"
 
 namespace warpmat {
 namespace {
@@ -34,7 +35,7 @@ struct LaunchCommandOptions {
   std::vector<std::string> outs;
   LaunchOptions launch;
   LabelOptions labels;
-  std::string report, init;
+  std::string report, init, why_files;
 };
 
 /// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
@@ -88,6 +89,8 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (!options.report.empty()) launch_options.observers.push_back(&counts);
   const LaunchResult result = launch(ready, launch_options);
   fmt::print("{}", result.printed);
+  for (const Why& why : result.why) print_why(why, options.why_files, target);
+  if (!launch_options.why.empty() && result.why.empty()) fmt::print("no block stores {}\n", launch_options.why);
   const auto ran = labelled(ready.kernel, result);
   require_labels(options.labels, target, ran);
   for (const std::string& warning : result.warnings) fmt::print(stderr, "warpmat: warning: {}\n", warning);
@@ -111,6 +114,12 @@ void add_launch(Command app) {
   command.add_option("--gemm", options->launch.gemm,
                      "C=A*B^T:128x128x64: what the kernel computes. Each product of a matrix instruction is held against it, and the first "
                      "wrong one is reported with the lines of both sides; no expected values are needed. ^T: columns are contiguous");
+  command.add_option("--why", options->launch.why,
+                     "C[5,3]: where this element of the product of --gemm comes from: its stores, products and factors");
+  command
+      .add_option("--why-files", options->why_files,
+                  "With --why: write the operands of its products to NAME.a.npy, NAME.b.npy and NAME.c.npy, for warpmat explain")
+      .type_name("NAME");
   command.add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
   command
       .add_option(

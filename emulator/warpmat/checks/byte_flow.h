@@ -40,10 +40,10 @@ struct ByteFlow {
   }
 };
 
-/// Finds it by executing the operation on other bytes in the sources that have a width: a byte of a result that equals a byte of a source in
-/// each of many executions was moved, and one that changes with it was computed from it. So the flow needs no list of instructions; masks,
-/// shifts and permutations are as exact as a move. `operation` computes (catalogue::computes). `by_lane`: sources without a width differ
-/// between lanes, so the flow may.
+/// Finds it by executing the operation on other bytes in the sources that have a width: a byte of a result that equals a byte of a source
+/// in each of many executions was moved, and one that changes with it was computed from it. So the flow needs no list of instructions;
+/// masks, shifts and permutations are as exact as a move. `operation` computes (catalogue::computes). `by_lane`: sources without a width
+/// differ between lanes, so the flow may.
 ByteFlow byte_flow(const code::Program& program, const code::Operation& operation, std::span<const FlowSource> sources, bool by_lane);
 
 }  // namespace warpmat::checks

@@ -1,6 +1,7 @@
 #include <warpmat/checks/checks.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <warpmat/checks/bulk_check.h>
 #include <warpmat/checks/lanes_check.h>
@@ -11,6 +12,22 @@
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::checks {
+
+void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
+              Dim3 grid) {
+  setup.grid = grid;
+  setup.gemm = find_gemm(options.gemm, memory, setup.program, parameters);
+  if (options.why.empty()) return;
+  if (!setup.gemm)
+    throw std::invalid_argument("the way of an element needs the product that the kernel computes, as in C=A*B^T:128x128x64");
+  setup.why = parse_element(options.why, setup.gemm->c);
+}
+
+void finish(const Setup& setup, LaunchResult& result) {
+  for (auto& [block, why] : setup.reports.why) result.why.push_back(std::move(why));
+  if (!setup.gemm || setup.why) return;
+  if (const auto missing = setup.reports.stores.missing(*setup.gemm, std::string(setup.program.entry))) throw *missing;
+}
 
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster) {
   std::vector<std::unique_ptr<machine::Observer>> all;

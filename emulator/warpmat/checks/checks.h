@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <warpmat/checks/gemm.h>
+#include <warpmat/checks/gemm_stores.h>
 #include <warpmat/checks/warnings.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/observer.h>
@@ -28,6 +32,9 @@ namespace warpmat::checks {
 struct Reports {
   Warnings warnings;      ///< LaunchResult::warnings
   Warnings absent_lanes;  ///< LaunchResult::absent_lanes
+  GemmStores stores;
+  std::map<std::uint64_t, Why> why;  ///< by the block that stores the element
+  std::mutex why_mutex;
 };
 
 /// What the checks know of a launch.
@@ -38,12 +45,21 @@ struct Setup {
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
   std::optional<Gemm> gemm = std::nullopt;
+  std::optional<std::pair<int, int>> why = std::nullopt;  ///< the element of C of LaunchOptions::why
+  Dim3 grid{};
 };
 
 /// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.
 inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* place) {
   return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(first);
 }
+
+/// Sets what LaunchOptions::gemm and why say. Throws std::invalid_argument.
+void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
+              Dim3 grid);
+
+/// What the checks say when all clusters have ended. Throws KernelTrap.
+void finish(const Setup& setup, LaunchResult& result);
 
 /// The checks of cluster `cluster`, in the order in which they are told. `setup` outlives them.
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster);

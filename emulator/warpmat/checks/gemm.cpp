@@ -95,6 +95,22 @@ std::string GemmMatrix::element(std::int64_t row, std::int64_t column) const {
   return fmt::format("{}[{},{}]", name, row, column);
 }
 
+std::pair<int, int> parse_element(std::string_view text, const GemmMatrix& c) {
+  std::pair<int, int> element{-1, -1};
+  std::string_view rest = text;
+  const std::string_view name = take(rest, '[');
+  const auto number = [](std::string_view digits, int& value) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
+  const bool right = rest.ends_with(']') && number(take(rest, ','), element.first) && number(take(rest, ']'), element.second);
+  if (!right || !rest.empty() || name != c.name || element.first < 0 || element.first >= c.rows || element.second < 0 ||
+      element.second >= c.columns)
+    throw std::invalid_argument(
+        fmt::format("'{}' is no element of the product: write {}, up to {}", text, c.element(5, 3), c.element(c.rows - 1, c.columns - 1)));
+  return element;
+}
+
 Gemm parse_gemm(std::string_view text) {
   std::string_view rest = text;
   std::string_view names = take(rest, ':');

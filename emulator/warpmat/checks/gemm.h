@@ -35,6 +35,9 @@ struct GemmMatrix {
   std::string element(std::int64_t row, std::int64_t column) const;
 };
 
+/// An element of the product's result: "C[5,3]". Throws std::invalid_argument.
+std::pair<int, int> parse_element(std::string_view text, const GemmMatrix& c);
+
 /// C = A * B, as a launch is told it.
 struct Gemm {
   GemmMatrix c, a, b;
@@ -42,8 +45,8 @@ struct Gemm {
   std::int64_t k = 0;
 };
 
-/// "C=A*B^T:128x128x64": names, ^T for a matrix whose columns are contiguous, then M, N and K. ",lda=72" and the like give the elements from
-/// a stored row to the next. Throws std::invalid_argument that says what is right.
+/// "C=A*B^T:128x128x64": names, ^T for a matrix whose columns are contiguous, then M, N and K. ",lda=72" and the like give the elements
+/// from a stored row to the next. Throws std::invalid_argument that says what is right.
 Gemm parse_gemm(std::string_view text);
 
 /// The same, its buffers found in `memory` or by the parameters of the kernel, and the width of their elements by their sizes; nothing if

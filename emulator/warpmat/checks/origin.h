@@ -126,8 +126,7 @@ class WarpOrigins {
       cleared.known = false;
       return;
     }
-    for (; lanes != 0; lanes &= lanes - 1)
-      std::fill_n(cleared.lane(first_lane(lanes)), cleared.width, Origin{});
+    for (; lanes != 0; lanes &= lanes - 1) std::fill_n(cleared.lane(first_lane(lanes)), cleared.width, Origin{});
   }
 
  private:

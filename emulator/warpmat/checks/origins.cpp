@@ -248,7 +248,7 @@ Origin Origins::read(const AccessEvent& event, int lane, std::size_t at) {
       const std::size_t offset = offset_from(of.first, event.places[l]) + at;
       if (offset >= of.shared.size()) return {};
       Origin origin = of.shared[offset];
-      if (!origin.known()) return origin;
+      if (origin.way == 0 && !origin.known()) return origin;
       origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset);
       origin.way = step(origin.way, &Way::read, statement);
       return origin;
@@ -387,7 +387,7 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
         }
         for (int b = 0; b < memory_bytes; ++b) {
           Origin origin = of.shared[offset + static_cast<std::size_t>(b)];
-          if (!origin.known()) continue;
+          if (origin.way == 0 && !origin.known()) continue;
           if (origin.kind() == Origin::Kind::memory) origin.what += static_cast<std::uint64_t>(row.bit % 8);
           origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(b);
           origin.way = step(origin.way, &Way::read, at.statement());
@@ -568,15 +568,14 @@ void Origins::multiply(const Event& event, const Form& form) {
   clear_results(event, all_lanes);
   const std::size_t count = all.d.size() / static_cast<std::size_t>(all.products);
   for (std::size_t p = 0; p < results.size(); ++p)
-    write_results(event, form.operand(OperandName::d).fragment, all.d, p * count, results[p].product, 0, 0, results[p].number);
+    write_results(event, form.operand(OperandName::d).fragment, all.d, p * count, 0, 0, results[p].number);
 }
 
 /// Gives the elements of D, `places` from `first` on, their origins. They are those of columns `first_column` and up of the product.
 void Origins::write_results(const Event& event, const Fragment& fragment, const std::vector<ElementPlace>& places, std::size_t first,
-                            const OriginProduct& product, int first_slot, int first_column, std::optional<std::uint32_t> number) {
+                            int first_slot, int first_column, std::optional<std::uint32_t> number) {
   if (!number) return;
   const int columns = fragment.columns(), bytes = std::max(1, fragment.element_bits / 8);
-  (void)product;
   for (int row = 0; row < fragment.rows(); ++row)
     for (int column = 0; column < columns; ++column) {
       const ElementPlace& at = places[first + static_cast<std::size_t>(row * columns + column)];
@@ -599,7 +598,7 @@ OperandOrigins Origins::in_shared(const Event& event, const std::vector<std::uin
     for (int e = 0; e < in_chunk; ++e) {
       const std::size_t offset = chunks[i] - setup_.program.shared_base + static_cast<std::size_t>(e * bits / 8);
       Origin origin = of.shared[offset];
-      if (origin.known()) {
+      if (origin.way != 0 || origin.known()) {
         origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset);
         origin.way = step(origin.way, &Way::read, event.statement());
       }
@@ -642,7 +641,7 @@ void Origins::product_issues(const machine::ProductEvent& event) {
     }
   const auto number = multiplies(product);
   clear_results(at, all_lanes);
-  for (int t = 0; t < form.tiles(); ++t) write_results(at, d, all.d, 0, product, t * d.registers(), t * d.columns(), number);
+  for (int t = 0; t < form.tiles(); ++t) write_results(at, d, all.d, 0, t * d.registers(), t * d.columns(), number);
 }
 
 }  // namespace warpmat::checks

@@ -24,15 +24,15 @@ struct OperandOrigins {
 /// The product that one warp forms by mma, wmma.mma or its part of a wgmma.mma_async.
 struct OriginProduct {
   const machine::Event& event;
-  const Form& form;             ///< of wgmma: its tile
-  OperandOrigins a, b;          ///< a.depth is half of b.depth if A is sparse
-  std::vector<Origin> c{};      ///< by row and column
-  std::vector<bool> c_zero{};   ///< whether the element is zero
+  const Form& form;            ///< of wgmma: its tile
+  OperandOrigins a, b;         ///< a.depth is half of b.depth if A is sparse
+  std::vector<Origin> c{};     ///< by row and column
+  std::vector<bool> c_zero{};  ///< whether the element is zero
   const Origin& c_at(int row, int column) const { return c[static_cast<std::size_t>(row * b.lines + column)]; }
 };
 
-/// Follows where bytes come from, through registers, shared and local memory of a cluster. What reads global memory, multiplies or writes to
-/// global memory is told to a derived class, which says what is of interest.
+/// Follows where bytes come from, through registers, shared and local memory of a cluster. What reads global memory, multiplies or writes
+/// to global memory is told to a derived class, which says what is of interest.
 class Origins : public machine::Observer {
  public:
   explicit Origins(const Setup& setup);
@@ -117,7 +117,7 @@ class Origins : public machine::Observer {
   Origin element(const machine::Event& event, code::Slot slot, const ElementPlace& place, const Fragment& fragment);
   void multiply(const machine::Event& event, const Form& form);
   void write_results(const machine::Event& event, const Fragment& fragment, const std::vector<ElementPlace>& places, std::size_t first,
-                     const OriginProduct& product, int first_slot, int first_column, std::optional<std::uint32_t> number);
+                     int first_slot, int first_column, std::optional<std::uint32_t> number);
   OperandOrigins in_shared(const machine::Event& event, const std::vector<std::uint32_t>& chunks, Major major, int lines, int depth,
                            int bits);
 

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
@@ -126,12 +127,14 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const int bits = product.form.operand(OperandName::a).fragment.element_bits;
   const int group = bits == 32 ? 1 : bits == 4 ? 4 : 2;  // stored elements of 2, 8 or 4 k: PTX ISA 9.1 section 9.7.14.6.1
   Operand a{'a', &product.a, depth, group}, b{'b', &product.b, depth};
-  if (!choose_matrices(product, a, b)) return std::nullopt;
+  if (!choose_matrices(product, a, b)) return unchanged(product);
   look(a);
   look(b);
-  if (!a.regular) check_operand(product, a, b);
-  if (!b.regular) check_operand(product, b, a);
-  check_depths(product, a, b);
+  if (!setup().why) {
+    if (!a.regular) check_operand(product, a, b);
+    if (!b.regular) check_operand(product, b, a);
+    check_depths(product, a, b);
+  }
   Sum sum;
   sum.statement = product.event.statement();
   sum.swapped = a.is_b;
@@ -145,13 +148,24 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   for (int line = 0; line < a.origins->lines; ++line) sum.of_row.push_back(first_known(a, line));
   for (int line = 0; line < b.origins->lines; ++line) sum.of_column.push_back(first_known(b, line));
   accumulate(product, a, b, sum);
+  if (setup().why) record(product, a, b, sum);
   sums_.push_back(std::move(sum));
   return static_cast<std::uint32_t>(sums_.size() - 1);
 }
 
+/// The sums that a product of other matrices leaves as they are: one of zeros beyond the end of K, for instance. Nothing unless all are
+/// those of one product, element by element.
+std::optional<std::uint32_t> Pairing::unchanged(const OriginProduct& product) const {
+  const Origin& first = product.c.front();
+  if (first.kind() != Origin::Kind::sum) return std::nullopt;
+  for (int row = 0; row < product.a.lines; ++row)
+    for (int column = 0; column < product.b.lines; ++column)
+      if (product.c_at(row, column).same() != Origin::of_sum(first.product(), row, column).what) return std::nullopt;
+  return first.product();
+}
+
 /// Traps for an operand whose lines or k are not those of a matrix: elements of one line have several, or some are nothing of the matrix.
 void Pairing::check_operand(const OriginProduct& product, const Operand& operand, const Operand& other) {
-  const WarpState& warp = product.event.state();
   for (int line = 0; line < operand.origins->lines; ++line)
     for (int k = 0; k < operand.depth; ++k) {
       const Seen& one = operand.at(line, k);
@@ -188,7 +202,6 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
                                      name_of(operand, right), history(operand, line, k, right, product), layouts(operand, product)),
                          KernelTrap::Kind::mispaired);
     }
-  (void)warp;
 }
 
 /// Traps unless both operands have the same k at each place, and each k once.
@@ -215,6 +228,10 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
   for (int k = 0; k < a.depth; ++k)
     if (a.depths[static_cast<std::size_t>(k)] >= 0 && b.depths[static_cast<std::size_t>(k)] >= 0)
       depths.push_back(a.depths[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < a.depth; ++k) {
+    const int of_a = a.depths[static_cast<std::size_t>(k)], of_b = b.depths[static_cast<std::size_t>(k)];
+    if ((of_a < 0) != (of_b < 0)) sum.lacking = {std::max(of_a, of_b), of_a < 0 ? 'a' : 'b', of_a < 0 ? a.origin(0, k) : b.origin(0, k)};
+  }
   const WarpState& warp = product.event.state();
   const auto rows = sum.rows.size(), columns = sum.columns.size();
   std::vector<std::uint32_t> before(rows * columns);
@@ -229,10 +246,11 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
       }
       const Sum& previous = sums_[old.product()];
       sum.partial |= previous.partial;
+      if (!sum.lacking) sum.lacking = previous.lacking;
       const auto [m, n] = previous.element(old.row(), old.column());
       const auto [new_m, new_n] = sum.element(static_cast<int>(r), static_cast<int>(c));
       const bool row_differs = m >= 0 && new_m >= 0 && m != new_m, column_differs = n >= 0 && new_n >= 0 && n != new_n;
-      if (row_differs || column_differs) {
+      if ((row_differs || column_differs) && !setup().why) {
         const bool of_a = row_differs != sum.swapped;
         const Operand& operand = of_a ? a : b;
         product.event.trap(-1, std::nullopt,
@@ -254,7 +272,7 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
     if (is_new) {
       std::optional<int> twice;
       found->second = sets_.with(before[i], depths, twice);
-      if (twice) {
+      if (twice && !setup().why) {
         const auto at = std::ranges::find(a.depths, *twice) - a.depths.begin();
         const int k = at < a.depth ? static_cast<int>(at) : 0;
         const auto [m, n] = sum.element(static_cast<int>(i / columns), static_cast<int>(i % columns));
@@ -283,6 +301,8 @@ Origin Pairing::adds(const Origin& a, const Origin& b) {
     Sum sum = one;
     sum.partial |= other.partial;
     sum.depths.clear();
+    sum.step = nullptr;
+    sum.addends = {key.first, key.second};
     std::optional<int> twice;
     const bool alike = one.depths.size() == 1 && other.depths.size() == 1;
     for (std::size_t r = 0; r < (alike ? 1 : one.rows.size()); ++r)
@@ -296,6 +316,23 @@ Origin Pairing::adds(const Origin& a, const Origin& b) {
 
 // ---- Results
 
+namespace {
+
+KernelTrap::Site site_of(const WarpState& warp, int lane) try { warp.trap(lane, std::nullopt, ""); } catch (const KernelTrap& trap) {
+  return trap.site;
+}
+
+}  // namespace
+
+/// Where the row of A and the column of B of a sum came from.
+std::string Pairing::ways_of(const Origin& origin, const WarpState& warp) const {
+  const Sum& sum = sums_[origin.product()];
+  const Origin& row = sum.of_row[static_cast<std::size_t>(origin.row())];
+  const Origin& column = sum.of_column[static_cast<std::size_t>(origin.column())];
+  return fmt::format("its row of {}: {}; its column of {}: {}", gemm_.a.name, way_of(sum.swapped ? column : row, warp), gemm_.b.name,
+                     way_of(sum.swapped ? row : column, warp));
+}
+
 void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
   const std::uint64_t first = write.address, last = first + write.bytes;
   if (last <= gemm_.c.address || first >= gemm_.c.end()) return;
@@ -306,7 +343,13 @@ void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
     if (!place) continue;
     Origin origin;
     for (std::uint64_t b = 0; b < bytes && at + b < last && !origin.known(); ++b) origin = write.origins[at + b - first];
-    if (origin.kind() == Origin::Kind::sum) check_element(origin, place->first, place->second, write, warp);
+    const bool sum = origin.kind() == Origin::Kind::sum;
+    if (setup().why == *place) explain(origin, write, warp);
+    if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
+    const Dim3 block = warp.block().index(), grid = setup().grid;
+    setup().reports.stores.store(
+        gemm_, place->first, place->second, (block.z * grid.y + block.y) * grid.x + block.x, [&] { return site_of(warp, write.lane); },
+        [&] { return sum ? ways_of(origin, warp) : warp.statement_name(write.statement) + " stores what is no sum of products"; });
   }
 }
 
@@ -331,11 +374,16 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
   const std::uint32_t set = sum.depth_set(origin.row(), origin.column());
   const DepthSets::Intervals all{{0, static_cast<int>(gemm_.k) - 1}};
   if (sets_[set] == all) return;
-  warp.trap(
-      write.lane, write.address,
-      fmt::format("{} stores {} without products of {}: the last product added is that at {}; {}; {}", store, gemm_.c.element(row, column),
-                  missing(set), warp.statement_name(sum.statement), way_of(of_m, warp), way_of(of_n, warp)),
-      KernelTrap::Kind::mispaired);
+  const std::string lacking =
+      sum.lacking
+          ? fmt::format("; for k {} operand {} held no element of {}: {}", sum.lacking->depth, sum.lacking->letter,
+                        (sum.lacking->letter == 'a') != sum.swapped ? gemm_.a.name : gemm_.b.name, way_of(sum.lacking->origin, warp))
+          : "";
+  warp.trap(write.lane, write.address,
+            fmt::format("{} stores {} without products of {}: the last product added is that at {}{}; {}; {}", store,
+                        gemm_.c.element(row, column), missing(set), warp.statement_name(sum.statement), lacking, way_of(of_m, warp),
+                        way_of(of_n, warp)),
+            KernelTrap::Kind::mispaired);
 }
 
 }  // namespace warpmat::checks

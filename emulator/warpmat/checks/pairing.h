@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,9 +31,9 @@ class DepthSets {
   std::vector<const Intervals*> all_;
 };
 
-/// Holds each product of mma, wmma and wgmma against the matrix product that the launch is told: both factors have the same k, an accumulator
-/// is that of one element of C, adds each k once, and is stored there. The first one that is not ends the launch. Factors that are not
-/// elements of A and B are not looked at.
+/// Holds each product of mma, wmma and wgmma against the matrix product that the launch is told: both factors have the same k, an
+/// accumulator is that of one element of C, adds each k once, and is stored there. The first one that is not ends the launch. Factors that
+/// are not elements of A and B are not looked at.
 class Pairing : public Origins {
  public:
   Pairing(const Setup& setup, const Gemm& gemm) : Origins(setup), gemm_(gemm) {}
@@ -66,10 +67,25 @@ class Pairing : public Origins {
   /// The state of a warp's accumulators after a product.
   struct Sum {
     std::uint32_t statement = 0;
-    bool swapped = false;             ///< A*B is computed as the transposed product: rows are columns of C
-    bool partial = false;             ///< it began with elements of C
-    std::vector<int> rows, columns;   ///< the rows and columns of C; -1: none
+    bool swapped = false;  ///< A*B is computed as the transposed product: rows are columns of C
+    bool partial = false;  ///< it began with elements of C
+    /// The last place where one operand held elements of its matrix and the other none.
+    struct Lacking {
+      int depth;
+      char letter;  ///< of the operand that held none
+      Origin origin;
+    };
+    std::optional<Lacking> lacking = std::nullopt;
+    std::vector<int> rows, columns;  ///< the rows and columns of C; -1: none
     std::vector<Origin> of_row, of_column;
+    /// What LaunchOptions::why shows of the product; null where the element has no part in it.
+    struct Step {
+      OperandOrigins a, b;
+      std::vector<Origin> c;
+      std::vector<std::uint32_t> words_a, words_b, words_c;  ///< of the operands' registers
+    };
+    std::shared_ptr<const Step> step = nullptr;
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> addends = std::nullopt;  ///< it is the sum of these two
     std::vector<std::uint32_t> depths{};  ///< DepthSets by row and column; one for all where they are alike
     std::uint32_t depth_set(int row, int column) const {
       return depths.size() == 1 ? depths[0] : depths[static_cast<std::size_t>(row) * columns.size() + static_cast<std::size_t>(column)];
@@ -81,6 +97,7 @@ class Pairing : public Origins {
   };
 
   bool choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const;
+  std::optional<std::uint32_t> unchanged(const OriginProduct& product) const;
   void look(Operand& operand) const;
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
@@ -88,6 +105,14 @@ class Pairing : public Origins {
   void check_accumulators(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
+
+  std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
+
+  // The way of one element: pairing_why.cpp
+  void record(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
+  void explain(const Origin& origin, const GlobalWrite& write, const machine::WarpState& warp);
+  void add_steps(std::uint32_t product, int row, int column, const machine::WarpState& warp, Why& why) const;
+  std::string factors_of(const OperandOrigins& operand, const GemmMatrix& matrix, int line, const machine::WarpState& warp) const;
 
   // What is said of a fault: pairing_report.cpp
   std::string name_of(const Operand& operand, const Seen& seen) const;
@@ -98,6 +123,7 @@ class Pairing : public Origins {
   std::string missing(std::uint32_t set) const;
 
   const Gemm& gemm_;
+  std::size_t recorded_ = 0;  ///< bytes of all steps
   std::vector<Sum> sums_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> added_;  ///< sums of two accumulators
   DepthSets sets_;

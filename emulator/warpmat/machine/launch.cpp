@@ -193,7 +193,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
   const auto frame_bytes = static_cast<std::uint32_t>(depth.frame * levels);
   checks::Reports reports;
-  const checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports, checks::find_gemm(options.gemm, memory, program, parameters)};
+  checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
+  checks::set_gemm(setup, options, memory, parameters, config.grid);
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -208,6 +209,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   LaunchResult result = machine::run_grid(state);
   result.warnings = reports.warnings.texts();
   result.absent_lanes = reports.absent_lanes.texts();
+  checks::finish(setup, result);
   return result;
 }
 

@@ -124,9 +124,12 @@ struct LaunchOptions {
   std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
   Checks checks = {};
   /// The matrix product that the kernel is to compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and K;
-  /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and the
-  /// first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/launch.md
+  /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and
+  /// the first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/launch.md
   std::string gemm = {};
+  /// An element of that product's result, "C[5,3]": LaunchResult::why tells where it comes from. Nothing is then a trap of kind
+  /// `mispaired`.
+  std::string why = {};
   /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
   const std::atomic<bool>* stop = nullptr;
   /// Receive the events of all clusters (machine/observer.h). If there are any, the launch uses one thread. Not null.
@@ -134,6 +137,18 @@ struct LaunchOptions {
   /// Makes an observer of cluster `number` of the launch (without clusters: of a block). Several threads may call it at once. It may return
   /// nullptr.
   std::function<std::unique_ptr<machine::Observer>(std::uint64_t number)> observer_of_cluster = nullptr;
+};
+
+/// The way of an element of a product's result, backwards: LaunchOptions::why.
+struct Why {
+  /// A product that formed it: one element of the result of a matrix instruction.
+  struct Step {
+    std::string opcode;
+    int row = 0, column = 0;             ///< of the instruction's result
+    std::vector<std::uint32_t> a, b, c;  ///< registers of the operands, 32 lanes each, as `warpmat explain` takes them; empty of wgmma
+  };
+  std::string text;         ///< who stored it, and for each product which elements met, by which statements and shared addresses
+  std::vector<Step> steps;  ///< in their order
 };
 
 struct LaunchResult {
@@ -144,6 +159,7 @@ struct LaunchResult {
   /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
   /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
   std::vector<std::string> absent_lanes = {};
+  std::vector<Why> why = {};  ///< by the blocks that store the element of LaunchOptions::why, in order
 };
 
 /// An error of a kernel, which ends the launch.

@@ -1,0 +1,28 @@
+#include <warpmat/checks/gemm_stores.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace warpmat::checks {
+
+std::optional<KernelTrap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
+  const auto all = static_cast<std::size_t>(gemm.c.rows * gemm.c.columns);
+  const auto first = static_cast<std::size_t>(std::ranges::find(owners_, 0u) - owners_.begin());
+  if (first == all) return std::nullopt;
+  const std::size_t count = owners_.empty() ? all : static_cast<std::size_t>(std::ranges::count(owners_, 0u));
+  const auto columns = static_cast<std::size_t>(gemm.c.columns);
+  const std::string what = fmt::format(
+      "{} of {} elements of {}, {} the first, {} stored by no block", count, all, gemm.c.name,
+      gemm.c.element(static_cast<std::int64_t>(first / columns), static_cast<std::int64_t>(first % columns)), count == 1 ? "is" : "are");
+  if (again_)
+    return KernelTrap(again_->site, std::nullopt,
+                      fmt::format("{}; {} is stored here, by the second block; {}", what, again_->element, again_->way),
+                      KernelTrap::Kind::mispaired);
+  KernelTrap::Site site;
+  if (last_) site = *last_;
+  site.kernel = kernel;
+  return KernelTrap(site, std::nullopt, what, KernelTrap::Kind::mispaired);
+}
+
+}  // namespace warpmat::checks

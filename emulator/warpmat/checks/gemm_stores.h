@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <warpmat/checks/gemm.h>
+#include <warpmat/machine/launch.h>
+
+namespace warpmat::checks {
+
+/// Which elements of C the blocks of a launch have stored.
+class GemmStores {
+ public:
+  /// Notes that `block` stores C[row,column]. `site` and `way` say which statement did, and where its factors came from; they are called if
+  /// another block has stored it before.
+  template <typename Site, typename Way>
+  void store(const Gemm& gemm, int row, int column, std::uint32_t block, Site site, Way way) {
+    const std::lock_guard lock(mutex_);
+    if (owners_.empty()) owners_.resize(static_cast<std::size_t>(gemm.c.rows * gemm.c.columns));
+    std::uint32_t& owner = owners_[static_cast<std::size_t>(row * gemm.c.columns + column)];
+    if (owner != 0 && owner != block + 1 && !again_) again_ = Again{site(), gemm.c.element(row, column), way()};
+    owner = block + 1;
+    if (!last_) last_ = site();
+  }
+
+  /// The trap for elements that nobody has stored; nothing if there are none.
+  std::optional<KernelTrap> missing(const Gemm& gemm, const std::string& kernel) const;
+
+ private:
+  struct Again {
+    KernelTrap::Site site;
+    std::string element, way;
+  };
+  std::mutex mutex_;
+  std::vector<std::uint32_t> owners_;  ///< by element: the number of the block that stored it last, from 1 on
+  std::optional<Again> again_;         ///< the first element that a second block has stored
+  std::optional<KernelTrap::Site> last_;
+};
+
+}  // namespace warpmat::checks

@@ -1,0 +1,139 @@
+// The way of one element of C backwards: who stored it, which products formed it, which elements of A and B met in each.
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/checks/pairing.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using machine::WarpState;
+
+namespace {
+
+constexpr std::size_t most_recorded = std::size_t{512} << 20;  // bytes of steps of a cluster
+
+}  // namespace
+
+/// Keeps what a product multiplied where the element may have a part in it: one of its rows is that of the element, or one of its columns.
+void Pairing::record(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
+  const auto [row, column] = sum.swapped ? std::pair(setup().why->second, setup().why->first) : *setup().why;
+  const bool concerns = std::ranges::find(a.lines, row) != a.lines.end() || std::ranges::find(b.lines, column) != b.lines.end();
+  const std::size_t bytes = sizeof(Origin) * (product.a.elements.size() + product.b.elements.size() + product.c.size());
+  if (!concerns || recorded_ + bytes > most_recorded) return;
+  recorded_ += bytes;
+  auto step = std::make_shared<Sum::Step>(Sum::Step{product.a, product.b, product.c, {}, {}, {}});
+  const auto& operation = product.event.operation();
+  if (operation.semantics == catalogue::Semantics::matrix) {
+    const auto words = [&](OperandName name, std::vector<std::uint32_t>& to) {
+      int next = 0;
+      for (const warpmat::Operand& operand : product.form.operands) {
+        if (operand.written) continue;
+        if (operand.name == name && operand.fragment.register_bits == 32)
+          for (int i = 0; i < operand.registers(); ++i)
+            for (int lane = 0; lane < warp_size; ++lane) to.push_back(product.event.state().source_word(operation, next + i, lane));
+        next += operand.registers();
+      }
+    };
+    words(OperandName::a, step->words_a);
+    words(OperandName::b, step->words_b);
+    words(OperandName::c, step->words_c);
+  }
+  sum.step = std::move(step);
+}
+
+/// The elements of one line of an operand: "A[5,0] to A[5,7] at 0x400; A[5,8] to A[5,15] at 0x420: line 40 (ldmatrix) read ...".
+std::string Pairing::factors_of(const OperandOrigins& operand, const GemmMatrix& matrix, int line, const WarpState& warp) const {
+  struct Run {
+    int first, last;  ///< along k of the operand
+  };
+  const auto place = [&](int k) {
+    const Origin& origin = operand.at(line, k);
+    return origin.kind() == Origin::Kind::memory ? matrix.place(origin.bit()) : std::nullopt;
+  };
+  std::vector<Run> runs;
+  for (int k = 0; k < operand.depth; ++k) {
+    const auto now = place(k);
+    if (!runs.empty()) {
+      const auto before = place(k - 1);
+      const Origin& one = operand.at(line, k - 1);
+      const Origin& next = operand.at(line, k);
+      const bool neighbours = now.has_value() == before.has_value() &&
+                              (!now || std::abs(now->first - before->first) + std::abs(now->second - before->second) == 1);
+      if (neighbours && one.way == next.way) {
+        runs.back().last = k;
+        continue;
+      }
+    }
+    runs.push_back({k, k});
+  }
+  std::string text;
+  for (const Run& run : runs) {
+    const Origin& first = operand.at(line, run.first);
+    const auto from = place(run.first), to = place(run.last);
+    const std::string what = !from ? fmt::format("no element of {}", matrix.name)
+                             : run.first == run.last
+                                 ? matrix.element(from->first, from->second)
+                                 : matrix.element(from->first, from->second) + " to " + matrix.element(to->first, to->second);
+    text += fmt::format("    {}{}: {}\n", what, first.derived() ? ", converted" : "", way_of(first, warp));
+  }
+  return text;
+}
+
+void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpState& warp, Why& why) const {
+  std::vector<std::uint32_t> chain;
+  for (std::optional<std::uint32_t> next = product; next;) {
+    chain.push_back(*next);
+    const Sum& sum = sums_[*next];
+    next.reset();
+    if (sum.addends || !sum.step) break;
+    const Origin& before = sum.step->c[static_cast<std::size_t>(row) * sum.columns.size() + static_cast<std::size_t>(column)];
+    if (before.kind() == Origin::Kind::sum) next = before.product();
+  }
+  std::ranges::reverse(chain);
+  for (const std::uint32_t number : chain) {
+    const Sum& sum = sums_[number];
+    if (sum.addends) {
+      add_steps(sum.addends->first, row, column, warp, why);
+      add_steps(sum.addends->second, row, column, warp, why);
+      why.text += "  both sums are added\n";
+      continue;
+    }
+    why.text += fmt::format("  product {} at {}, row {} and column {} of its result\n", why.steps.size() + 1,
+                            warp.statement_name(sum.statement), row, column);
+    Why::Step step{std::string(warp.program().statements[sum.statement]->opcode), row, column, {}, {}, {}};
+    if (sum.step) {
+      why.text += factors_of(sum.step->a, sum.swapped ? gemm_.b : gemm_.a, row, warp) +
+                  factors_of(sum.step->b, sum.swapped ? gemm_.a : gemm_.b, column, warp);
+      step.a = sum.step->words_a;
+      step.b = sum.step->words_b;
+      step.c = sum.step->words_c;
+    } else {
+      why.text += "    its factors were not kept: it forms no sum in this row or column, or too many products came before\n";
+    }
+    why.steps.push_back(std::move(step));
+  }
+}
+
+void Pairing::explain(const Origin& origin, const GlobalWrite& write, const WarpState& warp) {
+  const Dim3 block = warp.block().index();
+  const auto [row, column] = *setup().why;
+  Why why;
+  why.text = fmt::format("{} is stored by block ({}, {}, {}), warp {}, lane {}, {}\n", gemm_.c.element(row, column), block.x, block.y,
+                         block.z, write.warp, write.lane, warp.statement_name(write.statement));
+  if (origin.kind() == Origin::Kind::sum) {
+    const auto [m, n] = sums_[origin.product()].element(origin.row(), origin.column());
+    if (m != row || n != column) why.text += fmt::format("  it is the sum for {}\n", gemm_.c.element(m, n));
+    add_steps(origin.product(), origin.row(), origin.column(), warp, why);
+  } else {
+    why.text += "  it is no sum of products of the matrices: " + way_of(origin, warp) + "\n";
+  }
+  const Dim3 grid = setup().grid;
+  const std::lock_guard lock(setup().reports.why_mutex);
+  setup().reports.why[(std::uint64_t{block.z} * grid.y + block.y) * grid.x + block.x] = std::move(why);
+}
+
+}  // namespace warpmat::checks
