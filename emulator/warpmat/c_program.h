@@ -117,6 +117,54 @@ typedef struct warpmat_argument {
 #define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 
+/* What a launch tells an observer. The library fills these structs. They and what they point to are valid during the call; an observer
+ * changes nothing of it. `size` says how much of the struct this library knows. */
+
+/* A warp at a statement. */
+typedef struct warpmat_event {
+  size_t size;
+  const char* opcode; /* as the text has it: "ld.global.f32" */
+  int line;           /* of the PTX, from 1 on */
+  uint32_t statement; /* its number in the kernel, from 0 on: cheaper to compare than the opcode */
+  uint32_t block[3];
+  int warp;       /* in its block */
+  uint32_t lanes; /* bit i: lane i executes it; 0: no lane's guard is true */
+} warpmat_event;
+
+typedef enum warpmat_space {
+  WARPMAT_SPACE_GLOBAL,
+  WARPMAT_SPACE_CONSTANT,
+  WARPMAT_SPACE_SHARED,
+  WARPMAT_SPACE_LOCAL,
+  WARPMAT_SPACE_PARAM
+} warpmat_space;
+
+/* An access of a warp to memory, once its addresses are valid. It takes effect afterwards; that of ldmatrix and stmatrix has taken effect.
+ * A cp.async causes two: it writes shared and reads global memory. */
+typedef struct warpmat_access {
+  size_t size;
+  warpmat_event event; /* its lanes are those that access this space */
+  warpmat_space space;
+  int reads, writes; /* both: atom, red */
+  int asynchronous;  /* cp.async: its bytes move when the warp waits for them */
+  uint32_t bytes;    /* of each lane */
+  /* By lane, 32 each; those of other lanes are undefined. Shared addresses are offsets, global ones are those of warpmat_buffer_allocate.
+   */
+  const uint64_t* addresses;
+  const uint8_t* const* places; /* the bytes, to read */
+} warpmat_access;
+
+/* Receives the events of a launch, which then uses one thread, the caller's. Blocks of a cluster run alternately, others one after the
+ * other, unless they wait for each other. Events for which no observer asks cost nothing. A callback returns 0; another value ends the
+ * launch with WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. machine/observer.h has more events. */
+typedef struct warpmat_observer {
+  size_t size;
+  void* user; /* handed to each callback */
+  /* A part of a warp has reached a statement, before its effect. There are as many calls as operations of warpmat_launch. May be null. */
+  int (*operation)(void* user, const warpmat_event* event);
+  int (*access)(void* user, const warpmat_access* access); /* may be null */
+} warpmat_observer;
+
 typedef struct warpmat_launch_config {
   size_t size;
   uint32_t grid[3], block[3];        /* x, y, z; 0 stands for 1 */
@@ -130,6 +178,9 @@ typedef struct warpmat_launch_config {
   /* Receives what a kernel that ended well has printed, `bytes` bytes and a terminating null, unless that is empty. May be null. */
   void (*print)(void* user, const char* text, size_t bytes);
   void* user;
+  /* Told in this order. A config whose size ends before them has none. */
+  const warpmat_observer* const* observers;
+  size_t observer_count;
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

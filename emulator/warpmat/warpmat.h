@@ -7,7 +7,8 @@
 //   ptx/program.h      text -> Program -> text
 //   ptx/run.h          a Warp runs a Program
 //   machine/launch.h   whole kernels: Module, Kernel, DeviceMemory, launch
-//   machine/bank_conflicts.h  wavefronts of an access to shared memory, sectors of one to global memory
+//   machine/observer.h  what happens in a launch, event by event, for tracers and checks
+//   checks/bank_conflicts.h  wavefronts of an access to shared memory, sectors of one to global memory
 //   ptx/operands.h     a statement's operands as Eigen matrices, for tests of kernels
 //   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
 //   execute/instruction.h  one Instruction on registers, without PTX text, for simulators

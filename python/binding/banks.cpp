@@ -18,7 +18,7 @@ namespace py = pybind11;
 
 namespace {
 
-using machine::BankAccess;
+using checks::BankAccess;
 using Addresses = std::array<std::uint64_t, warp_size>;  ///< by lane
 /// A BankExample: access, bytes, addresses, lanes, where.
 using Example = std::tuple<std::string, std::uint32_t, Addresses, LaneMask, std::string>;
@@ -41,7 +41,7 @@ std::string_view name_of(BankAccess access) {
 BankExample example_of(const Example& example) {
   const auto& [access, bytes, addresses, in_lanes, where] = example;
   BankExample out{access_of(access), bytes, {addresses.begin(), addresses.end()}, in_lanes, 0, where};
-  out.wavefronts = machine::wavefronts(machine::bank_phases(out.access, bytes, out.addresses, in_lanes));
+  out.wavefronts = checks::wavefronts(checks::bank_phases(out.access, bytes, out.addresses, in_lanes));
   return out;
 }
 
@@ -53,9 +53,9 @@ py::tuple example_tuple(const BankExample& example) {
 py::list bank_phases(const Example& example) {
   const BankExample of = example_of(example);
   py::list phases;
-  for (const machine::BankPhase& phase : machine::bank_phases(of.access, of.bytes, of.addresses, of.lanes)) {
+  for (const checks::BankPhase& phase : checks::bank_phases(of.access, of.bytes, of.addresses, of.lanes)) {
     py::list words;
-    for (const machine::BankWord& word : phase.words) words.append(py::make_tuple(word.bank, word.word * 4, word.lanes));
+    for (const checks::BankWord& word : phase.words) words.append(py::make_tuple(word.bank, word.word * 4, word.lanes));
     phases.append(py::make_tuple(phase.lanes, phase.wavefronts, phase.colliding, words));
   }
   return phases;
@@ -72,7 +72,7 @@ py::tuple bank_picture(int line, const std::string& opcode, const Example& examp
 
 std::string_view bank_label(std::string_view target_name, const Example& example) {
   const BankExample of = example_of(example);
-  return name(machine::bank_evidence(target(target_name).hardware, of.access, of.bytes, of.lanes));
+  return name(checks::bank_evidence(target(target_name).hardware, of.access, of.bytes, of.lanes));
 }
 
 }  // namespace

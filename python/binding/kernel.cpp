@@ -110,7 +110,7 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.checks.lanes = options["check_lanes"].cast<bool>();
   out.checks.fences = options["check_fences"].cast<bool>();
   out.stop = &stop;
-  out.observer = banks;
+  if (banks != nullptr) out.observers = {banks};
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <warpmat/c_program.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <tuple>
@@ -113,6 +114,78 @@ TEST_CASE("C: a kernel is launched, and a variable of its module read and set", 
       for (std::uint32_t i = 0; i < 64; ++i) CHECK(memory.word(i) == number + i);
     }
   }
+}
+
+namespace {
+
+/// What the callbacks of an observer saw.
+struct Seen {
+  std::uint64_t operations = 0;
+  std::vector<std::string> accesses;
+  int end_at_line = 0;
+};
+
+int see_operation(void* user, const warpmat_event* event) {
+  Seen& seen = *static_cast<Seen*>(user);
+  ++seen.operations;
+  CHECK(event->size == sizeof(warpmat_event));
+  return event->line == seen.end_at_line ? 1 : 0;
+}
+
+int see_access(void* user, const warpmat_access* access) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, access->places[0], 4);
+  std::string text = access->event.opcode;
+  text += " space " + std::to_string(access->space) + (access->writes != 0 ? " writes " : " reads ") + std::to_string(access->bytes);
+  if (access->space == WARPMAT_SPACE_GLOBAL) text += " at " + std::to_string(word);
+  static_cast<Seen*>(user)->accesses.push_back(text);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("C: observers are told of operations and accesses, and may end a launch", "[c]") {
+  const Kernel kernel(kernel_text("  st.shared.u32 [tile], t;\n  st.global.u32 [a], 5;\n  ld.global.u32 v, [a];\n"));
+  const Memory memory(256);
+  Seen seen, other;
+  warpmat_observer all{sizeof(warpmat_observer), &seen, see_operation, see_access};
+  const warpmat_observer counts{sizeof(warpmat_observer), &other, see_operation, nullptr};
+  const warpmat_observer* observers[] = {&all, &counts};
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
+  warpmat_launch_config config = config_of(arguments, 2, 32);
+  config.jobs = 0;
+  config.observers = observers;
+  config.observer_count = 2;
+  warpmat_error error = fresh();
+  std::uint64_t operations = 0;
+  REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, &operations, &error) == WARPMAT_OK);
+  CHECK(operations > 0);
+  CHECK(seen.operations == operations);
+  CHECK(other.operations == operations);
+  REQUIRE(seen.accesses.size() == 8);  // of two blocks
+  CHECK(std::vector<std::string>(seen.accesses.begin(), seen.accesses.begin() + 4) ==
+        std::vector<std::string>{"ld.param.u64 space 4 reads 8", "st.shared.u32 space 2 writes 4", "st.global.u32 space 0 writes 4 at 0",
+                                 "ld.global.u32 space 0 reads 4 at 5"});
+
+  seen.end_at_line = 9;  // the st.global
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_STOPPED);
+  CHECK(error.line == 9);
+  CHECK(std::string(error.message).find("an observer ended the launch") != std::string::npos);
+
+  const auto expect = [&](const char* part) {
+    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message).find(part) != std::string::npos);
+  };
+  seen.end_at_line = 0;
+  all.size = 8;
+  expect("the size of observer 0 is not that of a warpmat_observer");
+  all.size = sizeof all;
+  observers[1] = nullptr;
+  expect("observer 1 is null");
+  config.observers = nullptr;
+  expect("config->observers is null");
+  config.size = offsetof(warpmat_launch_config, observers);  // a program compiled before there were observers
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
 }
 
 TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 const fs::path source_dir = source_path("");
 
-/// A folder and the other folders that its files may include. A nested folder has a name with a slash; a folder without a row belongs to
-/// the row of its parent.
+/// A folder, or one file, and the other folders that its files may include. A nested folder has a name with a slash; a folder without a
+/// row belongs to the row of its parent.
 struct Folder {
   std::string name;
   std::set<std::string> may_include;
@@ -52,6 +52,10 @@ const std::vector<Folder> folders = {
     {emulator + "machine",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {emulator + "cuda", {"tables", "ptx", "ptx/program", "machine"}},
+    {emulator + "checks",
+     {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine"}},
+    // The launch gives the machine its checks; nothing else of the machine knows them.
+    {emulator + "machine/launch.cpp", {"ptx", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/rules", {"emulator"}},
@@ -78,7 +82,7 @@ const std::set<std::string> without_row = {emulator + "export.h",  emulator + "t
 /// Whether `path` belongs to `folder`. Both are relative to the root, or to the include root of the emulator. The header with the folder's
 /// name belongs to it too: c.h.
 bool is_in(const std::string& path, const std::string& folder) {
-  return path.starts_with(folder + "/") || path == folder + ".h";
+  return path.starts_with(folder + "/") || path == folder + ".h" || path == folder;
 }
 
 /// The row with the longest name that contains `path`, or nullptr.
@@ -186,6 +190,10 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_header).size() == 1);
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout/fragment.h>\n").size() == 1);
   CHECK(wrong_arrows(emulator + "execute/reference/execute.cpp", "#include \"gpu/rules/events.h\"\n").size() == 1);
+  const std::string checks = "#include <warpmat/checks/checks.h>\n";
+  CHECK(wrong_arrows(emulator + "machine/warp_memory.cpp", checks).size() == 1);
+  CHECK(wrong_arrows(emulator + "machine/launch.h", checks).size() == 1);
+  CHECK(wrong_arrows(emulator + "machine/launch.cpp", checks).empty());
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows(emulator + "ptx/syntax/lexer.cpp", "#include <warpmat/ptx/catalogue/row.h>\n").size() == 1);

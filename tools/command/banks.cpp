@@ -33,7 +33,7 @@ BankReport counted(const BanksOptions& options) {
   }
   ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
   LaunchOptions launch_options;
-  launch_options.observer = &report;
+  launch_options.observers = {&report};
   launch(ready, launch_options);
   return report;
 }

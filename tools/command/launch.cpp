@@ -82,9 +82,9 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   BankReport report;
   LaunchOptions launch_options = options.launch;
   launch_options.checks = parse_checks(without_banks(options.checks));
-  if (counts_banks(options.checks)) launch_options.observer = &report;
-  OpcodeCounts counts(launch_options.observer);
-  if (!options.report.empty()) launch_options.observer = &counts;
+  OpcodeCounts counts;
+  if (counts_banks(options.checks)) launch_options.observers.push_back(&report);
+  if (!options.report.empty()) launch_options.observers.push_back(&counts);
   const LaunchResult result = launch(ready, launch_options);
   fmt::print("{}", result.printed);
   const auto ran = labelled(ready.kernel, result);

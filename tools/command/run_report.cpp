@@ -42,12 +42,7 @@ Json options_json(const Command& command) {
 }  // namespace
 
 void OpcodeCounts::operation(const machine::Event& event) {
-  ++counts_[std::string(event.program.statements[event.operation.statement]->opcode)];
-  if (next_ != nullptr) next_->operation(event);
-}
-
-void OpcodeCounts::access(const machine::AccessEvent& event) {
-  if (next_ != nullptr) next_->access(event);
+  ++counts_[std::string(event.opcode())];
 }
 
 void add_report_option(Command command, std::string& path) {

@@ -15,17 +15,15 @@ namespace warpmat {
 
 // --report FILE.json: the executed instructions, their counts, and the evidence for their bits.
 
-/// Counts the warp-wide executions of each opcode, as an observer of a launch; forwards events to `next` unless that is nullptr.
+/// Counts the warp-wide executions of each opcode, as an observer of a launch.
 class OpcodeCounts : public machine::Observer {
  public:
-  explicit OpcodeCounts(machine::Observer* next) : next_(next) {}
+  OpcodeCounts() : Observer(machine::EventKinds::operations) {}
   void operation(const machine::Event& event) override;
-  void access(const machine::AccessEvent& event) override;
 
   const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
 
  private:
-  machine::Observer* next_;
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -26,7 +26,7 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) {
     const Form& form = instruction->form();
     if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) return example;
-    example.access = machine::BankAccess::matrix;
+    example.access = checks::BankAccess::matrix;
     example.bytes = Form::row_bytes;
     if (form.rows_in_memory() < warp_size) example.lanes = lane_bit(form.rows_in_memory()) - 1;
     for (std::size_t i = 0; i < form.operands.size(); ++i)
@@ -36,7 +36,7 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
   const ScalarInstruction& scalar = *statement.scalar();
   const bool load = scalar.operation == ScalarOperation::load;
   if (!load && scalar.operation != ScalarOperation::store) return example;
-  example.access = load ? machine::BankAccess::load : machine::BankAccess::store;
+  example.access = load ? checks::BankAccess::load : checks::BankAccess::store;
   example.lanes = warp.executing(statement);
   example.bytes = static_cast<std::uint32_t>(scalar.access_bytes());
   example.addresses = addresses_of(warp, statement.operands[load ? 1 : 0]);
@@ -50,7 +50,7 @@ void count_program(Warp& warp, const ExecutionOptions& options, BankReport& repo
   for (const Statement& statement : program.statements) {
     BankExample example = example_of(warp, statement);
     if (example.bytes != 0) {
-      const Evidence evidence = machine::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
+      const Evidence evidence = checks::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
       report.shared(statement.location.line, statement_opcode(statement), evidence, std::move(example));
     }
     warp.execute(statement, options);

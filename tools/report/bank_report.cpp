@@ -16,18 +16,18 @@
 namespace warpmat {
 namespace {
 
-using machine::BankAccess;
-using machine::BankPhase;
+using checks::BankAccess;
+using checks::BankPhase;
 using Json = nlohmann::ordered_json;
 
 BankAccess access_of(const machine::AccessEvent& event) {
   if (event.asynchronous) return BankAccess::copy;
-  if (event.event.operation.semantics == catalogue::Semantics::matrix) return BankAccess::matrix;
+  if (event.event.operation().semantics == catalogue::Semantics::matrix) return BankAccess::matrix;
   return event.writes ? BankAccess::store : BankAccess::load;
 }
 
 std::vector<BankPhase> phases_of(const BankExample& example) {
-  return machine::bank_phases(example.access, example.bytes, example.addresses, example.lanes);
+  return checks::bank_phases(example.access, example.bytes, example.addresses, example.lanes);
 }
 
 /// "0-3,8": the lanes of a mask.
@@ -44,9 +44,9 @@ std::string lanes_text(LaneMask mask) {
 }
 
 /// The number of words that a phase accesses in each bank; for copies the writes.
-std::array<int, machine::banks> asked(const BankExample& example, const BankPhase& phase) {
-  std::array<int, machine::banks> counts{};
-  for (const machine::BankWord& word : phase.words)
+std::array<int, checks::banks> asked(const BankExample& example, const BankPhase& phase) {
+  std::array<int, checks::banks> counts{};
+  for (const checks::BankWord& word : phase.words)
     counts[static_cast<std::size_t>(word.bank)] += example.access == BankAccess::copy ? std::popcount(word.lanes) : 1;
   return counts;
 }
@@ -64,21 +64,21 @@ std::string evidence_text(Evidence evidence) {
 }  // namespace
 
 void BankReport::access(const machine::AccessEvent& event) {
-  const code::Program& program = event.event.program;
-  const int line = program.line(event.event.operation);
-  const std::string opcode(program.statements[event.event.operation.statement]->opcode);
+  const int line = event.event.line();
+  const std::string opcode(event.event.opcode());
   if (event.space == code::Space::shared) {
-    const Dim3& block = event.event.block;
-    BankExample example{access_of(event), event.bytes, {event.addresses.begin(), event.addresses.end()}, event.event.lanes};
-    example.where = fmt::format("block ({},{},{}), warp {}", block.x, block.y, block.z, event.event.warp);
+    const Dim3 block = event.event.block();
+    BankExample example{access_of(event), event.bytes, {event.addresses.begin(), event.addresses.end()}, event.event.lanes()};
+    example.where = fmt::format("block ({},{},{}), warp {}", block.x, block.y, block.z, event.event.warp());
     const bool atomic = event.reads && event.writes;  // not measured
     const Evidence evidence =
-        atomic ? Evidence::assumed : machine::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
+        atomic ? Evidence::assumed
+               : checks::bank_evidence(event.event.program().target->hardware, example.access, example.bytes, example.lanes);
     return shared(line, opcode, evidence, std::move(example));
   }
   if (event.space != code::Space::global) return;
   BankLine& found = lines_[{line, true}];
-  const machine::GlobalRequest request = machine::global_request(event.bytes, event.addresses, event.event.lanes);
+  const checks::GlobalRequest request = checks::global_request(event.bytes, event.addresses, event.event.lanes());
   found.line = line, found.opcode = opcode, found.global = true;
   ++found.executions;
   found.sectors += static_cast<std::uint64_t>(request.sectors);
@@ -89,7 +89,7 @@ void BankReport::access(const machine::AccessEvent& event) {
 void BankReport::shared(int line, const std::string& opcode, Evidence evidence, BankExample example) {
   BankLine& found = lines_[{line, false}];
   const std::vector<BankPhase> phases = phases_of(example);
-  example.wavefronts = machine::wavefronts(phases);
+  example.wavefronts = checks::wavefronts(phases);
   found.line = line, found.opcode = opcode;
   ++found.executions;
   found.wavefronts += static_cast<std::uint64_t>(example.wavefronts);
@@ -136,7 +136,7 @@ Json example_json(const BankExample& example) {
   Json phases = Json::array();
   for (const BankPhase& phase : phases_of(example)) {
     Json words = Json::array();
-    for (const machine::BankWord& word : phase.words)
+    for (const checks::BankWord& word : phase.words)
       words.push_back({{"bank", word.bank}, {"address", word.word * 4}, {"lanes", lanes_text(word.lanes)}});
     phases.push_back({{"lanes", lanes_text(phase.lanes)},
                       {"wavefronts", phase.wavefronts},
@@ -180,7 +180,7 @@ std::string picture_title(const BankLine& line) {
 
 std::string bank_picture_text(const BankLine& line) {
   std::string out = picture_title(line) + "\nbank";
-  for (int bank = 0; bank < machine::banks; ++bank) out += fmt::format("{:3}", bank);
+  for (int bank = 0; bank < checks::banks; ++bank) out += fmt::format("{:3}", bank);
   std::size_t number = 0;
   for (const BankPhase& phase : phases_of(line.worst)) {
     out += fmt::format("\n{:<4}", number++);
@@ -203,11 +203,11 @@ std::string heat(int count) {
 std::string bank_picture_svg(const BankLine& line) {
   constexpr int cell = 28, left = 150, top = 60, bottom = 20;
   const std::vector<BankPhase> phases = phases_of(line.worst);
-  const int width = left + machine::banks * cell + 20, height = top + static_cast<int>(phases.size()) * cell + bottom;
+  const int width = left + checks::banks * cell + 20, height = top + static_cast<int>(phases.size()) * cell + bottom;
   std::string out = svg_begin(width, height, picture_title(line), "font-size=\"11\" text-anchor=\"middle\" ");
   out += svg_text(10, 20, 14, "start", picture_title(line));
   out += fmt::format("<text x=\"10\" y=\"{}\" text-anchor=\"start\">words asked of bank</text>\n", top - 8);
-  for (int bank = 0; bank < machine::banks; ++bank)
+  for (int bank = 0; bank < checks::banks; ++bank)
     out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + bank * cell + cell / 2, top - 8, bank);
   int y = top;
   for (const BankPhase& phase : phases) {

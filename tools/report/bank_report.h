@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/machine/bank_conflicts.h>
+#include <warpmat/checks/bank_conflicts.h>
 #include <warpmat/machine/observer.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace warpmat {
 
 /// An access of one warp, kept as an example.
 struct BankExample {
-  machine::BankAccess access = machine::BankAccess::load;
+  checks::BankAccess access = checks::BankAccess::load;
   std::uint32_t bytes = 0;
   std::vector<std::uint64_t> addresses{};  ///< by lane
   LaneMask lanes = 0;
@@ -37,6 +37,8 @@ struct BankLine {
 /// Counts the memory traffic of kernels and programs, by line of their PTX.
 class BankReport : public machine::Observer {
  public:
+  BankReport() : Observer(machine::EventKinds::accesses) {}
+
   void access(const machine::AccessEvent& event) override;
 
   /// The same for callers without an event of the machine: a warp's access to shared memory.

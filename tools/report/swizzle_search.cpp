@@ -14,7 +14,7 @@
 namespace warpmat {
 namespace {
 
-using machine::BankAccess;
+using checks::BankAccess;
 
 /// The number that `text` spells; 0 if it is not a number.
 int whole_number(std::string_view text) {
@@ -142,8 +142,8 @@ TileWavefronts tile_wavefronts(const SwizzleTile& tile, const TileAccess& access
       const int column = spot.chunk * static_cast<int>(access.bytes) * 8 / tile.element_bits;
       addresses[static_cast<std::size_t>(lane)] = layout.bit(spot.row, column, tile.columns, tile.element_bits) / 8;
     }
-    const auto phases = machine::bank_phases(access.access, access.bytes, addresses, mask);
-    sum.taken += static_cast<std::uint64_t>(machine::wavefronts(phases));
+    const auto phases = checks::bank_phases(access.access, access.bytes, addresses, mask);
+    sum.taken += static_cast<std::uint64_t>(checks::wavefronts(phases));
     sum.least += phases.size();
   }
   return sum;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <warpmat/checks/bank_conflicts.h>
 #include <warpmat/layout/memory_layout.h>
-#include <warpmat/machine/bank_conflicts.h>
 
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ SwizzleTile parse_tile(const std::string& text);
 /// The instruction sequence with which warps store or load all of a tile.
 struct TileAccess {
   std::string name{};  ///< "cp.async.16", "ldmatrix.x4.trans"
-  machine::BankAccess access = machine::BankAccess::load;
+  checks::BankAccess access = checks::BankAccess::load;
   std::uint32_t bytes = 16;  ///< for each lane
   int matrices = 0;          ///< for ldmatrix and stmatrix; else 0
   bool column = false;       ///< lanes run down a column of chunks, not along the rows

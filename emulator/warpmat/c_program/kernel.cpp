@@ -1,6 +1,7 @@
 // The C interface of whole kernels.
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/errors.h>
+#include <warpmat/c_program/observer.h>
 #include <warpmat/machine/launch.h>
 
 using namespace warpmat;
@@ -149,6 +151,20 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
                      .lanes = asked(WARPMAT_CHECK_LANES)}};
 }
 
+std::vector<std::unique_ptr<CallbackObserver>> observers_of(const warpmat_launch_config& config) {
+  std::vector<std::unique_ptr<CallbackObserver>> all;
+  if (!WARPMAT_HAS_SIZE(&config, observer_count) || config.observer_count == 0) return all;
+  need(config.observers, "config->observers");
+  for (std::size_t i = 0; i < config.observer_count; ++i) {
+    const warpmat_observer* const observer = config.observers[i];
+    need(observer, fmt::format("observer {}", i).c_str());
+    if (!WARPMAT_HAS_SIZE(observer, access))
+      throw std::invalid_argument(fmt::format("the size of observer {} is not that of a warpmat_observer", i));
+    all.push_back(std::make_unique<CallbackObserver>(*observer));
+  }
+  return all;
+}
+
 }  // namespace
 
 // ---- Modules and kernels
@@ -248,7 +264,10 @@ warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch
     need(memory, "the memory");
     if (!WARPMAT_HAS_SIZE(config, user)) throw std::invalid_argument("config->size is not that of a warpmat_launch_config");
     const LaunchConfig launched{dimensions(config->grid), dimensions(config->block), config->shared_bytes};
-    const LaunchResult result = launch(kernel->kernel, launched, memory->memory, arguments_of(*config), options_of(*config));
+    LaunchOptions options = options_of(*config);
+    std::vector<std::unique_ptr<CallbackObserver>> observers = observers_of(*config);
+    for (const auto& observer : observers) options.observers.push_back(observer.get());
+    const LaunchResult result = launch(kernel->kernel, launched, memory->memory, arguments_of(*config), options);
     if (operations != nullptr) *operations = result.operations;
     if (config->print != nullptr && !result.printed.empty()) config->print(config->user, result.printed.c_str(), result.printed.size());
   });

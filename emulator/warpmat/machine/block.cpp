@@ -43,18 +43,7 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
   warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   order_.resize(warps_.size());
   std::iota(order_.begin(), order_.end(), 0);
-  begin_checks();
-  if (launch.options.observer != nullptr) launch.options.observer->block_begins(launch.program, index);
-}
-
-void Block::begin_checks() {
-  const Checks& checks = launch_.options.checks;
-  if (shared_.empty() || (!checks.uninitialised && !checks.copies && !checks.races)) return;
-  shadow_.emplace(shared_.data(), shared_.size());
-  for (const code::Variable& variable : launch_.program.shared_variables)
-    shadow_->add_start(variable.address - launch_.program.shared_base);
-  if (checks.races) races_.emplace(shared_.size(), static_cast<int>(warps_.size()));
-  if (checks.copies && launch_.reads_shared_asynchronously) proxies_.emplace(shared_.size(), static_cast<int>(warps_.size()));
+  cluster.observers().tell_all(&Observer::block_begins, BlockEvent{launch.program, index, rank, static_cast<int>(warps_.size()), shared_});
 }
 
 std::uint64_t Block::operations() const {
@@ -110,7 +99,8 @@ Block::Status Block::run() {
 void Block::end() {
   check_warpgroups();
   for (const auto& warp : warps_) warp->check_max_registers();
-  if (launch_.options.observer != nullptr) launch_.options.observer->block_ends(launch_.program, index_);
+  cluster_.observers().tell_all(&Observer::block_ends,
+                                BlockEvent{launch_.program, index_, rank_, static_cast<int>(warps_.size()), shared_});
 }
 
 /// A warp's slice has the same length in every run: a warp that waits for the reservation continues with the rest of its slice.
@@ -132,25 +122,15 @@ void Block::check_barrier(int id) {
   const BarrierState done = state;
   state = {};
   make_progress();
-  if (launch_.options.observer != nullptr) launch_.options.observer->barrier_completes(launch_.program, index_, id, done.arrived_warps);
-  if (done.expected == 0) count_exited(id);
-  for (std::size_t i = 0; i < warps_.size(); ++i) {
-    if (shadow_ && (done.participants >> i & 1) != 0) shadow_->publish(static_cast<int>(i));
-    if ((done.arrived_warps >> i & 1) == 0) continue;
-    if (races_) races_->leave(static_cast<int>(i), id);
-    if (proxies_) proxies_->synchronise(static_cast<int>(i));
-    warps_[i]->release(id, done.count, done.contributed);
+  if (cluster_.observers().want(EventKinds::synchronisation)) {
+    // A barrier of all threads comes after what warps that have exited did: their exit counts as their arrival.
+    std::uint64_t exited = 0;
+    for (std::size_t i = 0; done.expected == 0 && i < warps_.size(); ++i) exited |= std::uint64_t{warps_[i]->finished()} << i;
+    cluster_.observers().tell(EventKinds::synchronisation, &Observer::barrier_completes,
+                              BarrierEvent{BarrierEvent::Scope::block, rank_, id, done.participants, done.arrived_warps, exited});
   }
-  if (races_) races_->complete(id);
-}
-
-/// A barrier of all threads comes after what warps that have exited did: their exit counts as their arrival.
-void Block::count_exited(int id) {
-  for (std::size_t i = 0; i < warps_.size(); ++i) {
-    if (!warps_[i]->finished()) continue;
-    if (shadow_) shadow_->publish(static_cast<int>(i));
-    if (races_) races_->arrive(static_cast<int>(i), id);
-  }
+  for (std::size_t i = 0; i < warps_.size(); ++i)
+    if ((done.arrived_warps >> i & 1) != 0) warps_[i]->release(id, done.count, done.contributed);
 }
 
 void Block::check_all_barriers() {
@@ -184,11 +164,6 @@ bool Block::all_wait() const {
 
 bool Block::polls() const {
   return std::ranges::any_of(warps_, [](const auto& warp) { return !warp->finished() && warp->polls(); });
-}
-
-void Block::publish_all() {
-  if (shadow_)
-    for (std::size_t i = 0; i < warps_.size(); ++i) shadow_->publish(static_cast<int>(i));
 }
 
 std::string Block::describe_waiting() {

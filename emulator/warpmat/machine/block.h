@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,9 +10,6 @@
 
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
-#include <warpmat/machine/proxy_shadow.h>
-#include <warpmat/machine/race_detector.h>
-#include <warpmat/machine/shared_shadow.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
@@ -50,15 +46,11 @@ class Block {
   Cluster& cluster() { return cluster_; }
   int rank() const { return rank_; }  ///< in the cluster
   std::span<std::uint8_t> shared() { return shared_; }
+  std::span<const std::uint8_t> shared() const { return shared_; }
   /// Uses external shared memory: that of the warp which executes a list of statements.
   void borrow(std::span<std::uint8_t> shared) { shared_ = shared; }
-  /// The shadow memory of shared memory, or nullptr if there is no shared memory or nothing is checked.
-  SharedShadow* shadow() { return shadow_ ? &*shadow_ : nullptr; }
-  /// The bytes that need a proxy fence, or nullptr if nothing reads shared memory asynchronously.
-  ProxyShadow* proxies() { return proxies_ ? &*proxies_ : nullptr; }
   /// Offsets of all initialised mbarriers.
   std::set<std::uint32_t>& mbarriers() { return mbarriers_; }
-  RaceDetector* races() { return races_ ? &*races_ : nullptr; }
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
   std::uint64_t clock() const { return clock_; }
@@ -69,8 +61,6 @@ class Block {
   [[noreturn]] void report_deadlock(const std::string& others);
   std::string describe_waiting();
   bool polls() const;
-  /// Makes all warps' completed copies visible to all warps.
-  void publish_all();
 
   bool has_reservation() const { return has_reservation_; }
   /// Counts an ordered operation. Returns false if the reservation is used up.
@@ -86,9 +76,7 @@ class Block {
  private:
   bool all_wait() const;
   void check_all_barriers();
-  void count_exited(int id);
   void begin_slice();
-  void begin_checks();
   void check_warpgroups() const;
   void end();
 
@@ -98,9 +86,6 @@ class Block {
   int rank_;
   std::vector<std::uint8_t> shared_storage_;
   std::span<std::uint8_t> shared_;
-  std::optional<SharedShadow> shadow_;
-  std::optional<RaceDetector> races_;
-  std::optional<ProxyShadow> proxies_;
   std::set<std::uint32_t> mbarriers_;
   std::vector<std::unique_ptr<WarpState>> warps_;
   std::vector<std::size_t> order_;

@@ -92,6 +92,7 @@ void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint
       continue;
     }
     store(transfer);
+    tell_completed(transfer);
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   cluster_.make_progress();
@@ -104,16 +105,22 @@ bool BulkCopies::adds_floats(const SharedPlace& issuer, int warp, int lane) cons
   });
 }
 
-const BulkTransfer* BulkCopies::overlapping(const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const {
-  const auto meets = [&](const SharedPlace& other, std::uint64_t count) {
-    return other.rank == place.rank && other.offset < place.offset + bytes && place.offset < other.offset + count;
-  };
-  for (const BulkTransfer& transfer : pending_) {
-    const bool both_reduce = access == SharedAccess::reduce && transfer.access() == access;
-    if (transfer.writes_shared() && !both_reduce && meets(transfer.written(), transfer.bytes)) return &transfer;
-    if (access != SharedAccess::read && transfer.reads_shared() && meets(transfer.shared, transfer.bytes)) return &transfer;
-  }
-  return nullptr;
+BulkEvent BulkTransfer::event() const {
+  const auto range = [&](const SharedPlace& place, std::uint64_t count) { return SharedRange{place.rank, place.offset, count}; };
+  BulkEvent event{number,
+                  issuer.rank,
+                  warp,
+                  lane,
+                  statement,
+                  std::nullopt,
+                  std::nullopt,
+                  !copy->reductions.empty(),
+                  copy->kind == BulkCopy::Kind::from_registers,
+                  map.has_value()};
+  if (reads_shared()) event.reads = range(shared, bytes);
+  if (writes_shared()) event.writes = range(written(), bytes);
+  if (barrier) event.barrier = range(*barrier, sizeof(std::uint64_t));
+  return event;
 }
 
 void BulkCopies::perform(BulkTransfer& transfer) {
@@ -124,7 +131,7 @@ void BulkCopies::perform(BulkTransfer& transfer) {
     write_shared(transfer);
   }
   count(transfer);
-  note_written(transfer);
+  tell_completed(transfer);
 }
 
 /// Writes data from another block or from registers.
@@ -141,17 +148,16 @@ void BulkCopies::write_shared(const BulkTransfer& transfer) {
       update_integer(reduction.operation, *reduction.type, to + i, value, 0);
     }
   }
-  define(transfer.to, transfer.bytes);
+  written_.push_back({transfer.to.rank, transfer.to.offset, transfer.bytes});
 }
 
-/// Makes the bytes in shared memory visible to threads that wait at the transfer's mbarrier.
-void BulkCopies::note_written(const BulkTransfer& transfer) {
-  const SharedPlace& place = transfer.written();
-  Block& block = cluster_.block(place.rank);
-  if (block.races() == nullptr) return;
-  const std::uint8_t* const barrier = block.shared().data() + transfer.barrier->offset;
-  const int warp = transfer.issuer.rank == place.rank ? transfer.warp : block.races()->outside();
-  block.races()->land_bulk(warp, place.offset, transfer.bytes, transfer.statement, reinterpret_cast<std::uintptr_t>(barrier));
+void BulkCopies::tell_completed(const BulkTransfer& transfer) {
+  if (cluster_.observers().want(EventKinds::copies)) {
+    BulkEvent event = transfer.event();
+    event.written = written_;
+    cluster_.observers().tell(EventKinds::copies, &Observer::bulk_completes, event);
+  }
+  written_.clear();
 }
 
 void BulkCopies::count(const BulkTransfer& transfer) {
@@ -166,12 +172,6 @@ void BulkCopies::count(const BulkTransfer& transfer) {
   std::memcpy(at, &bits, 8);
 }
 
-void BulkCopies::define(const SharedPlace& place, std::uint64_t bytes) {
-  Block& block = cluster_.block(place.rank);
-  if (block.shadow() != nullptr) block.shadow()->define(place.offset, bytes);
-  if (block.proxies() != nullptr) block.proxies()->clear(place.offset, bytes);
-}
-
 void BulkCopies::load(const BulkTransfer& transfer) {
   Block& block = cluster_.block(transfer.shared.rank);
   std::uint8_t* const shared = block.shared().data();
@@ -179,7 +179,8 @@ void BulkCopies::load(const BulkTransfer& transfer) {
   if (!transfer.map) {
     if (transfer.bytes != 0)
       std::memcpy(shared + transfer.shared.offset, memory.bytes(transfer.global, transfer.bytes).data(), transfer.bytes);
-    return define(transfer.shared, transfer.bytes);
+    written_.push_back({transfer.shared.rank, transfer.shared.offset, transfer.bytes});
+    return;
   }
   const TensorMap& map = *transfer.map;
   std::vector<std::uint8_t> bytes(map.row_bytes());
@@ -193,7 +194,7 @@ void BulkCopies::load(const BulkTransfer& transfer) {
     for_each_chunk(map, cluster_.launch().program.shared_base, transfer.shared.offset + row.shared, 0,
                    static_cast<std::uint32_t>(bytes.size()), [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
                      std::memcpy(shared + at, bytes.data() + begin, count);
-                     define({transfer.shared.rank, at}, count);
+                     written_.push_back({transfer.shared.rank, at, count});
                    });
   }
 }
@@ -203,9 +204,8 @@ void BulkCopies::read_source(BulkTransfer& transfer) {
   Block& block = cluster_.block(transfer.shared.rank);
   const std::uint8_t* const from = block.shared().data() + transfer.shared.offset;
   transfer.read.assign(from, from + transfer.bytes);
+  if (cluster_.observers().want(EventKinds::copies)) cluster_.observers().tell(EventKinds::copies, &Observer::bulk_reads, transfer.event());
   transfer.has_read = true;
-  if (block.races() != nullptr)
-    block.races()->read(transfer.warp, transfer.shared.offset, transfer.bytes, transfer.statement, RaceDetector::Kind::plain);
 }
 
 void BulkCopies::store(const BulkTransfer& transfer) {

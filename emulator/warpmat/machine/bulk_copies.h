@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/machine/observer.h>
 #include <warpmat/machine/tensor_box.h>
 #include <warpmat/machine/tensor_map.h>
 #include <warpmat/ptx/program/code.h>
@@ -20,9 +21,6 @@ struct SharedPlace {
   std::uint32_t offset = 0;
   friend bool operator==(const SharedPlace&, const SharedPlace&) = default;
 };
-
-/// The kind of access to bytes of shared memory. Reductions may overlap: each is atomic.
-enum class SharedAccess : std::uint8_t { read, write, reduce };
 
 /// A bulk copy, st.async or red.async that a lane has issued and that has not taken effect. It reads and writes as late as the ISA allows:
 /// a load when a thread waits at its mbarrier, a store when its lane waits for its group.
@@ -39,6 +37,7 @@ struct BulkTransfer {
   TensorPlace tensor_place{};
   std::optional<SharedPlace> barrier{};  ///< the mbarrier that counts the bytes
   std::uint32_t group = 0;               ///< the number of groups that the lane had committed before
+  std::uint64_t number = 0;              ///< among the copies of the cluster, from 0 on
   std::vector<std::uint8_t> read{};      ///< the source data, once read
   bool has_read = false;
 
@@ -48,7 +47,7 @@ struct BulkTransfer {
   /// Whether it writes shared memory, `bytes` bytes from the given address on.
   bool writes_shared() const { return !stores(); }
   const SharedPlace& written() const { return loads() ? shared : to; }
-  SharedAccess access() const { return copy->reductions.empty() ? SharedAccess::write : SharedAccess::reduce; }
+  BulkEvent event() const;
 };
 
 /// The reduction of a copy for the elements of `map`, or for its own type without a map; nullptr if it does not support them.
@@ -59,7 +58,12 @@ class BulkCopies {
  public:
   explicit BulkCopies(Cluster& cluster) : cluster_(cluster) {}
 
-  void issue(BulkTransfer transfer) { pending_.push_back(std::move(transfer)); }
+  std::uint64_t issued() const { return issued_; }
+  /// The transfer's number is issued().
+  void issue(BulkTransfer transfer) {
+    ++issued_;
+    pending_.push_back(std::move(transfer));
+  }
   bool empty() const { return pending_.empty(); }
 
   /// Performs the copies that this mbarrier counts, and adds their bytes there. Returns false if there are none.
@@ -70,9 +74,6 @@ class BulkCopies {
   /// Whether finish() would add floating-point numbers in global memory, so that the order among blocks is visible.
   bool adds_floats(const SharedPlace& issuer, int warp, int lane) const;
 
-  /// A pending transfer that must complete before these bytes of shared memory are accessed; nullptr if there is none.
-  const BulkTransfer* overlapping(const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const;
-
  private:
   void perform(BulkTransfer& transfer);
   void load(const BulkTransfer& transfer);
@@ -81,11 +82,12 @@ class BulkCopies {
   void store_bytes(const BulkTransfer& transfer, std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes);
   void count(const BulkTransfer& transfer);
   void write_shared(const BulkTransfer& transfer);
-  void define(const SharedPlace& place, std::uint64_t bytes);
-  void note_written(const BulkTransfer& transfer);
+  void tell_completed(const BulkTransfer& transfer);
 
   Cluster& cluster_;
   std::vector<BulkTransfer> pending_;
+  std::vector<SharedRange> written_;  ///< by the transfer that is performed
+  std::uint64_t issued_ = 0;
 };
 
 }  // namespace warpmat::machine

@@ -12,7 +12,8 @@ Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
   return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
 }
 
-Cluster::Cluster(const LaunchState& launch, std::uint64_t number) : launch_(launch), number_(number), copies_(*this) {
+Cluster::Cluster(const LaunchState& launch, std::uint64_t number)
+    : launch_(launch), number_(number), observers_(launch, number), copies_(*this) {
   const Dim3 grid = launch.config.grid, shape = launch.config.cluster;
   const std::uint64_t columns = grid.x / shape.x, rows = grid.y / shape.y;
   index_ = {static_cast<std::uint32_t>(number % columns), static_cast<std::uint32_t>(number / columns % rows),
@@ -44,6 +45,7 @@ std::size_t Cluster::warps() const {
 
 Cluster::Status Cluster::run(bool has_reservation) {
   progress_before_ = progress_;
+  observers_.refresh();
   for (const auto& block : blocks_) block->begin_reservation(has_reservation);
   std::size_t waiting = 0;  // consecutive blocks that could not continue
   std::uint64_t seen = progress_;
@@ -73,12 +75,10 @@ void Cluster::check_barrier() {
   arrived_ = false;
   ++barrier_phases_;
   make_progress();
-  for (const auto& block : blocks_) {
-    if (block->races() != nullptr)
-      block->races()->complete(cluster_barrier_of(barrier_phases_));  // all threads have left the phase before the last
-    block->publish_all();
+  observers_.tell(EventKinds::synchronisation, &Observer::barrier_completes,
+                  BarrierEvent{BarrierEvent::Scope::cluster, 0, static_cast<int>(barrier_phases_ - 1), 0});
+  for (const auto& block : blocks_)
     for (const auto& warp : block->warps()) warp->leave_cluster_barrier();
-  }
 }
 
 void Cluster::report_deadlock() {

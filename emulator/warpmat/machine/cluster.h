@@ -8,6 +8,7 @@
 
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/observers.h>
 
 namespace warpmat::machine {
 
@@ -35,6 +36,7 @@ class Cluster {
   int size() const { return static_cast<int>(blocks_.size()); }
   Block& block(int rank) { return *blocks_[static_cast<std::size_t>(rank)]; }
   BulkCopies& copies() { return copies_; }
+  Observers& observers() { return observers_; }
   std::uint64_t operations() const;
   std::string take_printed();
   std::size_t warps() const;
@@ -61,6 +63,7 @@ class Cluster {
   const LaunchState& launch_;
   std::uint64_t number_;
   Dim3 index_;
+  Observers observers_;
   BulkCopies copies_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t next_ = 0, ended_ = 0;
@@ -68,13 +71,6 @@ class Cluster {
   bool arrived_ = false;  ///< some lanes at the barrier, in the phase that is not over
   std::uint32_t barrier_phases_ = 0;
 };
-
-/// The barrier number of the cluster's barrier in phase `phase` for a RaceDetector. It alternates because warps may leave one phase while
-/// others arrive in the next.
-inline int cluster_barrier_of(std::uint32_t phase) {
-  constexpr int behind_others = 1 << 16;
-  return behind_others + static_cast<int>(phase % 2);
-}
 
 /// The block's position in its cluster, in the order of %cluster_ctarank.
 Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank);

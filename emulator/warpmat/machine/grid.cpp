@@ -156,7 +156,7 @@ class Grid {
 
 LaunchResult run_grid(const LaunchState& launch) {
   int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (launch.options.observer != nullptr) jobs = 1;
+  if (!launch.options.observers.empty()) jobs = 1;
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
   Grid grid(launch, jobs);

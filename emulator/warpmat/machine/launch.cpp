@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/checks.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/launch_state.h>
@@ -78,13 +79,6 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
     throw std::invalid_argument(fmt::format("a grid of {}x{}x{} blocks is not made of clusters of {}x{}x{}", grid.x, grid.y, grid.z,
                                             cluster.x, cluster.y, cluster.z));
   return cluster;
-}
-
-/// Whether the program has bulk copies or warpgroup products that read shared memory, so that the visibility of stores matters.
-bool reads_shared_asynchronously(const code::Program& program) {
-  return !program.products.empty() || std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
-    return copy.kind == code::BulkCopy::Kind::store || copy.kind == code::BulkCopy::Kind::between_blocks;
-  });
 }
 
 std::vector<std::uint8_t> place_arguments(const code::Program& program, const std::vector<Argument>& arguments) {
@@ -196,23 +190,24 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
-  machine::Warnings warnings, absent_lanes;
+  const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
+  const auto frame_bytes = static_cast<std::uint32_t>(depth.frame * levels);
+  checks::Reports reports;
+  const checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
                                    .memory = memory,
                                    .constants = constants.begin(),
                                    .parameters = std::move(parameters),
-                                   .shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes),
-                                   .frame_bytes = static_cast<std::uint32_t>(depth.frame * levels),
+                                   .shared_bytes = shared_bytes,
+                                   .frame_bytes = frame_bytes,
                                    .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
-                                   .reads_shared_asynchronously = reads_shared_asynchronously(program),
-                                   .warnings = warnings,
-                                   .absent_lanes = absent_lanes};
+                                   .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result = machine::run_grid(state);
-  result.warnings = warnings.texts();
-  result.absent_lanes = absent_lanes.texts();
+  result.warnings = reports.warnings.texts();
+  result.absent_lanes = reports.absent_lanes.texts();
   return result;
 }
 

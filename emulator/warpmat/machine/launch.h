@@ -125,7 +125,11 @@ struct LaunchOptions {
   Checks checks = {};
   /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
   const std::atomic<bool>* stop = nullptr;
-  machine::Observer* observer = nullptr;  ///< receives every operation and access; forces one thread
+  /// Receive the events of all clusters (machine/observer.h). If there are any, the launch uses one thread. Not null.
+  std::vector<machine::Observer*> observers = {};
+  /// Makes an observer of cluster `number` of the launch (without clusters: of a block). Several threads may call it at once. It may return
+  /// nullptr.
+  std::function<std::unique_ptr<machine::Observer>(std::uint64_t number)> observer_of_cluster = nullptr;
 };
 
 struct LaunchResult {

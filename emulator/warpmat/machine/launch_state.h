@@ -1,15 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/observer.h>
-#include <warpmat/machine/warnings.h>
 
 namespace warpmat::machine {
 
-/// Data shared by all blocks of a launch. Only the warnings change while blocks run.
+/// Data shared by all blocks of a launch. It does not change while blocks run.
 struct LaunchState {
   const code::Program& program;
   LaunchConfig config;
@@ -17,13 +18,12 @@ struct LaunchState {
   DeviceMemory& memory;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
   std::vector<std::uint8_t> parameters;
-  std::uint32_t shared_bytes = 0;            ///< static and dynamic
-  std::uint32_t frame_bytes = 0;             ///< registers of a warp, including called functions
-  std::uint32_t local_bytes = 0;             ///< local memory of a lane, including called functions
-  bool explicit_cluster = false;             ///< the launch has clusters
-  bool reads_shared_asynchronously = false;  ///< the program has bulk copies from shared memory, or wgmma
-  Warnings& warnings;
-  Warnings& absent_lanes;  ///< shuffles that read lanes which take no part
+  std::uint32_t shared_bytes = 0;  ///< static and dynamic
+  std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
+  std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
+  bool explicit_cluster = false;   ///< the launch has clusters
+  /// Makes the observers of a cluster, told before those of the options; may be null.
+  std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };
 
 }  // namespace warpmat::machine

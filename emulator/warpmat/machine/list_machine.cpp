@@ -21,7 +21,7 @@ std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint3
   return addresses;
 }
 
-/// A grid of one block of one warp. It does not check for uninitialised values: all memory of a list is initially zero.
+/// A grid of one block of one warp, without observers: all memory of a list is initially zero.
 class OneWarp : public ListMachine {
  public:
   OneWarp(const Program& program, std::uint32_t shared_base)
@@ -29,12 +29,10 @@ class OneWarp : public ListMachine {
         constants_(program_, variable_addresses(program, shared_base)),
         launch_{.program = program_,
                 .config = {.grid = {}, .block = {warp_size}},
-                .options = {.checks = {.uninitialised = false, .copies = false}},
+                .options = {},
                 .memory = memory_,
                 .constants = constants_.begin(),
-                .parameters = {},
-                .warnings = warnings_,
-                .absent_lanes = absent_lanes_},
+                .parameters = {}},
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
@@ -53,7 +51,6 @@ class OneWarp : public ListMachine {
   code::Program program_;
   machine::ConstantCopy constants_;
   DeviceMemory memory_;
-  machine::Warnings warnings_, absent_lanes_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;
 };

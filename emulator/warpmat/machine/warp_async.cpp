@@ -108,11 +108,10 @@ void WarpState::commit_group(LaneMask mask) {
 }
 
 void WarpState::land_copies(AsyncCopy& copy, LaneMask mask) {
-  for (LaneMask rest = copy.mask & mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::size_t>(first_lane(rest));
-    perform(copy, lane);
-    if (block_.shadow() != nullptr) land_copy(copy.to[lane], copy.bytes);
-  }
+  const LaneMask landing = copy.mask & mask;
+  if (landing == 0) return;
+  for (LaneMask rest = landing; rest != 0; rest &= rest - 1) perform(copy, static_cast<std::size_t>(first_lane(rest)));
+  observers_.tell(EventKinds::copies, &Observer::copies_land, CopiesEvent{block_.rank(), index_, landing, copy.bytes, copy.to});
   copy.mask &= ~mask;
 }
 
@@ -121,7 +120,6 @@ void WarpState::finish_copies(LaneMask mask, std::uint64_t before) {
   for (AsyncCopy& copy : copies_)
     if (copy.number < before) land_copies(copy, mask);
   std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
-  publish_copies();
 }
 
 /// Performs the copies of these lanes that are older than their last `detail` groups; wait_all also those that are not committed.
@@ -132,8 +130,7 @@ void WarpState::wait_group(const Operation& operation, LaneMask mask) {
     land_copies(copy, mask & (all ? all_lanes : lanes_where([&](std::size_t lane) { return first_kept < committed_[lane]; })));
   }
   std::erase_if(copies_, [](const AsyncCopy& copy) { return copy.mask == 0; });
-  if (block_.warps().size() == 1) publish_copies();
-  if (launch_.options.observer != nullptr) launch_.options.observer->copies_complete({program_, operation, block_.index(), index_, mask});
+  observers_.tell(EventKinds::copies, &Observer::copies_complete, Event(*this, operation, mask));
 }
 
 }  // namespace warpmat::machine

@@ -40,16 +40,8 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
   const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
-  undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
-  for (int e = 0; undefined_ != 0 && e < operation.results; ++e)
-    mark_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
-  if (access.atomic == AtomicOperation::exchange && block_.shadow() != nullptr)
-    block_.shadow()->define(addresses.host, access.bytes * access.vector, mask);
-  for (int e = 0; uninitialised_.any() && e < access.vector; ++e)
-    store_uninitialised(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
-  publish_copies();
-  synchronise(addresses, mask);
+  tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const bool in_shared =
       access.space == code::Space::shared ||
       (access.space == code::Space::generic && addresses.address[static_cast<std::size_t>(first_lane(mask))] != first_given);

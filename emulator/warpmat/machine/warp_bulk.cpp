@@ -191,84 +191,14 @@ std::uint8_t* WarpState::locate_map(Space space, int lane, std::uint64_t address
   return locate_lane(space, lane, address, 1, writes);
 }
 
-/// Records the copy if no pending access conflicts with it in shared memory.
 void WarpState::add_copy(int lane, BulkTransfer transfer) {
-  if (launch_.options.checks.copies) {
-    if (transfer.writes_shared()) report_overlap(lane, transfer.written(), transfer.bytes, transfer.access());
-    if (transfer.reads_shared()) check_source(lane, transfer);
+  BulkCopies& copies = block_.cluster().copies();
+  transfer.number = copies.issued();
+  if (observers_.want(EventKinds::copies)) {
+    const Operation& operation = program_.operations[static_cast<std::size_t>(split().pc)];
+    observers_.tell(EventKinds::copies, &Observer::bulk_issues, Event(*this, operation, lane_bit(lane)), transfer.event());
   }
-  if (block_.races() != nullptr) check_bulk_races(lane, transfer);
-  block_.cluster().copies().issue(std::move(transfer));
-}
-
-/// Records the copy's accesses to this block's shared memory in the race detector; other blocks of the cluster are not checked.
-void WarpState::check_bulk_races(int lane, const BulkTransfer& transfer) {
-  RaceDetector& races = *block_.races();
-  const std::uint32_t statement = transfer.statement;
-  std::optional<RaceDetector::Conflict> conflict;
-  if (transfer.reads_shared()) conflict = races.read(index_, transfer.shared.offset, transfer.bytes, statement, RaceDetector::Kind::plain);
-  if (conflict) report_race(lane, transfer.shared.offset, false, *conflict);
-  if (!transfer.writes_shared() || transfer.written().rank != block_.rank()) return;
-  const std::uint32_t offset = transfer.written().offset;
-  const auto kind = transfer.access() == SharedAccess::reduce ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
-  conflict = races.write(index_, offset, transfer.bytes, statement, kind);
-  if (conflict) report_race(lane, offset, true, *conflict);
-  races.begin_copy(index_, offset, transfer.bytes);
-}
-
-/// Checks that the copy's source in shared memory has arrived, is initialised, and is visible to it.
-void WarpState::check_source(int lane, const BulkTransfer& transfer) {
-  report_overlap(lane, transfer.shared, transfer.bytes, SharedAccess::read);
-  const std::uint64_t address = program_.shared_base + transfer.shared.offset;
-  if (block_.proxies() != nullptr)
-    if (const auto store = block_.proxies()->unfenced(transfer.shared.offset, std::max<std::uint64_t>(transfer.bytes, 1)))
-      report_unfenced(lane, address,
-                      fmt::format("the copy reads what warp {} has stored at {}, and no fence.proxy.async since then lets it see that: {}",
-                                  store->warp, statement_name(store->statement), describe_shared(address)));
-  if (launch_.options.checks.uninitialised && !transfer.map && block_.shadow() != nullptr && transfer.bytes != 0 &&
-      block_.shadow()->undefined(transfer.shared.offset, transfer.bytes))
-    trap(lane, address, fmt::format("the copy reads uninitialised shared memory: {}", describe_shared(address)));
-}
-
-/// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then.
-void WarpState::report_unfenced(int lane, std::uint64_t address, const std::string& reason) const {
-  if (launch_.options.checks.fences) trap(lane, address, reason, KernelTrap::Kind::unordered);
-  const std::uint32_t statement = program_.operations[static_cast<std::size_t>(split().pc)].statement;
-  if (!launch_.warnings.wants(statement, block_.cluster().number())) return;
-  try {
-    trap(lane, address, reason);
-  } catch (const KernelTrap& report) {
-    launch_.warnings.add(statement, block_.cluster().number(), report.what());
-  }
-}
-
-/// Traps if a pending copy conflicts with this access to these bytes.
-void WarpState::report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const {
-  const BulkTransfer* const other = block_.cluster().copies().overlapping(place, bytes, access);
-  if (other == nullptr) return;
-  const std::uint64_t address = program_.shared_base + place.offset;
-  trap(lane, address,
-       fmt::format("{} at {}: the {} of warp {} at {} {}", access == SharedAccess::read ? "load" : "store", describe_shared(address),
-                   other->copy->kind == BulkCopy::Kind::from_registers ? "asynchronous store" : "bulk copy", other->warp,
-                   statement_name(other->statement),
-                   other->reads_shared() ? "may still read it: its group has not been waited for" : "has not been waited for"));
-}
-
-/// Checks an ordinary access of these lanes to shared memory against pending bulk copies.
-void WarpState::check_bulk(const Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
-                           SharedUse use) {
-  const bool writes = use != SharedUse::load;
-  const SharedShadow& shadow = *block_.shadow();
-  const bool pending = launch_.options.checks.copies && !block_.cluster().copies().empty();
-  for (; mask != 0; mask &= mask - 1) {
-    const int lane = first_lane(mask);
-    const std::size_t offset = shadow.offset(places[static_cast<std::size_t>(lane)]);
-    if (offset >= shadow.size()) continue;
-    if (pending)
-      report_overlap(lane, {block_.rank(), static_cast<std::uint32_t>(offset)}, bytes, writes ? SharedAccess::write : SharedAccess::read);
-    if (writes && block_.proxies() != nullptr)
-      block_.proxies()->write(offset, bytes, {index_, operation.statement, use == SharedUse::copy});
-  }
+  copies.issue(std::move(transfer));
 }
 
 void WarpState::bulk_commit(LaneMask mask) {

@@ -31,10 +31,10 @@ WarpState::Step WarpState::call(const Operation& operation) {
     for (const code::ArgumentCopy& copy : call.arguments)
       std::copy_n(memory + s.local + copy.caller, copy.bytes, memory + local + copy.callee);
   }
-  for (const code::RegisterCopy& copy : call.register_arguments) {
-    if (uninitialised_.any()) uninitialised_.set(frame + static_cast<std::size_t>(copy.callee), s.lanes, uninitialised_of(copy.caller), {});
+  if (observers_.want(EventKinds::operations))
+    observers_.tell(EventKinds::operations, &Observer::calls, CallEvent{Event(*this, operation, s.lanes), call, s.frame, frame});
+  for (const code::RegisterCopy& copy : call.register_arguments)
     std::copy_n(at<std::uint8_t>(copy.caller), code::bytes(copy.register_class), registers_ + frame + copy.callee);
-  }
   s.calls.push_back({s.pc, s.frame, s.local, s.function});
   s.frame = frame;
   s.local = local;
@@ -43,19 +43,19 @@ WarpState::Step WarpState::call(const Operation& operation) {
   return Step::next;
 }
 
-WarpState::Step WarpState::return_from_call() {
+WarpState::Step WarpState::return_from_call(const Operation& operation) {
   Split& s = split();
   const Return back = s.calls.back();
   s.calls.pop_back();
   const code::Call& call = program_.calls[program_.operations[static_cast<std::size_t>(back.pc)].detail];
+  if (observers_.want(EventKinds::operations))
+    observers_.tell(EventKinds::operations, &Observer::returns, CallEvent{Event(*this, operation, s.lanes), call, back.frame, s.frame});
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((s.lanes & lane_bit(lane)) == 0) continue;
     std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
     for (const code::ArgumentCopy& copy : call.returns)
       std::copy_n(memory + s.local + copy.callee, copy.bytes, memory + back.local + copy.caller);
     for (const code::RegisterCopy& copy : call.register_returns) {
-      if (uninitialised_.any())
-        uninitialised_.set(back.frame + static_cast<std::size_t>(copy.caller), lane_bit(lane), uninitialised_of(copy.callee), {});
       const std::uint8_t* const from = registers_ + s.frame + copy.callee;
       std::uint8_t* const to = registers_ + back.frame + copy.caller;
       const auto l = static_cast<std::size_t>(lane);

@@ -22,8 +22,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
          waits ? "barrier.cluster.wait without a barrier.cluster.arrive before it" : "barrier.cluster.arrive twice without a wait between");
   if (!waits) {
     arrived_at_cluster_ |= mask;
-    publish_copies();
-    if (block_.races() != nullptr) block_.races()->arrive(index_, cluster_barrier_of(block_.cluster().barrier_phases()));
+    observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives, cluster_event(block_.cluster().barrier_phases()));
     block_.cluster().arrive();
     advance_gathered(operation, mask, false);
     block_.cluster().check_barrier();
@@ -31,8 +30,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
   }
   if ((mask & arrived_at_cluster_) == 0) {
     passed_cluster_ &= ~mask;
-    if (block_.races() != nullptr) block_.races()->leave(index_, cluster_barrier_of(block_.cluster().barrier_phases() - 1));
-    if (block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
+    observers_.tell(EventKinds::synchronisation, &Observer::barrier_leaves, cluster_event(block_.cluster().barrier_phases() - 1));
     advance_gathered(operation, mask, false);
     return Step::next;
   }
@@ -46,14 +44,18 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
   return Step::leave_split;
 }
 
+BarrierEvent WarpState::cluster_event(std::uint32_t phase) const {
+  return {BarrierEvent::Scope::cluster, block_.rank(), static_cast<int>(phase), std::uint64_t{1} << index_};
+}
+
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
 std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
-  const std::string_view opcode = program_.statements[program_.operations[static_cast<std::size_t>(split().pc)].statement]->opcode;
+  const Operation& operation = program_.operations[static_cast<std::size_t>(split().pc)];
+  const std::string_view opcode = program_.statements[operation.statement]->opcode;
   const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
   const SharedPlace place = shared_place(lane, address, bytes, bytes, code::Space::shared, !own_only);
-  Block& other = block_.cluster().block(place.rank);
-  if (launch_.options.checks.copies) report_overlap(lane, place, bytes, writes ? SharedAccess::write : SharedAccess::read);
-  if (writes && other.shadow() != nullptr) other.shadow()->define(place.offset, bytes);
+  observers_.tell(EventKinds::shared_accesses, &Observer::remote_access,
+                  RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
   return host_of(place);
 }
 

@@ -1,5 +1,8 @@
 // Executes a warp's operations: schedules its splits and dispatches each operation.
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
@@ -22,7 +25,13 @@ constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
 }  // namespace
 
 WarpState::WarpState(Block& block, int index, LaneMask existing)
-    : block_(block), launch_(block.launch()), program_(launch_.program), index_(index), existing_(existing), live_(existing) {
+    : block_(block),
+      launch_(block.launch()),
+      observers_(block.cluster().observers()),
+      program_(launch_.program),
+      index_(index),
+      existing_(existing),
+      live_(existing) {
   register_storage_.resize(launch_.frame_bytes + code::register_alignment);
   registers_ = register_storage_.data();
   const auto misalignment = reinterpret_cast<std::uintptr_t>(registers_) % code::register_alignment;
@@ -30,7 +39,7 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
   local_.resize(std::size_t{launch_.local_bytes} * warp_size);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   max_registers_ = program_.limits.registers;
-  if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>(launch_.frame_bytes);
+  if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
 WarpState::~WarpState() = default;
@@ -54,7 +63,8 @@ WarpState::Status WarpState::run(int& budget) {
   if (!find_split()) return finished() ? Status::finished : Status::blocked;
   for (; budget > 0; --budget) {
     compute_in_a_row(budget);
-    switch (step()) {
+    const Step result = step();
+    switch (result) {
       case Step::next: break;
       case Step::leave_split:
         if (!find_split()) return finished() ? Status::finished : Status::blocked;
@@ -64,8 +74,11 @@ WarpState::Status WarpState::run(int& budget) {
         if (splits_.size() > 1) ++current_;
         return Status::yielded;
       // The operation executes later, as if it had not been reached.
-      case Step::needs_reservation: --operations_; return Status::needs_reservation;
-      case Step::reservation_is_over: --operations_; return Status::reservation_is_over;
+      case Step::needs_reservation:
+      case Step::reservation_is_over:
+        --operations_;
+        announced_ = true;
+        return result == Step::needs_reservation ? Status::needs_reservation : Status::reservation_is_over;
     }
     if (++split_slice_ < split_slice) continue;
     split_slice_ = 0;
@@ -94,7 +107,7 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
 /// Executes operations that step() would only compute, up to another kind. Leaves the last one of the budget and of the split's slice to
 /// step().
 void WarpState::compute_in_a_row(int& budget) {
-  if (uninitialised_.any() || wgmma_ != nullptr || launch_.options.observer != nullptr) return;
+  if (observers_.want(EventKinds::operations)) return;
   Split& s = split();
   const Operation* const first = &program_.operations[static_cast<std::size_t>(s.pc)];
   const Operation* const end = first + std::min(budget, split_slice - split_slice_) - 1;
@@ -115,9 +128,9 @@ WarpState::Step WarpState::step() {
     mask &= operation.guard_inverted ? ~guard : guard;
   }
   ++operations_;
-  if (uninitialised_.any()) follow_uninitialised(operation, mask);
-  if (wgmma_ != nullptr && mask != 0) follow_wgmma(operation);
-  if (launch_.options.observer != nullptr) observe(operation, mask);
+  const bool announced = std::exchange(announced_, false);
+  if (observers_.want(EventKinds::operations) && !announced)
+    observers_.tell(EventKinds::operations, &Observer::operation, Event(*this, operation, mask));
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
   if (mask == 0) {
     ++s.pc;
@@ -144,7 +157,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       if (operation.semantics == Semantics::load) load(operation, mask);
       if (operation.semantics == Semantics::store) store(operation, mask);
       if (operation.semantics == Semantics::atomic) atomic(operation, mask);
-      if (operation.semantics == Semantics::fence) publish_copies();
+      if (operation.semantics == Semantics::fence) tell_order(Synchronisation::Kind::fence, 0, nullptr);
       break;
     case Semantics::special: special(operation, mask); break;
     case Semantics::cp_async: cp_async(operation, mask); break;
@@ -152,7 +165,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::cp_async_wait: wait_group(operation, mask); break;
     case Semantics::branch_table: return branch_table(operation, mask);
     case Semantics::call: return call(operation);
-    case Semantics::return_: return return_from_call();
+    case Semantics::return_: return return_from_call(operation);
     case Semantics::exit:
       if (waits_for_sums(operation, mask) && !block_.has_reservation()) return Step::needs_reservation;
       return exit_lanes(mask);
@@ -202,9 +215,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::cluster_barrier: return cluster_barrier(operation, mask);
     case Semantics::cluster_rank: cluster_rank(operation, mask); break;
     case Semantics::tensor_map: return tensor_map(operation, mask);
-    case Semantics::proxy_fence:
-      if (block_.proxies() != nullptr) block_.proxies()->fence(index_);
-      break;
+    case Semantics::proxy_fence: tell_order(Synchronisation::Kind::proxy_fence, 0, nullptr); break;
     case Semantics::nothing:
     case Semantics::compute:
     case Semantics::select:
@@ -216,31 +227,10 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-void WarpState::observe(const Operation& operation, LaneMask mask) {
-  launch_.options.observer->operation({program_, operation, block_.index(), index_, mask});
-}
-
-void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, KernelTrap::Kind kind) const {
-  KernelTrap::Site site{.kernel = std::string(program_.entry),
-                        .block = block_.index(),
-                        .warp = index_,
-                        .lane = lane,
-                        .line = 0,
-                        .statement = {},
-                        .source = {}};
-  if (!splits_.empty()) {
-    const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
-    const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-    const syntax::Statement& statement = *program_.statements[operation.statement];
-    site.line = statement.location.line;
-    site.statement = statement.opcode;
-    if (statement.source_line >= 0) {
-      const syntax::SourceLine& source = program_.module->source_lines[static_cast<std::size_t>(statement.source_line)];
-      const auto file = program_.module->files.find(source.file);
-      site.source = fmt::format("{}:{}", file == program_.module->files.end() ? "?" : file->second, source.line);
-    }
-  }
-  throw KernelTrap(std::move(site), address, reason, kind);
+void WarpState::tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const {
+  if (!observers_.want(EventKinds::synchronisation)) return;
+  observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
+                  Synchronisation{kind, block_.rank(), index_, mask, mask, {words, words == nullptr ? 0 : std::size_t{warp_size}}});
 }
 
 }  // namespace warpmat::machine

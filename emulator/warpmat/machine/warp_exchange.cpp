@@ -18,7 +18,8 @@ using code::WarpOperation;
 WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = program_.exchanges[operation.detail];
   const auto perform = [&](LaneMask group, LaneMask together) {
-    if (uninitialised_.any() && exchange.operation >= WarpOperation::vote_all) mark_exchanged(operation, group);
+    if (exchange.operation >= WarpOperation::vote_all && observers_.want(EventKinds::exchanges))
+      observers_.tell(EventKinds::exchanges, &Observer::exchange, ExchangeEvent{Event(*this, operation, group), false, {}, 0, 0});
     perform_exchange(operation, group, together, exchange);
   };
   if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, false, perform);
@@ -207,32 +208,15 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
     if (good && (together & lane_bit(j)) == 0) of_nothing |= lane_bit(lane);
   }
   of_absent &= mask;
-  if (uninitialised_.any()) mark_shuffled(operation, mask, of_nothing, from);
-  if (of_absent != 0) note_absent(operation, exchange, first_lane(of_absent), from);
+  const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
+  if (observers_.want(kinds))
+    observers_.tell(kinds, &Observer::exchange, ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     const bool nothing = (of_nothing & lane_bit(lane)) != 0;
     write_word(operation, 0, lane, nothing ? 0 : values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
     if (exchange.second_result) write_word(operation, 1, lane, in_range >> lane & 1);
   }
-}
-
-/// `lane` reads an inactive lane: a trap with Checks::lanes, else an entry of LaunchResult::absent_lanes.
-void WarpState::note_absent(const Operation& operation, const WarpExchange& exchange, int lane, const std::array<int, warp_size>& from) {
-  const int source = from[static_cast<std::size_t>(lane)];
-  const LaneMask bit = lane_bit(source);
-  if (launch_.options.checks.lanes) {
-    const LaneMask named = exchange.has_mask ? source_word(operation, operation.sources - 1, lane) : all_lanes;
-    trap(lane, std::nullopt,
-         fmt::format("reads lane {}, which {}: what that gives is undefined", source,
-                     (existing_ & bit) == 0 ? "does not exist"
-                     : (live_ & bit) == 0   ? "has exited"
-                     : (named & bit) == 0   ? fmt::format("its mask {:#010x} does not name", named)
-                                            : "does not execute the statement"),
-         KernelTrap::Kind::undefined);
-  }
-  if (absent_noted_.insert(operation.statement).second)
-    launch_.absent_lanes.add(operation.statement, block_.cluster().number(), statement_name(operation.statement));
 }
 
 WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {
@@ -254,7 +238,8 @@ WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
 void WarpState::arrive(BarrierState& state, std::uint32_t id) {
   state.arrived += warp_size;
   state.participants |= std::uint64_t{1} << index_;
-  if (block_.races() != nullptr) block_.races()->arrive(index_, static_cast<int>(id));
+  observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives,
+                  BarrierEvent{BarrierEvent::Scope::block, block_.rank(), static_cast<int>(id), std::uint64_t{1} << index_});
 }
 
 /// Where all lanes that are left wait at a barrier of the block, the warp has arrived there.

@@ -56,6 +56,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
                      program_.statements[operation.statement]->opcode, ~mask));
+  if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) {
     move_matrix(operation, matrix);
@@ -76,8 +77,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
     trap(error.lane, error.address, error.reason, kind_of(error));
   }
   if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
-  const Register* const rows = addresses ? &lists.halves.front() : nullptr;
-  if (uninitialised_.any() || (rows != nullptr && block_.shadow() != nullptr)) check_matrix(operation, form, rows);
+  if (addresses) tell_rows(operation, form, lists.halves.front());
   advance_gathered(operation, mask, false);
   return Step::next;
 }
@@ -135,11 +135,6 @@ void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t
 
 /// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
 void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
-  const Form& form = matrix.instruction.form();
-  const int rows = form.rows_in_memory();
-  const LaneMask reading = rows >= warp_size ? all_lanes : lane_bit(rows) - 1;
-  if (uninitialised_.any()) must_be_defined(slot, reading, "a row's address");
-  Addresses addresses;
   const auto offset = static_cast<std::uint64_t>(matrix.offset);
   for (std::size_t lane = 0; lane < warp_size; ++lane) {
     std::uint64_t address = matrix.narrow_address ? at<std::uint32_t>(slot)[lane] : at<std::uint64_t>(slot)[lane];
@@ -152,17 +147,21 @@ void WarpState::shared_addresses(const Operation& operation, const code::Matrix&
                        program_.statements[operation.statement]->opcode),
            KernelTrap::Kind::out_of_range);
     out[lane] = static_cast<std::uint32_t>(address);
-    addresses.address[lane] = out[lane];
   }
-  if (launch_.options.observer == nullptr) return;
+}
+
+/// The instruction has checked the rows' addresses and moved the bytes.
+void WarpState::tell_rows(const Operation& operation, const Form& form, const Register& addresses) const {
+  if (!observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) return;
+  const int rows = form.rows_in_memory();
+  Addresses of_rows{};
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(std::min(rows, warp_size)); ++lane) {
+    of_rows.address[lane] = addresses[lane];
+    of_rows.host[lane] = block_.shared().data() + (addresses[lane] - program_.shared_base);
+  }
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
-  launch_.options.observer->access({{program_, operation, block_.index(), index_, reading},
-                                    code::Space::shared,
-                                    !writes,
-                                    writes,
-                                    Form::row_bytes,
-                                    addresses.address,
-                                    false});
+  tell_access(operation, code::Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
+              false, 0);
 }
 
 }  // namespace warpmat::machine

@@ -47,11 +47,16 @@ int WarpState::rank_of(std::uint64_t address) const {
 }
 
 /// Whether the statement arrives at an mbarrier of a block that has exited. No thread can observe that, and an H200 accepts it, so it is
-/// ignored. Nothing orders the block's exit after the arrival, however; the race check reports that.
+/// ignored. Nothing orders the block's exit after the arrival, however; observers learn of it.
 bool WarpState::arrives_in_vain(const Mbarrier& what, std::uint64_t address) const {
-  if (!what.remote || what.action != Action::arrive || launch_.options.checks.races) return false;
+  if (!what.remote || what.action != Action::arrive) return false;
   const int rank = rank_of(address);
   return rank < block_.cluster().size() && block_.cluster().block(rank).finished();
+}
+
+void WarpState::tell_vain_arrival(const Operation& operation, int lane, std::uint64_t address) const {
+  observers_.tell(EventKinds::shared_accesses, &Observer::remote_access,
+                  RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {rank_of(address), 0, 8}, address, true, true});
 }
 
 std::uint8_t* WarpState::host_of(const SharedPlace& place) const {
@@ -60,27 +65,31 @@ std::uint8_t* WarpState::host_of(const SharedPlace& place) const {
 
 WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
   const Mbarrier& what = program_.mbarriers[operation.detail];
+  std::array<std::uint8_t*, warp_size> words{};
+  LaneMask acquired = 0, released = 0;
   bool failed = false;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint64_t address = at<std::uint64_t>(source_slot(operation, 0))[lane];
-    if (arrives_in_vain(what, address)) continue;
+    if (arrives_in_vain(what, address)) {
+      tell_vain_arrival(operation, lane, address);
+      continue;
+    }
     const SharedPlace place = shared_place(lane, address, 8, 8, what.space, what.remote);
-    const auto word = reinterpret_cast<std::uintptr_t>(host_of(place));
-    if (what.action == Action::wait) {
-      const bool done = mbarrier_done(operation, what, lane, place);
-      failed |= !done;
-      if (done && block_.races() != nullptr) block_.races()->acquire(index_, word);
-    } else {
+    words[static_cast<std::size_t>(lane)] = host_of(place);
+    if (what.action != Action::wait) {
       change_mbarrier(operation, what, lane, place);
-      if (block_.races() != nullptr) block_.races()->release(index_, word);
+      released |= lane_bit(lane);
+    } else if (mbarrier_done(operation, what, lane, place)) {
+      acquired |= lane_bit(lane);
+    } else {
+      failed = true;
     }
   }
-  publish_copies();
-  if (what.action == Action::wait) {
-    note_wait(operation, mask, failed);
-    if (!failed && block_.proxies() != nullptr) block_.proxies()->synchronise(index_);
-  }
+  const bool waits = what.action == Action::wait;
+  observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
+                  Synchronisation{Synchronisation::Kind::mbarrier, block_.rank(), index_, acquired, released, words, waits && !failed});
+  if (waits) note_wait(operation, mask, failed);
   ++split().pc;
   return failed && what.may_suspend ? Step::yield : Step::next;
 }
@@ -125,7 +134,7 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
     owner.mbarriers().insert(place.offset);
     const std::uint64_t bits = MbarrierWord::begin(count).bits();
     std::memcpy(host, &bits, 8);
-    if (owner.shadow() != nullptr) owner.shadow()->define(place.offset, 8);
+    observers_.tell(EventKinds::shared_accesses, &Observer::shared_written, SharedRange{place.rank, place.offset, 8});
     return block_.make_progress();
   }
   must_be_mbarrier(lane, place);
@@ -170,7 +179,10 @@ bool WarpState::arrive_behind_copies(const SharedPlace& place) {
     }
     arrivals_.erase(arrivals_.begin() + static_cast<std::ptrdiff_t>(i));
     finish_copies(lane_bit(arrival.lane), arrival.copies);
-    if (block_.races() != nullptr) block_.races()->release(index_, reinterpret_cast<std::uintptr_t>(host_of(place)));
+    std::array<std::uint8_t*, warp_size> words{};
+    words[static_cast<std::size_t>(arrival.lane)] = host_of(place);
+    observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
+                    Synchronisation{Synchronisation::Kind::mbarrier, block_.rank(), index_, 0, lane_bit(arrival.lane), words});
     std::uint64_t bits;
     std::memcpy(&bits, host_of(place), 8);
     MbarrierWord word(bits);

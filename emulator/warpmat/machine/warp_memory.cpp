@@ -146,7 +146,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
 
 /// Finds the bytes of all lanes of `mask`; addresses then become relative to their space.
 void WarpState::locate(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-                       Addresses& addresses, bool asynchronous) {
+                       Addresses& addresses, bool asynchronous, int first_register) {
   auto& address = addresses.address;
   const auto first = static_cast<std::size_t>(first_lane(mask));
   bool one_space = true;
@@ -198,29 +198,35 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   if (!good)
     for_each_lane(
         mask, [&](std::size_t lane) { addresses.host[lane] = locate_lane(space, static_cast<int>(lane), address[lane], bytes, writes); });
-  if (block_.shadow() != nullptr && (space == Space::shared || !one_space))
-    check_shared(operation, addresses.host, bytes, mask,
-                 asynchronous ? SharedUse::copy
-                 : !writes    ? SharedUse::load
-                 : reads      ? SharedUse::atomic
-                              : SharedUse::store);
-  if (launch_.options.observer == nullptr) return;
   if (one_space) {
-    launch_.options.observer->access(
-        {{program_, operation, block_.index(), index_, mask}, space, reads, writes, bytes, address, asynchronous});
+    tell_access(operation, space, bytes, mask, reads, writes, addresses, asynchronous, first_register);
   } else {
-    for_each_lane(mask, [&](std::size_t lane) {  // each lane may have another space
-      Addresses mine = addresses;
-      const Space lane_space = space_of(address[lane]);
-      if (lane_space != Space::global) mine.address[lane] -= code::window_start(lane_space);
-      launch_.options.observer->access({{program_, operation, block_.index(), index_, lane_bit(static_cast<int>(lane))},
-                                        lane_space,
-                                        reads,
-                                        writes,
-                                        bytes,
-                                        mine.address,
-                                        asynchronous});
+    tell_mixed_access(operation, bytes, mask, reads, writes, addresses);
+  }
+}
+
+void WarpState::tell_access(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                            const Addresses& addresses, bool asynchronous, int first_register) const {
+  const EventKinds events = space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
+  if (!observers_.want(events)) return;
+  observers_.tell(events, &Observer::access,
+                  AccessEvent{Event(*this, operation, mask), space, reads, writes, bytes, addresses.address, addresses.host, asynchronous,
+                              first_register});
+}
+
+/// Generic addresses of several spaces: an access of each space.
+void WarpState::tell_mixed_access(const Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                                  const Addresses& addresses) const {
+  if (!observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) return;
+  for (const Space space : {Space::shared, Space::local, Space::param, Space::global}) {
+    Addresses mine = addresses;
+    LaneMask lanes = 0;
+    for_each_lane(mask, [&](std::size_t lane) {
+      if (space_of(addresses.address[lane]) != space) return;
+      lanes |= lane_bit(static_cast<int>(lane));
+      if (space != Space::global) mine.address[lane] -= code::window_start(space);
     });
+    if (lanes != 0) tell_access(operation, space, bytes, lanes, reads, writes, mine, false, 0);
   }
 }
 
@@ -228,7 +234,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
 /// errors: locate() reports those.
 std::uint8_t* WarpState::find_consecutive(const Operation& operation, const Access& access) {
   const bool whole = access.vector == 1 && access.bytes >= 4 && access.bytes * 8 == access.register_bits && access.bytes <= 8;
-  if (!whole || access.narrow_address || access.relative || access.ordered || launch_.options.observer != nullptr) return nullptr;
+  if (!whole || access.narrow_address || access.relative || access.ordered || observers_.want(EventKinds::accesses)) return nullptr;
   const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
   std::uint64_t apart = 0;
   for (std::uint64_t lane = 0; lane < warp_size; ++lane) apart |= base[lane] ^ (base[0] + lane * access.bytes);
@@ -248,10 +254,7 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   }
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
-  undefined_ = 0;
   locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
-  for (int e = 0; undefined_ != 0 && e < access.vector; ++e)
-    mark_loaded(operation, result_slot(operation, e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes);
   for (int e = 0; e < access.vector; ++e) {
     void* const to = at<std::uint8_t>(result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -267,13 +270,13 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   }
   if (access.ordered) {
     poll(operation, addresses, access.bytes * access.vector, mask);
-    synchronise(addresses, mask);
+    tell_order(Synchronisation::Kind::ordered_load, mask, addresses.host.data());
   }
 }
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
-  if (std::uint8_t* const to = mask == all_lanes && !uninitialised_.any() ? find_consecutive(operation, access) : nullptr) {
+  if (std::uint8_t* const to = mask == all_lanes ? find_consecutive(operation, access) : nullptr) {
     std::memcpy(to, at<std::uint8_t>(source_slot(operation, 1)), std::size_t{warp_size} * access.bytes);
     return block_.make_progress();
   }
@@ -293,12 +296,7 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
     }
   }
   if (access.space != Space::local) block_.make_progress();
-  for (int e = 0; uninitialised_.any() && e < access.vector; ++e)
-    store_uninitialised(source_slot(operation, 1 + e), addresses, static_cast<std::size_t>(e) * access.bytes, access.bytes, mask);
-  if (access.ordered) {
-    publish_copies();
-    synchronise(addresses, mask);
-  }
+  if (access.ordered) tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.

@@ -13,9 +13,7 @@
 
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
-#include <warpmat/machine/race_detector.h>
-#include <warpmat/machine/shared_shadow.h>
-#include <warpmat/machine/uninitialised_values.h>
+#include <warpmat/machine/observers.h>
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
@@ -124,10 +122,34 @@ class WarpState {
   void leave_cluster_barrier();
   /// Performs this warp's arrivals at an mbarrier whose copies are complete; returns false if there are none.
   bool arrive_behind_copies(const SharedPlace& place);
-  /// "line 12 (st.shared.u32)", for messages.
+
+  // Messages: warp_messages.cpp
+  /// "line 12 (st.shared.u32)"
   std::string statement_name(std::uint32_t statement) const;
+  /// "16 bytes into 'tile', a shared variable of 4096 bytes at 0x400": the variable nearest before the address.
+  std::string describe_shared(std::uint64_t address) const;
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
                          KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
+
+  // What observers read, besides the above.
+  const Block& block() const { return block_; }
+  const code::Program& program() const { return program_; }
+  LaneMask existing() const { return existing_; }
+  /// The split that executes: its lanes, and its function's frame.
+  const Split& split() const { return splits_[current_]; }
+  code::Slot result_slot(const code::Operation& operation, int i) const { return slots(operation)[i]; }
+  code::Slot source_slot(const code::Operation& operation, int i) const { return slots(operation)[operation.results + i]; }
+  const code::Slot* slots(const code::Operation& operation) const { return program_.slots.data() + operation.slots; }
+  std::uint32_t source_word(const code::Operation& operation, int i, int lane) const {
+    return at<std::uint32_t>(source_slot(operation, i))[lane];
+  }
+  template <typename T>
+  const T* at(code::Slot slot) const {
+    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
+  }
+  /// The words of a product's operands in shared memory, as they are now. Throws KernelTrap.
+  std::vector<std::uint32_t> read_a(const PendingProduct& product) const;
+  std::vector<std::uint32_t> read_b(const PendingProduct& product) const;
 
  private:
   enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
@@ -145,7 +167,7 @@ class WarpState {
   Step branch_table(const code::Operation& operation, LaneMask mask);
   Step exit_lanes(LaneMask mask);
   Step call(const code::Operation& operation);
-  Step return_from_call();
+  Step return_from_call(const code::Operation& operation);
   bool gather(const code::Operation& operation, LaneMask needed, LaneMask& mask, bool any_place);
   void advance_gathered(const code::Operation& operation, LaneMask mask, bool any_place);
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
@@ -170,7 +192,11 @@ class WarpState {
   };
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-              Addresses& addresses, bool asynchronous = false);
+              Addresses& addresses, bool asynchronous = false, int first_register = 0);
+  void tell_access(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                   const Addresses& addresses, bool asynchronous, int first_register) const;
+  void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                         const Addresses& addresses) const;
   std::uint8_t* locate_lane(code::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   std::uint8_t* find_consecutive(const code::Operation& operation, const code::Access& access);
   void load(const code::Operation& operation, LaneMask mask);
@@ -191,38 +217,8 @@ class WarpState {
   void forget_polls();
   bool lanes_wait_at_joins() const;
   std::uint64_t hash_of_state() const;
-  void observe(const code::Operation& operation, LaneMask mask);
-
-  // Checks on shared memory: warp_checks.cpp
-  enum class SharedUse : std::uint8_t { load, store, atomic, copy };
-  void check_shared(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask,
-                    SharedUse use);
-  void check_defined(SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
-  void check_copies(const SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, bool writes);
-  void begin_copies(const code::Operation& operation, SharedShadow& shadow, const SharedShadow::Places& places, std::uint32_t bytes,
-                    LaneMask mask);
-  void land_copy(const std::uint8_t* place, std::uint32_t bytes);
-  void check_races(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
-  [[noreturn]] void report_race(int lane, std::size_t offset, bool writes, const RaceDetector::Conflict& conflict) const;
-  void synchronise(const Addresses& addresses, LaneMask mask);
-  void publish_copies();
-  std::string describe_shared(std::uint64_t address) const;
-  std::uint64_t shared_address(const SharedShadow::Places& places, int lane) const;
-
-  // Tracking of uninitialised values: warp_uninitialised.cpp
-  void follow_uninitialised(const code::Operation& operation, LaneMask mask);
-  LaneMask uninitialised_of(code::Slot slot) const;
-  LaneMask uninitialised_of_sources(const code::Operation& operation) const;
-  void must_be_defined(code::Slot slot, LaneMask mask, const char* role) const;
-  void mark_results(const code::Operation& operation, LaneMask mask, LaneMask uninitialised);
-  void mark_loaded(const code::Operation& operation, code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes);
-  void store_uninitialised(code::Slot slot, const Addresses& addresses, std::size_t at, std::uint32_t bytes, LaneMask mask);
-  void mark_exchanged(const code::Operation& operation, LaneMask mask);
-  void mark_shuffled(const code::Operation& operation, LaneMask mask, LaneMask of_nothing, const std::array<int, warp_size>& from);
-  void check_matrix(const code::Operation& operation, const Form& form, const Register* addresses);
-  void mark_product(const code::Operation& operation, const Form& form);
-  void mark_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
-  void store_uninitialised_rows(const code::Operation& operation, const Form& form, const SharedShadow::Places& rows);
+  /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
+  void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
 
   // mbarriers: warp_mbarrier.cpp
   SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
@@ -233,6 +229,7 @@ class WarpState {
   Step mbarrier(const code::Operation& operation, LaneMask mask);
   bool mbarrier_done(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
   void change_mbarrier(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
+  void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address) const;
   void must_be_mbarrier(int lane, const SharedPlace& place) const;
   bool arrive_copies(const SharedPlace& place);
   std::string describe_mbarrier() const;
@@ -244,16 +241,11 @@ class WarpState {
   void issue_store(const code::Operation& operation, int lane);
   void add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks);
   void check_coordinates(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
-  void check_bulk_races(int lane, const BulkTransfer& transfer);
   void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
   void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
   std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);
   std::uint8_t* locate_map(code::Space space, int lane, std::uint64_t address, bool writes);
   void add_copy(int lane, BulkTransfer transfer);
-  void check_source(int lane, const BulkTransfer& transfer);
-  void report_unfenced(int lane, std::uint64_t address, const std::string& reason) const;
-  void report_overlap(int lane, const SharedPlace& place, std::uint64_t bytes, SharedAccess access) const;
-  void check_bulk(const code::Operation& operation, const SharedShadow::Places& places, std::uint32_t bytes, LaneMask mask, SharedUse use);
   void bulk_commit(LaneMask mask);
   void bulk_wait(const code::Operation& operation, LaneMask mask);
   void finish_stores(LaneMask mask);
@@ -261,6 +253,7 @@ class WarpState {
 
   // Clusters and tensor maps: warp_cluster.cpp
   Step cluster_barrier(const code::Operation& operation, LaneMask mask);
+  BarrierEvent cluster_event(std::uint32_t phase) const;
   std::uint8_t* locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   void cluster_rank(const code::Operation& operation, LaneMask mask);
   bool operation_is_wide(const code::Operation& operation) const;
@@ -270,7 +263,6 @@ class WarpState {
   Step exchange(const code::Operation& operation, LaneMask mask);
   void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
   void shuffle(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
-  void note_absent(const code::Operation& operation, const code::WarpExchange& exchange, int lane, const std::array<int, warp_size>& from);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
   Step barrier(const code::Operation& operation, LaneMask mask);
@@ -285,31 +277,20 @@ class WarpState {
   void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
   void join_results(const code::Operation& operation, RegisterList halves);
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
+  void tell_rows(const code::Operation& operation, const Form& form, const Register& addresses) const;
 
   // Warpgroups: warp_wgmma.cpp
   Step wgmma(const code::Operation& operation, LaneMask mask);
   Step synchronise_warpgroup(const code::Operation& operation, LaneMask mask);
   void continue_after(const code::Operation& operation, int barrier_id);
+  void tell_products_read(const code::Operation& operation) const;
   Step wgmma_commit(const code::Operation& operation, LaneMask mask);
-  void wait_for_products(std::uint32_t groups);
-  void perform_product(const PendingProduct& product);
+  void wait_for_products(const code::Operation& operation);
+  void perform_product(const code::Operation& operation, const PendingProduct& product);
   void must_be_warpgroup(const code::Operation& operation, LaneMask mask) const;
   std::uint64_t uniform_descriptor(const code::Operation& operation, LaneMask mask, int source, const char* what) const;
   void agree_with_warpgroup(PendingProduct& product);
-  std::vector<std::uint32_t> read_a(const PendingProduct& product) const;
-  std::vector<std::uint32_t> read_b(const PendingProduct& product) const;
   bool is_done(const PendingProduct& product, std::uint32_t groups) const;
-
-  // Checks of warpgroups: warp_wgmma_checks.cpp
-  void follow_wgmma(const code::Operation& operation);
-  void check_fence(const code::Operation& operation, const code::WarpgroupProduct& product) const;
-  void check_operands(const code::Operation& operation, const PendingProduct& product);
-  void check_chunks(const code::Operation& operation, OperandName operand, const std::vector<std::uint32_t>& chunks,
-                    const std::function<void(std::size_t)>& undefined);
-  void check_unfenced(OperandName operand, std::uint32_t chunk) const;
-  void mark_product(const code::Operation& operation, const PendingProduct& product, std::vector<bool> rows,
-                    const std::vector<bool>& columns, std::uint64_t address);
-  void release_operands(std::uint32_t groups);
 
   // setmaxnreg: warp_registers.cpp
   Step set_max_registers(const code::Operation& operation, LaneMask mask);
@@ -330,24 +311,14 @@ class WarpState {
                               const std::function<std::uint64_t(std::size_t)>& take);
 
   Split& split() { return splits_[current_]; }
-  const Split& split() const { return splits_[current_]; }
   template <typename T>
   T* at(code::Slot slot) {
     return const_cast<T*>(std::as_const(*this).template at<T>(slot));
   }
-  template <typename T>
-  const T* at(code::Slot slot) const {
-    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
-  }
-  const code::Slot* slots(const code::Operation& operation) const { return program_.slots.data() + operation.slots; }
-  code::Slot result_slot(const code::Operation& operation, int i) const { return slots(operation)[i]; }
-  code::Slot source_slot(const code::Operation& operation, int i) const { return slots(operation)[operation.results + i]; }
-  std::uint32_t source_word(const code::Operation& operation, int i, int lane) const {
-    return at<std::uint32_t>(source_slot(operation, i))[lane];
-  }
 
   Block& block_;
   const LaunchState& launch_;
+  Observers& observers_;
   const code::Program& program_;
   int index_;
   LaneMask existing_, live_;
@@ -355,14 +326,13 @@ class WarpState {
   std::vector<Split> splits_;
   std::vector<Convergence> convergences_;
   std::size_t current_ = 0;
-  int split_slice_ = 0;                   ///< operations until another split is scheduled
-  std::uint64_t waiting_since_ = 0;       ///< operations_ when lanes last reached or left a convergence point
-  std::uint64_t spins_ = 0;               ///< ordered accesses and atomics since then
-  std::uint64_t polls_ = 0;               ///< consecutive accesses that may wait for other warps of the block and read nothing new
-  std::set<std::uint64_t> states_;        ///< the warp's, as hashes, at some of these accesses
-  std::set<std::uint32_t> absent_noted_;  ///< statements of LaunchResult::absent_lanes, of this warp
-  bool repeats_ = false;                  ///< one of them came back
-  std::uint64_t seen_progress_ = 0;       ///< Block::progress() at the last of them
+  int split_slice_ = 0;              ///< operations until another split is scheduled
+  std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last reached or left a convergence point
+  std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
+  std::uint64_t polls_ = 0;          ///< consecutive accesses that may wait for other warps of the block and read nothing new
+  std::set<std::uint64_t> states_;   ///< the warp's, as hashes, at some of these accesses
+  bool repeats_ = false;             ///< one of them came back
+  std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
   std::vector<std::uint8_t> register_storage_;
   std::uint8_t* registers_;          ///< aligned; a list's owner keeps its own
@@ -378,10 +348,9 @@ class WarpState {
   LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
   LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  UninitialisedValues uninitialised_;
   std::int64_t max_registers_ = 0;          ///< per thread, as set by setmaxnreg; 0 if it has no effect
   std::optional<std::uint32_t> raised_at_;  ///< the statement that raised it last
-  LaneMask undefined_ = 0;                  ///< lanes whose load in this operation reads uninitialised shared memory
+  bool announced_ = false;                  ///< observers know of the next operation, which waits for the reservation
 };
 
 }  // namespace warpmat::machine

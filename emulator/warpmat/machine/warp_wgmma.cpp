@@ -1,12 +1,11 @@
 // wgmma: four warps multiply together, each its own rows. A warp performs its part when it waits for it, the latest time that the ISA
 // allows: then it reads shared memory and writes its accumulators. So a program without the wait reads the old data.
 //
-// Behaviour that the ISA leaves undefined is an error here: access to accumulators before the wait, registers written since the last
-// wgmma.fence, shared memory that changes between a statement and the wait for it, and warps that execute different statements or
-// descriptors.
-// PTX ISA 9.1 section 9.7.15.
+// Warps that execute different statements or descriptors are an error here. checks/wgmma_check.cpp finds what else the ISA leaves
+// undefined. PTX ISA 9.1 section 9.7.15.
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -115,14 +114,12 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} takes an operand from registers of all lanes; lanes {:#010x} have exited",
                      program_.statements[operation.statement]->opcode, ~mask));
-  check_fence(operation, product);
+  if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
   PendingProduct pending{.product = &product,
                          .statement = operation.statement,
                          .group = wgmma_->committed,
                          .committed = false,
                          .d = {},
-                         .places = {},
-                         .reads = {},
                          .a_descriptor = 0,
                          .b_descriptor = 0,
                          .a = {},
@@ -130,15 +127,12 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .metadata = {},
                          .accumulates = true};
   for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
-  for_each_place(slots(operation), operation.results, split().frame, [&](std::size_t place) { pending.places.push_back(place); });
   pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
   if (product.a_in_registers) {
     for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
       const auto* const words = at<std::uint32_t>(source_slot(operation, i));
       pending.a.insert(pending.a.end(), words, words + warp_size);
     }
-    for_each_place(slots(operation) + operation.results, product.instruction.form().a_registers(), split().frame,
-                   [&](std::size_t place) { pending.reads.push_back(place); });
   } else {
     pending.a_descriptor = uniform_descriptor(operation, mask, 0, "the descriptor of operand a");
   }
@@ -149,9 +143,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
   if (!product.a_in_registers) pending.a = read_a(pending);
-  check_operands(operation, pending);
-  for (const std::size_t place : pending.places) ++wgmma_->users[place];
-  for (const std::size_t place : pending.reads) ++wgmma_->readers[place];
+  observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), pending});
   wgmma_->pending.push_back(std::move(pending));
   advance_gathered(operation, mask, false);
   return Step::next;
@@ -180,25 +172,22 @@ WarpState::Step WarpState::synchronise_warpgroup(const Operation& operation, Lan
     trap(-1, std::nullopt, fmt::format("the warps of a warpgroup diverge: others wait at {}", statement_name(group.waits_at)));
   group.waits_at = operation.statement;
   group.waiting |= 1u << index_ % warps;
-  if (operation.semantics == Semantics::wgmma_wait) release_operands(operation.detail);
-  if (block_.races() != nullptr) block_.races()->arrive(index_, barrier_id);
+  if (operation.semantics == Semantics::wgmma_wait) tell_products_read(operation);
+  BarrierEvent event{BarrierEvent::Scope::warpgroup, block_.rank(), index_ / warps, std::uint64_t{1} << index_};
+  observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives, event);
   if (group.waiting != (1u << warps) - 1) return Step::leave_split;
   group.waiting = 0;
   block_.make_progress();
+  event.warps = event.waiting = std::uint64_t{(1u << warps) - 1} << first;
+  observers_.tell(EventKinds::synchronisation, &Observer::barrier_completes, event);
   for (int warp = first; warp < first + warps; ++warp)
     block_.warps()[static_cast<std::size_t>(warp)]->continue_after(operation, barrier_id);
-  if (block_.races() != nullptr) block_.races()->complete(barrier_id);
   return Step::leave_split;
 }
 
 /// Executed by each warp when all four have arrived.
 void WarpState::continue_after(const Operation& operation, int barrier_id) {
-  if (operation.semantics == Semantics::wgmma_wait)
-    wait_for_products(operation.detail);
-  else
-    wgmma_->fenced_at = operations_;
-  if (block_.shadow() != nullptr) block_.shadow()->publish(index_);
-  if (block_.races() != nullptr) block_.races()->leave(index_, barrier_id);
+  if (operation.semantics == Semantics::wgmma_wait) wait_for_products(operation);
   release(barrier_id, 0, 0);
 }
 
@@ -211,30 +200,32 @@ WarpState::Step WarpState::wgmma_commit(const Operation& operation, LaneMask mas
   return Step::next;
 }
 
-/// Performs the products of all groups except the last `groups`.
-void WarpState::wait_for_products(std::uint32_t groups) {
+/// The products for which `operation` waits have read their operands: these may change from here on.
+void WarpState::tell_products_read(const Operation& operation) const {
+  if (!observers_.want(EventKinds::products)) return;
+  const std::vector<PendingProduct>& pending = wgmma_->pending;
+  std::size_t done = 0;
+  while (done < pending.size() && is_done(pending[done], operation.detail)) ++done;
+  observers_.tell(EventKinds::products, &Observer::products_read, Event(*this, operation, split().executing),
+                  std::span<const PendingProduct>(pending.data(), done));
+}
+
+/// Performs the products of all groups except the last `operation.detail`.
+void WarpState::wait_for_products(const Operation& operation) {
   std::vector<PendingProduct>& pending = wgmma_->pending;
   std::size_t done = 0;
-  while (done < pending.size() && is_done(pending[done], groups)) perform_product(pending[done++]);
+  while (done < pending.size() && is_done(pending[done], operation.detail)) perform_product(operation, pending[done++]);
   pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-/// The four warps perform a product back to back. B is read again only once, because nothing runs in between that could change it.
-void WarpState::perform_product(const PendingProduct& product) {
-  const Wgmma& instruction = product.product->instruction;
-  const bool a_changed = !product.product->a_in_registers && read_a(product) != product.a;
-  if (a_changed || (index_ % warps == 0 && read_b(product) != *product.b))
-    trap(-1, std::nullopt,
-         fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",
-                     a_changed ? 'a' : 'b', statement_name(product.statement)));
+void WarpState::perform_product(const Operation& operation, const PendingProduct& product) {
+  observers_.tell(EventKinds::products, &Observer::product_completes, ProductEvent{Event(*this, operation, live_), product});
   try {
-    instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
-                         launch_.options.execution);
+    product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
+                                          launch_.options.execution);
   } catch (const Trap& error) {
     trap(error.lane, error.address, fmt::format("{}, of the product at {}", error.reason, statement_name(product.statement)));
   }
-  for (const std::size_t place : product.places) --wgmma_->users[place];
-  for (const std::size_t place : product.reads) --wgmma_->readers[place];
 }
 
 }  // namespace warpmat::machine

@@ -50,18 +50,13 @@ void WarpState::locate_run(const Operation& operation, const code::Matrix& matri
   const auto bits = static_cast<std::uint64_t>(matrix.instruction.form().memory_bits);
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     out.address[lane] = storage.address + (std::uint64_t{run.lines[lane]} * storage.stride + run.elements[lane]) * bits / 8;
-  locate(operation, matrix.space, matrix.runs.bytes, all_lanes, !writes, writes, out);
+  locate(operation, matrix.space, matrix.runs.bytes, all_lanes, !writes, writes, out, false, run.reg);
 }
 
 void WarpState::load_matrix(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage) {
   const std::uint32_t bytes = matrix.runs.bytes;
   std::vector<Addresses> from(matrix.runs.runs.size());
-  if (uninitialised_.any()) mark_results(operation, all_lanes, 0);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    undefined_ = 0;
-    locate_run(operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
-    if (undefined_ != 0) mark_loaded(operation, result_slot(operation, matrix.runs.runs[i].reg), from[i], 0, bytes);
-  }
+  for (std::size_t i = 0; i < from.size(); ++i) locate_run(operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
   for (std::size_t i = 0; i < from.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = result_slot(operation, run.reg);
@@ -80,7 +75,6 @@ void WarpState::store_matrix(const Operation& operation, const code::Matrix& mat
   for (std::size_t i = 0; i < to.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = source_slot(operation, 1 + run.reg);
-    if (uninitialised_.any()) store_uninitialised(slot, to[i], 0, bytes, all_lanes);
     for (std::size_t lane = 0; lane < warp_size; ++lane) {
       const std::uint8_t* const from = bytes == 8 ? reinterpret_cast<const std::uint8_t*>(at<std::uint64_t>(slot) + lane)
                                                   : reinterpret_cast<const std::uint8_t*>(at<std::uint32_t>(slot) + lane);

@@ -15,12 +15,10 @@ namespace warpmat::machine {
 /// A wgmma.mma_async that one warp has issued and not waited for. The wait produces its part of the results, 16 of 64 rows.
 struct PendingProduct {
   const code::WarpgroupProduct* product;
-  std::uint32_t statement;          ///< of Program::statements
-  std::uint32_t group;              ///< the number of groups that the warp had committed before
-  bool committed;                   ///< whether it belongs to a group
-  std::vector<std::uint32_t*> d;    ///< the accumulators, 32 words each
-  std::vector<std::size_t> places;  ///< their register numbers: WarpgroupState::place
-  std::vector<std::size_t> reads;   ///< the register numbers of A
+  std::uint32_t statement;        ///< of Program::statements
+  std::uint32_t group;            ///< the number of groups that the warp had committed before
+  bool committed;                 ///< whether it belongs to a group
+  std::vector<std::uint32_t*> d;  ///< the accumulators, 32 words each
   std::uint64_t a_descriptor, b_descriptor;
   std::vector<std::uint32_t> a;  ///< the words from Wgmma::read_a at issue
   /// The words from Wgmma::read_b when the first warp of the warpgroup issued it.
@@ -31,31 +29,9 @@ struct PendingProduct {
 
 /// The state of a warp's wgmma statements.
 struct WarpgroupState {
-  /// The last writer of a register.
-  struct Write {
-    std::uint64_t time = 0;  ///< WarpState::operations() at that time; 0: none
-    std::uint32_t statement = 0;
-  };
-
-  explicit WarpgroupState(std::size_t frame_bytes) : writes(place(frame_bytes)), users(place(frame_bytes)), readers(place(frame_bytes)) {}
-  /// The number of a register, from its byte offset among the warp's registers.
-  static std::size_t place(std::size_t offset) { return offset / code::register_alignment; }
-
   std::vector<PendingProduct> pending;  ///< in the order of their statements
   std::uint32_t committed = 0;          ///< groups
-  std::uint64_t fenced_at = 0;          ///< WarpState::operations() at the last wgmma.fence; 0: none
-  std::vector<Write> writes;            ///< by place
-  std::vector<std::uint32_t> users;     ///< by place: the number of pending products that write the register
-  std::vector<std::uint32_t> readers;   ///< by place: the number of pending products that read the register as operand a
 };
-
-/// Calls visit(WarpgroupState::place) for each of `count` registers from `slots` on that are not constants; the function's registers begin
-/// at byte `frame`.
-template <typename Visit>
-void for_each_place(const code::Slot* slots, int count, std::uint32_t frame, Visit visit) {
-  for (int i = 0; i < count; ++i)
-    if (slots[i] >= 0) visit(WarpgroupState::place(frame + static_cast<std::size_t>(slots[i])));
-}
 
 /// State that the four warps of a warpgroup share: their wgmma statements in order, and the descriptors.
 struct WarpgroupIssues {

@@ -12,6 +12,7 @@
 #include <warpmat/export.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
+#include <warpmat/ptx/program/space.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
@@ -30,7 +31,6 @@ WARPMAT_LOCAL inline constexpr std::size_t register_alignment = 64;
 /// The place of an operand: a byte offset into the frame of the executing function, or ~offset into the constants.
 using Slot = std::int32_t;
 
-enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
 std::string_view name(Space space);
 
 /// The operation of an atomic on the old value and its sources.

@@ -4,11 +4,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <warpmat/warp/lane_mask.h>
 
-namespace warpmat::machine {
+namespace warpmat::checks {
 
 /// The shadow memory of a block's shared memory. For each byte: whether it is initialised (written, and visible to all warps), which
 /// cp.async writes it, and whether a variable begins there. Offsets are relative to the first byte of shared memory.
@@ -16,7 +17,7 @@ class SharedShadow {
  public:
   static constexpr int lane_count = 32;
   /// Host pointers to each lane's bytes. Lanes whose pointer is outside shared memory are ignored.
-  using Places = std::array<std::uint8_t*, lane_count>;
+  using Places = std::span<const std::uint8_t* const>;
 
   /// `memory` is the shared memory of `bytes` bytes; no byte is initialised.
   SharedShadow(const std::uint8_t* memory, std::size_t bytes);
@@ -94,4 +95,4 @@ class SharedShadow {
   std::array<std::vector<Landed>, lane_count> landed_;  ///< by warp
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::checks

@@ -1,4 +1,4 @@
-#include <warpmat/machine/bank_conflicts.h>
+#include <warpmat/checks/bank_conflicts.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include <warpmat/warp/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::checks {
 namespace {
 
 constexpr std::uint64_t word_bytes = 4, row_bytes = word_bytes * banks;
@@ -90,4 +90,4 @@ GlobalRequest global_request(std::uint32_t bytes, std::span<const std::uint64_t>
   return {static_cast<int>(sectors.size()), static_cast<int>(lines.size()), static_cast<int>((places.size() + sector - 1) / sector)};
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::checks

@@ -1,6 +1,6 @@
 // The rule of bank conflicts against the cycles that an H200 took (tests/vectors/banks).
 
-#include <warpmat/machine/bank_conflicts.h>
+#include <warpmat/checks/bank_conflicts.h>
 #include <warpmat/warp/warp.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "tally.h"
 #include "vectors/banks/patterns.h"
 
-namespace warpmat::machine {
+namespace warpmat::checks {
 namespace {
 
 /// An instruction of the measurement, as the rule sees it.
@@ -111,4 +111,4 @@ TEST_CASE("a request to global memory counts sectors and lines", "[banks]") {
 }
 
 }  // namespace
-}  // namespace warpmat::machine
+}  // namespace warpmat::checks

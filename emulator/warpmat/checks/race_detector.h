@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace warpmat::machine {
+namespace warpmat::checks {
 
 /// Finds data races in shared memory: two warps of a block access the same byte, at least one writes, and neither access happens before the
 /// other. It keeps a vector clock for each warp, and for each byte the last write and the later reads (Flanagan and Freund, FastTrack,
@@ -38,7 +38,7 @@ class RaceDetector {
   void arrive(int warp, int barrier);
   /// `warp` continues after a barrier: everything before the other warps' arrivals happens before its next access.
   void leave(int warp, int barrier);
-  void complete(int barrier) { barriers_[barrier].clear(); }
+  void complete(int barrier) { barriers_.erase(barrier); }
   /// An access to a word that orders warps: it acquires from earlier accesses to the same word, and releases to later ones. `word` is the
   /// host address.
   void synchronise(int warp, std::uintptr_t word);
@@ -69,4 +69,4 @@ class RaceDetector {
   std::map<std::uintptr_t, Vector> words_;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::checks

@@ -1,8 +1,8 @@
-#include <warpmat/machine/race_detector.h>
+#include <warpmat/checks/race_detector.h>
 
 #include <algorithm>
 
-namespace warpmat::machine {
+namespace warpmat::checks {
 
 RaceDetector::RaceDetector(std::size_t bytes, int warps)
     : warps_(static_cast<std::size_t>(warps) + 1), clocks_(warps_, Vector(warps_)), writes_(bytes), reads_(bytes * warps_) {
@@ -92,4 +92,4 @@ void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, st
   ++now;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::checks

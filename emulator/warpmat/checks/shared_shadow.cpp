@@ -1,8 +1,8 @@
-#include <warpmat/machine/shared_shadow.h>
+#include <warpmat/checks/shared_shadow.h>
 
 #include <algorithm>
 
-namespace warpmat::machine {
+namespace warpmat::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
     : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes) {}
@@ -150,4 +150,4 @@ bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) c
   return true;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::checks

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <warpmat/c_program.h>
+#include <warpmat/machine/observer.h>
+
+namespace warpmat::c {
+
+/// Hands events to the callbacks of a warpmat_observer, which outlives it.
+class CallbackObserver : public machine::Observer {
+ public:
+  explicit CallbackObserver(const warpmat_observer& callbacks);
+
+  void operation(const machine::Event& event) override;
+  void access(const machine::AccessEvent& event) override;
+
+ private:
+  const warpmat_observer& callbacks_;
+};
+
+}  // namespace warpmat::c

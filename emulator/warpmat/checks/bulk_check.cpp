@@ -1,0 +1,175 @@
+#include <warpmat/checks/bulk_check.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/core.h>
+
+#include <warpmat/checks/wgmma_chunks.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using machine::BulkEvent;
+using machine::Event;
+using machine::EventKinds;
+using machine::SharedRange;
+
+namespace {
+
+/// Whether the program has bulk copies or warpgroup products that read shared memory, so that the visibility of stores matters.
+bool reads_shared_asynchronously(const code::Program& program) {
+  return !program.products.empty() || std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
+    return copy.kind == code::BulkCopy::Kind::store || copy.kind == code::BulkCopy::Kind::between_blocks;
+  });
+}
+
+bool meet(const SharedRange& a, const SharedRange& b) {
+  return a.rank == b.rank && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+}  // namespace
+
+BulkCheck::BulkCheck(const Setup& setup, std::uint64_t cluster)
+    : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation),
+      setup_(setup),
+      cluster_(cluster) {}
+
+void BulkCheck::block_begins(const machine::BlockEvent& event) {
+  BlockState& state = blocks_.emplace_back(BlockState{event.shared.data(), event.shared.size(), std::nullopt});
+  if (reads_shared_asynchronously(setup_.program)) state.proxies.emplace(event.shared.size(), event.warps);
+}
+
+/// A pending copy that must complete before these bytes are used; nullptr if there is none.
+const BulkEvent* BulkCheck::overlapping(const SharedRange& range, Use use) const {
+  for (const BulkEvent& copy : pending_) {
+    const bool both_reduce = use == Use::reduce && copy.reduces;
+    if (copy.writes && !both_reduce && meet(*copy.writes, range)) return &copy;
+    if (use != Use::read && copy.reads && meet(*copy.reads, range)) return &copy;
+  }
+  return nullptr;
+}
+
+/// Traps if a pending copy conflicts with this access to these bytes.
+void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& range, Use use) const {
+  const BulkEvent* const other = overlapping(range, use);
+  if (other == nullptr) return;
+  const machine::WarpState& warp = event.state();
+  const std::uint64_t address = setup_.program.shared_base + range.offset;
+  event.trap(lane, address,
+             fmt::format("{} at {}: the {} of warp {} at {} {}", use == Use::read ? "load" : "store", warp.describe_shared(address),
+                         other->from_registers ? "asynchronous store" : "bulk copy", other->warp, warp.statement_name(other->statement),
+                         other->reads ? "may still read it: its group has not been waited for" : "has not been waited for"));
+}
+
+void BulkCheck::access(const machine::AccessEvent& event) {
+  BlockState& here = block(event.event.rank());
+  if (event.space != code::Space::shared || (pending_.empty() && !here.proxies)) return;
+  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const auto offset = offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]);
+    if (offset >= here.bytes) continue;
+    report_overlap(event.event, lane, {event.event.rank(), offset, event.bytes}, event.writes ? Use::write : Use::read);
+    if (event.writes && here.proxies)
+      here.proxies->write(offset, event.bytes, {event.event.warp(), event.event.statement(), event.asynchronous});
+  }
+}
+
+void BulkCheck::remote_access(const machine::RemoteAccess& event) {
+  if (!event.ended) report_overlap(event.event, event.lane, event.range, event.writes ? Use::write : Use::read);
+}
+
+void BulkCheck::bulk_issues(const Event& event, const BulkEvent& copy) {
+  if (copy.writes) report_overlap(event, copy.lane, *copy.writes, copy.reduces ? Use::reduce : Use::write);
+  if (copy.reads) check_source(event, copy);
+  pending_.push_back(copy);
+}
+
+/// Checks that the copy's source in shared memory has arrived and is visible to it.
+void BulkCheck::check_source(const Event& event, const BulkEvent& copy) {
+  report_overlap(event, copy.lane, *copy.reads, Use::read);
+  const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
+  const auto& proxies = block(copy.rank).proxies;
+  const auto store = proxies ? proxies->unfenced(copy.reads->offset, std::max<std::uint64_t>(copy.reads->bytes, 1)) : std::nullopt;
+  if (!store) return;
+  report_unfenced(event, copy.lane, address,
+                  fmt::format("the copy reads what warp {} has stored at {}, and no fence.proxy.async since then lets it see that: {}",
+                              store->warp, event.state().statement_name(store->statement), event.state().describe_shared(address)));
+}
+
+/// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then.
+void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const std::string& reason) const {
+  if (setup_.checks.fences) event.trap(lane, address, reason, KernelTrap::Kind::unordered);
+  Warnings& warnings = setup_.reports.warnings;
+  if (!warnings.wants(event.statement(), cluster_)) return;
+  try {
+    event.trap(lane, address, reason);
+  } catch (const KernelTrap& report) {
+    warnings.add(event.statement(), cluster_, report.what());
+  }
+}
+
+void BulkCheck::bulk_reads(const BulkEvent& copy) {
+  const auto found = std::ranges::find(pending_, copy.number, &BulkEvent::number);
+  if (found != pending_.end()) found->reads.reset();
+}
+
+void BulkCheck::bulk_completes(const BulkEvent& copy) {
+  for (const SharedRange& range : copy.written)
+    if (auto& proxies = block(range.rank).proxies) proxies->clear(range.offset, range.bytes);
+  std::erase_if(pending_, [&](const BulkEvent& other) { return other.number == copy.number; });
+}
+
+/// A store that wgmma reads needs a proxy fence. Bytes of cp.async do not: an H200 shows them to wgmma without one, and CuTe's wgmma_sm90
+/// relies on it.
+void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName operand, const std::vector<std::uint32_t>& chunks) {
+  const Event& at = event.event;
+  const auto& proxies = block(at.rank()).proxies;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const std::uint32_t offset = chunks[i] - setup_.program.shared_base;
+    if (const auto store = proxies->unfenced(offset, chunk_bytes); store && !store->copied)
+      at.trap(-1, chunks[i],
+              fmt::format("operand {} has been stored by warp {} at {}, and no fence.proxy.async since then lets wgmma see that: {}",
+                          name(operand), store->warp, at.state().statement_name(store->statement), at.state().describe_shared(chunks[i])),
+              KernelTrap::Kind::unordered);
+    report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, chunk_bytes}, Use::read);
+  }
+}
+
+void BulkCheck::product_issues(const machine::ProductEvent& event) {
+  check_chunks(event, OperandName::a, a_chunks(event.product, event.event.warp()));
+  check_chunks(event, OperandName::b, b_chunks(event.product));
+}
+
+void BulkCheck::products_read(const Event& event, std::span<const machine::PendingProduct> products) {
+  if (pending_.empty()) return;
+  for (const machine::PendingProduct& product : products)
+    for (const std::vector<std::uint32_t>& chunks : {b_chunks(product), a_chunks(product, event.warp())})
+      for (const std::uint32_t chunk : chunks)
+        if (const BulkEvent* const other = overlapping({event.rank(), chunk - setup_.program.shared_base, chunk_bytes}, Use::read))
+          event.trap(-1, chunk,
+                     fmt::format("the bulk copy of warp {} at {} overwrites what the product at {} may read until here: {}", other->warp,
+                                 event.state().statement_name(other->statement), event.state().statement_name(product.statement),
+                                 event.state().describe_shared(chunk)),
+                     KernelTrap::Kind::unordered);
+}
+
+void BulkCheck::synchronises(const machine::Synchronisation& event) {
+  auto& proxies = block(event.rank).proxies;
+  if (!proxies) return;
+  if (event.kind == machine::Synchronisation::Kind::proxy_fence) proxies->fence(event.warp);
+  if (event.waited) proxies->synchronise(event.warp);
+}
+
+void BulkCheck::barrier_completes(const machine::BarrierEvent& event) {
+  if (event.scope != machine::BarrierEvent::Scope::block) return;
+  if (auto& proxies = block(event.rank).proxies)
+    for (std::uint64_t rest = event.waiting; rest != 0; rest &= rest - 1) proxies->synchronise(std::countr_zero(rest));
+}
+
+void BulkCheck::barrier_leaves(const machine::BarrierEvent& event) {
+  if (auto& proxies = block(event.rank).proxies) proxies->synchronise(std::countr_zero(event.warps));
+}
+
+}  // namespace warpmat::checks

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <warpmat/checks/checks.h>
+#include <warpmat/checks/proxy_shadow.h>
+
+namespace warpmat::checks {
+
+/// Reports accesses to bytes of shared memory that a bulk copy still reads or writes, and bulk copies and warpgroup products that read
+/// ordinary stores without a proxy fence (a warning without Checks::fences).
+class BulkCheck : public machine::Observer {
+ public:
+  BulkCheck(const Setup& setup, std::uint64_t cluster);
+
+  void block_begins(const machine::BlockEvent& event) override;
+  void access(const machine::AccessEvent& event) override;
+  void remote_access(const machine::RemoteAccess& event) override;
+  void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
+  void bulk_reads(const machine::BulkEvent& copy) override;
+  void bulk_completes(const machine::BulkEvent& copy) override;
+  void product_issues(const machine::ProductEvent& event) override;
+  void products_read(const machine::Event& event, std::span<const machine::PendingProduct> products) override;
+  void synchronises(const machine::Synchronisation& event) override;
+  void barrier_completes(const machine::BarrierEvent& event) override;
+  void barrier_leaves(const machine::BarrierEvent& event) override;
+
+ private:
+  /// Reductions may overlap: each is atomic.
+  enum class Use : std::uint8_t { read, write, reduce };
+  struct BlockState {
+    const std::uint8_t* shared;
+    std::size_t bytes;
+    std::optional<ProxyShadow> proxies;  ///< if something reads shared memory asynchronously
+  };
+
+  BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  const machine::BulkEvent* overlapping(const machine::SharedRange& range, Use use) const;
+  void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const;
+  void check_source(const machine::Event& event, const machine::BulkEvent& copy);
+  void report_unfenced(const machine::Event& event, int lane, std::uint64_t address, const std::string& reason) const;
+  void check_chunks(const machine::ProductEvent& event, OperandName operand, const std::vector<std::uint32_t>& chunks);
+
+  const Setup& setup_;
+  std::uint64_t cluster_;
+  std::vector<BlockState> blocks_;           ///< by rank
+  std::vector<machine::BulkEvent> pending_;  ///< in the order of their numbers
+};
+
+}  // namespace warpmat::checks

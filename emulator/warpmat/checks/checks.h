@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <warpmat/checks/warnings.h>
+#include <warpmat/machine/launch.h>
+#include <warpmat/machine/observer.h>
+
+namespace warpmat::checks {
+
+// The checks of kernels. Each is an observer of the machine (machine/observer.h), which knows none of them:
+//
+//     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; registers with values of such bytes
+//     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
+//     race_check            two warps access a byte, and nothing orders them
+//     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
+//     lanes_check           shuffles that read lanes which take no part
+//
+// bank_conflicts.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
+
+/// What the checks of all clusters of a launch report without ending it.
+struct Reports {
+  Warnings warnings;      ///< LaunchResult::warnings
+  Warnings absent_lanes;  ///< LaunchResult::absent_lanes
+};
+
+/// What the checks know of a launch.
+struct Setup {
+  const code::Program& program;
+  Checks checks;
+  std::uint32_t shared_bytes;  ///< of a block: static and dynamic
+  std::uint32_t frame_bytes;   ///< of a warp's registers
+  Reports& reports;
+};
+
+/// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.
+inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* place) {
+  return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(first);
+}
+
+/// The checks of cluster `cluster`, in the order in which they are told. `setup` outlives them.
+std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster);
+
+}  // namespace warpmat::checks

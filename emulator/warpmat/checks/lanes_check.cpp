@@ -1,0 +1,30 @@
+#include <warpmat/checks/lanes_check.h>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+void LanesCheck::exchange(const machine::ExchangeEvent& event) {
+  if (event.absent == 0) return;
+  const machine::WarpState& warp = event.event.state();
+  const code::Operation& operation = event.event.operation();
+  if (setup_.checks.lanes) {
+    const int lane = first_lane(event.absent), source = event.from[static_cast<std::size_t>(lane)];
+    const LaneMask bit = lane_bit(source);
+    const bool has_mask = event.event.program().exchanges[operation.detail].has_mask;
+    const LaneMask named = has_mask ? warp.source_word(operation, operation.sources - 1, lane) : all_lanes;
+    event.event.trap(lane, std::nullopt,
+                     fmt::format("reads lane {}, which {}: what that gives is undefined", source,
+                                 (warp.existing() & bit) == 0 ? "does not exist"
+                                 : (warp.live() & bit) == 0   ? "has exited"
+                                 : (named & bit) == 0         ? fmt::format("its mask {:#010x} does not name", named)
+                                                              : "does not execute the statement"),
+                     KernelTrap::Kind::undefined);
+  }
+  if (noted_.insert(operation.statement).second)
+    setup_.reports.absent_lanes.add(operation.statement, cluster_, warp.statement_name(operation.statement));
+}
+
+}  // namespace warpmat::checks

@@ -1,0 +1,173 @@
+#include <warpmat/checks/race_check.h>
+
+#include <bit>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include <warpmat/checks/wgmma_chunks.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using catalogue::Semantics;
+using machine::BarrierEvent;
+using machine::Event;
+using machine::EventKinds;
+using machine::Synchronisation;
+
+namespace {
+
+/// A number for each barrier: a block's, a warpgroup's, and each phase of the cluster's, because warps may leave one phase while others
+/// arrive in the next.
+int key(BarrierEvent::Scope scope, int number) {
+  constexpr int cluster_barrier = 1 << 16;
+  switch (scope) {
+    case BarrierEvent::Scope::block: return number;
+    case BarrierEvent::Scope::warpgroup: return static_cast<int>(machine::block_barriers) + number;
+    case BarrierEvent::Scope::cluster: break;
+  }
+  return cluster_barrier + number;
+}
+
+template <typename Visit>
+void for_each_warp(std::uint64_t warps, Visit visit) {
+  for (; warps != 0; warps &= warps - 1) visit(std::countr_zero(warps));
+}
+
+}  // namespace
+
+RaceCheck::RaceCheck(const Setup& setup)
+    : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation), setup_(setup) {}
+
+void RaceCheck::block_begins(const machine::BlockEvent& event) {
+  blocks_.push_back({event.shared.data(), event.shared.size(), RaceDetector(event.shared.size(), event.warps)});
+}
+
+void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool writes, const RaceDetector::Conflict& conflict) const {
+  const machine::WarpState& warp = event.state();
+  const std::uint64_t address = setup_.program.shared_base + offset;
+  const int outside = blocks_[static_cast<std::size_t>(event.rank())].races.outside();
+  const std::string who = conflict.warp == outside ? "another block" : fmt::format("warp {}", conflict.warp);
+  event.trap(
+      lane, address,
+      fmt::format("race at {}: this {} and the {} of {} at {} have nothing between them that orders them", warp.describe_shared(address),
+                  writes ? "store" : "load", conflict.wrote ? "store" : "load", who, warp.statement_name(conflict.statement)),
+      KernelTrap::Kind::unordered);
+}
+
+void RaceCheck::access(const machine::AccessEvent& event) {
+  if (event.space != code::Space::shared) return;
+  BlockState& here = block(event.event.rank());
+  const code::Operation& operation = event.event.operation();
+  const int warp = event.event.warp();
+  const bool ordered = (event.reads && event.writes) || (!event.asynchronous && operation.semantics != Semantics::matrix &&
+                                                         setup_.program.accesses[operation.detail].ordered);
+  const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
+  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const auto offset = offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]);
+    if (offset >= here.bytes) continue;
+    std::optional<RaceDetector::Conflict> conflict;
+    if (event.reads) conflict = here.races.read(warp, offset, event.bytes, operation.statement, kind);
+    if (!conflict && event.writes) conflict = here.races.write(warp, offset, event.bytes, operation.statement, kind);
+    if (event.asynchronous) here.races.begin_copy(warp, offset, event.bytes);
+    if (conflict) report(event.event, lane, offset, event.writes, *conflict);
+  }
+}
+
+/// Nothing orders the exit of a block after an arrival at its mbarrier that nobody waits for.
+void RaceCheck::remote_access(const machine::RemoteAccess& event) {
+  if (event.ended)
+    event.event.trap(event.lane, event.address,
+                     fmt::format("block {} of the cluster has ended: its shared memory is gone", event.range.rank));
+}
+
+void RaceCheck::copies_land(const machine::CopiesEvent& event) {
+  BlockState& here = block(event.rank);
+  for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(first_lane(rest));
+    here.races.land_copy(event.warp, offset_from(here.shared, event.places[lane]), event.bytes);
+  }
+}
+
+/// A bulk copy's accesses to its own block's shared memory; other blocks of the cluster are not checked.
+void RaceCheck::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
+  RaceDetector& races = block(copy.rank).races;
+  std::optional<RaceDetector::Conflict> conflict;
+  if (copy.reads) conflict = races.read(copy.warp, copy.reads->offset, copy.reads->bytes, copy.statement, RaceDetector::Kind::plain);
+  if (conflict) report(event, copy.lane, copy.reads->offset, false, *conflict);
+  if (!copy.writes || copy.writes->rank != copy.rank) return;
+  const auto kind = copy.reduces ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
+  conflict = races.write(copy.warp, copy.writes->offset, copy.writes->bytes, copy.statement, kind);
+  if (conflict) report(event, copy.lane, copy.writes->offset, true, *conflict);
+  races.begin_copy(copy.warp, copy.writes->offset, copy.writes->bytes);
+}
+
+void RaceCheck::bulk_reads(const machine::BulkEvent& copy) {
+  block(copy.reads->rank).races.read(copy.warp, copy.reads->offset, copy.reads->bytes, copy.statement, RaceDetector::Kind::plain);
+}
+
+/// The bytes in shared memory become visible to threads that wait at the copy's mbarrier.
+void RaceCheck::bulk_completes(const machine::BulkEvent& copy) {
+  if (!copy.writes) return;
+  BlockState& there = block(copy.writes->rank);
+  const int warp = copy.rank == copy.writes->rank ? copy.warp : there.races.outside();
+  there.races.land_bulk(warp, copy.writes->offset, copy.writes->bytes, copy.statement,
+                        reinterpret_cast<std::uintptr_t>(there.shared + copy.barrier->offset));
+}
+
+void RaceCheck::read_chunks(const Event& event, const std::vector<std::uint32_t>& chunks) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const std::size_t offset = chunks[i] - setup_.program.shared_base;
+    const auto conflict = block(event.rank()).races.read(event.warp(), offset, chunk_bytes, event.statement(), RaceDetector::Kind::plain);
+    if (conflict) report(event, static_cast<int>(i % warp_size), offset, false, *conflict);
+  }
+}
+
+void RaceCheck::product_issues(const machine::ProductEvent& event) {
+  read_chunks(event.event, a_chunks(event.product, event.event.warp()));
+  read_chunks(event.event, b_chunks(event.product));
+}
+
+/// The products have read their operands until here.
+void RaceCheck::products_read(const Event& event, std::span<const machine::PendingProduct> products) {
+  RaceDetector& races = block(event.rank()).races;
+  for (const machine::PendingProduct& product : products)
+    for (const std::vector<std::uint32_t>& chunks : {b_chunks(product), a_chunks(product, event.warp())})
+      for (const std::uint32_t chunk : chunks)
+        races.read(event.warp(), chunk - setup_.program.shared_base, chunk_bytes, product.statement, RaceDetector::Kind::plain);
+}
+
+void RaceCheck::synchronises(const Synchronisation& event) {
+  RaceDetector& races = block(event.rank).races;
+  for (LaneMask rest = event.acquired | event.released; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const auto word = reinterpret_cast<std::uintptr_t>(event.words[static_cast<std::size_t>(lane)]);
+    if ((event.acquired & lane_bit(lane)) != 0) races.acquire(event.warp, word);
+    if ((event.released & lane_bit(lane)) != 0) races.release(event.warp, word);
+  }
+}
+
+void RaceCheck::barrier_arrives(const BarrierEvent& event) {
+  for_each_warp(event.warps, [&](int warp) { block(event.rank).races.arrive(warp, key(event.scope, event.number)); });
+}
+
+void RaceCheck::barrier_completes(const BarrierEvent& event) {
+  if (event.scope == BarrierEvent::Scope::cluster) {  // all have left the phase before
+    for (BlockState& state : blocks_) state.races.complete(key(event.scope, event.number - 1));
+    return;
+  }
+  RaceDetector& races = block(event.rank).races;
+  const int barrier = key(event.scope, event.number);
+  for_each_warp(event.exited, [&](int warp) { races.arrive(warp, barrier); });
+  for_each_warp(event.waiting, [&](int warp) { races.leave(warp, barrier); });
+  races.complete(barrier);
+}
+
+void RaceCheck::barrier_leaves(const BarrierEvent& event) {
+  for_each_warp(event.warps, [&](int warp) { block(event.rank).races.leave(warp, key(event.scope, event.number)); });
+}
+
+}  // namespace warpmat::checks

@@ -1,0 +1,182 @@
+#include <warpmat/checks/shared_memory_check.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using machine::BarrierEvent;
+using machine::Event;
+using machine::EventKinds;
+using machine::SharedRange;
+using machine::Synchronisation;
+
+namespace {
+
+constexpr EventKinds always = EventKinds::copies | EventKinds::products | EventKinds::synchronisation;
+
+}  // namespace
+
+SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(always | EventKinds::shared_accesses), setup_(setup) {
+  has_copies_ = std::ranges::find(setup.program.operations, catalogue::Semantics::cp_async, &code::Operation::semantics) !=
+                setup.program.operations.end();
+}
+
+/// While a register holds an uninitialised value, its way through all operations is followed. Once all bytes are initialised, and no access
+/// can reach across variables, accesses are of no interest.
+void SharedMemoryCheck::choose_events() {
+  const bool bytes = has_copies_ || std::ranges::any_of(blocks_, [](const BlockState& state) {
+                       return !state.shadow.complete() || state.shadow.has_starts();
+                     });
+  EventKinds events = always;
+  if (bytes) events = events | EventKinds::shared_accesses;
+  if (following_ != 0)
+    events = events | EventKinds::shared_accesses | EventKinds::accesses | EventKinds::operations | EventKinds::exchanges;
+  want(events);
+}
+
+void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
+  BlockState& state = blocks_.emplace_back(BlockState{SharedShadow(event.shared.data(), event.shared.size()),
+                                                      std::vector<UninitialisedValues>(static_cast<std::size_t>(event.warps))});
+  for (const code::Variable& variable : setup_.program.shared_variables)
+    state.shadow.add_start(variable.address - setup_.program.shared_base);
+}
+
+void SharedMemoryCheck::set(const Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin) {
+  UninitialisedValues& all = values(event);
+  const bool before = all.any();
+  all.set(place, mask, uninitialised, origin);
+  if (before == all.any()) return;
+  following_ += before ? -1 : 1;
+  choose_events();
+}
+
+std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow::Places places, int lane) {
+  return setup_.program.shared_base + shadow(event).offset(places[static_cast<std::size_t>(lane)]);
+}
+
+void SharedMemoryCheck::access(const machine::AccessEvent& event) {
+  LaneMask undefined = 0;
+  if (event.space == code::Space::shared) {
+    const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
+    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use);
+  }
+  follow_access(event, undefined);
+  if (event.writes && !has_copies_ && following_ == 0 && shadow(event.event).complete()) choose_events();
+}
+
+/// Checks an access of the lanes of `mask` to shared memory. Returns the lanes that read uninitialised bytes, if these are checked.
+LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use) {
+  SharedShadow& bytes_of_block = shadow(event);
+  if (bytes_of_block.has_starts())
+    if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
+      const int lane = first_lane(crossing);
+      const std::uint64_t address = shared_address(event, places, lane);
+      const machine::WarpState& warp = event.state();
+      event.trap(lane, address,
+                 fmt::format("{} bytes reach across two variables: the first is {}, the last {}", bytes, warp.describe_shared(address),
+                             warp.describe_shared(address + bytes - 1)),
+                 KernelTrap::Kind::out_of_range);
+    }
+  const LaneMask undefined = bytes_of_block.complete() ? 0 : check_defined(event, places, bytes, mask, use);
+  if (use == Use::copy) begin_copies(event, places, bytes, mask);
+  return undefined;
+}
+
+LaneMask SharedMemoryCheck::check_defined(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use) {
+  SharedShadow& bytes_of_block = shadow(event);
+  const bool reads = use == Use::load || use == Use::atomic;
+  const bool conflicts = bytes_of_block.has_copies() && use != Use::copy;
+  const LaneMask undefined = reads || conflicts ? bytes_of_block.undefined(places, bytes, mask) : 0;
+  if (undefined != 0 && conflicts) check_copies(event, places, bytes, undefined, !reads);
+  if (use == Use::store) bytes_of_block.define(places, bytes, mask);
+  return reads && setup_.checks.uninitialised ? undefined : 0;
+}
+
+/// Traps if one of these lanes accesses bytes of a cp.async that is pending, or visible only to another warp.
+void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes) {
+  using State = SharedShadow::Copy::State;
+  const machine::WarpState& warp = event.state();
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = first_lane(mask);
+    const std::uint64_t address = shared_address(event, places, lane);
+    const auto copy = shadow(event).conflict(shadow(event).offset(places[static_cast<std::size_t>(lane)]), bytes, event.warp(), writes);
+    if (copy.state == State::none) continue;
+    const std::string who = fmt::format("the cp.async of warp {} at {}", copy.warp, warp.statement_name(copy.statement));
+    if (copy.state == State::pending)
+      event.trap(lane, address,
+                 fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", warp.describe_shared(address), who),
+                 KernelTrap::Kind::unordered);
+    event.trap(lane, address,
+               fmt::format("load at {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
+                           warp.describe_shared(address), copy.warp, who),
+               KernelTrap::Kind::unordered);
+  }
+}
+
+void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask) {
+  SharedShadow& bytes_of_block = shadow(event);
+  if (!setup_.checks.copies) return bytes_of_block.define(places, bytes, mask);
+  for (; mask != 0; mask &= mask - 1)
+    bytes_of_block.begin_copy(bytes_of_block.offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, event.warp(),
+                              event.statement());
+}
+
+void SharedMemoryCheck::remote_access(const machine::RemoteAccess& event) {
+  if (event.writes && !event.ended) shared_written(event.range);
+}
+
+void SharedMemoryCheck::shared_written(const SharedRange& range) {
+  block(range.rank).shadow.define(range.offset, range.bytes);
+}
+
+void SharedMemoryCheck::copies_land(const machine::CopiesEvent& event) {
+  if (!setup_.checks.copies) return;
+  SharedShadow& bytes_of_block = block(event.rank).shadow;
+  for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1)
+    bytes_of_block.land_copy(bytes_of_block.offset(event.places[static_cast<std::size_t>(first_lane(rest))]), event.bytes, event.warp);
+}
+
+/// A block of one warp needs no barrier after its wait.
+void SharedMemoryCheck::copies_complete(const Event& event) {
+  if (block(event.rank()).values.size() == 1) publish(event.rank(), 1);
+}
+
+void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
+  if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.tensor || !copy.reads || copy.reads->bytes == 0) return;
+  if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
+  const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
+  event.trap(copy.lane, address, fmt::format("the copy reads uninitialised shared memory: {}", event.state().describe_shared(address)));
+}
+
+void SharedMemoryCheck::bulk_completes(const machine::BulkEvent& copy) {
+  for (const SharedRange& range : copy.written) shared_written(range);
+}
+
+/// What these warps have copied and waited for is visible to all warps.
+void SharedMemoryCheck::publish(int rank, std::uint64_t warps) {
+  for (; warps != 0; warps &= warps - 1) block(rank).shadow.publish(std::countr_zero(warps));
+}
+
+void SharedMemoryCheck::synchronises(const Synchronisation& event) {
+  using Kind = Synchronisation::Kind;
+  if (event.kind == Kind::ordered_store || event.kind == Kind::mbarrier || event.kind == Kind::fence)
+    publish(event.rank, std::uint64_t{1} << event.warp);
+}
+
+void SharedMemoryCheck::barrier_arrives(const BarrierEvent& event) {
+  if (event.scope == BarrierEvent::Scope::cluster) publish(event.rank, event.warps);
+}
+
+void SharedMemoryCheck::barrier_completes(const BarrierEvent& event) {
+  if (event.scope != BarrierEvent::Scope::cluster) return publish(event.rank, event.warps | event.exited);
+  for (BlockState& state : blocks_)
+    for (std::size_t warp = 0; warp < state.values.size(); ++warp) state.shadow.publish(static_cast<int>(warp));
+}
+
+}  // namespace warpmat::checks

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <warpmat/checks/checks.h>
+#include <warpmat/checks/shared_shadow.h>
+#include <warpmat/checks/uninitialised_values.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::checks {
+
+/// Which bytes of shared memory are initialised and visible, and which registers hold values of bytes that are not.
+///
+/// Reports accesses that reach across two variables, and accesses to bytes that a cp.async still writes or that only its own warp may read.
+/// Programs may move uninitialised values and compute with them, as compilers do with unused halves of vectors. They are an error if they
+/// affect control flow, a guard, an address, or a store to global memory. Operations are followed only while a register of the cluster
+/// holds such a value, and accesses only as long as bytes are uninitialised or may become so.
+class SharedMemoryCheck : public machine::Observer {
+ public:
+  explicit SharedMemoryCheck(const Setup& setup);
+
+  // Bytes: shared_memory_check.cpp
+  void block_begins(const machine::BlockEvent& event) override;
+  void access(const machine::AccessEvent& event) override;
+  void remote_access(const machine::RemoteAccess& event) override;
+  void shared_written(const machine::SharedRange& range) override;
+  void copies_land(const machine::CopiesEvent& event) override;
+  void copies_complete(const machine::Event& event) override;
+  void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
+  void bulk_completes(const machine::BulkEvent& copy) override;
+  void synchronises(const machine::Synchronisation& event) override;
+  void barrier_arrives(const machine::BarrierEvent& event) override;
+  void barrier_completes(const machine::BarrierEvent& event) override;
+
+  // Registers: uninitialised_check.cpp
+  void operation(const machine::Event& event) override;
+  void performs(const machine::Event& event) override;
+  void calls(const machine::CallEvent& event) override;
+  void returns(const machine::CallEvent& event) override;
+  void exchange(const machine::ExchangeEvent& event) override;
+  void product_issues(const machine::ProductEvent& event) override;
+
+ private:
+  enum class Use : std::uint8_t { load, store, atomic, copy };
+  struct BlockState {
+    SharedShadow shadow;
+    std::vector<UninitialisedValues> values;  ///< by warp
+  };
+  using Origin = UninitialisedValues::Origin;
+
+  BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  SharedShadow& shadow(const machine::Event& event) { return block(event.state().block().rank()).shadow; }
+  UninitialisedValues& values(const machine::Event& event) {
+    return block(event.state().block().rank()).values[static_cast<std::size_t>(event.state().index())];
+  }
+  void publish(int rank, std::uint64_t warps);
+  void choose_events();
+
+  // Bytes
+  LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
+  LaneMask check_defined(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
+  void check_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes);
+  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask);
+  std::uint64_t shared_address(const machine::Event& event, SharedShadow::Places places, int lane);
+
+  // Registers. A register is named by its byte offset among those of its warp.
+  std::size_t place(const machine::Event& event, code::Slot slot) const;
+  LaneMask uninitialised_of(const machine::Event& event, code::Slot slot);
+  LaneMask uninitialised_of_sources(const machine::Event& event);
+  void set(const machine::Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin);
+  void must_be_defined(const machine::Event& event, code::Slot slot, LaneMask mask, const char* role);
+  void mark_results(const machine::Event& event, LaneMask mask, LaneMask uninitialised);
+  void mark_exchanged(const machine::Event& event, LaneMask mask);
+  void mark_shuffled(const machine::ExchangeEvent& event);
+  void follow_access(const machine::AccessEvent& event, LaneMask undefined);
+  void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  void store_uninitialised(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  void mark_product(const machine::Event& event, const Form& form);
+  void mark_rows(const machine::AccessEvent& event, const Form& form, LaneMask undefined);
+  void store_uninitialised_rows(const machine::AccessEvent& event, const Form& form);
+  void check_chunks(const machine::Event& event, const std::vector<std::uint32_t>& chunks,
+                    const std::function<void(std::size_t)>& undefined);
+  void mark_warpgroup_product(const machine::ProductEvent& event, std::vector<bool> rows, const std::vector<bool>& columns,
+                              std::uint64_t address);
+
+  const Setup& setup_;
+  std::vector<BlockState> blocks_;  ///< by rank
+  bool has_copies_ = false;         ///< the program has cp.async, which makes bytes uninitialised again
+  int following_ = 0;               ///< warps of the cluster in which a register holds an uninitialised value
+};
+
+}  // namespace warpmat::checks

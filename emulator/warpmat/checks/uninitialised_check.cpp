@@ -1,0 +1,389 @@
+// The way of uninitialised values through registers. This code runs only while a register of the cluster holds such a value, or when a load
+// has read one.
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/checks/shared_memory_check.h>
+#include <warpmat/checks/wgmma_chunks.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using catalogue::Semantics;
+using code::Operation;
+using code::Slot;
+using machine::Event;
+using machine::WarpState;
+
+std::size_t SharedMemoryCheck::place(const Event& event, Slot slot) const {
+  return event.state().split().frame + static_cast<std::size_t>(slot);
+}
+
+LaneMask SharedMemoryCheck::uninitialised_of(const Event& event, Slot slot) {
+  return slot < 0 ? 0 : values(event).lanes(place(event, slot));
+}
+
+/// Traps if a value of these lanes is uninitialised; `role` names its role in the statement.
+void SharedMemoryCheck::must_be_defined(const Event& event, Slot slot, LaneMask mask, const char* role) {
+  const LaneMask bad = uninitialised_of(event, slot) & mask;
+  if (bad == 0) return;
+  const Origin& origin = values(event).origin(place(event, slot));
+  event.trap(first_lane(bad), std::nullopt,
+             fmt::format("{} comes from uninitialised shared memory: address {:#x} ({}), read at {}", role, origin.address,
+                         event.state().describe_shared(origin.address), event.state().statement_name(origin.statement)),
+             KernelTrap::Kind::unwritten);
+}
+
+/// Marks the lanes of `mask` of all results by `uninitialised`; the origin is that of an uninitialised source.
+void SharedMemoryCheck::mark_results(const Event& event, LaneMask mask, LaneMask uninitialised) {
+  const Operation& operation = event.operation();
+  const WarpState& warp = event.state();
+  Origin origin;
+  const auto consider = [&](Slot slot) {
+    if (uninitialised_of(event, slot) != 0) origin = values(event).origin(place(event, slot));
+  };
+  if (operation.guarded) consider(operation.guard);
+  for (int i = 0; i < operation.sources; ++i) consider(warp.source_slot(operation, i));
+  for (int i = 0; i < operation.results; ++i) set(event, place(event, warp.result_slot(operation, i)), mask, uninitialised, origin);
+}
+
+LaneMask SharedMemoryCheck::uninitialised_of_sources(const Event& event) {
+  LaneMask uninitialised = 0;
+  for (int i = 0; i < event.operation().sources; ++i)
+    uninitialised |= uninitialised_of(event, event.state().source_slot(event.operation(), i));
+  return uninitialised;
+}
+
+void SharedMemoryCheck::operation(const Event& event) {
+  if (!values(event).any()) return;
+  const Operation& operation = event.operation();
+  const WarpState& warp = event.state();
+  const LaneMask mask = event.lanes();
+  const LaneMask guard = operation.guarded ? uninitialised_of(event, operation.guard) & warp.split().lanes : 0;
+  const auto source = [&](int i) { return warp.source_slot(operation, i); };
+  switch (operation.semantics) {
+    case Semantics::compute: return mark_results(event, mask | guard, uninitialised_of_sources(event) | guard);
+    case Semantics::select: {
+      const LaneMask chosen = *warp.at<LaneMask>(source(2));
+      const LaneMask sources = (uninitialised_of(event, source(0)) & chosen) | (uninitialised_of(event, source(1)) & ~chosen);
+      return mark_results(event, mask | guard, sources | uninitialised_of(event, source(2)) | guard);
+    }
+    case Semantics::special:
+    case Semantics::active_mask:
+    case Semantics::elect:
+    case Semantics::barrier: return mark_results(event, mask | guard, guard);
+    case Semantics::load: must_be_defined(event, source(0), mask, "the address"); return mark_results(event, mask | guard, guard);
+    case Semantics::exchange:
+    case Semantics::matrix: break;  // handled when all lanes have arrived
+    case Semantics::branch_table: must_be_defined(event, source(0), mask, "the index"); break;
+    case Semantics::cp_async: must_be_defined(event, source(1), mask, "the address in global memory"); [[fallthrough]];
+    case Semantics::mbarrier:
+    case Semantics::bulk_copy:
+      for (int i = 0; i < operation.sources; ++i) must_be_defined(event, source(i), mask, "an operand of asynchronous work");
+      mark_results(event, mask | guard, guard);
+      break;
+    case Semantics::store:
+    case Semantics::atomic: must_be_defined(event, source(0), mask, "the address"); [[fallthrough]];
+    default:
+      if (operation.semantics != Semantics::atomic) break;
+      mark_results(event, mask, 0);
+  }
+  if (guard != 0)
+    must_be_defined(event, operation.guard, guard, operation.semantics == Semantics::branch ? "the branch's predicate" : "the guard");
+}
+
+// ---- Memory
+
+/// Loads, stores and atomics, and the runs of wmma. `undefined`: the lanes that read uninitialised bytes.
+void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMask undefined) {
+  const Event& at = event.event;
+  if (event.asynchronous || (undefined == 0 && !values(at).any() && !(event.reads && event.writes))) return;
+  const Operation& operation = at.operation();
+  const WarpState& warp = at.state();
+  const bool matrix = operation.semantics == Semantics::matrix;
+  if (matrix)
+    if (const Form& form = setup_.program.matrices[operation.detail].instruction.form(); !moves_matrix(form)) {
+      if (event.reads) mark_rows(event, form, undefined);
+      if (event.writes) store_uninitialised_rows(event, form);
+      return;
+    }
+  const code::Access* const access = matrix ? nullptr : &setup_.program.accesses[operation.detail];
+  const int registers = matrix ? 1 : access->vector, first = event.first_register;
+  const std::uint32_t bytes = matrix ? event.bytes : access->bytes;
+  for (int e = 0; undefined != 0 && e < std::min<int>(registers, operation.results); ++e)
+    mark_loaded(event, undefined, warp.result_slot(operation, first + e), static_cast<std::size_t>(e) * bytes, bytes);
+  if (!event.writes) return;
+  if (event.reads && access->atomic == code::AtomicOperation::exchange && event.space == code::Space::shared)
+    shadow(at).define(event.places, event.bytes, at.lanes());
+  for (int e = 0; e < registers; ++e)
+    store_uninitialised(event, warp.source_slot(operation, 1 + first + e), static_cast<std::size_t>(e) * bytes, bytes);
+}
+
+/// The lanes of `undefined` read uninitialised bytes, perhaps those of this register, from offset `at` on.
+void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask undefined, Slot slot, std::size_t at, std::uint32_t bytes) {
+  const SharedShadow& bytes_of_block = shadow(event.event);
+  LaneMask uninitialised = 0;
+  for (LaneMask rest = undefined; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]) + at;
+    // Bytes that the warp itself has copied and waited for are initialised for it.
+    if (bytes_of_block.undefined(offset, bytes) && !bytes_of_block.landed_for(offset, bytes, event.event.warp()))
+      uninitialised |= lane_bit(lane);
+  }
+  if (uninitialised == 0) return;
+  const std::uint64_t address = shared_address(event.event, event.places, first_lane(uninitialised)) + at;
+  set(event.event, place(event.event, slot), uninitialised, uninitialised, {event.event.statement(), address});
+}
+
+/// Uninitialised values make bytes of shared memory uninitialised; in global memory they are an error.
+void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes) {
+  if (event.space == code::Space::local) return;
+  SharedShadow& bytes_of_block = shadow(event.event);
+  for (LaneMask rest = uninitialised_of(event.event, slot) & event.event.lanes(); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
+    if (offset >= bytes_of_block.size()) must_be_defined(event.event, slot, lane_bit(lane), "what is stored in global memory");
+    bytes_of_block.undefine(offset + at, bytes);
+  }
+}
+
+// ---- Functions and lanes
+
+void SharedMemoryCheck::calls(const machine::CallEvent& event) {
+  if (!values(event.event).any()) return;
+  for (const code::RegisterCopy& copy : event.call.register_arguments)
+    set(event.event, event.callee_frame + static_cast<std::size_t>(copy.callee), event.event.lanes(),
+        uninitialised_of(event.event, copy.caller), {});
+}
+
+void SharedMemoryCheck::returns(const machine::CallEvent& event) {
+  if (!values(event.event).any()) return;
+  for (const code::RegisterCopy& copy : event.call.register_returns)
+    set(event.event, event.caller_frame + static_cast<std::size_t>(copy.caller), event.event.lanes(),
+        uninitialised_of(event.event, copy.callee), {});
+}
+
+void SharedMemoryCheck::exchange(const machine::ExchangeEvent& event) {
+  if (!values(event.event).any()) return;
+  if (event.shuffle)
+    mark_shuffled(event);
+  else
+    mark_exchanged(event.event, event.event.lanes());
+}
+
+/// Votes, matches and reductions: every lane's value affects all results.
+void SharedMemoryCheck::mark_exchanged(const Event& event, LaneMask mask) {
+  mark_results(event, mask, (uninitialised_of_sources(event) & mask) != 0 ? mask : 0);
+}
+
+/// shfl: lane i has what lane from[i] had.
+void SharedMemoryCheck::mark_shuffled(const machine::ExchangeEvent& event) {
+  const auto of_source = [&](int i) { return uninitialised_of(event.event, event.event.state().source_slot(event.event.operation(), i)); };
+  const LaneMask value = of_source(0);
+  LaneMask uninitialised = of_source(1) | of_source(2);
+  for (int lane = 0; lane < warp_size; ++lane)
+    if ((value >> event.from[static_cast<std::size_t>(lane)] & 1) != 0 && (event.of_nothing & lane_bit(lane)) == 0)
+      uninitialised |= lane_bit(lane);
+  mark_results(event.event, event.event.lanes(), uninitialised);
+}
+
+// ---- Matrix instructions
+
+namespace {
+
+/// Calls visit(element, register, lane) for every element that a fragment holds.
+template <typename Visit>
+void for_each_element(const Fragment& fragment, Visit visit) {
+  for (int reg = 0; reg < fragment.registers(); ++reg)
+    for (int lane = 0; lane < warp_size; ++lane)
+      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}), reg, lane);
+}
+
+/// The slot of the first register of each operand of the form, by its name.
+std::array<int, operand_name_count> first_operands(const Form& form) {
+  std::array<int, operand_name_count> first{};
+  int next_result = 0, next_source = 0;
+  for (const Operand& operand : form.operands) {
+    int& next = operand.written ? next_result : next_source;
+    first[static_cast<std::size_t>(operand.name)] = next;
+    next += operand.registers();
+  }
+  return first;
+}
+
+}  // namespace
+
+void SharedMemoryCheck::performs(const Event& event) {
+  const Operation& operation = event.operation();
+  if (!values(event).any() || operation.semantics != Semantics::matrix) return;
+  const Form& form = setup_.program.matrices[operation.detail].instruction.form();
+  if (form.mnemonic == Mnemonic::wmma_load) return mark_results(event, all_lanes, 0);  // access() follows
+  if (moves_matrix(form)) return;
+  if (multiplies(form.mnemonic)) return mark_product(event, form);
+  if (form.mnemonic == Mnemonic::movmatrix) return mark_exchanged(event, all_lanes);
+  const int rows = form.rows_in_memory();
+  const int address = first_operands(form)[static_cast<std::size_t>(OperandName::p)];
+  must_be_defined(event, event.state().source_slot(operation, address), rows >= warp_size ? all_lanes : lane_bit(rows) - 1,
+                  "a row's address");
+}
+
+/// mma: an element of D is uninitialised if an element of its row of A, of its column of B, or its element of C is.
+void SharedMemoryCheck::mark_product(const Event& event, const Form& form) {
+  const Operation& operation = event.operation();
+  const WarpState& warp = event.state();
+  const auto first = first_operands(form);
+  const auto uninitialised = [&](OperandName name, int reg, int lane) {
+    return (uninitialised_of(event, warp.source_slot(operation, first[static_cast<std::size_t>(name)] + reg)) >> lane & 1) != 0;
+  };
+  std::array<std::uint64_t, 16> rows{}, columns{};  // by product (m8n8k4 has four)
+  for (const Operand& operand : form.operands) {
+    const bool by_row = operand.name == OperandName::a || operand.name == OperandName::e || operand.name == OperandName::scale_a;
+    const bool by_column = operand.name == OperandName::b || operand.name == OperandName::scale_b;
+    if (operand.kind != OperandKind::fragment || (!by_row && !by_column)) continue;
+    const bool selected = operand.name != OperandName::a && operand.name != OperandName::b;  // the matrix number is a selector's value
+    for_each_element(operand.fragment, [&](const Element& e, int reg, int lane) {
+      if (!uninitialised(operand.name, reg, lane)) return;
+      const auto product = static_cast<std::size_t>(selected ? 0 : e.matrix);
+      if (by_row) rows[product] |= std::uint64_t{1} << e.row;
+      if (by_column) columns[product] |= std::uint64_t{1} << e.column;
+    });
+  }
+  const Fragment& d = form.operand(OperandName::d).fragment;
+  const Operand* const c = form.find_operand(OperandName::c);
+  std::vector<LaneMask> results(static_cast<std::size_t>(d.registers()));
+  for_each_element(d, [&](const Element& e, int reg, int lane) {
+    const auto product = static_cast<std::size_t>(e.matrix);
+    bool bad = (rows[product] >> e.row & 1) != 0 || (columns[product] >> e.column & 1) != 0;
+    if (!bad && c != nullptr) {
+      const Place of_c = c->fragment.place(e);
+      bad = uninitialised(OperandName::c, of_c.reg, of_c.lane);
+    }
+    if (bad) results[static_cast<std::size_t>(reg)] |= lane_bit(lane);
+  });
+  Origin origin;
+  for (int i = 0; i < operation.sources; ++i)
+    if (const Slot slot = warp.source_slot(operation, i); uninitialised_of(event, slot) != 0)
+      origin = values(event).origin(place(event, slot));
+  for (int i = 0; i < operation.results; ++i)
+    set(event, place(event, warp.result_slot(operation, i)), all_lanes, results[static_cast<std::size_t>(i)], origin);
+}
+
+/// ldmatrix: marks the registers of uninitialised elements.
+void SharedMemoryCheck::mark_rows(const machine::AccessEvent& event, const Form& form, LaneMask undefined) {
+  const Event& at = event.event;
+  const SharedShadow& bytes_of_block = shadow(at);
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  std::vector<LaneMask> results(static_cast<std::size_t>(fragment.registers()));
+  Origin origin{at.statement(), 0};
+  for_each_element(fragment, [&](const Element& e, int reg, int lane) {
+    const RowPlace row = form.row_place(e);
+    if ((undefined >> row.lane & 1) == 0) return;
+    const std::size_t offset =
+        bytes_of_block.offset(event.places[static_cast<std::size_t>(row.lane)]) + static_cast<std::size_t>(row.bit / 8);
+    const auto bytes = static_cast<std::size_t>((row.bit % 8 + form.memory_bits + 7) / 8);
+    if (!bytes_of_block.undefined(offset, bytes) || bytes_of_block.landed_for(offset, bytes, at.warp())) return;
+    origin.address = setup_.program.shared_base + offset;
+    results[static_cast<std::size_t>(reg)] |= lane_bit(lane);
+  });
+  for (int i = 0; i < at.operation().results; ++i)
+    set(at, place(at, at.state().result_slot(at.operation(), i)), all_lanes, results[static_cast<std::size_t>(i)], origin);
+}
+
+/// stmatrix: uninitialised elements make their bytes uninitialised.
+void SharedMemoryCheck::store_uninitialised_rows(const machine::AccessEvent& event, const Form& form) {
+  const Event& at = event.event;
+  SharedShadow& bytes_of_block = shadow(at);
+  const int first = first_operands(form)[static_cast<std::size_t>(OperandName::r)];
+  for_each_element(form.operand(OperandName::r).fragment, [&](const Element& e, int reg, int lane) {
+    if ((uninitialised_of(at, at.state().source_slot(at.operation(), first + reg)) >> lane & 1) == 0) return;
+    const RowPlace row = form.row_place(e);
+    const std::size_t offset =
+        bytes_of_block.offset(event.places[static_cast<std::size_t>(row.lane)]) + static_cast<std::size_t>(row.bit / 8);
+    bytes_of_block.undefine(offset, static_cast<std::size_t>((row.bit % 8 + form.memory_bits + 7) / 8));
+  });
+}
+
+// ---- wgmma
+
+/// Checks the chunks of an operand in shared memory; calls undefined(i) for those with uninitialised bytes.
+void SharedMemoryCheck::check_chunks(const Event& event, const std::vector<std::uint32_t>& chunks,
+                                     const std::function<void(std::size_t)>& undefined) {
+  const std::uint8_t* const memory = event.state().block().shared().data();
+  for (std::size_t first = 0; first < chunks.size(); first += warp_size) {
+    const std::size_t count = std::min<std::size_t>(chunks.size() - first, warp_size);
+    std::array<const std::uint8_t*, warp_size> places{};
+    for (std::size_t i = 0; i < count; ++i) places[i] = memory + (chunks[first + i] - setup_.program.shared_base);
+    const LaneMask mask = count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1;
+    for (LaneMask rest = check_bytes(event, places, chunk_bytes, mask, Use::load); rest != 0; rest &= rest - 1) {
+      const std::size_t i = first + static_cast<std::size_t>(first_lane(rest));
+      if (!shadow(event).landed_for(chunks[i] - setup_.program.shared_base, chunk_bytes, event.warp())) undefined(i);
+    }
+  }
+}
+
+/// Checks the bytes that a product reads. Uninitialised bytes make the rows and columns of D that use them uninitialised.
+void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
+  const machine::PendingProduct& product = event.product;
+  const Wgmma& instruction = product.product->instruction;
+  const WgmmaForm& form = instruction.form();
+  std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
+  std::uint64_t address = 0;
+  const auto check = [&](Major major, const std::vector<std::uint32_t>& chunks, std::vector<bool>& uninitialised) {
+    // A chunk is a part of one line along k, or holds elements of eight lines (16-bit types).
+    constexpr std::size_t elements = 8;
+    const std::size_t in_line = major == Major::k ? chunks.size() / uninitialised.size() : uninitialised.size() / elements;
+    check_chunks(event.event, chunks, [&](std::size_t i) {
+      address = chunks[i];
+      const std::size_t first = major == Major::k ? i / in_line : i % in_line * elements;
+      std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(first), major == Major::k ? 1 : elements, true);
+    });
+  };
+  if (!product.product->a_in_registers) check(instruction.immediates().major_a, a_chunks(product, event.event.warp()), rows);
+  check(instruction.immediates().major_b, b_chunks(product), columns);
+  if (address != 0 || values(event.event).any()) mark_warpgroup_product(event, std::move(rows), columns, address);
+}
+
+/// Marks elements of D as uninitialised if their row or column is, including registers of A and metadata, or if the accumulated old element
+/// is. `address` is where uninitialised shared memory was read, or 0.
+void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& product_event, std::vector<bool> rows,
+                                               const std::vector<bool>& columns, std::uint64_t address) {
+  const Event& event = product_event.event;
+  const machine::PendingProduct& product = product_event.product;
+  const Operation& operation = event.operation();
+  const WarpState& warp = event.state();
+  const WgmmaForm& form = product.product->instruction.form();
+  const Form& tile = *form.tile;
+  Origin origin{operation.statement, address};
+  const auto mark_rows = [&](int source, OperandName operand) {
+    const Fragment& fragment = tile.operand(operand).fragment;
+    for (int reg = 0; reg < fragment.registers(); ++reg) {
+      const Slot slot = warp.source_slot(operation, source + reg);
+      if (uninitialised_of(event, slot) != 0) origin = values(event).origin(place(event, slot));
+      for (LaneMask rest = uninitialised_of(event, slot); rest != 0; rest &= rest - 1)
+        for (int i = 0; i < fragment.elements_per_register(); ++i)
+          rows[static_cast<std::size_t>(fragment.element({first_lane(rest), reg, i * fragment.element_bits}).row)] = true;
+    }
+  };
+  if (product.product->a_in_registers) mark_rows(0, OperandName::a);
+  if (form.sparse()) mark_rows(product.product->metadata_source(), OperandName::e);
+  must_be_defined(event, warp.source_slot(operation, product.product->scale_source()), all_lanes, "scale-d");
+  const Fragment& d = tile.operand(OperandName::d).fragment;
+  for (int i = 0; i < operation.results; ++i) {
+    const Slot slot = warp.result_slot(operation, i);
+    LaneMask uninitialised = product.accumulates ? uninitialised_of(event, slot) : 0;
+    if (uninitialised != 0) origin = values(event).origin(place(event, slot));
+    const int first_column = i / d.registers() * tile.shape.n;
+    for (int lane = 0; lane < warp_size; ++lane)
+      for (int j = 0; j < d.elements_per_register(); ++j) {
+        const Element e = d.element({lane, i % d.registers(), j * d.element_bits});
+        if (rows[static_cast<std::size_t>(e.row)] || columns[static_cast<std::size_t>(first_column + e.column)])
+          uninitialised |= lane_bit(lane);
+      }
+    set(event, place(event, slot), all_lanes, uninitialised, origin);
+  }
+}
+
+}  // namespace warpmat::checks

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/checks/checks.h>
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::checks {
+
+/// Reports what breaks the rules of wgmma (PTX ISA 9.1 section 9.7.15): accumulators and registers of A that are used before the wait, a
+/// missing wgmma.fence, operands in shared memory that change between a statement and the wait for it. Always made.
+class WgmmaCheck : public machine::Observer {
+ public:
+  explicit WgmmaCheck(const Setup& setup);
+
+  void block_begins(const machine::BlockEvent& event) override;
+  void operation(const machine::Event& event) override;
+  void performs(const machine::Event& event) override;
+  void product_issues(const machine::ProductEvent& event) override;
+  void product_completes(const machine::ProductEvent& event) override;
+  void barrier_completes(const machine::BarrierEvent& event) override;
+
+ private:
+  /// The last writer of a register.
+  struct Write {
+    std::uint64_t time = 0;  ///< WarpRegisters::time then; 0: none
+    std::uint32_t statement = 0;
+  };
+  /// A product that has not completed. Registers have numbers: their byte offset among the warp's, divided by their alignment.
+  struct Pending {
+    std::uint32_t statement;
+    std::vector<std::size_t> accumulators, of_a;
+  };
+  struct WarpRegisters {
+    std::vector<Pending> pending;        ///< in the order of their statements
+    std::uint64_t time = 0;              ///< the number of operations so far
+    std::uint64_t fenced_at = 0;         ///< the time of the last wgmma.fence; 0: none
+    bool fences = false;                 ///< the warp waits at wgmma.fence, not at wgmma.wait_group
+    std::vector<Write> writes;           ///< by register
+    std::vector<std::uint32_t> users;    ///< by register: the number of pending products that write it
+    std::vector<std::uint32_t> readers;  ///< by register: the number of pending products that read it as operand a
+  };
+
+  WarpRegisters& registers(const machine::Event& event);
+  void check_use(const machine::Event& event, const WarpRegisters& warp) const;
+
+  const Setup& setup_;
+  std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
+};
+
+}  // namespace warpmat::checks

@@ -1,0 +1,44 @@
+#include <warpmat/machine/observer.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::machine {
+
+Dim3 Event::block() const {
+  return warp_->block().index();
+}
+
+int Event::rank() const {
+  return warp_->block().rank();
+}
+
+int Event::warp() const {
+  return warp_->index();
+}
+
+std::string_view Event::kernel() const {
+  return program().entry;
+}
+
+std::string_view Event::opcode() const {
+  return program().statements[operation_->statement]->opcode;
+}
+
+int Event::line() const {
+  return program().line(*operation_);
+}
+
+std::uint32_t Event::statement() const {
+  return operation_->statement;
+}
+
+void Event::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, KernelTrap::Kind kind) const {
+  warp_->trap(lane, address, reason, kind);
+}
+
+const code::Program& Event::program() const {
+  return warp_->program();
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,21 @@
+#include <warpmat/machine/observers.h>
+
+#include <utility>
+
+namespace warpmat::machine {
+
+Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
+  if (launch.checks) own_ = launch.checks(cluster);
+  if (launch.options.observer_of_cluster)
+    if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
+  for (const auto& observer : own_) all_.push_back(observer.get());
+  all_.insert(all_.end(), launch.options.observers.begin(), launch.options.observers.end());
+  refresh();
+}
+
+void Observers::refresh() {
+  wanted_ = EventKinds::none;
+  for (const Observer* const observer : all_) wanted_ = wanted_ | observer->wanted();
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,53 @@
+// How messages name statements and places.
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/readable_name.h>
+
+namespace warpmat::machine {
+
+using code::Operation;
+
+std::string WarpState::statement_name(std::uint32_t statement) const {
+  const syntax::Statement& s = *program_.statements[statement];
+  return fmt::format("line {} ({})", s.location.line, s.opcode);
+}
+
+std::string WarpState::describe_shared(std::uint64_t address) const {
+  const code::Variable* nearest = nullptr;
+  for (const code::Variable& variable : program_.shared_variables)
+    if (variable.address <= address && (nearest == nullptr || variable.address >= nearest->address)) nearest = &variable;
+  if (nearest == nullptr) return fmt::format("shared memory has {} bytes from {:#x} on", launch_.shared_bytes, program_.shared_base);
+  const std::uint64_t last = program_.shared_base + launch_.shared_bytes;
+  const std::uint64_t bytes = nearest->bytes != 0 ? nearest->bytes : last - nearest->address;  // .extern arrays extend to the end
+  const std::uint64_t into = address - nearest->address;
+  if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, readable_name(nearest->name), bytes);
+  return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
+}
+
+void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, KernelTrap::Kind kind) const {
+  KernelTrap::Site site{.kernel = std::string(program_.entry),
+                        .block = block_.index(),
+                        .warp = index_,
+                        .lane = lane,
+                        .line = 0,
+                        .statement = {},
+                        .source = {}};
+  if (!splits_.empty()) {
+    const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
+    const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
+    const syntax::Statement& statement = *program_.statements[operation.statement];
+    site.line = statement.location.line;
+    site.statement = statement.opcode;
+    if (statement.source_line >= 0) {
+      const syntax::SourceLine& source = program_.module->source_lines[static_cast<std::size_t>(statement.source_line)];
+      const auto file = program_.module->files.find(source.file);
+      site.source = fmt::format("{}:{}", file == program_.module->files.end() ? "?" : file->second, source.line);
+    }
+  }
+  throw KernelTrap(std::move(site), address, reason, kind);
+}
+
+}  // namespace warpmat::machine

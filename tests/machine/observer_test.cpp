@@ -1,0 +1,350 @@
+// What observers of a launch are told, when, and on which thread (machine/observer.h).
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/observer.h>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+using machine::AccessEvent;
+using machine::BarrierEvent;
+using machine::BlockEvent;
+using machine::Event;
+using machine::EventKinds;
+using machine::Observer;
+
+namespace {
+
+/// Writes a line for each event.
+class Script : public Observer {
+ public:
+  explicit Script(EventKinds events = EventKinds::all) : Observer(events) {}
+
+  void block_begins(const BlockEvent& e) override { add("begins: {} warps, {} bytes", e.warps, e.shared.size()); }
+  void block_ends(const BlockEvent&) override { add("ends"); }
+  void operation(const Event& e) override { add("{}.{:x} {}", e.warp(), e.lanes(), e.opcode()); }
+  void performs(const Event& e) override { add("performs {}", e.opcode()); }
+  void exchange(const machine::ExchangeEvent& e) override {
+    add("exchange {:x} reads lane {}, absent {:x}", e.event.lanes(), e.from[0], e.absent);
+  }
+  void access(const AccessEvent& e) override {
+    const int lane = first_lane(e.event.lanes());
+    add("access {:x} space {}{}{}{} {} bytes", e.event.lanes(), static_cast<int>(e.space), e.reads ? " reads" : "",
+        e.writes ? " writes" : "", e.asynchronous ? " later" : "", e.bytes);
+    std::uint32_t word = 0;
+    std::memcpy(&word, e.places[static_cast<std::size_t>(lane)], std::min<std::size_t>(4, e.bytes));
+    words.push_back(word);
+  }
+  void copies_land(const machine::CopiesEvent& e) override { add("lands {:x} {} bytes", e.lanes, e.bytes); }
+  void copies_complete(const Event& e) override { add("complete {:x}", e.lanes()); }
+  void synchronises(const machine::Synchronisation& e) override {
+    add("order {} {:x} {:x}", static_cast<int>(e.kind), e.acquired, e.released);
+  }
+  void barrier_arrives(const BarrierEvent& e) override { add("arrives {} at {}", e.warps, e.number); }
+  void barrier_completes(const BarrierEvent& e) override { add("barrier {}: {} continue, {} exited", e.warps, e.waiting, e.exited); }
+
+  std::vector<std::string> lines;
+  std::vector<std::uint32_t> words;  ///< by access: that of the first lane, as it is at the event
+
+ private:
+  template <typename... T>
+  void add(fmt::string_view format, const T&... values) {
+    lines.push_back(fmt::vformat(format, fmt::make_format_args(values...)));
+  }
+};
+
+std::vector<std::string> without_operations(std::vector<std::string> lines) {
+  std::erase_if(lines, [](const std::string& line) { return line[0] >= '0' && line[0] <= '9'; });
+  return lines;
+}
+
+/// Counts operations; several threads may have one each.
+class Counter : public Observer {
+ public:
+  explicit Counter(std::atomic<std::uint64_t>& sum) : Observer(EventKinds::operations), sum_(sum) {}
+  void operation(const Event&) override { ++sum_; }
+
+ private:
+  std::atomic<std::uint64_t>& sum_;
+};
+
+}  // namespace
+
+TEST_CASE("EventKinds come before or after the effects that the contract says", "[machine][observer]") {
+  const Module module = word_kernel(R"(
+    .shared .align 4 .b8 tile[256];
+    mov.u32 %r1, tile; mov.u32 %r2, %tid.x; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %r1;
+    st.shared.u32 [%r2], 7;
+    st.shared.u32 [%r2], 8;
+    bar.sync 0;
+    ld.shared.u32 %d, [%r2];
+    shfl.sync.idx.b32 %d, %d, 3, 31, 0xffffffff;
+)");
+  Script script;
+  words_of(module, {1}, {32}, {.observers = {&script}});
+  const std::vector<std::string> expected{
+      "begins: 1 warps, 256 bytes",
+      "access ffffffff space 5 reads 8 bytes",     // ld.param
+      "access ffffffff space 3 writes 4 bytes",    // st.shared
+      "access ffffffff space 3 writes 4 bytes",    //
+      "arrives 1 at 0",                            //
+      "barrier 1: 1 continue, 0 exited",           //
+      "access ffffffff space 3 reads 4 bytes",     // ld.shared
+      "exchange ffffffff reads lane 3, absent 0",  //
+      "access ffffffff space 1 writes 4 bytes",    // st.global
+      "ends",
+  };
+  CHECK(without_operations(script.lines) == expected);
+  // Before a store the old word is there; a load changes nothing.
+  REQUIRE(script.words.size() == 5);
+  CHECK(script.words[1] == 0);
+  CHECK(script.words[2] == 7);
+  CHECK(script.words[3] == 8);
+  CHECK(script.words[4] == 0);
+  // A statement is announced before its own access.
+  const auto store = std::ranges::find(script.lines, "0.ffffffff st.global.u32");
+  REQUIRE(store != script.lines.end());
+  CHECK(*(store + 1) == "access ffffffff space 1 writes 4 bytes");
+}
+
+TEST_CASE("A copy of cp.async is told three times: issued, landed, waited for", "[machine][observer]") {
+  const Module module = word_kernel(R"(
+    .shared .align 16 .b8 tile[512];
+    mov.u32 %r1, tile; mov.u32 %r2, %tid.x; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %r1;
+    cp.async.ca.shared.global [%r2], [%out], 4;
+    cp.async.wait_all;
+    ld.shared.u32 %d, [%r2];
+)",
+                                    "sm_80");
+  Script script;
+  words_of(module, {1}, {32}, {.observers = {&script}});
+  const auto lines = without_operations(script.lines);
+  const auto first = std::ranges::find(lines, "access ffffffff space 3 writes later 4 bytes");
+  REQUIRE(lines.end() - first >= 5);
+  CHECK(std::vector<std::string>(first, first + 5) ==
+        std::vector<std::string>{"access ffffffff space 3 writes later 4 bytes", "access ffffffff space 1 reads later 4 bytes",
+                                 "lands ffffffff 4 bytes", "complete ffffffff", "access ffffffff space 3 reads 4 bytes"});
+}
+
+TEST_CASE("Lanes of a warp that access several spaces are told as an access of each", "[machine][observer]") {
+  const Module module = word_kernel(R"(
+    .shared .align 4 .b8 tile[128];
+    mov.u32 %r1, tile; cvt.u64.u32 %l1, %r1; cvta.shared.u64 %l1, %l1;
+    and.b32 %r2, %i, 3; setp.eq.u32 %p1, %r2, 0;
+    selp.b64 %l2, %l1, %out, %p1;
+    st.u32 [%l2], 5;
+)");
+  Script script(EventKinds::accesses);
+  words_of(module, {1}, {32}, {.observers = {&script}});
+  CHECK(std::ranges::count(script.lines, "access 11111111 space 3 writes 4 bytes") == 1);
+  CHECK(std::ranges::count(script.lines, "access eeeeeeee space 1 writes 4 bytes") == 1);
+}
+
+TEST_CASE("An observer is told what it asks for, and may ask for more while it runs", "[machine][observer]") {
+  class Curious : public Observer {
+   public:
+    Curious() : Observer(EventKinds::accesses) {}
+    void operation(const Event& e) override {
+      opcodes.emplace_back(e.opcode());
+      if (e.opcode() == "add.u32") want(EventKinds::none);
+    }
+    void access(const AccessEvent& e) override {
+      accesses += 1;
+      if (e.space == code::Space::shared) want(EventKinds::operations);
+    }
+    std::vector<std::string> opcodes;
+    int accesses = 0;
+  };
+  const Module module = word_kernel(R"(
+    .shared .align 4 .b8 tile[128];
+    mov.u32 %r1, tile;
+    st.shared.u32 [%r1], 7;
+    mov.u32 %d, 1;
+    add.u32 %d, %d, 1;
+    sub.u32 %d, %d, 1;
+)");
+  Curious curious;
+  CHECK(words_of(module, {1}, {32}, {.observers = {&curious}})[0] == 1);
+  CHECK(curious.opcodes == std::vector<std::string>{"mov.u32", "add.u32"});
+  CHECK(curious.accesses == 2);  // ld.param, st.shared; not the last st.global
+}
+
+TEST_CASE("There are as many operation events as operations, however blocks take turns", "[machine][observer]") {
+  // Each block needs its turn for its atomics: more than 1024, the number that one turn has.
+  const Module module = word_kernel(R"(
+    mov.u32 %r1, 0;
+    ld.param.u64 %l1, [out];
+again:
+    atom.global.add.u32 %r2, [%l1], 1;
+    @%p1 add.u32 %d, %d, 1;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p2, %r1, 700;
+    @%p2 bra again;
+    mov.u32 %d, 3;
+)");
+  for (const int jobs : {1, 4}) {
+    std::atomic<std::uint64_t> sum{0};
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4 * 4 * 64, "out");
+    LaunchOptions options{.jobs = jobs};
+    options.observer_of_cluster = [&](std::uint64_t) { return std::make_unique<Counter>(sum); };
+    const LaunchResult result = launch(Kernel(module, "k"), {{4}, {64}, 0}, memory, {out}, options);
+    CAPTURE(jobs);
+    CHECK(result.operations > 4 * 2 * 700 * 5);
+    CHECK(sum == result.operations);
+  }
+  std::atomic<std::uint64_t> sum{0};
+  Counter counter(sum);
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 4 * 64, "out");
+  CHECK(launch(Kernel(module, "k"), {{4}, {64}, 0}, memory, {out}, {.jobs = 4, .observers = {&counter}}).operations == sum);
+}
+
+TEST_CASE("Each cluster has its observer, which no two threads call at once", "[machine][observer]") {
+  struct Shared {
+    std::mutex mutex;
+    std::map<std::uint64_t, int> blocks;  ///< by cluster
+    int made = 0, destroyed = 0;
+    bool met = false;
+  };
+  class Alone : public Observer {
+   public:
+    Alone(Shared& shared, std::uint64_t cluster) : Observer(EventKinds::operations), shared_(shared), cluster_(cluster) {}
+    ~Alone() override {
+      const std::lock_guard lock(shared_.mutex);
+      ++shared_.destroyed;
+    }
+    void operation(const Event&) override {
+      if (busy_.exchange(true)) shared_.met = true;
+      ++plain_;  // which ThreadSanitizer watches
+      busy_ = false;
+    }
+    void block_ends(const BlockEvent&) override {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.blocks[cluster_] += plain_ > 0;
+    }
+
+   private:
+    Shared& shared_;
+    std::uint64_t cluster_;
+    std::atomic<bool> busy_ = false;
+    std::uint64_t plain_ = 0;
+  };
+  Shared shared;
+  LaunchOptions options{.jobs = 4};
+  options.observer_of_cluster = [&](std::uint64_t cluster) -> std::unique_ptr<Observer> {
+    if (cluster == 5) return nullptr;
+    const std::lock_guard lock(shared.mutex);
+    ++shared.made;
+    return std::make_unique<Alone>(shared, cluster);
+  };
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 16 * 64, "out");
+  launch(Kernel(word_kernel("mov.u32 %d, %i;"), "k"), {.grid = {16}, .block = {64}, .cluster = {2}}, memory, {out}, options);
+  CHECK(shared.made == 7);
+  CHECK(shared.destroyed == 7);
+  CHECK(!shared.met);
+  CHECK(shared.blocks == std::map<std::uint64_t, int>{{0, 2}, {1, 2}, {2, 2}, {3, 2}, {4, 2}, {6, 2}, {7, 2}});
+}
+
+TEST_CASE("An observer ends a launch by an error of its own, or by a trap at its place", "[machine][observer]") {
+  class Ends : public Observer {
+   public:
+    explicit Ends(bool traps) : Observer(EventKinds::accesses), traps_(traps) {}
+    void access(const AccessEvent& e) override {
+      if (e.space != code::Space::global || e.event.block().x < 2) return;
+      if (traps_) e.event.trap(3, e.addresses[3], "an access that I do not want", KernelTrap::Kind::stopped);
+      throw std::runtime_error("block " + std::to_string(e.event.block().x));
+    }
+
+   private:
+    bool traps_;
+  };
+  const Module module = word_kernel("mov.u32 %d, 1;");
+  for (const int jobs : {1, 4}) {
+    LaunchOptions options{.jobs = jobs};
+    options.observer_of_cluster = [](std::uint64_t) { return std::make_unique<Ends>(false); };
+    CHECK(message_of([&] { words_of(module, {8}, {32}, options); }) == "block 2");
+    options.observer_of_cluster = [](std::uint64_t) { return std::make_unique<Ends>(true); };
+    try {
+      words_of(module, {8}, {32}, options);
+      FAIL("no trap");
+    } catch (const KernelTrap& trap) {
+      CHECK(trap.kind == KernelTrap::Kind::stopped);
+      CHECK(trap.site.block == Dim3{2, 0, 0});
+      CHECK(trap.site.lane == 3);
+      CHECK(trap.site.statement == "st.global.u32");
+      CHECK(trap.reason == "an access that I do not want");
+    }
+  }
+}
+
+TEST_CASE("The access that an observer refuses has not taken effect", "[machine][observer]") {
+  class Refuses : public Observer {
+   public:
+    Refuses() : Observer(EventKinds::accesses) {}
+    void access(const AccessEvent& e) override {
+      if (e.writes) throw std::runtime_error("no stores");
+    }
+  };
+  Refuses refuses;
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 32, "out");
+  CHECK_THROWS_WITH(launch(Kernel(word_kernel("mov.u32 %d, 9;"), "k"), {{1}, {32}, 0}, memory, {out}, {.observers = {&refuses}}),
+                    "no stores");
+  CHECK(memory.read<std::uint32_t>(out, 1)[0] == 0);
+}
+
+TEST_CASE("Matrix statements are told when all lanes are there; rows of ldmatrix once their addresses are valid", "[machine][observer]") {
+  const Module module = word_kernel(R"(
+    .shared .align 16 .b8 tile[512];
+    mov.u32 %r1, tile; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 4; add.u32 %r3, %r3, %r1;
+    st.shared.u32 [%r3], %r2; st.shared.u32 [%r3+4], %r2; st.shared.u32 [%r3+8], %r2; st.shared.u32 [%r3+12], %r2;
+    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r3];
+    mov.u32 %d, %r5;
+)",
+                                    "sm_80");
+  Script script(EventKinds::operations | EventKinds::accesses);
+  words_of(module, {1}, {32}, {.observers = {&script}});
+  const std::string statement = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
+  const auto at = std::ranges::find(script.lines, "0.ffffffff " + statement);
+  REQUIRE(script.lines.end() - at >= 3);
+  CHECK(*(at + 1) == "performs " + statement);
+  CHECK(*(at + 2) == "access ffffffff space 3 reads 16 bytes");
+  // An address that is wrong traps before the access is told.
+  const Module wrong = word_kernel(R"(
+    .shared .align 16 .b8 tile[512];
+    mov.u32 %r1, 600;
+    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d}, [%r1];
+)",
+                                   "sm_80");
+  Script none(EventKinds::shared_accesses);
+  CHECK(message_of([&] { words_of(wrong, {1}, {32}, {.observers = {&none}}); }).find("ldmatrix") != std::string::npos);
+  CHECK(without_operations(none.lines) == std::vector<std::string>{"begins: 1 warps, 512 bytes"});
+}
+
+TEST_CASE("A barrier says who continues, and which warps have exited instead", "[machine][observer]") {
+  const Module module = word_kernel(R"(
+    mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 64;
+    @%p1 exit;
+    bar.sync 0;
+)");
+  Script script(EventKinds::synchronisation);
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 96, "out");
+  launch(Kernel(module, "k"), {{1}, {96}, 0}, memory, {out}, {.observers = {&script}});
+  CHECK(std::ranges::count(script.lines, "barrier 3: 3 continue, 4 exited") == 1);
+}
