@@ -19,7 +19,6 @@ namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using enum LayoutAxis;
 
 /// Operand d, a or e in the registers of a warpgroup.
 class Registers {
@@ -27,12 +26,13 @@ class Registers {
   Registers(const WgmmaForm& form, OperandName operand)
       : form_(form), operand_(operand), fragment_(form.tile->operand(operand).fragment), layout_(register_layout(form, operand)) {
     for (int m = 0; m < matrices(); ++m)
-      for (int r = 0; r < size(row); ++r)
-        for (int c = 0; c < size(column); ++c) back_[key(place(r, c, m))] = element(r, c, m);
+      for (int r = 0; r < size(LayoutAxis::row); ++r)
+        for (int c = 0; c < size(LayoutAxis::column); ++c) back_[key(place(r, c, m))] = element(r, c, m);
   }
 
   int size(LayoutAxis axis) const {
-    return static_cast<int>(axis == row || axis == column || axis == matrix ? layout_.size_from(axis) : layout_.size_to(axis));
+    return static_cast<int>(axis == LayoutAxis::row || axis == LayoutAxis::column || axis == LayoutAxis::matrix ? layout_.size_from(axis)
+                                                                                                                : layout_.size_to(axis));
   }
   int matrices() const { return fragment_.matrices(); }
 
@@ -43,10 +43,10 @@ class Registers {
     std::vector<Point> elements;
     for (int i = 0; i < fragment_.elements_per_register(); ++i) {
       Point place;
-      place[warp] = static_cast<std::uint32_t>(in_warp);
-      place[lane] = static_cast<std::uint32_t>(in_lane);
-      place[reg] = static_cast<std::uint32_t>(in_reg);
-      if (fragment_.elements_per_register() > 1) place[bit] = static_cast<std::uint32_t>(i * fragment_.element_bits);
+      place[LayoutAxis::warp] = static_cast<std::uint32_t>(in_warp);
+      place[LayoutAxis::lane] = static_cast<std::uint32_t>(in_lane);
+      place[LayoutAxis::reg] = static_cast<std::uint32_t>(in_reg);
+      if (fragment_.elements_per_register() > 1) place[LayoutAxis::bit] = static_cast<std::uint32_t>(i * fragment_.element_bits);
       elements.push_back(back_.at(key(place)));
     }
     return elements;
@@ -65,8 +65,9 @@ class Registers {
   std::string title() const {
     std::string text = fmt::format("Operand {} of {}: ", name(operand_), form_.opcode);
     if (matrices() > 1) text += fmt::format("selector 0 to {}, each of ", matrices() - 1);
-    text += fmt::format("{} rows and {} columns of {}-bit elements in {} 32-bit register{} of each lane of four warps\n", size(row),
-                        size(column), element_bits(), size(reg), size(reg) == 1 ? "" : "s");
+    text +=
+        fmt::format("{} rows and {} columns of {}-bit elements in {} 32-bit register{} of each lane of four warps\n", size(LayoutAxis::row),
+                    size(LayoutAxis::column), element_bits(), size(LayoutAxis::reg), size(LayoutAxis::reg) == 1 ? "" : "s");
     if (const std::string_view remark = layout_remark(form_, operand_); !remark.empty()) text += fmt::format("{}\n", remark);
     text += fmt::format("Known: {}.\n", known_text(form_));
     return text;
@@ -75,13 +76,15 @@ class Registers {
  private:
   using Key = std::array<std::uint32_t, 4>;  ///< warp, lane, register, bit
 
-  static Key key(const Point& place) { return {place[warp], place[lane], place[reg], place[bit]}; }
+  static Key key(const Point& place) {
+    return {place[LayoutAxis::warp], place[LayoutAxis::lane], place[LayoutAxis::reg], place[LayoutAxis::bit]};
+  }
 
   Point element(int r, int c, int m) const {
     Point point;
-    point[row] = static_cast<std::uint32_t>(r);
-    point[column] = static_cast<std::uint32_t>(c);
-    if (matrices() > 1) point[matrix] = static_cast<std::uint32_t>(m);
+    point[LayoutAxis::row] = static_cast<std::uint32_t>(r);
+    point[LayoutAxis::column] = static_cast<std::uint32_t>(c);
+    if (matrices() > 1) point[LayoutAxis::matrix] = static_cast<std::uint32_t>(m);
     return point;
   }
 
@@ -93,18 +96,23 @@ class Registers {
 };
 
 Json element_json(const Registers& r, const Point& e) {
-  const Point p = r.place(static_cast<int>(e[row]), static_cast<int>(e[column]), static_cast<int>(e[matrix]));
-  return {{"matrix", e[matrix]}, {"row", e[row]},      {"column", e[column]}, {"warp", p[warp]},
-          {"lane", p[lane]},     {"register", p[reg]}, {"bit", p[bit]},       {"element_bits", r.element_bits()}};
+  const Point p =
+      r.place(static_cast<int>(e[LayoutAxis::row]), static_cast<int>(e[LayoutAxis::column]), static_cast<int>(e[LayoutAxis::matrix]));
+  return {{"matrix", e[LayoutAxis::matrix]}, {"row", e[LayoutAxis::row]},       {"column", e[LayoutAxis::column]},
+          {"warp", p[LayoutAxis::warp]},     {"lane", p[LayoutAxis::lane]},     {"register", p[LayoutAxis::reg]},
+          {"bit", p[LayoutAxis::bit]},       {"element_bits", r.element_bits()}};
 }
 
 /// "row 17, column 2: warp 1, lane 5, register 0, bits 16 to 31"
 std::string sentence(const Registers& r, const Point& e) {
-  const Point p = r.place(static_cast<int>(e[row]), static_cast<int>(e[column]), static_cast<int>(e[matrix]));
-  const std::string which = r.matrices() > 1 ? fmt::format("selector {}, ", e[matrix]) : "";
-  const int last = static_cast<int>(p[bit]) + r.element_bits() - 1;
-  const std::string bits = r.element_bits() == 1 ? fmt::format("bit {}", p[bit]) : fmt::format("bits {} to {}", p[bit], last);
-  return fmt::format("{}row {}, column {}: warp {}, lane {}, register {}, {}\n", which, e[row], e[column], p[warp], p[lane], p[reg], bits);
+  const Point p =
+      r.place(static_cast<int>(e[LayoutAxis::row]), static_cast<int>(e[LayoutAxis::column]), static_cast<int>(e[LayoutAxis::matrix]));
+  const std::string which = r.matrices() > 1 ? fmt::format("selector {}, ", e[LayoutAxis::matrix]) : "";
+  const int last = static_cast<int>(p[LayoutAxis::bit]) + r.element_bits() - 1;
+  const std::string bits =
+      r.element_bits() == 1 ? fmt::format("bit {}", p[LayoutAxis::bit]) : fmt::format("bits {} to {}", p[LayoutAxis::bit], last);
+  return fmt::format("{}row {}, column {}: warp {}, lane {}, register {}, {}\n", which, e[LayoutAxis::row], e[LayoutAxis::column],
+                     p[LayoutAxis::warp], p[LayoutAxis::lane], p[LayoutAxis::reg], bits);
 }
 
 std::string answer(const Registers& r, const std::vector<Point>& elements, bool json) {
@@ -119,13 +127,14 @@ std::string answer(const Registers& r, const std::vector<Point>& elements, bool 
 
 std::string element_table(const Registers& r, int which) {
   std::vector<std::string> header{""};
-  for (int c = 0; c < r.size(column); ++c) header.push_back(std::to_string(c));
+  for (int c = 0; c < r.size(LayoutAxis::column); ++c) header.push_back(std::to_string(c));
   Table table(header, Table::Align::right);
-  for (int i = 0; i < r.size(row); ++i) {
+  for (int i = 0; i < r.size(LayoutAxis::row); ++i) {
     std::vector<std::string> cells{std::to_string(i)};
-    for (int c = 0; c < r.size(column); ++c) {
+    for (int c = 0; c < r.size(LayoutAxis::column); ++c) {
       const Point p = r.place(i, c, which);
-      cells.push_back(fmt::format("{}:{}:{}{}", p[warp], p[lane], p[reg], r.fills_register() ? "" : fmt::format(".{}", p[bit])));
+      cells.push_back(fmt::format("{}:{}:{}{}", p[LayoutAxis::warp], p[LayoutAxis::lane], p[LayoutAxis::reg],
+                                  r.fills_register() ? "" : fmt::format(".{}", p[LayoutAxis::bit])));
     }
     table.add(std::move(cells));
   }
@@ -134,15 +143,16 @@ std::string element_table(const Registers& r, int which) {
 
 std::string lane_table(const Registers& r) {
   std::vector<std::string> header{"warp", "lane"};
-  for (int i = 0; i < r.size(reg); ++i) header.push_back(fmt::format("register {}", i));
+  for (int i = 0; i < r.size(LayoutAxis::reg); ++i) header.push_back(fmt::format("register {}", i));
   Table table(header, Table::Align::right);
   for (int w = 0; w < WgmmaForm::warps; ++w)
     for (int l = 0; l < warp_size; ++l) {
       std::vector<std::string> cells{std::to_string(w), std::to_string(l)};
-      for (int i = 0; i < r.size(reg); ++i) {
+      for (int i = 0; i < r.size(LayoutAxis::reg); ++i) {
         std::vector<std::string> texts;
         for (const Point& e : r.held(w, l, i))
-          texts.push_back(fmt::format("{}{},{}", r.matrices() > 1 ? fmt::format("{}:", e[matrix]) : "", e[row], e[column]));
+          texts.push_back(fmt::format("{}{},{}", r.matrices() > 1 ? fmt::format("{}:", e[LayoutAxis::matrix]) : "", e[LayoutAxis::row],
+                                      e[LayoutAxis::column]));
         cells.push_back(fmt::format("{}", fmt::join(texts, " ")));
       }
       table.add(std::move(cells));
@@ -153,17 +163,24 @@ std::string lane_table(const Registers& r) {
 Json all_json(const WgmmaForm& form, OperandName operand, const Registers& r) {
   Json elements = Json::array();
   for (int m = 0; m < r.matrices(); ++m)
-    for (int i = 0; i < r.size(row); ++i)
-      for (int c = 0; c < r.size(column); ++c) {
+    for (int i = 0; i < r.size(LayoutAxis::row); ++i)
+      for (int c = 0; c < r.size(LayoutAxis::column); ++c) {
         Point e;
-        e[row] = static_cast<std::uint32_t>(i);
-        e[column] = static_cast<std::uint32_t>(c);
-        e[matrix] = static_cast<std::uint32_t>(m);
+        e[LayoutAxis::row] = static_cast<std::uint32_t>(i);
+        e[LayoutAxis::column] = static_cast<std::uint32_t>(c);
+        e[LayoutAxis::matrix] = static_cast<std::uint32_t>(m);
         elements.push_back(element_json(r, e));
       }
-  return {{"opcode", form.opcode},     {"operand", name(operand)},       {"warps", WgmmaForm::warps}, {"element_bits", r.element_bits()},
-          {"registers", r.size(reg)},  {"matrices", r.matrices()},       {"rows", r.size(row)},       {"columns", r.size(column)},
-          {"known", known_text(form)}, {"elements", std::move(elements)}};
+  return {{"opcode", form.opcode},
+          {"operand", name(operand)},
+          {"warps", WgmmaForm::warps},
+          {"element_bits", r.element_bits()},
+          {"registers", r.size(LayoutAxis::reg)},
+          {"matrices", r.matrices()},
+          {"rows", r.size(LayoutAxis::row)},
+          {"columns", r.size(LayoutAxis::column)},
+          {"known", known_text(form)},
+          {"elements", std::move(elements)}};
 }
 
 /// The operand `wanted` if it is d, a or e, which are in registers.

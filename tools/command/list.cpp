@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -22,6 +21,7 @@
 #include "tools/report/lowered_forms.h"
 #include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
+#include "tools/report/pattern.h"
 #include "tools/report/table.h"
 
 namespace warpmat {
@@ -77,22 +77,18 @@ constexpr const char* wgmma_target = "sm_90a";
 class Filter {
  public:
   explicit Filter(const std::vector<std::string>& filters) {
-    for (const std::string& filter : filters) try {
-        expressions_.emplace_back(filter, std::regex::ECMAScript | std::regex::icase);
-      } catch (const std::regex_error& e) {
-        throw std::runtime_error(fmt::format("'{}' is not a regular expression: {}", filter, e.what()));
-      }
+    for (const std::string& filter : filters) expressions_.emplace_back(filter, Pattern::Case::ignored);
   }
 
   bool takes(const std::string& opcode, const std::set<std::string>& machine_names = {}) const {
-    return std::ranges::all_of(expressions_, [&](const std::regex& expression) {
-      const auto matches = [&](const std::string& name) { return std::regex_search(name, expression); };
+    return std::ranges::all_of(expressions_, [&](const Pattern& expression) {
+      const auto matches = [&](const std::string& name) { return expression.found_in(name); };
       return matches(opcode) || std::ranges::any_of(machine_names, matches);
     });
   }
 
  private:
-  std::vector<std::regex> expressions_;
+  std::vector<Pattern> expressions_;
 };
 
 std::vector<const Form*> listed_forms(const Target* only, const Filter& filter) {

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <functional>
 #include <memory>
-#include <regex>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -166,12 +165,18 @@ std::vector<Candidate> candidates(const Position& position, const std::string& w
   return found.empty() ? positional_candidates(position) : found;
 }
 
+/// `text` with `to` in each place of `from`.
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
 /// A candidate as the script of `shell` reads it.
 std::string line(const Candidate& candidate, const std::string& shell) {
   std::string word = candidate.word, what = candidate.what;
   std::ranges::replace(what, '\n', ' ');
   if (shell == "bash" || what.empty()) what.clear();
-  if (shell == "zsh") word = std::regex_replace(word, std::regex(":"), "\\:");
+  if (shell == "zsh") word = replaced(std::move(word), ":", "\\:");
   const std::string_view separator = what.empty() ? "" : shell == "zsh" ? ":" : "\t";
   return fmt::format("{}{}{}\n", word, separator, what);
 }
@@ -258,9 +263,7 @@ std::string completion_script(const std::string& shell, const std::string& name)
   const auto found = std::ranges::find(shells(), shell, &Shell::name);
   if (found == shells().end())
     throw std::invalid_argument(fmt::format("no completion for the shell '{}': there are bash, zsh and fish", shell));
-  const std::string function = std::regex_replace(name, std::regex("-"), "_");
-  const std::string script = std::regex_replace(std::string(found->script), std::regex("FUNCTION"), function);
-  return std::regex_replace(script, std::regex("NAME"), name);
+  return replaced(replaced(std::string(found->script), "FUNCTION", replaced(name, "-", "_")), "NAME", name);
 }
 
 void add_completion(Command app, const std::string& name) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -15,6 +14,7 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/output_file.h"
+#include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -26,8 +26,8 @@ std::vector<ScalarCase> selected_cases(const Target& target, const ConstantDiff&
   std::vector<ScalarCase> cases = scalar_cases(target, assembled_version);
   if (!options.every_spelling) cases = first_spellings(std::move(cases));
   if (!options.forms.empty()) {
-    const std::regex expression(options.forms);
-    std::erase_if(cases, [&](const ScalarCase& c) { return !std::regex_search(c.opcode, expression); });
+    const Pattern expression(options.forms);
+    std::erase_if(cases, [&](const ScalarCase& c) { return !expression.found_in(c.opcode); });
   }
   if (cases.empty()) throw std::invalid_argument(fmt::format("'{}' is found in no scalar opcode of {}", options.forms, target.name));
   return cases;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
-#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -16,6 +15,7 @@
 #include "gpu/cuda/scalar_gpu.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/output_file.h"
+#include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 #include "tools/report/table.h"
 
@@ -27,8 +27,8 @@ constexpr PtxVersion assembled_version{9, 0};  // the newest version that CUDA 1
 std::vector<ScalarCase> selected_cases(const Target& target, const std::string& forms) {
   std::vector<ScalarCase> cases = scalar_cases(target, assembled_version);
   if (!forms.empty()) {
-    const std::regex expression(forms);
-    std::erase_if(cases, [&](const ScalarCase& c) { return !std::regex_search(c.opcode, expression); });
+    const Pattern expression(forms);
+    std::erase_if(cases, [&](const ScalarCase& c) { return !expression.found_in(c.opcode); });
   }
   if (cases.empty()) throw std::invalid_argument(fmt::format("'{}' is found in no scalar opcode of {}", forms, target.name));
   return cases;

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <numeric>
-#include <regex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "gpu/recordings/all_operands.h"
 #include "tools/lab/report/run_source.h"
 #include "tools/report/output_file.h"
+#include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -23,8 +23,8 @@ namespace {
 
 std::vector<std::string> selected_functions(const Target& target, const std::string& forms) {
   std::vector<std::string> opcodes = approximate_functions(target);
-  const std::regex expression(forms);
-  std::erase_if(opcodes, [&](const std::string& opcode) { return !std::regex_search(opcode, expression); });
+  const Pattern expression(forms);
+  std::erase_if(opcodes, [&](const std::string& opcode) { return !expression.found_in(opcode); });
   if (opcodes.empty())
     throw std::invalid_argument(fmt::format("'{}' is found in no approximate function of one operand of {}", forms, target.name));
   return opcodes;

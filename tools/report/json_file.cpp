@@ -32,7 +32,7 @@ std::string syntax_error(const std::string& name, std::string_view what) {
 JsonFile::JsonFile(const std::filesystem::path& path) : name_(path.string()) {
   const std::string text = read_file(path);
   try {
-    json_ = nlohmann::json::parse(text);
+    json_ = nlohmann::ordered_json::parse(text);
   } catch (const nlohmann::json::exception& e) {
     throw std::runtime_error(syntax_error(name_, e.what()));
   }
@@ -98,7 +98,7 @@ void JsonPlace::fail(std::string_view message) const {
   throw std::runtime_error(fmt::format("{}: {}{}{}", file->place(path), path, path.empty() ? "" : ": ", message));
 }
 
-void JsonPlace::check_keys(const nlohmann::json& object, std::initializer_list<std::string_view> known) const {
+void JsonPlace::check_keys(const nlohmann::ordered_json& object, std::initializer_list<std::string_view> known) const {
   const std::span<const std::string_view> keys(known.begin(), known.size());
   if (!object.is_object()) fail(fmt::format("an object with {} belongs here", fmt::join(keys, ", ")));
   for (const auto& [key, value] : object.items()) {

@@ -15,7 +15,7 @@ class JsonFile {
   /// Throws std::runtime_error "FILE:LINE:COLUMN: ..." where the text is no object of JSON, or an object has a key twice.
   explicit JsonFile(const std::filesystem::path& path);
 
-  const nlohmann::json& json() const { return json_; }
+  const nlohmann::ordered_json& json() const { return json_; }
   /// "FILE:LINE" of the value at "params[2].tensormap.swizzle", or of the nearest value around it.
   std::string place(std::string path) const;
 
@@ -23,7 +23,7 @@ class JsonFile {
   void find_lines(std::string_view text);
 
   std::string name_;
-  nlohmann::json json_;
+  nlohmann::ordered_json json_;
   std::map<std::string, int, std::less<>> lines_;
 };
 
@@ -38,7 +38,7 @@ struct JsonPlace {
   /// Throws std::runtime_error "launch.json:12: params[2].tensormap: MESSAGE".
   [[noreturn]] void fail(std::string_view message) const;
   /// Throws where `object` is no object, or has a key that is none of `known`: names the nearest of them.
-  void check_keys(const nlohmann::json& object, std::initializer_list<std::string_view> known) const;
+  void check_keys(const nlohmann::ordered_json& object, std::initializer_list<std::string_view> known) const;
 };
 
 }  // namespace warpmat

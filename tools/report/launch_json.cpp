@@ -15,7 +15,7 @@
 namespace warpmat {
 namespace {
 
-using ParsedJson = nlohmann::json;
+using ParsedJson = nlohmann::ordered_json;
 
 using Where = JsonPlace;
 

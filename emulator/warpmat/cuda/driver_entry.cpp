@@ -9,7 +9,7 @@ namespace {
 constexpr struct {
   int code;
   const char* name;
-} errors[] = {
+} driver_errors[] = {
 #define WARPMAT_CUDA_ERROR(name, number) {number, #name},
 #include <warpmat/cuda/driver_error_table.inc>
 #undef WARPMAT_CUDA_ERROR
@@ -17,7 +17,7 @@ constexpr struct {
 
 /// "CUDA_ERROR_INVALID_VALUE", or nullptr.
 const char* name_of(int error) {
-  for (const auto& each : errors)
+  for (const auto& each : driver_errors)
     if (each.code == error) return each.name;
   return nullptr;
 }

@@ -50,7 +50,7 @@ DeviceProperties properties_of(const Device& device) {
 }
 
 /// An attribute by number (cudaDeviceAttr): a member of the properties.
-struct Attribute {
+struct DeviceAttribute {
   int number;
   std::size_t offset;
   bool wide;  ///< std::size_t
@@ -60,7 +60,7 @@ struct Attribute {
   { number, offsetof(DeviceProperties, member), false }
 #define WARPMAT_CUDA_SIZE(number, member) \
   { number, offsetof(DeviceProperties, member), true }
-constexpr Attribute attributes[] = {
+constexpr DeviceAttribute attributes[] = {
     WARPMAT_CUDA_INT(1, maxThreadsPerBlock),
     WARPMAT_CUDA_INT(2, maxThreadsDim[0]),
     WARPMAT_CUDA_INT(3, maxThreadsDim[1]),
@@ -134,7 +134,7 @@ int attribute_of(const Device& device, int number) {
     case 87: return device.number % 10 == 0 ? 2 : 32;  // the ratio of f32 to f64 speed
     default: break;
   }
-  const auto* const found = std::ranges::find(attributes, number, &Attribute::number);
+  const auto* const found = std::ranges::find(attributes, number, &DeviceAttribute::number);
   if (found == std::end(attributes)) {
     require(number >= 1 && number <= 147);
     return 0;  // textures and what else this device lacks

@@ -83,7 +83,7 @@ HWY_INLINE Word pair_products(Word a, Word b) {
 #if HWY_TARGET <= HWY_AVX3
 
 /// Elements `row` modulo 64 of 64 words.
-HWY_INLINE Word look_up(const Ex2Table& t, const std::array<std::uint32_t, 64>& words, Word row) {
+HWY_INLINE Word look_up_ex2(const Ex2Table& t, const std::array<std::uint32_t, 64>& words, Word row) {
   const Words d;
   const auto half = [&](std::size_t first) HWY_ATTR {
     const Word lower = hn::Load(d, words.data() + first), upper = hn::Load(d, words.data() + first + 16);
@@ -104,7 +104,7 @@ HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
 
 #else
 
-HWY_INLINE Word look_up(const Ex2Table&, const std::array<std::uint32_t, 64>& words, Word row) {
+HWY_INLINE Word look_up_ex2(const Ex2Table&, const std::array<std::uint32_t, 64>& words, Word row) {
   const Word index = hn::And(row, hn::Set(Words(), 63));
   return hn::GatherIndex(Words(), words.data(), hn::BitCast(SignedWords(), index));
 }
@@ -183,7 +183,7 @@ HWY_INLINE Word ex2_significands_less_f(const Ex2Table& t, Word bits) {
   const Words d;
   const SignedWords ds;
   const Word row = hn::ShiftRight<unit::segment_bits>(bits);
-  const Word c0 = look_up(t, t.c0, row), c1_c2 = look_up(t, t.c1_c2, row);
+  const Word c0 = look_up_ex2(t, t.c0, row), c1_c2 = look_up_ex2(t, t.c1_c2, row);
   const Split x{hn::And(hn::ShiftLeft<7>(bits), hn::Set(d, t.high_8_bits)), hn::And(bits, hn::Set(d, t.low_9_bits))};
   const Word lower = hn::Add(pair_products(c1_c2, squares_below(t, bits, x)), hn::Set(d, t.rounding));
   const Word carried = hn::BitCast(d, hn::ShiftRight<9>(hn::BitCast(ds, lower)));
@@ -237,7 +237,7 @@ void look_up_halves(void* const* results, const void* const* sources, const Modi
   }
 }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel approximate_table[] = {
     {"ex2.approx.f32", ex2_f32},
     {"lg2.approx.f32", each_lane<approximate_lg2>},
     {"rcp.approx.f32", each_lane<approximate_rcp>},
@@ -262,7 +262,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> approximate_kernels_here() {
-  return kernels;
+  return approximate_table;
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void permute_mode_lanes(void* const* results, const void* const* sources, const 
 
 #endif
 
-constexpr Kernel kernels[] = {
+constexpr Kernel bits_table[] = {
     {"and.b16", each_lane<bitwise_and<uint16_t>>},
     {"and.b32", each_lane<bitwise_and<uint32_t>>},
     {"and.b64", each_lane<bitwise_and<uint64_t>>},
@@ -152,7 +152,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> bit_kernels_here() {
-  return kernels;
+  return bits_table;
 }
 
 }  // namespace

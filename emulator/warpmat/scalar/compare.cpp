@@ -127,7 +127,7 @@ constexpr T select_by_float(T a, T b, float c, const Modifiers& m) {
   return (m.ftz ? flush(c) : c) >= 0 ? a : b;
 }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel compare_table[] = {
     {"setp.b16", set_predicate<uint16_t>},
     {"setp.s16", set_predicate<int16_t>},
     {"setp.b32", set_predicate<uint32_t>},
@@ -161,7 +161,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> comparison_kernels_here() {
-  return kernels;
+  return compare_table;
 }
 
 }  // namespace

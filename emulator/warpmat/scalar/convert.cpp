@@ -126,7 +126,7 @@ void same_type(void* const* results, const void* const* sources, const Modifiers
     "cvt.same." s, same_type<S>                                                                                                           \
   }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel convert_table[] = {
     WARPMAT_FROM_INTEGER(uint8_t, "u8"),
     WARPMAT_FROM_INTEGER(int8_t, "s8"),
     WARPMAT_FROM_INTEGER(uint16_t, "u16"),
@@ -150,7 +150,7 @@ constexpr Kernel kernels[] = {
 #undef WARPMAT_FROM_FLOAT
 
 std::span<const Kernel> conversion_kernels_here() {
-  return kernels;
+  return convert_table;
 }
 
 }  // namespace

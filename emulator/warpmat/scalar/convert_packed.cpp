@@ -160,7 +160,7 @@ constexpr uint32_t pack_halves(int32_t a, int32_t b) {
   return clamp_to<16, is_signed>(a) << 16 | clamp_to<16, is_signed>(b);
 }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel convert_packed_table[] = {
     {"cvt.pair.f32", pair_of_floats},
     {"cvt.pair.f16x2", pair_of_halves<F16>},
     {"cvt.pair.bf16x2", pair_of_halves<Bf16>},
@@ -181,7 +181,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> packed_conversion_kernels_here() {
-  return kernels;
+  return convert_packed_table;
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ void round_to_tf32(void* const* results, const void* const* sources, const Modif
   }
 }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel convert_small_table[] = {
     {"cvt.small.u8", integer_to_small<uint8_t>},   {"cvt.small.s8", integer_to_small<int8_t>},
     {"cvt.small.u16", integer_to_small<uint16_t>}, {"cvt.small.s16", integer_to_small<int16_t>},
     {"cvt.small.u32", integer_to_small<uint32_t>}, {"cvt.small.s32", integer_to_small<int32_t>},
@@ -95,7 +95,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> small_conversion_kernels_here() {
-  return kernels;
+  return convert_small_table;
 }
 
 }  // namespace

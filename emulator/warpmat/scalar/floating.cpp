@@ -112,7 +112,7 @@ constexpr Function mixed = Arithmetic<f, Sources...>::run;
 
 using P = FloatPair;
 
-constexpr Kernel kernels[] = {
+constexpr Kernel floating_table[] = {
     {"add.f32", arithmetic<float_add<float>>},
     {"sub.f32", arithmetic<float_subtract<float>>},
     {"mul.f32", arithmetic<float_multiply<float>>},
@@ -164,7 +164,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> float_kernels_here() {
-  return kernels;
+  return floating_table;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ HWY_INLINE void binary(void* result, const void* const* sources, const Modifiers
 }
 
 template <typename H, float (*f)(float, float), int halves>
-void arithmetic(void* const* results, const void* const* sources, const Modifiers& m) {
+void half_arithmetic(void* const* results, const void* const* sources, const Modifiers& m) {
   if (is_plain(m))
     binary<H, f, halves, true>(results[0], sources, m);
   else
@@ -146,19 +146,19 @@ void fused(void* const* results, const void* const* sources, const Modifiers& mo
   if (m.out_of_bounds) clear_outside<halves>(results[0], a, b);
 }
 
-constexpr Kernel kernels[] = {
-    {"add.f16", arithmetic<F16, sum, 1>},
-    {"add.bf16", arithmetic<Bf16, sum, 1>},
-    {"add.f16x2", arithmetic<F16, sum, 2>},
-    {"add.bf16x2", arithmetic<Bf16, sum, 2>},
-    {"sub.f16", arithmetic<F16, difference, 1>},
-    {"sub.bf16", arithmetic<Bf16, difference, 1>},
-    {"sub.f16x2", arithmetic<F16, difference, 2>},
-    {"sub.bf16x2", arithmetic<Bf16, difference, 2>},
-    {"mul.f16", arithmetic<F16, product, 1>},
-    {"mul.bf16", arithmetic<Bf16, product, 1>},
-    {"mul.f16x2", arithmetic<F16, product, 2>},
-    {"mul.bf16x2", arithmetic<Bf16, product, 2>},
+constexpr Kernel half_table[] = {
+    {"add.f16", half_arithmetic<F16, sum, 1>},
+    {"add.bf16", half_arithmetic<Bf16, sum, 1>},
+    {"add.f16x2", half_arithmetic<F16, sum, 2>},
+    {"add.bf16x2", half_arithmetic<Bf16, sum, 2>},
+    {"sub.f16", half_arithmetic<F16, difference, 1>},
+    {"sub.bf16", half_arithmetic<Bf16, difference, 1>},
+    {"sub.f16x2", half_arithmetic<F16, difference, 2>},
+    {"sub.bf16x2", half_arithmetic<Bf16, difference, 2>},
+    {"mul.f16", half_arithmetic<F16, product, 1>},
+    {"mul.bf16", half_arithmetic<Bf16, product, 1>},
+    {"mul.f16x2", half_arithmetic<F16, product, 2>},
+    {"mul.bf16x2", half_arithmetic<Bf16, product, 2>},
     {"fma.f16", fused<F16, 1>},
     {"fma.bf16", fused<Bf16, 1>},
     {"fma.f16x2", fused<F16, 2>},
@@ -182,7 +182,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> half_kernels_here() {
-  return kernels;
+  return half_table;
 }
 
 }  // namespace

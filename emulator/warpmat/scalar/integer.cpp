@@ -65,7 +65,7 @@ void subtract_borrow(void* const* results, const void* const* sources, const Mod
   });
 }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel integer_table[] = {
     {"add.b16", each_lane<add<uint16_t>>},
     {"add.b32", each_lane<add<uint32_t>>},
     {"add.b64", each_lane<add<uint64_t>>},
@@ -180,7 +180,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> integer_kernels_here() {
-  return kernels;
+  return integer_table;
 }
 
 }  // namespace

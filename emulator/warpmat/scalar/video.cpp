@@ -22,7 +22,7 @@ void scalar_video(void* const* results, const void* const* sources, const Modifi
   each_lane<video<operation>>(results, three, m);
 }
 
-constexpr Kernel kernels[] = {
+constexpr Kernel video_table[] = {
     {"vadd", scalar_video<video_add>},
     {"vsub", scalar_video<video_subtract>},
     {"vabsdiff", scalar_video<video_difference>},
@@ -49,7 +49,7 @@ constexpr Kernel kernels[] = {
 };
 
 std::span<const Kernel> video_kernels_here() {
-  return kernels;
+  return video_table;
 }
 
 }  // namespace

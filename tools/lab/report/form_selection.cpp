@@ -2,19 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <regex>
 #include <stdexcept>
+
+#include "tools/report/pattern.h"
 
 namespace warpmat {
 
 std::vector<TestedForm> select_tested_forms(const Target& target, const std::string& pattern) {
   std::vector<TestedForm> selected = tested_forms(target);
-  try {
-    const std::regex regex(pattern);
-    std::erase_if(selected, [&](const TestedForm& form) { return !std::regex_search(form.opcode(), regex); });
-  } catch (const std::regex_error& e) {
-    throw std::runtime_error(fmt::format("--forms '{}' is not a regular expression: {}", pattern, e.what()));
-  }
+  const Pattern forms(pattern);
+  std::erase_if(selected, [&](const TestedForm& form) { return !forms.found_in(form.opcode()); });
   if (selected.empty())
     throw std::runtime_error(fmt::format("--forms '{}' selects no form of {}; 'warpmat list' shows all", pattern, target.name));
   return selected;

@@ -15,7 +15,7 @@
 namespace warpmat {
 
 // Floating-point products: one function for each Semantics, over a ReferenceArithmetic. Each reads all sources in `arguments`, then writes
-// results.
+// results. None is inlined into another: each has some 32 KB of decoded elements on the stack (warpmat_instruction_info.stack_bytes).
 
 using FloatMultiplicands = Multiplicands<Value, capacity::float_k, SmallValue>;
 
@@ -37,8 +37,8 @@ inline int step_length(const Form& form, const Lowering& lowering) {
 
 /// One machine instruction's part of D and of K, without scale factors.
 template <typename Arithmetic>
-void execute_part(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                  const ExecutionOptions& options, const Part& of, const Depth& depth) {
+[[gnu::noinline]] void execute_part(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                    const ExecutionOptions& options, const Part& of, const Depth& depth) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.multiplicand(format, bits); });
   const int step = step_length(form, lowering);
@@ -52,8 +52,8 @@ void execute_part(Arithmetic& arithmetic, const Form& form, const Lowering& lowe
 
 /// All of D and K, with a scale factor for each row of A and each column of B.
 template <typename Arithmetic>
-void execute_scaled(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                    const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_scaled(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                      const ExecutionOptions& options) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.multiplicand(format, bits); });
   const int matrix_a = selected_scales(form, arguments, OperandName::ids_a);
@@ -97,8 +97,8 @@ class ConvertedAccumulator {
 /// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is processed
 /// by its stored elements: an element of B without a stored element of A does not affect the result [H200].
 template <typename Arithmetic>
-void execute_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                 const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                   const ExecutionOptions& options) {
   if (form.scale_vector != 0) return execute_scaled(arithmetic, form, lowering, arguments, options);
   Arguments machine = arguments;
   std::optional<ConvertedAccumulator> converted;
@@ -145,8 +145,8 @@ void add_to_c(Arithmetic& arithmetic, const Form& form, const Arguments& argumen
 /// d1, and D = d2 + C in one IEEE addition, register by register. If a register of C is an earlier one of D, the addition reads the new
 /// value [H200].
 template <typename Arithmetic>
-void execute_split_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                       const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_split_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                         const ExecutionOptions& options) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.split_multiplicand(format, bits); });
   const Format accumulator = form.format(OperandName::d);
@@ -158,8 +158,8 @@ void execute_split_dot(Arithmetic& arithmetic, const Form& form, const Lowering&
 
 /// kind::mxf4 and kind::mxf4nvf4: lowering.model over groups of 16 products with their scale factors.
 template <typename Arithmetic>
-void execute_grouped_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                         const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_grouped_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                           const ExecutionOptions& options) {
   FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
   const int matrix_a = selected_scales(form, arguments, OperandName::ids_a);
   const int matrix_b = selected_scales(form, arguments, OperandName::ids_b);
@@ -174,8 +174,8 @@ void execute_grouped_dot(Arithmetic& arithmetic, const Form& form, const Lowerin
 
 /// f64: a chain of fused multiply-adds from C, K ascending, each rounded as the form says.
 template <typename Arithmetic>
-void execute_f64_chain(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                       const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_f64_chain(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                         const ExecutionOptions& options) {
   Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, arguments, options,
                                                               [](Format, std::uint64_t bits) { return bits; });
   for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
@@ -196,7 +196,7 @@ inline Quad read_quad(const Form& form, const Arguments& arguments, const Elemen
 
 /// m8n8k4 of f16 in the matrix unit: four products, one step each.
 template <typename Arithmetic>
-void execute_m8n8k4_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments) {
+[[gnu::noinline]] void execute_m8n8k4_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments) {
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
   for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
     const Quad quad = read_quad(form, arguments, e);
@@ -211,7 +211,7 @@ void execute_m8n8k4_dot(Arithmetic& arithmetic, const Form& form, const Lowering
 
 /// m8n8k4 of f16 on the ordinary f32 cores, as the assembler emits it from sm_80 on.
 template <typename Arithmetic>
-void execute_m8n8k4_fma(Arithmetic& arithmetic, const Form& form, const Arguments& arguments) {
+[[gnu::noinline]] void execute_m8n8k4_fma(Arithmetic& arithmetic, const Form& form, const Arguments& arguments) {
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
   for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
     return arithmetic.m8n8k4(read_quad(form, arguments, e), c, c_format, d_format);

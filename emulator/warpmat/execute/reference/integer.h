@@ -17,8 +17,8 @@ inline std::int64_t decode_whole(Format format, std::uint64_t bits) {
 
 /// D = A · B + C exactly; without .satfinite modulo 2^32, with it clamped once at the end [H200].
 template <typename Arithmetic>
-void execute_integer_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                         const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_integer_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                           const ExecutionOptions& options) {
   for (int number = 0; number < parts(form); ++number) {
     Multiplicands<std::int64_t, capacity::integer_k, std::int16_t> multiplicands(form, lowering, arguments, options, decode_whole);
     for_each_result(arithmetic, form, arguments, part(form, number), [&](const Element& e, std::uint64_t c) -> std::uint64_t {
@@ -31,8 +31,8 @@ void execute_integer_dot(Arithmetic& arithmetic, const Form& form, const Lowerin
 
 /// .b1: D = popcount(A op B) + C modulo 2^32.
 template <typename Arithmetic>
-void execute_bit_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
-                     const ExecutionOptions& options) {
+[[gnu::noinline]] void execute_bit_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+                                       const ExecutionOptions& options) {
   Multiplicands<std::uint8_t, capacity::integer_k> multiplicands(form, lowering, arguments, options,
                                                                  [](Format, std::uint64_t bit) { return static_cast<std::uint8_t>(bit); });
   for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) -> std::uint64_t {
