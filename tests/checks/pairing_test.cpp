@@ -28,8 +28,8 @@ std::string mma() {
          "%c3};\n";
 }
 
-Module module_of_body(const std::string& body, const std::string& shared = "") {
-  return module_of(".param .u64 A, .param .u64 B, .param .u64 C", shared + R"(
+Module module_of_body(const std::string& body, const std::string& shared = "", const std::string& parameters = "") {
+  return module_of(".param .u64 A, .param .u64 B, .param .u64 C" + parameters, shared + R"(
     .reg .b64 %a, %b, %c, %x; .reg .b32 %t, %g, %q, %l<8>, %a<4>, %b<2>; .reg .f32 %c<4>;
     ld.param.u64 %a, [A];
     ld.param.u64 %b, [B];
@@ -42,7 +42,7 @@ Module module_of_body(const std::string& body, const std::string& shared = "") {
                    "sm_80");
 }
 
-Module direct(const Direct& with) {
+Module direct(const Direct& with, const std::string& parameters = "") {
   std::string body = R"(
     shl.b32 %l0, %g, 6;
     shl.b32 %l1, %q, 2;
@@ -69,7 +69,7 @@ Module direct(const Direct& with) {
     body += mma() + (step == 0 ? with.step + with.clear : with.epilogue);
   }
   body += fmt::format("st.global.v2.f32 [%c], {{%c0, %c1}};\nst.global.v2.f32 [%c+{}], {{%c2, %c3}};\nret;\n", with.c1);
-  return module_of_body(body);
+  return module_of_body(body, "", parameters);
 }
 
 std::string verdict(const Module& module, const std::string& gemm) {
@@ -173,12 +173,74 @@ TEST_CASE("Sums that are stored elsewhere, or lack products, are reported at the
 
 TEST_CASE("Reader and writer of a tile with different swizzles are both named", "[checks]") {
   const std::string gemm = "C=A*B^T:16x8x32";
-  CHECK(verdict(by_ldmatrix("", ""), gemm) == "right");
-  CHECK(verdict(by_ldmatrix(swizzle_64, swizzle_64), gemm) == "right");
+  // The products are right; nothing is stored.
+  says(verdict(by_ldmatrix("", ""), gemm), "128 of 128 elements of C, C[0,0] the first, are stored by no block");
+  says(verdict(by_ldmatrix(swizzle_64, swizzle_64), gemm), "are stored by no block");
   const std::string wrong = verdict(by_ldmatrix(swizzle_64, other_swizzle), gemm);
   says(wrong, "(ldmatrix.sync.aligned.m8n8.x4.shared.b16) read it at 0x", "(cp.async.cg.shared.global) of warp 0 wrote it there");
   says(verdict(by_ldmatrix(swizzle_64, ""), gemm),
        "the reader's layout is no swizzle and 64 bytes from a line to the next, the writer's swizzle<2,4,3>");
+}
+
+namespace {
+
+/// O (16 x 8) = S V, S (16 x 8) = A B^T as in Direct, in registers; V is 8 x 8. `pack` makes %b0 of rows 2q and 2q + 1 of V, in %h0 and %h1.
+Module two_products(const std::string& pack) {
+  Direct first;
+  first.epilogue = R"(
+    cvt.rn.f16x2.f32 %a0, %c1, %c0;
+    cvt.rn.f16x2.f32 %a1, %c3, %c2;
+    shl.b32 %l0, %q, 5;
+    shl.b32 %l1, %g, 1;
+    add.u32 %l0, %l0, %l1;
+    cvt.u64.u32 %x, %l0;
+    { .reg .b64 %v; .reg .b16 %h<2>;
+    ld.param.u64 %v, [V];
+    add.s64 %v, %v, %x;
+    ld.global.u16 %h0, [%v];
+    ld.global.u16 %h1, [%v+16];
+)" + pack + R"(
+    }
+    mov.f32 %c0, 0f00000000; mov.f32 %c1, 0f00000000; mov.f32 %c2, 0f00000000; mov.f32 %c3, 0f00000000;
+    mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};
+)";
+  return direct(first, ", .param .u64 V");
+}
+
+std::string verdict_of_two(const Module& module) {
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), o = memory.allocate(16 * 8 * 4, "O"),
+                      v = memory.allocate(8 * 8 * 2, "V");
+  return message_of([&] { launch(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, o, v}, {.gemm = "S=A*B^T:16x8x32;O=S*V:16x8x8"}); });
+}
+
+}  // namespace
+
+TEST_CASE("A product's result in registers is a factor of the next product", "[checks]") {
+  CHECK(verdict_of_two(two_products("mov.b32 %b0, {%h0, %h1};")) == "nothing");
+  says(verdict_of_two(two_products("mov.b32 %b0, {%h1, %h0};")), "multiplies S[0,0] by V[1,0]: k 0 meets k 1");
+}
+
+TEST_CASE("The way of an element of C names each product, and the elements that met", "[checks]") {
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  const Kernel right(direct({}), "k"), wrong(direct({.c1 = "128"}), "k");
+  const std::string gemm = "C=A*B^T:16x8x32";
+  const LaunchResult result = launch(right, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm, .why = "C[9,3]"});
+  REQUIRE(result.why.size() == 1);
+  const Why& why = result.why[0];
+  says(why.text, "C[9,3] is stored by block (0, 0, 0), warp 0, lane 5");
+  says(why.text, "row 9 and column 3 of its result", "A[9,16] to A[9,23]");
+  says(why.text, "B[0,3] to B[7,3]", "(ld.global.b32) loaded it");
+  REQUIRE(why.steps.size() == 2);
+  CHECK(why.steps[1].row == 9);
+  CHECK(why.steps[1].column == 3);
+  CHECK(why.steps[1].a.size() == 4 * 32);
+  // A fault is no trap here: it is what is asked for.
+  const LaunchResult elsewhere = launch(wrong, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm, .why = "C[4,0]"});
+  REQUIRE(elsewhere.why.size() == 1);
+  says(elsewhere.why[0].text, "it is the sum for C[8,0]");
+  says(message_of([&] { launch(right, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm, .why = "C[16,0]"}); }), "up to C[15,7]");
 }
 
 TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {

@@ -8,6 +8,7 @@
 #include <warpmat/checks/pairing.h>
 #include <warpmat/checks/race_check.h>
 #include <warpmat/checks/shared_memory_check.h>
+#include <warpmat/checks/tile_check.h>
 #include <warpmat/checks/wgmma_check.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -15,18 +16,20 @@ namespace warpmat::checks {
 
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
               Dim3 grid) {
+  setup.memory = &memory;
   setup.grid = grid;
-  setup.gemm = find_gemm(options.gemm, memory, setup.program, parameters);
+  setup.gemms = find_gemms(options.gemm, memory, setup.program, parameters);
+  setup.reports.stores.resize(setup.gemms.size());
   if (options.why.empty()) return;
-  if (!setup.gemm)
+  if (setup.gemms.empty())
     throw std::invalid_argument("the way of an element needs the product that the kernel computes, as in C=A*B^T:128x128x64");
-  setup.why = parse_element(options.why, setup.gemm->c);
+  setup.why = parse_element(options.why, setup.gemms);
 }
 
 void finish(const Setup& setup, LaunchResult& result) {
   for (auto& [block, why] : setup.reports.why) result.why.push_back(std::move(why));
-  if (!setup.gemm || setup.why) return;
-  if (const auto missing = setup.reports.stores.missing(*setup.gemm, std::string(setup.program.entry))) throw *missing;
+  for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
+    if (const auto missing = setup.reports.stores[i].missing(setup.gemms[i], std::string(setup.program.entry))) throw *missing;
 }
 
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster) {
@@ -39,8 +42,10 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup));
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
   if (!program.products.empty()) all.push_back(std::make_unique<WgmmaCheck>(setup));
+  const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });
+  if (!program.products.empty() && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
   if (!program.exchanges.empty()) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
-  if (setup.gemm) all.push_back(std::make_unique<Pairing>(setup, *setup.gemm));
+  if (!setup.gemms.empty()) all.push_back(std::make_unique<Pairing>(setup));
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@ namespace warpmat::checks {
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
 //     race_check            two warps access a byte, and nothing orders them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
+//     tile_check            descriptors of wgmma that read a tile otherwise than its tensor map wrote it
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
 //
@@ -30,9 +32,9 @@ namespace warpmat::checks {
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
-  Warnings warnings;      ///< LaunchResult::warnings
-  Warnings absent_lanes;  ///< LaunchResult::absent_lanes
-  GemmStores stores;
+  Warnings warnings;                 ///< LaunchResult::warnings
+  Warnings absent_lanes;             ///< LaunchResult::absent_lanes
+  std::deque<GemmStores> stores;     ///< by product
   std::map<std::uint64_t, Why> why;  ///< by the block that stores the element
   std::mutex why_mutex;
 };
@@ -44,9 +46,10 @@ struct Setup {
   std::uint32_t shared_bytes;  ///< of a block: static and dynamic
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
-  std::optional<Gemm> gemm = std::nullopt;
-  std::optional<std::pair<int, int>> why = std::nullopt;  ///< the element of C of LaunchOptions::why
-  Dim3 grid{};
+  std::vector<Gemm> gemms = {};
+  std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
+  Dim3 grid = {};
+  const DeviceMemory* memory = nullptr;
 };
 
 /// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.
@@ -54,7 +57,7 @@ inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* pl
   return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(first);
 }
 
-/// Sets what LaunchOptions::gemm and why say. Throws std::invalid_argument.
+/// Sets the memory and grid, and what LaunchOptions::gemm and why say. Throws std::invalid_argument.
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
               Dim3 grid);
 

@@ -77,7 +77,7 @@ void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Pr
 }  // namespace
 
 std::optional<std::pair<int, int>> GemmMatrix::place(std::uint64_t bit) const {
-  if (bit < address * 8 || bit >= end() * 8) return std::nullopt;
+  if (bits == 0 || bit < address * 8 || bit >= end() * 8) return std::nullopt;
   const std::uint64_t number = (bit - address * 8) / static_cast<std::uint64_t>(bits);
   const auto outer = static_cast<std::int64_t>(number / static_cast<std::uint64_t>(pitch));
   const auto inner = static_cast<std::int64_t>(number % static_cast<std::uint64_t>(pitch));
@@ -95,20 +95,23 @@ std::string GemmMatrix::element(std::int64_t row, std::int64_t column) const {
   return fmt::format("{}[{},{}]", name, row, column);
 }
 
-std::pair<int, int> parse_element(std::string_view text, const GemmMatrix& c) {
-  std::pair<int, int> element{-1, -1};
+GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms) {
+  std::pair<int, int> place{-1, -1};
   std::string_view rest = text;
   const std::string_view name = take(rest, '[');
   const auto number = [](std::string_view digits, int& value) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     return error == std::errc() && end == digits.data() + digits.size();
   };
-  const bool right = rest.ends_with(']') && number(take(rest, ','), element.first) && number(take(rest, ']'), element.second);
-  if (!right || !rest.empty() || name != c.name || element.first < 0 || element.first >= c.rows || element.second < 0 ||
-      element.second >= c.columns)
-    throw std::invalid_argument(
-        fmt::format("'{}' is no element of the product: write {}, up to {}", text, c.element(5, 3), c.element(c.rows - 1, c.columns - 1)));
-  return element;
+  const bool right = rest.ends_with(']') && number(take(rest, ','), place.first) && number(take(rest, ']'), place.second) && rest.empty();
+  for (std::size_t i = 0; right && i < gemms.size(); ++i) {
+    const GemmMatrix& c = gemms[i].c;
+    if (c.name == name && c.bits != 0 && place.first >= 0 && place.first < c.rows && place.second >= 0 && place.second < c.columns)
+      return {i, place};
+  }
+  const GemmMatrix& last = gemms.back().c;
+  throw std::invalid_argument(fmt::format("'{}' is no element of the product: write {}, up to {}", text, last.element(0, 0),
+                                          last.element(last.rows - 1, last.columns - 1)));
 }
 
 Gemm parse_gemm(std::string_view text) {
@@ -137,16 +140,28 @@ Gemm parse_gemm(std::string_view text) {
   return gemm;
 }
 
-std::optional<Gemm> find_gemm(std::string_view text, const DeviceMemory& memory, const code::Program& program,
-                              const std::vector<std::uint8_t>& parameters) {
-  if (text.empty()) return std::nullopt;
-  Gemm gemm = parse_gemm(text);
-  gemm.sparse =
+std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, const code::Program& program,
+                             const std::vector<std::uint8_t>& parameters) {
+  std::vector<Gemm> gemms;
+  while (!text.empty()) gemms.push_back(parse_gemm(take(text, ';')));
+  const bool sparse =
       std::ranges::any_of(program.matrices, [](const code::Matrix& m) { return m.instruction.form().sparsity != Sparsity::dense; }) ||
       std::ranges::any_of(program.products, [](const code::WarpgroupProduct& p) { return p.instruction.form().sparse(); });
-  if (gemm.sparse) gemm.a.columns = (gemm.k + 1) / 2;
-  for (GemmMatrix* const matrix : {&gemm.c, &gemm.a, &gemm.b}) place_matrix(*matrix, memory, program, parameters);
-  return gemm;
+  std::vector<bool> in_registers(gemms.size());
+  for (std::size_t i = 0; i < gemms.size(); ++i)
+    for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b})
+      for (std::size_t j = 0; j < i; ++j)
+        if (factor->name == gemms[j].c.name && memory.find_name(factor->name) == nullptr) {
+          factor->producer = static_cast<int>(j);
+          in_registers[j] = true;
+        }
+  for (std::size_t i = 0; i < gemms.size(); ++i) {
+    if (sparse) gemms[i].a.columns = (gemms[i].k + 1) / 2;
+    if (!in_registers[i]) place_matrix(gemms[i].c, memory, program, parameters);
+    for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b})
+      if (factor->producer < 0) place_matrix(*factor, memory, program, parameters);
+  }
+  return gemms;
 }
 
 }  // namespace warpmat::checks

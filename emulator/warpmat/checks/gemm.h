@@ -19,14 +19,15 @@ struct GemmMatrix {
   std::int64_t rows = 0, columns = 0;
   std::int64_t pitch = 0;     ///< elements from a stored row to the next; 0: as many as it has
   std::uint64_t address = 0;  ///< of its first element
-  int bits = 0;               ///< of an element
+  int bits = 0;               ///< of an element; 0: it is not in memory, but the result of another product
+  int producer = -1;          ///< a factor that is the result of another product: its number
 
   std::int64_t stored_rows() const { return transposed ? columns : rows; }
   std::int64_t stored_columns() const { return transposed ? rows : columns; }
   std::uint64_t end() const {
     return address + static_cast<std::uint64_t>(((stored_rows() - 1) * pitch + stored_columns()) * bits + 7) / 8;
   }
-  bool contains(std::uint64_t at) const { return at >= address && at < end(); }
+  bool contains(std::uint64_t at) const { return bits != 0 && at >= address && at < end(); }
   /// Row and column of the element that begins at bit `bit`, an address times 8; nothing outside of the matrix.
   std::optional<std::pair<int, int>> place(std::uint64_t bit) const;
   /// The bit at which element (row, column) begins.
@@ -35,13 +36,9 @@ struct GemmMatrix {
   std::string element(std::int64_t row, std::int64_t column) const;
 };
 
-/// An element of the product's result: "C[5,3]". Throws std::invalid_argument.
-std::pair<int, int> parse_element(std::string_view text, const GemmMatrix& c);
-
 /// C = A * B, as a launch is told it.
 struct Gemm {
   GemmMatrix c, a, b;
-  bool sparse = false;  ///< a has half of k's columns
   std::int64_t k = 0;
 };
 
@@ -49,9 +46,19 @@ struct Gemm {
 /// from a stored row to the next. Throws std::invalid_argument that says what is right.
 Gemm parse_gemm(std::string_view text);
 
-/// The same, its buffers found in `memory` or by the parameters of the kernel, and the width of their elements by their sizes; nothing if
+/// Several of these, separated by semicolons. Their buffers are found in `memory` or by the parameters of the kernel, the width of their
+/// elements by their sizes. A result that is a factor of a later product need not be a buffer: "S=Q*K^T:64x64x32;O=S*V:64x32x64". None if
 /// `text` is empty. Throws std::invalid_argument.
-std::optional<Gemm> find_gemm(std::string_view text, const DeviceMemory& memory, const code::Program& program,
-                              const std::vector<std::uint8_t>& parameters);
+std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, const code::Program& program,
+                             const std::vector<std::uint8_t>& parameters);
+
+/// An element of a product's result.
+struct GemmElement {
+  std::size_t gemm;
+  std::pair<int, int> place;
+};
+
+/// "C[5,3]". Throws std::invalid_argument.
+GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms);
 
 }  // namespace warpmat::checks

@@ -7,6 +7,7 @@
 namespace warpmat::checks {
 
 std::optional<KernelTrap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
+  if (gemm.c.bits == 0) return std::nullopt;
   const auto all = static_cast<std::size_t>(gemm.c.rows * gemm.c.columns);
   const auto first = static_cast<std::size_t>(std::ranges::find(owners_, 0u) - owners_.begin());
   if (first == all) return std::nullopt;

@@ -387,7 +387,6 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
         }
         for (int b = 0; b < memory_bytes; ++b) {
           Origin origin = of.shared[offset + static_cast<std::size_t>(b)];
-          if (origin.way == 0 && !origin.known()) continue;
           if (origin.kind() == Origin::Kind::memory) origin.what += static_cast<std::uint64_t>(row.bit % 8);
           origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(b);
           origin.way = step(origin.way, &Way::read, at.statement());
@@ -598,10 +597,8 @@ OperandOrigins Origins::in_shared(const Event& event, const std::vector<std::uin
     for (int e = 0; e < in_chunk; ++e) {
       const std::size_t offset = chunks[i] - setup_.program.shared_base + static_cast<std::size_t>(e * bits / 8);
       Origin origin = of.shared[offset];
-      if (origin.way != 0 || origin.known()) {
-        origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset);
-        origin.way = step(origin.way, &Way::read, event.statement());
-      }
+      origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset);
+      origin.way = step(origin.way, &Way::read, event.statement());
       const int line = major == Major::k ? outer : inner + e, k = major == Major::k ? inner + e : outer;
       operand.elements[static_cast<std::size_t>(line * depth + k)] = origin;
     }

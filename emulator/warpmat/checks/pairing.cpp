@@ -51,14 +51,24 @@ std::uint32_t DepthSets::united(std::uint32_t a, std::uint32_t b, std::optional<
 // ---- Operands
 
 bool Pairing::follows(std::uint64_t address) const {
-  return gemm_.a.contains(address) || gemm_.b.contains(address) || gemm_.c.contains(address);
+  return std::ranges::any_of(
+      setup().gemms, [&](const Gemm& gemm) { return gemm.a.contains(address) || gemm.b.contains(address) || gemm.c.contains(address); });
+}
+
+/// Row and column of an element of a matrix, in memory or in the sums of the product that forms it.
+std::optional<std::pair<int, int>> Pairing::place_of(const GemmMatrix& matrix, const Origin& origin) const {
+  if (matrix.producer < 0) return origin.kind() == Origin::Kind::memory ? matrix.place(origin.bit()) : std::nullopt;
+  if (origin.kind() != Origin::Kind::sum) return std::nullopt;
+  const Sum& sum = sums_[origin.product()];
+  const auto place = sum.element(origin.row(), origin.column());
+  if (sum.gemm != &setup().gemms[static_cast<std::size_t>(matrix.producer)] || place.first < 0 || place.second < 0) return std::nullopt;
+  return place;
 }
 
 /// Row of A or column of B, and k, of an element of an operand.
 Pairing::Seen Pairing::seen(const Operand& operand, int line, int k) const {
   const Origin& origin = operand.origin(line, k);
-  if (origin.kind() != Origin::Kind::memory) return {};
-  const auto place = operand.matrix->place(origin.bit());
+  const auto place = place_of(*operand.matrix, origin);
   if (!place) return {};
   Seen seen{operand.is_b ? place->second : place->first, operand.is_b ? place->first : place->second};
   if (operand.sparse()) seen.depth = seen.depth / operand.group * 2 * operand.group + k % (2 * operand.group);
@@ -68,15 +78,14 @@ Pairing::Seen Pairing::seen(const Operand& operand, int line, int k) const {
 /// Which operand holds A and which holds B. Returns false for a product of other matrices.
 bool Pairing::choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const {
   const auto count = [&](const OperandOrigins& operand, const GemmMatrix& matrix) {
-    return std::ranges::count_if(operand.elements,
-                                 [&](const Origin& o) { return o.kind() == Origin::Kind::memory && matrix.place(o.bit()).has_value(); });
+    return std::ranges::count_if(operand.elements, [&](const Origin& o) { return place_of(matrix, o).has_value(); });
   };
-  const auto a_of_a = count(product.a, gemm_.a), a_of_b = count(product.a, gemm_.b);
-  const auto b_of_a = count(product.b, gemm_.a), b_of_b = count(product.b, gemm_.b);
+  const auto a_of_a = count(product.a, gemm_->a), a_of_b = count(product.a, gemm_->b);
+  const auto b_of_a = count(product.b, gemm_->a), b_of_b = count(product.b, gemm_->b);
   if (a_of_a + a_of_b == 0 || b_of_a + b_of_b == 0) return false;
   const bool swapped = a_of_b + b_of_a > a_of_a + b_of_b;
-  a.matrix = swapped ? &gemm_.b : &gemm_.a;
-  b.matrix = swapped ? &gemm_.a : &gemm_.b;
+  a.matrix = swapped ? &gemm_->b : &gemm_->a;
+  b.matrix = swapped ? &gemm_->a : &gemm_->b;
   a.is_b = swapped;
   b.is_b = !swapped;
   return true;
@@ -127,7 +136,9 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const int bits = product.form.operand(OperandName::a).fragment.element_bits;
   const int group = bits == 32 ? 1 : bits == 4 ? 4 : 2;  // stored elements of 2, 8 or 4 k: PTX ISA 9.1 section 9.7.14.6.1
   Operand a{'a', &product.a, depth, group}, b{'b', &product.b, depth};
-  if (!choose_matrices(product, a, b)) return unchanged(product);
+  const auto& gemms = setup().gemms;
+  const auto of = std::ranges::find_if(gemms, [&](const Gemm& gemm) { return gemm_ = &gemm, choose_matrices(product, a, b); });
+  if (of == gemms.end()) return unchanged(product);
   look(a);
   look(b);
   if (!setup().why) {
@@ -137,6 +148,7 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   }
   Sum sum;
   sum.statement = product.event.statement();
+  sum.gemm = gemm_;
   sum.swapped = a.is_b;
   sum.rows = a.lines;
   sum.columns = b.lines;
@@ -173,8 +185,9 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
       if (operand.lines[l] < 0 || operand.depths[d] < 0) continue;
       const Origin& origin = operand.origin(line, k);
       if (one.line < 0) {
-        const bool unwritten = !origin.known() && ways()[origin.way] == Way{};
-        const auto other_place = origin.kind() == Origin::Kind::memory ? other.matrix->place(origin.bit()) : std::nullopt;
+        const Way& way = ways()[origin.way];
+        const bool unwritten = !origin.known() && way.read != Way::no_statement && way.store == Way::no_statement;
+        const auto other_place = place_of(*other.matrix, origin);
         if (!unwritten && !other_place) continue;  // computed, or a zero beyond the matrix
         const Seen right{operand.lines[l], operand.depths[d]};
         const Seen of_other =
@@ -249,13 +262,14 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
       if (!sum.lacking) sum.lacking = previous.lacking;
       const auto [m, n] = previous.element(old.row(), old.column());
       const auto [new_m, new_n] = sum.element(static_cast<int>(r), static_cast<int>(c));
-      const bool row_differs = m >= 0 && new_m >= 0 && m != new_m, column_differs = n >= 0 && new_n >= 0 && n != new_n;
+      const bool row_differs = previous.gemm != sum.gemm || (m >= 0 && new_m >= 0 && m != new_m);
+      const bool column_differs = n >= 0 && new_n >= 0 && n != new_n;
       if ((row_differs || column_differs) && !setup().why) {
         const bool of_a = row_differs != sum.swapped;
         const Operand& operand = of_a ? a : b;
         product.event.trap(-1, std::nullopt,
                            fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}",
-                                       gemm_.c.element(new_m, new_n), gemm_.c.element(m, n), warp.statement_name(previous.statement),
+                                       gemm_->c.element(new_m, new_n), gemm_->c.element(m, n), warp.statement_name(previous.statement),
                                        way_of(of_a ? previous.of_row[static_cast<std::size_t>(old.row())]
                                                    : previous.of_column[static_cast<std::size_t>(old.column())],
                                               warp),
@@ -278,7 +292,7 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
         const auto [m, n] = sum.element(static_cast<int>(i / columns), static_cast<int>(i % columns));
         product.event.trap(
             -1, std::nullopt,
-            fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", *twice, gemm_.c.element(m, n),
+            fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", *twice, gemm_->c.element(m, n),
                         history(a, static_cast<int>(i / columns), k, a.at(static_cast<int>(i / columns), k), product),
                         history(b, static_cast<int>(i % columns), k, b.at(static_cast<int>(i % columns), k), product)),
             KernelTrap::Kind::mispaired);
@@ -293,7 +307,7 @@ Origin Pairing::adds(const Origin& a, const Origin& b) {
   const Sum& one = sums_[a.product()];
   const Sum& other = sums_[b.product()];
   if (a.row() != b.row() || a.column() != b.column() || one.rows != other.rows || one.columns != other.columns ||
-      one.swapped != other.swapped)
+      one.swapped != other.swapped || one.gemm != other.gemm)
     return Origin::of_many();
   const auto key = std::minmax(a.product(), b.product());
   const auto [found, is_new] = added_.try_emplace({key.first, key.second}, static_cast<std::uint32_t>(sums_.size()));
@@ -329,26 +343,35 @@ std::string Pairing::ways_of(const Origin& origin, const WarpState& warp) const 
   const Sum& sum = sums_[origin.product()];
   const Origin& row = sum.of_row[static_cast<std::size_t>(origin.row())];
   const Origin& column = sum.of_column[static_cast<std::size_t>(origin.column())];
-  return fmt::format("its row of {}: {}; its column of {}: {}", gemm_.a.name, way_of(sum.swapped ? column : row, warp), gemm_.b.name,
+  return fmt::format("its row of {}: {}; its column of {}: {}", gemm_->a.name, way_of(sum.swapped ? column : row, warp), gemm_->b.name,
                      way_of(sum.swapped ? row : column, warp));
 }
 
 void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
+  for (const Gemm& gemm : setup().gemms) {
+    gemm_ = &gemm;
+    write_element(write, warp);
+  }
+}
+
+/// What is written of the result of the product that is looked at.
+void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
   const std::uint64_t first = write.address, last = first + write.bytes;
-  if (last <= gemm_.c.address || first >= gemm_.c.end()) return;
-  const auto bytes = static_cast<std::uint64_t>(std::max(1, gemm_.c.bits / 8));
-  for (std::uint64_t at = std::max(first, gemm_.c.address); at < std::min(last, gemm_.c.end()); ++at) {
-    if ((at - gemm_.c.address) % bytes != 0) continue;
-    const auto place = gemm_.c.place(at * 8);
+  if (gemm_->c.bits == 0 || last <= gemm_->c.address || first >= gemm_->c.end()) return;
+  const auto number = static_cast<std::size_t>(gemm_ - setup().gemms.data());
+  const auto bytes = static_cast<std::uint64_t>(std::max(1, gemm_->c.bits / 8));
+  for (std::uint64_t at = std::max(first, gemm_->c.address); at < std::min(last, gemm_->c.end()); ++at) {
+    if ((at - gemm_->c.address) % bytes != 0) continue;
+    const auto place = gemm_->c.place(at * 8);
     if (!place) continue;
     Origin origin;
     for (std::uint64_t b = 0; b < bytes && at + b < last && !origin.known(); ++b) origin = write.origins[at + b - first];
-    const bool sum = origin.kind() == Origin::Kind::sum;
-    if (setup().why == *place) explain(origin, write, warp);
+    const bool sum = origin.kind() == Origin::Kind::sum && sums_[origin.product()].gemm == gemm_;
+    if (setup().why && setup().why->gemm == number && setup().why->place == *place) explain(origin, write, warp);
     if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
     const Dim3 block = warp.block().index(), grid = setup().grid;
-    setup().reports.stores.store(
-        gemm_, place->first, place->second, (block.z * grid.y + block.y) * grid.x + block.x, [&] { return site_of(warp, write.lane); },
+    setup().reports.stores[number].store(
+        *gemm_, place->first, place->second, (block.z * grid.y + block.y) * grid.x + block.x, [&] { return site_of(warp, write.lane); },
         [&] { return sum ? ways_of(origin, warp) : warp.statement_name(write.statement) + " stores what is no sum of products"; });
   }
 }
@@ -363,25 +386,25 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
       sum.swapped ? sum.of_row[static_cast<std::size_t>(origin.row())] : sum.of_column[static_cast<std::size_t>(origin.column())];
   if ((m >= 0 && m != row) || (n >= 0 && n != column)) {
     std::string ways;
-    if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_.a.name, way_of(of_m, warp));
-    if (n >= 0 && n != column) ways += fmt::format("; its column of {}: {}", gemm_.b.name, way_of(of_n, warp));
+    if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_->a.name, way_of(of_m, warp));
+    if (n >= 0 && n != column) ways += fmt::format("; its column of {}: {}", gemm_->b.name, way_of(of_n, warp));
     warp.trap(write.lane, write.address,
-              fmt::format("{} stores the sum for {} as {}; the product at {} formed it{}", store, gemm_.c.element(m, n),
-                          gemm_.c.element(row, column), warp.statement_name(sum.statement), ways),
+              fmt::format("{} stores the sum for {} as {}; the product at {} formed it{}", store, gemm_->c.element(m, n),
+                          gemm_->c.element(row, column), warp.statement_name(sum.statement), ways),
               KernelTrap::Kind::mispaired);
   }
   if (write.adds || sum.partial) return;
   const std::uint32_t set = sum.depth_set(origin.row(), origin.column());
-  const DepthSets::Intervals all{{0, static_cast<int>(gemm_.k) - 1}};
+  const DepthSets::Intervals all{{0, static_cast<int>(gemm_->k) - 1}};
   if (sets_[set] == all) return;
   const std::string lacking =
       sum.lacking
           ? fmt::format("; for k {} operand {} held no element of {}: {}", sum.lacking->depth, sum.lacking->letter,
-                        (sum.lacking->letter == 'a') != sum.swapped ? gemm_.a.name : gemm_.b.name, way_of(sum.lacking->origin, warp))
+                        (sum.lacking->letter == 'a') != sum.swapped ? gemm_->a.name : gemm_->b.name, way_of(sum.lacking->origin, warp))
           : "";
   warp.trap(write.lane, write.address,
             fmt::format("{} stores {} without products of {}: the last product added is that at {}{}; {}; {}", store,
-                        gemm_.c.element(row, column), missing(set), warp.statement_name(sum.statement), lacking, way_of(of_m, warp),
+                        gemm_->c.element(row, column), missing(set), warp.statement_name(sum.statement), lacking, way_of(of_m, warp),
                         way_of(of_n, warp)),
             KernelTrap::Kind::mispaired);
 }

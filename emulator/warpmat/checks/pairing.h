@@ -36,7 +36,7 @@ class DepthSets {
 /// are not elements of A and B are not looked at.
 class Pairing : public Origins {
  public:
-  Pairing(const Setup& setup, const Gemm& gemm) : Origins(setup), gemm_(gemm) {}
+  explicit Pairing(const Setup& setup) : Origins(setup), gemm_(&setup.gemms.front()) {}
 
  protected:
   bool follows(std::uint64_t address) const override;
@@ -67,6 +67,7 @@ class Pairing : public Origins {
   /// The state of a warp's accumulators after a product.
   struct Sum {
     std::uint32_t statement = 0;
+    const Gemm* gemm = nullptr;
     bool swapped = false;  ///< A*B is computed as the transposed product: rows are columns of C
     bool partial = false;  ///< it began with elements of C
     /// The last place where one operand held elements of its matrix and the other none.
@@ -96,14 +97,15 @@ class Pairing : public Origins {
     }
   };
 
+  std::optional<std::pair<int, int>> place_of(const GemmMatrix& matrix, const Origin& origin) const;
   bool choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const;
   std::optional<std::uint32_t> unchanged(const OriginProduct& product) const;
   void look(Operand& operand) const;
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
   void check_operand(const OriginProduct& product, const Operand& operand, const Operand& other);
-  void check_accumulators(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
+  void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
 
   std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
@@ -122,7 +124,7 @@ class Pairing : public Origins {
   std::string history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product);
   std::string missing(std::uint32_t set) const;
 
-  const Gemm& gemm_;
+  const Gemm* gemm_;          ///< that of the product or element which is looked at
   std::size_t recorded_ = 0;  ///< bytes of all steps
   std::vector<Sum> sums_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> added_;  ///< sums of two accumulators

@@ -84,7 +84,7 @@ std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
 
 /// ", A[3,8] lies at 0x190": where in the block's shared memory the wanted element is.
 std::string Pairing::where_is(const Operand& operand, const Seen& wanted, const OriginProduct& product) {
-  if (operand.sparse()) return "";
+  if (operand.sparse() || operand.matrix->producer >= 0) return "";
   const std::uint64_t bit =
       operand.is_b ? operand.matrix->bit_of(wanted.depth, wanted.line) : operand.matrix->bit_of(wanted.line, wanted.depth);
   const std::span<const Origin> bytes = shared(product.event.rank());
@@ -105,7 +105,7 @@ std::string Pairing::history(const Operand& operand, int line, int k, const Seen
 
 /// The layout by which the operand is read, and that in which its tile was written, where they differ.
 std::string Pairing::layouts(const Operand& operand, const OriginProduct& product) {
-  if (operand.sparse()) return "";
+  if (operand.sparse() || operand.matrix->producer >= 0) return "";
   const int bits = operand.matrix->bits;
   const bool along_lines = operand.matrix->transposed != operand.is_b;  // lines of the tile run along m or n
   std::vector<TilePlace> read, written;
@@ -150,7 +150,7 @@ std::string Pairing::missing(std::uint32_t set) const {
     add(next, first - 1);
     next = last + 1;
   }
-  add(next, static_cast<int>(gemm_.k) - 1);
+  add(next, static_cast<int>(gemm_->k) - 1);
   return text;
 }
 

@@ -20,8 +20,9 @@ constexpr std::size_t most_recorded = std::size_t{512} << 20;  // bytes of steps
 
 /// Keeps what a product multiplied where the element may have a part in it: one of its rows is that of the element, or one of its columns.
 void Pairing::record(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
-  const auto [row, column] = sum.swapped ? std::pair(setup().why->second, setup().why->first) : *setup().why;
-  const bool concerns = std::ranges::find(a.lines, row) != a.lines.end() || std::ranges::find(b.lines, column) != b.lines.end();
+  const auto [row, column] = sum.swapped ? std::pair(setup().why->place.second, setup().why->place.first) : setup().why->place;
+  const bool concerns = sum.gemm != &setup().gemms[setup().why->gemm] || std::ranges::find(a.lines, row) != a.lines.end() ||
+                        std::ranges::find(b.lines, column) != b.lines.end();
   const std::size_t bytes = sizeof(Origin) * (product.a.elements.size() + product.b.elements.size() + product.c.size());
   if (!concerns || recorded_ + bytes > most_recorded) return;
   recorded_ += bytes;
@@ -52,7 +53,7 @@ std::string Pairing::factors_of(const OperandOrigins& operand, const GemmMatrix&
   };
   const auto place = [&](int k) {
     const Origin& origin = operand.at(line, k);
-    return origin.kind() == Origin::Kind::memory ? matrix.place(origin.bit()) : std::nullopt;
+    return place_of(matrix, origin);
   };
   std::vector<Run> runs;
   for (int k = 0; k < operand.depth; ++k) {
@@ -84,14 +85,14 @@ std::string Pairing::factors_of(const OperandOrigins& operand, const GemmMatrix&
 }
 
 void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpState& warp, Why& why) const {
-  std::vector<std::uint32_t> chain;
-  for (std::optional<std::uint32_t> next = product; next;) {
-    chain.push_back(*next);
-    const Sum& sum = sums_[*next];
-    next.reset();
-    if (sum.addends || !sum.step) break;
+  std::vector<std::uint32_t> chain{product};
+  for (bool more = true; more;) {
+    const Sum& sum = sums_[chain.back()];
+    more = false;
+    if (sum.addends || !sum.step) continue;
     const Origin& before = sum.step->c[static_cast<std::size_t>(row) * sum.columns.size() + static_cast<std::size_t>(column)];
-    if (before.kind() == Origin::Kind::sum) next = before.product();
+    more = before.kind() == Origin::Kind::sum;
+    if (more) chain.push_back(before.product());
   }
   std::ranges::reverse(chain);
   for (const std::uint32_t number : chain) {
@@ -106,8 +107,8 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
                             warp.statement_name(sum.statement), row, column);
     Why::Step step{std::string(warp.program().statements[sum.statement]->opcode), row, column, {}, {}, {}};
     if (sum.step) {
-      why.text += factors_of(sum.step->a, sum.swapped ? gemm_.b : gemm_.a, row, warp) +
-                  factors_of(sum.step->b, sum.swapped ? gemm_.a : gemm_.b, column, warp);
+      why.text += factors_of(sum.step->a, sum.swapped ? sum.gemm->b : sum.gemm->a, row, warp) +
+                  factors_of(sum.step->b, sum.swapped ? sum.gemm->a : sum.gemm->b, column, warp);
       step.a = sum.step->words_a;
       step.b = sum.step->words_b;
       step.c = sum.step->words_c;
@@ -120,13 +121,13 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
 
 void Pairing::explain(const Origin& origin, const GlobalWrite& write, const WarpState& warp) {
   const Dim3 block = warp.block().index();
-  const auto [row, column] = *setup().why;
+  const auto [row, column] = setup().why->place;
   Why why;
-  why.text = fmt::format("{} is stored by block ({}, {}, {}), warp {}, lane {}, {}\n", gemm_.c.element(row, column), block.x, block.y,
+  why.text = fmt::format("{} is stored by block ({}, {}, {}), warp {}, lane {}, {}\n", gemm_->c.element(row, column), block.x, block.y,
                          block.z, write.warp, write.lane, warp.statement_name(write.statement));
   if (origin.kind() == Origin::Kind::sum) {
     const auto [m, n] = sums_[origin.product()].element(origin.row(), origin.column());
-    if (m != row || n != column) why.text += fmt::format("  it is the sum for {}\n", gemm_.c.element(m, n));
+    if (m != row || n != column) why.text += fmt::format("  it is the sum for {}\n", sums_[origin.product()].gemm->c.element(m, n));
     add_steps(origin.product(), origin.row(), origin.column(), warp, why);
   } else {
     why.text += "  it is no sum of products of the matrices: " + way_of(origin, warp) + "\n";
