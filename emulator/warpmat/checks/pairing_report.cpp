@@ -73,6 +73,8 @@ std::string Pairing::name_of(const Operand& operand, const Seen& seen) const {
 
 /// "line 40 (ldmatrix...) read it at 0x1b0, line 22 (cp.async...) of warp 0 wrote it there".
 std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
+  if (origin.kind() == Origin::Kind::sum)
+    return fmt::format("the product at {} formed it", warp.statement_name(sums_[origin.product()].statement));
   const Way& way = const_cast<Pairing*>(this)->ways()[origin.way];
   std::string text;
   const auto add = [&](const std::string& part) { text += text.empty() ? part : ", " + part; };

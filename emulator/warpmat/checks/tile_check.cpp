@@ -107,10 +107,12 @@ void TileCheck::check(const machine::ProductEvent& event, char operand, const st
                       std::uint64_t descriptor) {
   Warnings& warnings = setup_.reports.warnings;
   const machine::Event& product = event.event;
-  if (chunks.empty() || !warnings.wants(product.statement(), cluster_)) return;
+  bool& reported = reported_[operand == 'a' ? 0 : 1];
+  if (chunks.empty() || reported || !warnings.wants(product.statement(), cluster_)) return;
   Chunk at;
   const std::string what = fault(blocks_[static_cast<std::size_t>(product.rank())], chunks, chunks.size() / lines, at);
   if (what.empty()) return;
+  reported = true;
   const MatrixDescriptor read = MatrixDescriptor::decode(descriptor);
   const TensorMap& map = maps_[at.map];
   const std::string sides =

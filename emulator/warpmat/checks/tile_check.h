@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,7 @@ class TileCheck : public machine::Observer {
   std::uint64_t cluster_;
   std::vector<BlockTiles> blocks_;  ///< by rank
   std::vector<TensorMap> maps_;     ///< those of copies so far
+  std::array<bool, 2> reported_{};  ///< of operands a and b: one report is enough
 };
 
 }  // namespace warpmat::checks
