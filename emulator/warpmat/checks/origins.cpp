@@ -510,8 +510,7 @@ const Origins::FormPlaces& Origins::places(const Form& form) {
 }
 
 /// The origin of an element: that of its first byte that has one.
-Origin Origins::element(const Event& event, Slot slot, const ElementPlace& at, const Fragment& fragment) {
-  const RegisterOrigins* const from = find(event, slot);
+Origin Origins::element(const RegisterOrigins* from, const ElementPlace& at, const Fragment& fragment) {
   if (from == nullptr) return {};
   const Origin* const bytes = from->lane(at.lane) + at.byte;
   Origin origin;
@@ -544,10 +543,12 @@ void Origins::multiply(const Event& event, const Form& form) {
     const Fragment& fragment = form.operand(name).fragment;
     const int first = first_register_of(form, name);
     const std::size_t count = from.size() / static_cast<std::size_t>(fragment.matrices());
-    for (std::size_t i = 0; i < count; ++i) {
-      const ElementPlace& at = from[static_cast<std::size_t>(product % fragment.matrices()) * count + i];
-      to.push_back(element(event, warp.source_slot(operation, first + at.reg), at, fragment));
-    }
+    std::vector<const RegisterOrigins*> of_registers(static_cast<std::size_t>(fragment.registers()));
+    for (std::size_t i = 0; i < of_registers.size(); ++i)
+      of_registers[i] = find(event, warp.source_slot(operation, first + static_cast<int>(i)));
+    const std::size_t skipped = static_cast<std::size_t>(product % fragment.matrices()) * count;
+    to.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) to.push_back(element(of_registers[from[skipped + i].reg], from[skipped + i], fragment));
   };
   const Fragment& of_a = form.operand(OperandName::a).fragment;
   const Fragment& of_b = form.operand(OperandName::b).fragment;
@@ -620,7 +621,7 @@ void Origins::product_issues(const machine::ProductEvent& event) {
   if (pending.product->a_in_registers) {
     const Fragment& fragment = tile.operand(OperandName::a).fragment;
     for (const ElementPlace& one : all.a)
-      product.a.elements.push_back(element(at, warp.source_slot(at.operation(), one.reg), one, fragment));
+      product.a.elements.push_back(element(find(at, warp.source_slot(at.operation(), one.reg)), one, fragment));
   } else {
     product.a = in_shared(at, a_chunks(pending, at.warp()), instruction.immediates().major_a, rows, tile.stored_k(), bits);
   }
@@ -633,7 +634,7 @@ void Origins::product_issues(const machine::ProductEvent& event) {
       const ElementPlace& one = all.d[static_cast<std::size_t>(i)];
       const Slot slot = warp.result_slot(at.operation(), t * d.registers() + one.reg);
       const auto index = static_cast<std::size_t>(i / d.columns() * columns + t * d.columns() + i % d.columns());
-      product.c[index] = element(at, slot, one, d);
+      product.c[index] = element(find(at, slot), one, d);
       if (!product.c[index].known()) product.c_zero[index] = is_zero(warp, slot, one.lane, one.byte, d);
     }
   const auto number = multiplies(product);

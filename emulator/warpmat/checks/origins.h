@@ -114,7 +114,7 @@ class Origins : public machine::Observer {
   void transpose(const machine::Event& event, const Form& form);
 
   const FormPlaces& places(const Form& form);
-  Origin element(const machine::Event& event, code::Slot slot, const ElementPlace& place, const Fragment& fragment);
+  static Origin element(const RegisterOrigins* from, const ElementPlace& place, const Fragment& fragment);
   void multiply(const machine::Event& event, const Form& form);
   void write_results(const machine::Event& event, const Fragment& fragment, const std::vector<ElementPlace>& places, std::size_t first,
                      int first_slot, int first_column, std::optional<std::uint32_t> number);

@@ -78,8 +78,11 @@ Pairing::Seen Pairing::seen(const Operand& operand, int line, int k) const {
 /// Which operand holds A and which holds B. Returns false for a product of other matrices.
 bool Pairing::choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const {
   const auto count = [&](const OperandOrigins& operand, const GemmMatrix& matrix) {
-    return std::ranges::count_if(operand.elements, [&](const Origin& o) { return place_of(matrix, o).has_value(); });
+    return std::ranges::count_if(operand.elements, [&](const Origin& o) {
+      return matrix.producer >= 0 ? place_of(matrix, o).has_value() : o.kind() == Origin::Kind::memory && matrix.contains(o.bit() / 8);
+    });
   };
+  // Addresses say it at less cost than places.
   const auto a_of_a = count(product.a, gemm_->a), a_of_b = count(product.a, gemm_->b);
   const auto b_of_a = count(product.b, gemm_->a), b_of_b = count(product.b, gemm_->b);
   if (a_of_a + a_of_b == 0 || b_of_a + b_of_b == 0) return false;
