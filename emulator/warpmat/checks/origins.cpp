@@ -169,7 +169,7 @@ Origin Origins::combined(const std::vector<SourceByte>& parts, const std::vector
     } else if (!same_element && next.same() != all.same()) {
       const bool both = all.kind() == Origin::Kind::sum && next.kind() == Origin::Kind::sum;
       if (both)
-        all = sums ? adds(all, next) : Origin::of_many();
+        all = combines(all, next, sums);
       else if (next.kind() == Origin::Kind::sum)
         all = next;
       else if (all.kind() != Origin::Kind::sum)

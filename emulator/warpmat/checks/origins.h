@@ -64,8 +64,8 @@ class Origins : public machine::Observer {
   virtual bool follows(std::uint64_t address) const = 0;
   /// The number of the product, for Origin::of_sum; nothing if its results are not followed.
   virtual std::optional<std::uint32_t> multiplies(const OriginProduct& product) = 0;
-  /// The sum of two different elements of products.
-  virtual Origin adds(const Origin& a, const Origin& b) = 0;
+  /// What is computed from two different elements of products, by an addition if `adds`.
+  virtual Origin combines(const Origin& a, const Origin& b, bool adds) = 0;
   virtual void writes(const GlobalWrite& write, const machine::WarpState& warp) = 0;
 
   const Setup& setup() const { return setup_; }

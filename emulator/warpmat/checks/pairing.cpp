@@ -305,12 +305,14 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
   }
 }
 
-/// Two accumulators of one element of C are the sum of their products; others are no element.
-Origin Pairing::adds(const Origin& a, const Origin& b) {
+/// Two accumulators of one element of C are the sum of their products; others are no element. Beside a sum of a later product, one of an
+/// earlier is a factor, as in softmax.
+Origin Pairing::combines(const Origin& a, const Origin& b, bool adds) {
   const Sum& one = sums_[a.product()];
   const Sum& other = sums_[b.product()];
-  if (a.row() != b.row() || a.column() != b.column() || one.rows != other.rows || one.columns != other.columns ||
-      one.swapped != other.swapped || one.gemm != other.gemm)
+  if (one.gemm != other.gemm) return one.gemm > other.gemm ? a : b;
+  if (!adds || a.row() != b.row() || a.column() != b.column() || one.rows != other.rows || one.columns != other.columns ||
+      one.swapped != other.swapped)
     return Origin::of_many();
   const auto key = std::minmax(a.product(), b.product());
   const auto [found, is_new] = added_.try_emplace({key.first, key.second}, static_cast<std::uint32_t>(sums_.size()));

@@ -41,7 +41,7 @@ class Pairing : public Origins {
  protected:
   bool follows(std::uint64_t address) const override;
   std::optional<std::uint32_t> multiplies(const OriginProduct& product) override;
-  Origin adds(const Origin& a, const Origin& b) override;
+  Origin combines(const Origin& a, const Origin& b, bool adds) override;
   void writes(const GlobalWrite& write, const machine::WarpState& warp) override;
 
  private:
