@@ -184,7 +184,8 @@ TEST_CASE("Reader and writer of a tile with different swizzles are both named", 
 
 namespace {
 
-/// O (16 x 8) = S V, S (16 x 8) = A B^T as in Direct, in registers; V is 8 x 8. `pack` makes %b0 of rows 2q and 2q + 1 of V, in %h0 and %h1.
+/// O (16 x 8) = S V, S (16 x 8) = A B^T as in Direct, in registers; V is 8 x 8. `pack` makes %b0 of rows 2q and 2q + 1 of V, in %h0 and
+/// %h1.
 Module two_products(const std::string& pack) {
   Direct first;
   first.epilogue = R"(

@@ -72,8 +72,9 @@ void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
   if (!transfer.map) return visit(transfer.shared.offset, transfer.global, transfer.bytes);
   const TensorMap& map = *transfer.map;
   for (const TensorRow& row : transfer.loads() ? tensor_rows(map, transfer.tensor_place) : stored_rows(map, transfer.tensor_place))
-    for_each_chunk(map, shared_base, transfer.shared.offset + row.shared, row.begin, row.end,
-                   [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) { visit(at, row.address + (begin - row.begin), count); });
+    for_each_chunk(
+        map, shared_base, transfer.shared.offset + row.shared, row.begin, row.end,
+        [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) { visit(at, row.address + (begin - row.begin), count); });
 }
 
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {

@@ -1,0 +1,76 @@
+// A tile that a tensor map wrote with swizzle 128B, read by wgmma's descriptors: right, and with another swizzle or stride.
+
+#include <warpmat/machine/tensor_map.h>
+
+#include <numeric>
+
+#include "catch.h"
+#include "contains.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace {
+
+/// The warnings of a launch whose descriptor has these bits besides the tile's address.
+std::vector<std::string> warnings_of(const std::string& descriptor) {
+  const Module module = module_of(".param .align 64 .b8 map[128]", R"(
+    .shared .align 1024 .b8 tile[8192];
+    .shared .align 8 .b64 bar;
+    .reg .b32 %t, %b, %i, %z; .reg .b64 %m, %d; .reg .f32 %f<4>; .reg .pred %p, %q;
+    mov.u32 %t, tile;
+    mov.u32 %b, bar;
+    mov.u32 %i, %tid.x;
+    mov.u32 %z, 0;
+    mov.b64 %m, map;
+    cvta.param.u64 %m, %m;
+    setp.ne.u32 %p, %i, 0;
+    @%p bra READY;
+    mbarrier.init.shared::cta.b64 [%b], 1;
+    fence.mbarrier_init.release.cluster;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 8192;
+    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%t], [%m, {%z, %z}], [%b];
+READY:
+    bar.sync 0;
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %q, [%b], 0;
+    @!%q bra WAIT;
+    shr.u32 %t, %t, 4;
+    cvt.u64.u32 %d, %t;
+    or.b64 %d, %d, )" + descriptor + R"(;
+    mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3, 0f00000000;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d, %d, %q, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    ret;
+)",
+                                  "sm_90a");
+  DeviceMemory memory;
+  std::vector<std::uint16_t> numbers(64 * 64);
+  std::iota(numbers.begin(), numbers.end(), std::uint16_t{0});
+  const TensorMap map{.type = TensorMap::Type::f16,
+                      .rank = 2,
+                      .address = memory.allocate(numbers, "X"),
+                      .dims = {64, 64},
+                      .strides = {128},
+                      .box = {64, 64},
+                      .swizzle = TensorMap::Swizzle::bytes_128};
+  const TensorMap::Encoded bytes = map.encode();
+  return launch(Kernel(module, "k"), {{1}, {128}}, memory, {Argument(std::vector<std::uint8_t>(bytes.begin(), bytes.end()))}).warnings;
+}
+
+}  // namespace
+
+TEST_CASE("A descriptor that reads a tile otherwise than its tensor map wrote it is a warning", "[checks]") {
+  // Leading byte offset 16, stride byte offset 1024, swizzle 128B.
+  CHECK(warnings_of("0x4000004000010000").empty());
+  const std::vector<std::string> swizzle = warnings_of("0x8000004000010000");
+  REQUIRE(swizzle.size() == 1);
+  CHECK(contains(swizzle[0], "(cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes) wrote it"));
+  CHECK(contains(swizzle[0], "the descriptor's swizzle is 64B, the tensor map's 128B"));
+  const std::vector<std::string> stride = warnings_of("0x4000002000010000");
+  REQUIRE(stride.size() == 1);
+  CHECK(contains(stride[0], "lines 4 and 8 of the operand are the same row of the tile"));
+  CHECK(contains(stride[0], "its stride byte offset 512; the map's rows lie 128 bytes apart"));
+}
