@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,7 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/launch_skeleton.h"
 #include "tools/report/output_file.h"
+#include "tools/report/probe.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 
@@ -31,10 +33,10 @@ namespace {
 struct LaunchCommandOptions {
   LaunchFlags flags;
   std::string checks = usual_checks;
-  std::vector<std::string> outs;
+  std::vector<std::string> outs, expected;
   LaunchOptions launch;
   LabelOptions labels;
-  std::string report, init;
+  std::string report, init, probe;
 };
 
 /// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
@@ -68,13 +70,57 @@ void write_skeleton(const LaunchCommandOptions& options) {
   fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
 }
 
+/// What to do about a wrong buffer, in a line. A diagnosis by a second run is asked for here.
+std::string next_step(const LaunchBuffer& buffer, const MatrixDifference& difference) {
+  (void)difference;
+  return fmt::format("next: of a product of matrices, the same command with --probe '{}=A*B^T:MxNxK' shows which elements meet\n",
+                     buffer.name);
+}
+
+/// Compares the buffers of --expect, and says the result to standard error. Returns whether all are as expected.
+bool as_expected(const LaunchCommandOptions& options, const ReadyLaunch& ready, const std::vector<BufferExpectation>& expectations) {
+  bool right = true;
+  for (const BufferExpectation& expectation : expectations) {
+    const MatrixDifference difference = compare(expectation, ready.prepared);
+    if (difference.wrong != 0) {
+      right = false;
+      fmt::print(stderr, "{}{}", difference.text, next_step(*expectation.buffer, difference));
+    } else if (!options.labels.quiet) {
+      fmt::print(stderr, "warpmat: {} is as expected: {} elements\n", expectation.buffer->name, difference.elements);
+    }
+  }
+  return right;
+}
+
+/// Runs the kernel of a product with numbers and identities in its buffers, and says which elements met.
+void run_probe(const LaunchCommandOptions& options) {
+  ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
+  LaunchOptions launch_options = options.launch;
+  launch_options.checks = parse_checks(without_banks(options.checks));
+  const Probe probed = parse_probe(options.probe, ready.description, ready.prepared);
+  const ProbeResult result = probe(probed, [&](const std::map<std::string, std::vector<std::uint8_t>>& contents) {
+    ready.prepared = prepare(ready.description);
+    DeviceMemory& memory = ready.prepared.memory;
+    for (const auto& content : contents)
+      std::ranges::copy(content.second, memory.bytes(ready.prepared.addresses.at(content.first), content.second.size()).begin());
+    launch(ready, launch_options);
+    const auto c = memory.bytes(ready.prepared.addresses.at(probed.c.buffer), ready.prepared.sizes.at(probed.c.buffer));
+    return std::vector<std::uint8_t>(c.begin(), c.end());
+  });
+  fmt::print("{}", result.text);
+  if (!result.right) exit_with(1);
+}
+
 void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (!options.init.empty()) return write_skeleton(options);
+  if (!options.probe.empty()) return run_probe(options);
   LaunchDescription description = description_of(options.flags);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
+  for (const std::string& text : options.expected) parse_expectation(text, description.buffers);
   for (const LaunchBuffer& buffer : description.buffers)
     if (!buffer.out.empty()) check_output_place(buffer.out);
   ReadyLaunch ready = ready_launch(options.flags, std::move(description));
+  const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
   const auto instructions = labelled(ready.kernel);
   const std::string_view target = ready.kernel.program().target->name;
   require_labels(options.labels, target, instructions);
@@ -94,6 +140,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   write_report(options.report, command, target, instructions, counts.counts());
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
   print_evidence(options.labels, target, ran, ready.assembler.empty() ? "" : "; sums from machine code of " + ready.assembler);
+  if (!as_expected(options, ready, expectations)) exit_with(1);
 }
 
 }  // namespace
@@ -104,6 +151,17 @@ void add_launch(Command app) {
   add_launch_flags(command, options->flags);
   command.add_option("--out", options->outs, "NAME=FILE.npy[:TYPE[:SHAPE]]: write a buffer after the run; may be repeated")
       .allow_extra_args(false);
+  command
+      .add_option("--expect", options->expected,
+                  "NAME=FILE[:TYPE][:SHAPE][:TOLERANCE]: compare a buffer after the run, and end with status 1 where it differs: "
+                  "C=C.npy:f32:128x128:2ulp; may be repeated")
+      .allow_extra_args(false);
+  command
+      .add_option(
+          "--probe", options->probe,
+          "C=A*B^T:MxNxK: launch with numbers in A and the identity in B, and the other way round, and say which elements the product "
+          "reads in the place of which. A:bf16 says a type that the buffer does not")
+      .type_name("PRODUCT");
   command.add_option("--init", options->init, "Write a launch.json for the kernel, with its parameters to be filled in, and do not run it")
       .type_name("FILE.json");
   command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
