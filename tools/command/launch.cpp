@@ -32,7 +32,7 @@ namespace {
 
 struct LaunchCommandOptions {
   LaunchFlags flags;
-  std::string checks = usual_checks;
+  std::string checks;  ///< empty: the usual ones, and races in a launch that is not large
   std::vector<std::string> outs, expected;
   LaunchOptions launch;
   LabelOptions labels;
@@ -48,6 +48,20 @@ std::string without_banks(const std::string& checks) {
   std::vector<std::string> kept = split(checks, ',');
   std::erase(kept, "banks");
   return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
+constexpr std::uint64_t most_threads_for_races = 16'384;  ///< a race check takes up to six times as long as the launch
+
+/// The checks of a launch: those that --check says, else the usual ones. Says where races are left out.
+Checks checks_of(const LaunchCommandOptions& options, const ReadyLaunch& ready) {
+  if (!options.checks.empty()) return parse_checks(without_banks(options.checks));
+  Checks checks = parse_checks(usual_checks);
+  const std::uint64_t threads = ready.description.config.grid.count() * ready.description.config.block.count();
+  checks.races = threads <= most_threads_for_races;
+  if (!checks.races && !options.labels.quiet)
+    fmt::print(stderr, "warpmat: races were not looked for: the launch has {} threads, more than {}; --check {},races looks for them\n",
+               threads, most_threads_for_races, usual_checks);
+  return checks;
 }
 
 /// The C++ name of an entry without types where that says which one it is, else the whole name.
@@ -70,11 +84,16 @@ void write_skeleton(const LaunchCommandOptions& options) {
   fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
 }
 
-/// What to do about a wrong buffer, in a line. A diagnosis by a second run is asked for here.
-std::string next_step(const LaunchBuffer& buffer, const MatrixDifference& difference) {
-  (void)difference;
-  return fmt::format("next: of a product of matrices, the same command with --probe '{}=A*B^T:MxNxK' shows which elements meet\n",
-                     buffer.name);
+/// What to do about a wrong buffer. A diagnosis by a second run is asked for here.
+std::string next_step(const BufferExpectation& expectation, const MatrixDifference& difference) {
+  const std::vector<std::size_t>& shape = expectation.expected.shape;
+  const std::string& name = expectation.buffer->name;
+  if (shape.size() != 2) return "";
+  const std::string product = fmt::format("'{}=A*B^T:{}x{}xK'", name, shape[0], shape[1]);
+  return fmt::format(
+      "next, of a product of matrices: the same command with --gemm {0} reports the first wrong product with its lines, and with --why\n"
+      "'{1}[{2}]' where this element comes from; --probe {0} shows which elements meet\n",
+      product, name, fmt::join(difference.first, ","));
 }
 
 /// Compares the buffers of --expect, and says the result to standard error. Returns whether all are as expected.
@@ -84,7 +103,7 @@ bool as_expected(const LaunchCommandOptions& options, const ReadyLaunch& ready, 
     const MatrixDifference difference = compare(expectation, ready.prepared);
     if (difference.wrong != 0) {
       right = false;
-      fmt::print(stderr, "{}{}", difference.text, next_step(*expectation.buffer, difference));
+      fmt::print(stderr, "{}{}", difference.text, next_step(expectation, difference));
     } else if (!options.labels.quiet) {
       fmt::print(stderr, "warpmat: {} is as expected: {} elements\n", expectation.buffer->name, difference.elements);
     }
@@ -96,7 +115,7 @@ bool as_expected(const LaunchCommandOptions& options, const ReadyLaunch& ready, 
 void run_probe(const LaunchCommandOptions& options) {
   ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
   LaunchOptions launch_options = options.launch;
-  launch_options.checks = parse_checks(without_banks(options.checks));
+  launch_options.checks = checks_of(options, ready);
   const Probe probed = parse_probe(options.probe, ready.description, ready.prepared);
   const ProbeResult result = probe(probed, [&](const std::map<std::string, std::vector<std::uint8_t>>& contents) {
     ready.prepared = prepare(ready.description);
@@ -127,7 +146,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (!options.report.empty()) check_output_place(options.report);
   BankReport report;
   LaunchOptions launch_options = options.launch;
-  launch_options.checks = parse_checks(without_banks(options.checks));
+  launch_options.checks = checks_of(options, ready);
   OpcodeCounts counts;
   if (counts_banks(options.checks)) launch_options.observers.push_back(&report);
   if (!options.report.empty()) launch_options.observers.push_back(&counts);
@@ -166,12 +185,10 @@ void add_launch(Command app) {
       .type_name("FILE.json");
   command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
   command.add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
-  command
-      .add_option(
-          "--check", options->checks,
-          "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. And banks: bank conflicts by line, to "
-          "standard error")
-      .capture_default_str();
+  command.add_option(
+      "--check", options->checks,
+      "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. Default: uninitialised, copies, and races where "
+      "the launch has at most 16,384 threads. And banks: bank conflicts by line, to standard error");
   add_execution_flags(command, options->launch.execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
