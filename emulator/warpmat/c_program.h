@@ -188,6 +188,24 @@ typedef struct warpmat_launch_config {
 WARPMAT_API warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch_config* config, warpmat_device_memory* memory,
                                           uint64_t* operations, warpmat_error* error);
 
+/* ---- Results --------------------------------------------------------------------------------------------------------------------------
+ */
+
+/* How a matrix differs from the expected one. */
+typedef struct warpmat_matrix_difference {
+  size_t size;
+  uint64_t elements, wrong;
+  uint64_t row, column; /* of the first wrong element */
+  char text[2048];      /* how many, where, and by which rule: at most 10 lines; empty if nothing is wrong */
+} warpmat_matrix_difference;
+
+/* Compares `rows` times `columns` elements of `format`, a number of c.h, in the order of the rows; those below 8 bits are packed, the first
+ * in the lowest bits. `units` and `relative` say by how much numbers may differ: units in the last place, and parts of the expected number.
+ * If both are 0, bit for bit; all NaNs are equal. Returns WARPMAT_OK also for matrices that differ: difference->wrong says. */
+WARPMAT_API warpmat_status warpmat_compare_matrix(int format, uint64_t rows, uint64_t columns, const void* held, const void* expected,
+                                                  double units, double relative, warpmat_matrix_difference* difference,
+                                                  warpmat_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
 //   explain/explain.h  how one element of a result comes about, step by step
 //   tables/form.h     the table of forms; tables/lowering.h the lowering of each form by hardware, with its evidence
 //   layout/fragment.h  which lane, register and bits hold an element
+//   matrices/matrix_difference.h  a kernel's result against the expected one, in a few lines
 //   matrices/sparse.h  dense A to stored elements and metadata, and back; tables/scales.h places of scale factors
 //   matrices/packing.h rows of 6- and 4-bit elements in shared memory
 //   numeric/dot.h      how a matrix unit adds up
@@ -22,6 +23,7 @@
 #include <warpmat/execute/instruction.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/matrices/matrix.h>
+#include <warpmat/matrices/matrix_difference.h>
 #include <warpmat/matrices/packing.h>
 #include <warpmat/matrices/sparse.h>
 #include <warpmat/ptx/operands.h>

@@ -29,7 +29,7 @@ std::string end_of(const std::string& first, const std::string& second) {
 
 TEST_CASE("A block waits at its mbarrier for another block that never arrives", "[machine][cluster][deadlock]") {
   const std::string wanted =
-      "mbarrier at 0x400 (0 bytes into 'full', a shared variable of 8 bytes): its phase of parity 0 misses 1 of 1 arrivals";
+      "mbarrier 'full' at 0x400: its phase of parity 0 misses 1 of 1 arrivals; no phase has ended, and nothing has come since";
   for (const std::string other : {"exit;", meet, "bar.sync 1, 128;"}) {
     INFO(other);
     for (const auto& message : {end_of(wait, other), end_of(other, wait)}) {

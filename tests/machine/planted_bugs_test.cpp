@@ -221,7 +221,7 @@ const Bug bugs[] = {
         bar.sync 3, 64; // BUG
         ld.shared.u32 %d, [%r19+4];
         $end: )",
-     "deadlock: no warp of the block can continue: warp 0: lanes 0xffffffff at line"},
+     "deadlock: no warp of the block can continue:\n  warp 0, all lanes, at line"},
     {"a barrier with another number of threads", 96, R"(
         setp.lt.u32 %p0, %i, 64;
         selp.b32 %r0, 96, 64, %p0;

@@ -151,9 +151,8 @@ const Bug bugs[] = {
         mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r18], 128;
         ISSUED:
         WAIT; // BUG)",
-     "mbarrier at 0x1400 (0 bytes into 'full', a shared variable of 8 bytes): its phase of parity 0 misses 0 of 1 arrivals and 128 bytes "
-     "that "
-     "never arrive",
+     "mbarrier 'full' at 0x1400: its phase of parity 0 misses 0 of 1 arrivals and 128 bytes that never arrive; no phase has ended; in this "
+     "one: warp 0 at line ",
      1, "[%r18], 128", "[%r18], 0"},
     {"unexpected bytes", R"(
         @%p19 bra ISSUED;
@@ -166,7 +165,7 @@ const Bug bugs[] = {
         LOAD;
         WAIT;
         FREE; // BUG)",
-     "(0 bytes into 'empty', a shared variable of 8 bytes): its phase of parity 0 misses 1 of 1 arrivals", 1, "FREE;",
+     "mbarrier 'empty' at 0x1408: its phase of parity 0 misses 1 of 1 arrivals", 1, "FREE;",
      "@!%p19 mbarrier.arrive.shared::cta.b64 _, [%r17]; FREE;"},
     {"half of a warp at an aligned statement", R"(
         and.b32 %r0, %r16, 1;

@@ -83,8 +83,11 @@ TEST_CASE("the line of a kernel counts scalar instructions, special registers an
   CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_90"), "; beside it 1 measured, 4 specified"));
   CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_80"),
                  "abs.f32 (PTX ISA 9.1); NaN payloads, and .ftz beside the smallest normal number: assumed; beside it 5 specified"));
-  CHECK(contains(line("%clock", "", "sm_90"), "sm_90: assumed at the weakest: "));
-  CHECK(contains(line("%clock", "", "sm_90"), "%clock (the number is the hardware's own)"));
+  CHECK(contains(line("%clock", "", "sm_90"), "sm_90: specified at the weakest: "));
+  CHECK(contains(line("%clock", "", "sm_90"), "; beside it %clock: assumed (the number is the hardware's own), "));
+  CHECK(contains(line("%tid.x", "elect.sync %r1|%p1, -1; mul.f32 %f1, %f1, %f1;", "sm_90"), "sm_90: specified at the weakest: "));
+  CHECK(contains(line("%tid.x", "elect.sync %r1|%p1, -1; mul.f32 %f1, %f1, %f1;", "sm_90"),
+                 "; beside it elect.sync: assumed (which lanes these are, the hardware decides), 1 measured, "));
   CHECK(contains(line("%tid.x", "ex2.approx.f32 %f1, %f1;", "sm_80"), "ex2.approx.f32 (as sm_90, with the same machine instructions)"));
   const std::string contracted = "mul.f32 %f2, %f1, %f1; add.f32 %f1, %f2, %f1;";
   CHECK(contains(line("%tid.x", contracted, "sm_90"), "sm_90: specified at the weakest: "));

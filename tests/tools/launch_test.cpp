@@ -150,7 +150,8 @@ TEST_CASE("launch reports what a kernel does wrong; --check chooses what is look
   std::string racing = scale_ptx;
   racing.replace(racing.find("ld.param.u64 %d1"), 0, "st.shared.u32 [tile], 1;\n");
   write_text(folder.ptx, racing);
-  CHECK(folder.launch({"--block", "64"}, {"--block"}).status == 0);
+  CHECK(folder.launch({"--block", "64", "--check", "uninitialised,copies"}, {"--block"}).status == 0);
+  CHECK(folder.launch({"--block", "64"}, {"--block"}).status == 1);
   const Outcome race = folder.launch({"--block", "64", "--check", "races"}, {"--block"});
   CHECK(race.status == 1);
   CHECK(race.err.find("race at 0 bytes into 'tile'") != std::string::npos);

@@ -74,12 +74,15 @@ void BankReport::access(const machine::AccessEvent& event) {
     const Evidence evidence =
         atomic ? Evidence::assumed
                : checks::bank_evidence(event.event.program().target->hardware, example.access, example.bytes, example.lanes);
-    return shared(line, opcode, evidence, std::move(example));
+    shared(line, opcode, evidence, std::move(example));
+    if (std::string& source = lines_[{line, false}].source; source.empty()) source = event.event.source();
+    return;
   }
   if (event.space != code::Space::global) return;
   BankLine& found = lines_[{line, true}];
   const checks::GlobalRequest request = checks::global_request(event.bytes, event.addresses, event.event.lanes());
   found.line = line, found.opcode = opcode, found.global = true;
+  if (found.source.empty()) found.source = event.event.source();
   ++found.executions;
   found.sectors += static_cast<std::uint64_t>(request.sectors);
   found.min_sectors += static_cast<std::uint64_t>(request.min_sectors);
@@ -107,23 +110,31 @@ std::vector<BankLine> BankReport::lines() const {
 }
 
 std::string bank_table(const std::vector<BankLine>& lines) {
-  Table shared({"line", "statement", "executed", "wavefronts", "least", "worst", "lanes that collide there", "rule"});
-  Table global({"line", "statement", "executed", "sectors", "least", "lines of 128 bytes"});
+  const bool sources = std::ranges::any_of(lines, [](const BankLine& line) { return !line.source.empty(); });
+  const auto with_source = [&](std::vector<std::string> cells, const std::string& source) {
+    if (sources) cells.push_back(source);
+    return cells;
+  };
+  Table shared(
+      with_source({"line", "statement", "executed", "wavefronts", "least", "worst", "lanes that collide there", "rule"}, "source"));
+  Table global(with_source({"line", "statement", "executed", "sectors", "least", "lines of 128 bytes"}, "source"));
   std::uint64_t wavefronts = 0, least = 0;
   bool any_global = false;
   for (const BankLine& line : lines) {
     const std::string number = std::to_string(line.line), executions = std::to_string(line.executions);
     if (line.global) {
       any_global = true;
-      global.add(
-          {number, line.opcode, executions, std::to_string(line.sectors), std::to_string(line.min_sectors), std::to_string(line.lines)});
+      global.add(with_source(
+          {number, line.opcode, executions, std::to_string(line.sectors), std::to_string(line.min_sectors), std::to_string(line.lines)},
+          line.source));
       continue;
     }
     wavefronts += line.wavefronts;
     least += line.least;
     const LaneMask mask = colliding(phases_of(line.worst));
-    shared.add({number, line.opcode, executions, std::to_string(line.wavefronts), std::to_string(line.least),
-                std::to_string(line.worst.wavefronts), mask == 0 ? "none" : lanes_text(mask), evidence_text(line.evidence)});
+    shared.add(with_source({number, line.opcode, executions, std::to_string(line.wavefronts), std::to_string(line.least),
+                            std::to_string(line.worst.wavefronts), mask == 0 ? "none" : lanes_text(mask), evidence_text(line.evidence)},
+                           line.source));
   }
   std::string out = fmt::format("Shared memory: {} wavefronts, {} without conflicts\n{}", wavefronts, least, shared.text());
   if (any_global) out += "\nGlobal memory: sectors of 32 bytes\n" + global.text();
@@ -152,6 +163,7 @@ Json bank_json(const std::vector<BankLine>& lines) {
   Json shared = Json::array(), global = Json::array();
   for (const BankLine& line : lines) {
     Json json{{"line", line.line}, {"statement", line.opcode}, {"executed", line.executions}};
+    if (!line.source.empty()) json["source"] = line.source;
     if (line.global) {
       json.update({{"sectors", line.sectors}, {"least_sectors", line.min_sectors}, {"lines_of_128_bytes", line.lines}});
       global.push_back(std::move(json));

@@ -26,6 +26,7 @@ struct BankExample {
 struct BankLine {
   int line = 0;  ///< 0 for an access without text
   std::string opcode{};
+  std::string source{};  ///< "gemm.cu:12", with the calls that are inlined; empty without .loc
   bool global = false;
   std::uint64_t executions = 0;
   std::uint64_t wavefronts = 0, least = 0;                ///< shared memory

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "tools/report/compared_results.h"
@@ -43,8 +44,13 @@ std::string floor_text(const Instruction& instruction) {
 
 Labelled labelled_row(const std::string& opcode, const catalogue::Pattern& pattern, Hardware hardware) {
   const catalogue::RowEvidence evidence = catalogue::evidence_of(pattern, hardware);
-  return {opcode, evidence.label, std::string(evidence.source), evidence.open.empty() ? "" : fmt::format("; {}: assumed", evidence.open),
-          compared_text(evidence.compared, "it")};
+  const bool choice = pattern.row.semantics == catalogue::Semantics::elect || pattern.row.semantics == catalogue::Semantics::active_mask;
+  return {opcode,
+          evidence.label,
+          std::string(evidence.source),
+          evidence.open.empty() ? "" : fmt::format("; {}: assumed", evidence.open),
+          compared_text(evidence.compared, "it"),
+          choice};
 }
 
 /// The instructions of a program, each name once.
@@ -108,11 +114,14 @@ void add_folding(const code::Program& program, Collection& all) {
   }
 }
 
-/// "; beside it 3 specified, 1 measured", for everything except `least`.
+/// "; beside it elect.sync: assumed (which lanes these are, the hardware decides), 3 specified, 1 measured", for everything except `least`.
 std::string others_text(const std::vector<Labelled>& all, const Labelled& least) {
   std::vector<std::string> texts;
+  const auto is_named = [&](const Labelled& l) { return l.choice && &l != &least; };
+  for (const Labelled& l : all)
+    if (is_named(l)) texts.push_back(fmt::format("{}: {} ({})", l.what, name(l.label), l.source));
   for (const Label label : all_labels) {
-    const auto count = std::ranges::count(all, label, &Labelled::label) - (label == least.label ? 1 : 0);
+    const auto count = std::ranges::count_if(all, [&](const Labelled& l) { return l.label == label && !is_named(l) && &l != &least; });
     if (count != 0) texts.push_back(fmt::format("{} {}", count, name(label)));
   }
   return texts.empty() ? "" : fmt::format("; beside it {}", fmt::join(texts, ", "));
@@ -161,7 +170,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
     if (operation.semantics != catalogue::Semantics::special) continue;
     const auto special_register = static_cast<code::SpecialRegister>(operation.detail);
     if (code::is_hardwares_own(special_register))
-      all.add({std::string(code::name(special_register)), Label::assumed, "the number is the hardware's own", "", ""});
+      all.add({std::string(code::name(special_register)), Label::assumed, "the number is the hardware's own", "", "", true});
   }
   return all.take();
 }
@@ -176,7 +185,9 @@ std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result)
 }
 
 std::string evidence_line(std::string_view target, const std::vector<Labelled>& all) {
-  if (const Labelled* least = weakest(all)) return line_of(target, all, *least);
+  const auto arithmetic =
+      std::ranges::min_element(all, {}, [](const Labelled& l) { return std::tuple(l.choice, l.label, l.remark.empty()); });
+  if (arithmetic != all.end()) return line_of(target, all, *arithmetic);
   return fmt::format("{}: nothing ran", target);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/report/expectation.h"
 
 #include <fmt/core.h>
+#include <warpmat/matrices/matrix_difference.h>
 #include <warpmat/matrices/sample.h>
 #include <warpmat/numeric/value.h>
 #include <warpmat/ptx/statement_name.h>
@@ -13,17 +14,6 @@
 
 namespace warpmat {
 namespace {
-
-bool is_floating(const ElementType& type) {
-  return type.format && !is_integer(row(*type.format));
-}
-
-/// Maps bit patterns of a floating-point format to numbers in the order of their values; neighbours differ by one.
-double ordered(const FormatRow& f, std::uint64_t bits) {
-  const std::uint64_t sign = f.is_signed ? std::uint64_t{1} << (f.bits - 1) : 0;
-  const auto magnitude = static_cast<double>((bits & (sign - 1)) >> f.ignored_low_bits);
-  return sign != 0 && (bits & sign) != 0 ? -magnitude : magnitude;
-}
 
 numbers::Matrix matrix_of(const WarpPlace& place, const std::vector<std::uint64_t>& elements) {
   const auto shape = place.shape();
@@ -38,10 +28,7 @@ numbers::Matrix matrix_of(const WarpPlace& place, const std::vector<std::uint64_
 double ulps_between(const ElementType& type, std::uint64_t a, std::uint64_t b) {
   if (a == b) return 0;
   if (!type.format) return static_cast<double>(a > b ? a - b : b - a);
-  const double first = to_double(*type.format, a), second = to_double(*type.format, b);
-  if (!is_floating(type)) return std::abs(first - second);
-  if (std::isnan(first) || std::isnan(second)) return std::isnan(first) && std::isnan(second) ? 0 : std::numeric_limits<double>::infinity();
-  return std::abs(ordered(row(*type.format), a) - ordered(row(*type.format), b));
+  return units_between(*type.format, a, b);
 }
 
 Expectation::Expectation(WarpPlace place, const std::string& what) : place_(std::move(place)) {

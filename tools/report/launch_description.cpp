@@ -224,13 +224,28 @@ void set_output(const std::string& text, LaunchBuffer& buffer) {
   }
 }
 
-void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers) {
+namespace {
+
+/// The buffer of NAME=WHAT, and WHAT. `form` is what the option takes.
+std::pair<LaunchBuffer*, std::string> buffer_and_rest(const std::string& text, std::vector<LaunchBuffer>& buffers, std::string_view form) {
   const std::size_t equals = text.find('=');
   const auto found = std::ranges::find(buffers, text.substr(0, equals), &LaunchBuffer::name);
   if (equals == std::string::npos || found == buffers.end())
-    fail(fmt::format("'{}': an output is NAME=FILE.npy[:TYPE[:SHAPE]], NAME that of a buffer ({})", text, names_of(buffers)));
-  set_output(text.substr(equals + 1), *found);
-  check_output_place(found->out);
+    fail(fmt::format("'{}': {}, NAME that of a buffer ({})", text, form, names_of(buffers)));
+  return {&*found, text.substr(equals + 1)};
+}
+
+}  // namespace
+
+void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers) {
+  const auto found = buffer_and_rest(text, buffers, "an output is NAME=FILE.npy[:TYPE[:SHAPE]]");
+  set_output(found.second, *found.first);
+  check_output_place(found.first->out);
+}
+
+void parse_expectation(const std::string& text, std::vector<LaunchBuffer>& buffers) {
+  const auto found = buffer_and_rest(text, buffers, "an expectation is NAME=FILE[:TYPE][:SHAPE][:TOLERANCE]");
+  found.first->expected = parse_expected(found.second);
 }
 
 std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
@@ -348,19 +363,49 @@ KernelLaunch kernel_launch(const LaunchDescription& description) {
   return launch;
 }
 
+namespace {
+
+/// The dtype whose bytes are those of a buffer of that type; uint8 where it is not known, or its elements are no whole bytes.
+DType dtype_in_memory(const std::optional<ElementType>& type) {
+  if (!type || type->bits % 8 != 0) return DType::uint8;
+  const DType values = written_dtype(*type, Reading::by_dtype);
+  return 8 * size_of(values) == static_cast<std::size_t>(type->bits) && type->format != Format::tf32 ? values
+                                                                                                     : written_dtype(*type, Reading::bits);
+}
+
+}  // namespace
+
 void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared) {
   for (const LaunchBuffer& buffer : description.buffers) {
     if (buffer.out.empty()) continue;
     const std::uint64_t size = prepared.sizes.at(buffer.name);
-    std::vector<std::size_t> shape = buffer.out_shape;
-    if (shape.empty()) shape = {size / size_of(buffer.out_type)};
-    NpyArray array = NpyArray::zeros(buffer.out_type, shape);
+    const DType type = buffer.out_type ? *buffer.out_type : dtype_in_memory(buffer.type);
+    std::vector<std::size_t> shape = buffer.out_shape.empty() ? buffer.shape : buffer.out_shape;
+    if (shape.empty()) shape = {size / size_of(type)};
+    NpyArray array = NpyArray::zeros(type, shape);
     if (array.bytes.size() != size)
       fail(fmt::format("buffer {} has {} bytes, {} has {}", buffer.name, size, describe(array), array.bytes.size()));
     const auto bytes = prepared.memory.bytes(prepared.addresses.at(buffer.name), size);
     std::memcpy(array.bytes.data(), bytes.data(), size);
     write_npy(buffer.out, array);
   }
+}
+
+std::vector<BufferExpectation> read_expectations(const LaunchDescription& description, const PreparedLaunch& prepared) {
+  std::vector<BufferExpectation> all;
+  for (const LaunchBuffer& buffer : description.buffers)
+    if (buffer.expected)
+      all.push_back({&buffer, read_expected(*buffer.expected, buffer.name, prepared.sizes.at(buffer.name), buffer.type, buffer.shape)});
+  return all;
+}
+
+MatrixDifference compare(const BufferExpectation& expectation, const PreparedLaunch& prepared) {
+  const LaunchBuffer& buffer = *expectation.buffer;
+  const ReadExpectation& expected = expectation.expected;
+  const auto held = prepared.memory.bytes(prepared.addresses.at(buffer.name), prepared.sizes.at(buffer.name));
+  const std::vector<std::uint8_t> before = initial_contents(buffer);
+  return difference({held, expected.bytes, expected.shape, expected.type.format, expected.type.bits, before, buffer.name},
+                    buffer.expected->tolerance);
 }
 
 }  // namespace warpmat

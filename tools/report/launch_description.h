@@ -12,6 +12,7 @@
 #include <warpmat/machine/launch.h>
 
 #include "gpu/runners/kernel_runner.h"
+#include "tools/report/expected_contents.h"
 #include "tools/report/npy.h"
 
 namespace warpmat {
@@ -24,8 +25,11 @@ struct LaunchBuffer {
   std::string name;
   std::string source;         ///< FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED], random:FORMAT:COUNT[:SEED]
   std::filesystem::path out;  ///< empty: it is not written
-  DType out_type = DType::uint8;
-  std::vector<std::size_t> out_shape;  ///< empty: one dimension
+  std::optional<DType> out_type{};
+  std::vector<std::size_t> out_shape{};        ///< empty: one dimension
+  std::optional<ElementType> type{};           ///< of its elements, where that is said: what is expected and written has it, too
+  std::vector<std::size_t> shape{};            ///< the same of its shape
+  std::optional<ExpectedContents> expected{};  ///< after the launch
 };
 
 /// An address to insert into the bytes of a parameter.
@@ -76,6 +80,9 @@ LaunchBuffer parse_buffer(const std::string& text);
 /// One --out NAME=FILE.npy[:TYPE[:SHAPE]], for one of `buffers`. Throws std::runtime_error.
 void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers);
 
+/// One --expect NAME=FILE[:TYPE][:SHAPE][:TOLERANCE], for one of `buffers`. Throws std::runtime_error.
+void parse_expectation(const std::string& text, std::vector<LaunchBuffer>& buffers);
+
 /// "16,8", "16x8" or "[16, 8]": whole numbers. Nothing where the text is another.
 std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
 
@@ -124,5 +131,15 @@ void check_arguments(const LaunchDescription& description, const code::Program& 
 
 /// Writes the buffers that have an `out`, each whole or not at all. Throws std::runtime_error.
 void write_outputs(const LaunchDescription& description, const PreparedLaunch& prepared);
+
+/// A buffer that should hold something, and what: read before the launch, so that wrong files end the command early.
+struct BufferExpectation {
+  const LaunchBuffer* buffer;
+  ReadExpectation expected;
+};
+std::vector<BufferExpectation> read_expectations(const LaunchDescription& description, const PreparedLaunch& prepared);
+
+/// How the buffer, after the launch, differs from what it should hold.
+MatrixDifference compare(const BufferExpectation& expectation, const PreparedLaunch& prepared);
 
 }  // namespace warpmat

@@ -55,6 +55,20 @@ std::optional<Dim3> dim3(const ParsedJson& json, const char* key, const Where& w
   return size;
 }
 
+/// [128, 64], "128x64" or 64; empty where there is no such key.
+std::vector<std::size_t> shape_of(const ParsedJson& json, const char* key, const Where& where) {
+  if (!json.contains(key)) return {};
+  const ParsedJson& shape = json.at(key);
+  std::vector<std::uint64_t> sizes;
+  if (shape.is_string()) sizes = parse_sizes(shape.get<std::string>()).value_or(sizes);
+  for (const ParsedJson& size : shape.is_array() ? shape : shape.is_number() ? ParsedJson::array({shape}) : ParsedJson::array()) {
+    if (!size.is_number_unsigned()) (where / key).fail("a shape is whole numbers: [128, 64] or \"128x64\"");
+    sizes.push_back(size.get<std::uint64_t>());
+  }
+  if (sizes.empty()) (where / key).fail("a shape is whole numbers: [128, 64] or \"128x64\"");
+  return {sizes.begin(), sizes.end()};
+}
+
 /// Where a buffer goes: "c.npy", "c.npy:float32:128x64" as in --out, or {"file": "c.npy", "type": "float32", "shape": [128, 64]}.
 void read_out(const ParsedJson& json, const std::filesystem::path& folder, LaunchBuffer& buffer, const Where& where) {
   if (json.is_string()) {
@@ -64,23 +78,51 @@ void read_out(const ParsedJson& json, const std::filesystem::path& folder, Launc
     buffer.out = text(json, "file", where);
     if (buffer.out.empty()) where.fail("an output needs a \"file\"");
     if (const std::string type = text(json, "type", where); !type.empty()) buffer.out_type = output_type(type);
-    if (json.contains("shape")) {
-      const ParsedJson& shape = json.at("shape");
-      std::vector<std::uint64_t> sizes;
-      if (shape.is_string()) sizes = parse_sizes(shape.get<std::string>()).value_or(sizes);
-      for (const ParsedJson& size : shape.is_array() ? shape : shape.is_number() ? ParsedJson::array({shape}) : ParsedJson::array()) {
-        if (!size.is_number_unsigned()) (where / "shape").fail("a shape is whole numbers: [128, 64] or \"128x64\"");
-        sizes.push_back(size.get<std::uint64_t>());
-      }
-      if (sizes.empty()) (where / "shape").fail("a shape is whole numbers: [128, 64] or \"128x64\"");
-      buffer.out_shape.assign(sizes.begin(), sizes.end());
-    }
+    buffer.out_shape = shape_of(json, "shape", where);
   }
   if (!buffer.out.empty()) buffer.out = folder / buffer.out;
 }
 
+/// What `act` returns; an error of it becomes one with its place.
+template <typename Act>
+auto located(const Where& where, Act act) try {
+  return act();
+} catch (const std::runtime_error& e) {
+  where.fail(e.what());
+}
+
+/// The type of a buffer's elements; nothing where there is no such key.
+std::optional<ElementType> element_type(const ParsedJson& json, const char* key, const Where& where) {
+  const std::string type = text(json, key, where);
+  if (type.empty()) return std::nullopt;
+  return located(where / key, [&] { return find_buffer_type(type); });
+}
+
+/// What a buffer should hold: "c.npy:f32:128x64:2ulp" as in --expect, or {"file": "c.npy", "type": "f32", "shape": [128, 64], "tolerance":
+/// "2ulp"}.
+ExpectedContents expected_of(const ParsedJson& json, const std::filesystem::path& folder, const Where& where) {
+  ExpectedContents expected;
+  if (json.is_string()) {
+    expected = located(where, [&] { return parse_expected(json.get<std::string>()); });
+  } else {
+    where.check_keys(json, {"file", "type", "shape", "tolerance"});
+    expected.file = text(json, "file", where);
+    if (expected.file.empty()) where.fail("an expectation needs a \"file\"");
+    expected.type = element_type(json, "type", where);
+    expected.shape = shape_of(json, "shape", where);
+    if (json.contains("tolerance")) {
+      const ParsedJson& said = json.at("tolerance");
+      const auto tolerance = parse_tolerance(said.is_string() ? said.get<std::string>() : said.dump());
+      if (!tolerance) (where / "tolerance").fail("a tolerance is \"2ulp\", \"1e-3\" (of the number) or \"1e-3+1e-6\"");
+      expected.tolerance = *tolerance;
+    }
+  }
+  expected.file = folder / expected.file;
+  return expected;
+}
+
 LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& folder, const Where& where) {
-  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "out"});
+  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "dtype", "shape", "out", "expect"});
   LaunchBuffer buffer;
   buffer.name = text(json, "name", where);
   if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
@@ -93,7 +135,10 @@ LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& fold
     buffer.source = "random:" + text(json, "random", where);
   else
     buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
+  buffer.type = element_type(json, "dtype", where);
+  buffer.shape = shape_of(json, "shape", where);
   if (json.contains("out")) read_out(json.at("out"), folder, buffer, where / "out");
+  if (json.contains("expect")) buffer.expected = expected_of(json.at("expect"), folder, where / "expect");
   return buffer;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/syntax/source_text.h>
 
 namespace warpmat::machine {
 namespace {
@@ -151,7 +152,7 @@ void Block::check_warpgroups() const {
                       .lane = -1,
                       .line = statement.location.line,
                       .statement = statement.opcode,
-                      .source = {}},
+                      .source = syntax::source_text(*launch_.program.module, statement)},
                      std::nullopt,
                      fmt::format("warp {} of the warpgroup has ended and never came to this statement",
                                  static_cast<int>(g) * WgmmaForm::warps + absent));
@@ -164,33 +165,6 @@ bool Block::all_wait() const {
 
 bool Block::polls() const {
   return std::ranges::any_of(warps_, [](const auto& warp) { return !warp->finished() && warp->polls(); });
-}
-
-std::string Block::describe_waiting() {
-  std::string text;
-  for (const auto& warp : warps_) {
-    if (warp->finished()) continue;
-    warp->go_back_to_polls();
-    text += fmt::format("{}warp {}: {}", text.empty() ? "" : "; ", warp->index(), warp->describe_waiting());
-  }
-  return text;
-}
-
-/// Names the statement of a warp that polls, if there is one: that warp shows what is missing.
-void Block::report_deadlock(const std::string& others) {
-  const WarpState* first = nullptr;
-  for (const auto& warp : warps_) {
-    if (warp->finished()) continue;
-    warp->go_back_to_polls();
-    if (first == nullptr || (!first->polls() && warp->polls())) first = warp.get();
-  }
-  if (!first->polls())
-    for (const auto& warp : warps_)
-      if (!warp->finished()) warp->check_gathering();
-  const std::string text = describe_waiting();
-  first->trap(-1, std::nullopt,
-              fmt::format("deadlock: no warp of the {} can continue: {}{}", cluster_.size() == 1 ? "block" : "cluster", text, others),
-              KernelTrap::Kind::deadlock);
 }
 
 }  // namespace warpmat::machine

@@ -2,14 +2,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/mbarrier.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
@@ -49,16 +50,19 @@ class Block {
   std::span<const std::uint8_t> shared() const { return shared_; }
   /// Uses external shared memory: that of the warp which executes a list of statements.
   void borrow(std::span<std::uint8_t> shared) { shared_ = shared; }
-  /// Offsets of all initialised mbarriers.
-  std::set<std::uint32_t>& mbarriers() { return mbarriers_; }
+  /// All initialised mbarriers, by their offsets.
+  std::map<std::uint32_t, MbarrierHistory>& mbarriers() { return mbarriers_; }
+  /// "mbarrier 'full'[1] at 0x408: its phase of parity 0 misses 1 of 1 arrivals and 512 bytes that never arrive; ...", with its history.
+  std::string describe_mbarrier(std::uint32_t offset);
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
   std::uint64_t clock() const { return clock_; }
 
   std::uint64_t progress() const { return cluster_.progress(); }
   void make_progress() { cluster_.make_progress(); }
-  /// Throws a KernelTrap that lists where each warp waits. `others` describes what other blocks of the cluster wait for.
+  /// Throws a KernelTrap that lists where the warps wait. `others` describes what other blocks of the cluster wait for.
   [[noreturn]] void report_deadlock(const std::string& others);
+  /// Warps that wait alike have one line: "\n  warps 4 to 11, all lanes, at line 12 (bar.sync 1): ...".
   std::string describe_waiting();
   bool polls() const;
 
@@ -75,6 +79,7 @@ class Block {
 
  private:
   bool all_wait() const;
+  std::string mbarrier_name(std::uint32_t offset) const;
   void check_all_barriers();
   void begin_slice();
   void check_warpgroups() const;
@@ -86,7 +91,7 @@ class Block {
   int rank_;
   std::vector<std::uint8_t> shared_storage_;
   std::span<std::uint8_t> shared_;
-  std::set<std::uint32_t> mbarriers_;
+  std::map<std::uint32_t, MbarrierHistory> mbarriers_;
   std::vector<std::unique_ptr<WarpState>> warps_;
   std::vector<std::size_t> order_;
   std::array<BarrierState, block_barriers> barriers_{};

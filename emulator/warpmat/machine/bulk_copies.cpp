@@ -179,8 +179,10 @@ void BulkCopies::count(const BulkTransfer& transfer) {
   const std::uint64_t bytes = transfer.map ? transfer.map->box_bytes() : transfer.bytes;
   if (const auto problem = word.complete(bytes))
     cluster_.block(transfer.issuer.rank).warps()[static_cast<std::size_t>(transfer.warp)]->trap(transfer.lane, std::nullopt, *problem);
+  const bool completes = word.phase() != MbarrierWord(bits).phase();
   bits = word.bits();
   std::memcpy(at, &bits, 8);
+  cluster_.block(transfer.barrier->rank).mbarriers()[transfer.barrier->offset].add(transfer.warp, transfer.statement, completes);
 }
 
 void BulkCopies::load(const BulkTransfer& transfer) {

@@ -1,6 +1,9 @@
 #include <warpmat/machine/cluster.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -88,9 +91,20 @@ void Cluster::report_deadlock() {
     if (block->finished()) continue;
     if (first == nullptr || (!first->polls() && block->polls())) first = block.get();
   }
-  for (const auto& block : blocks_)
-    if (!block->finished() && block.get() != first)
-      others += fmt::format("; block ({}, {}, {}): {}", block->index().x, block->index().y, block->index().z, block->describe_waiting());
+  std::vector<std::pair<std::string, std::string>> alike;  // where blocks wait, and which these are
+  for (const auto& block : blocks_) {
+    if (block->finished() || block.get() == first) continue;
+    const std::string name = fmt::format("({}, {}, {})", block->index().x, block->index().y, block->index().z);
+    const std::string text = block->describe_waiting();
+    const auto same = std::ranges::find(alike, text, &std::pair<std::string, std::string>::first);
+    if (same == alike.end())
+      alike.emplace_back(text, name);
+    else
+      same->second += ", " + name;
+  }
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(alike.size(), most); ++i) others += fmt::format("\n block {}:{}", alike[i].second, alike[i].first);
+  if (alike.size() > most) others += fmt::format("\n and {} blocks more", alike.size() - most);
   first->report_deadlock(others);
 }
 

@@ -86,4 +86,21 @@ std::optional<std::string> MbarrierWord::add_missing() {
   return std::nullopt;
 }
 
+void MbarrierHistory::add(int warp, std::uint32_t statement, bool completes) {
+  constexpr std::size_t most = 3;
+  if (completes) {
+    ++phases_;
+    earlier_ = 0;
+    return changes_.clear();
+  }
+  if (!changes_.empty() && changes_.back().warp == warp && changes_.back().statement == statement) {
+    ++changes_.back().times;
+    return;
+  }
+  changes_.push_back({warp, statement, 1});
+  if (changes_.size() <= most) return;
+  earlier_ += changes_.front().times;
+  changes_.erase(changes_.begin());
+}
+
 }  // namespace warpmat::machine

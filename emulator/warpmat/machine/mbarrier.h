@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace warpmat::machine {
 
@@ -32,6 +33,26 @@ class MbarrierWord {
   void complete_phase();
 
   std::uint64_t bits_;
+};
+
+/// Who changed an mbarrier, for reports.
+class MbarrierHistory {
+ public:
+  /// A change by an arrival, an expectation or a copy of this warp; `completes` the phase.
+  void add(int warp, std::uint32_t statement, bool completes);
+
+  struct Change {
+    int warp;
+    std::uint32_t statement;
+    std::uint64_t times;  ///< in a row, as by several lanes
+  };
+  std::uint64_t phases() const { return phases_; }                      ///< that have ended
+  const std::vector<Change>& last_changes() const { return changes_; }  ///< of the phase, the last three
+  std::uint64_t earlier_changes() const { return earlier_; }            ///< of the phase, besides these
+
+ private:
+  std::uint64_t phases_ = 0, earlier_ = 0;
+  std::vector<Change> changes_;
 };
 
 }  // namespace warpmat::machine

@@ -2,6 +2,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/syntax/source_text.h>
 
 namespace warpmat::machine {
 
@@ -27,6 +28,10 @@ std::string_view Event::opcode() const {
 
 int Event::line() const {
   return program().line(*operation_);
+}
+
+std::string Event::source() const {
+  return syntax::source_text(*program().module, *program().statements[operation_->statement]);
 }
 
 std::uint32_t Event::statement() const {

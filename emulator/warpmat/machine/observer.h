@@ -106,6 +106,7 @@ class WARPMAT_API Event {
   std::string_view kernel() const;
   std::string_view opcode() const;  ///< as the text has it: "ld.global.f32"
   int line() const;                 ///< of the PTX, from 1 on
+  std::string source() const;       ///< "gemm.cu:12", with the calls that are inlined; empty if the PTX has no .loc
   std::uint32_t statement() const;  ///< its number in the kernel, from 0 on: cheaper to compare than the opcode
 
   /// Ends the launch with an error at this place. `lane` is -1 if no single lane is at fault.

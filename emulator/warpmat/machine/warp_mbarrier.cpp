@@ -131,7 +131,7 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
   if (what.action == Action::init) {
     if (count == 0 || count > max_mbarrier_count)
       trap(lane, std::nullopt, fmt::format("an mbarrier of {} arrivals: there are from 1 to {}", count, max_mbarrier_count));
-    owner.mbarriers().insert(place.offset);
+    owner.mbarriers()[place.offset] = {};
     const std::uint64_t bits = MbarrierWord::begin(count).bits();
     std::memcpy(host, &bits, 8);
     observers_.tell(EventKinds::shared_accesses, &Observer::shared_written, SharedRange{place.rank, place.offset, 8});
@@ -157,13 +157,14 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
       break;
     case Action::copies_arrive:
       if (!what.counted) problem = word.add_missing();
-      arrivals_.push_back({place, lane, issued_copies_});
+      arrivals_.push_back({place, lane, issued_copies_, operation.statement});
       break;
     default: break;
   }
-  if (problem) trap(lane, program_.shared_base + place.offset, *problem);
+  if (problem) trap(lane, program_.shared_base + place.offset, fmt::format("{}: {}", *problem, owner.describe_mbarrier(place.offset)));
   const std::uint64_t after = word.bits();
   std::memcpy(host, &after, 8);
+  owner.mbarriers()[place.offset].add(index_, operation.statement, word.phase() != MbarrierWord(before).phase());
   if (operation.results > 0) write_word(operation, 0, lane, before);
   block_.make_progress();
 }
@@ -186,28 +187,17 @@ bool WarpState::arrive_behind_copies(const SharedPlace& place) {
     std::uint64_t bits;
     std::memcpy(&bits, host_of(place), 8);
     MbarrierWord word(bits);
-    if (const auto problem = word.arrive(1)) trap(arrival.lane, program_.shared_base + place.offset, *problem);
+    Block& owner = block_.cluster().block(place.rank);
+    if (const auto problem = word.arrive(1))
+      trap(arrival.lane, program_.shared_base + place.offset, fmt::format("{}: {}", *problem, owner.describe_mbarrier(place.offset)));
+    const bool completes = word.phase() != MbarrierWord(bits).phase();
     bits = word.bits();
     std::memcpy(host_of(place), &bits, 8);
+    owner.mbarriers()[place.offset].add(index_, arrival.statement, completes);
     block_.make_progress();
     any = true;
   }
   return any;
-}
-
-/// A description of the mbarrier for which the warp waited last: "mbarrier at 0x400 (0 bytes into 'full', ...): its phase misses 1 of 1
-/// arrivals and 512 bytes".
-std::string WarpState::describe_mbarrier() const {
-  if (!waits_for_) return {};
-  const std::uint64_t address = program_.shared_base + waits_for_->offset;
-  std::uint64_t bits;
-  std::memcpy(&bits, host_of(*waits_for_), 8);
-  const MbarrierWord word(bits);
-  std::string text = fmt::format("mbarrier at {:#x} ({}): its phase of parity {} misses {} of {} arrivals", address,
-                                 describe_shared(address), word.phase(), word.missing(), word.expected());
-  if (word.bytes() > 0) text += fmt::format(" and {} bytes that never arrive", word.bytes());
-  if (word.bytes() < 0) text += fmt::format(" and has {} unexpected bytes", -word.bytes());
-  return text;
 }
 
 }  // namespace warpmat::machine

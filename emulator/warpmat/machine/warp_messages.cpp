@@ -5,6 +5,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/syntax/source_text.h>
 
 namespace warpmat::machine {
 
@@ -12,7 +13,8 @@ using code::Operation;
 
 std::string WarpState::statement_name(std::uint32_t statement) const {
   const syntax::Statement& s = *program_.statements[statement];
-  return fmt::format("line {} ({})", s.location.line, s.opcode);
+  const std::string source = syntax::source_text(*program_.module, s);
+  return fmt::format("line {} ({}{}{})", s.location.line, s.opcode, source.empty() ? "" : "; ", source);
 }
 
 std::string WarpState::describe_shared(std::uint64_t address) const {
@@ -41,11 +43,7 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
     const syntax::Statement& statement = *program_.statements[operation.statement];
     site.line = statement.location.line;
     site.statement = statement.opcode;
-    if (statement.source_line >= 0) {
-      const syntax::SourceLine& source = program_.module->source_lines[static_cast<std::size_t>(statement.source_line)];
-      const auto file = program_.module->files.find(source.file);
-      site.source = fmt::format("{}:{}", file == program_.module->files.end() ? "?" : file->second, source.line);
-    }
+    site.source = syntax::source_text(*program_.module, statement);
   }
   throw KernelTrap(std::move(site), address, reason, kind);
 }

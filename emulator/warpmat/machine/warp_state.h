@@ -73,7 +73,8 @@ struct AsyncCopy {
 struct CopyArrival {
   SharedPlace place;
   int lane;
-  std::uint64_t copies;  ///< the number of copies that the warp had issued before
+  std::uint64_t copies;     ///< the number of copies that the warp had issued before
+  std::uint32_t statement;  ///< of Program::statements
 };
 
 /// One warp of a block: its registers, its lanes' program counters, and what it waits for.
@@ -112,8 +113,8 @@ class WarpState {
   bool polls() const;
   /// For reports: resets every polling lane to its access.
   void go_back_to_polls();
-  /// For reports of a deadlock: the reason why each split waits.
-  std::string describe_waiting() const;
+  /// For reports of a deadlock: the lanes of each split, and "at line 12 (bar.sync): ...", where and why they wait.
+  std::vector<std::pair<LaneMask, std::string>> describe_waiting() const;
   /// Throws KernelTrap if lanes wait for lanes of the warp that never arrive.
   void check_gathering() const;
   /// Whether all its lanes but those that have exited are at the cluster's barrier.
@@ -232,7 +233,6 @@ class WarpState {
   void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address) const;
   void must_be_mbarrier(int lane, const SharedPlace& place) const;
   bool arrive_copies(const SharedPlace& place);
-  std::string describe_mbarrier() const;
 
   // Bulk copies: warp_bulk.cpp
   void bulk_copy(const code::Operation& operation, LaneMask mask);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -173,15 +174,23 @@ void WarpState::go_back_to_polls() {
     if (s.state == Split::State::ready && s.polls_at >= 0) s.pc = s.polls_at;
 }
 
-std::string WarpState::describe_waiting() const {
-  std::string text;
+std::vector<std::pair<LaneMask, std::string>> WarpState::describe_waiting() const {
+  std::vector<std::pair<LaneMask, std::string>> all;
   for (const Split& s : splits_) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-    text += fmt::format("{}lanes {:#010x} at line {} ({})", text.empty() ? "" : ", ", s.lanes, program_.line(operation),
-                        program_.statements[operation.statement]->opcode);
-    if (operation.semantics == Semantics::mbarrier && waits_for_) text += ", " + describe_mbarrier();
+    std::string text = "at " + statement_name(operation.statement);
+    if (operation.semantics == Semantics::mbarrier && waits_for_)
+      text += fmt::format(": {}{}", block_.cluster().block(waits_for_->rank).describe_mbarrier(waits_for_->offset),
+                          waits_for_->rank == block_.rank() ? "" : fmt::format(", of block {} of the cluster", waits_for_->rank));
+    if (s.state == Split::State::at_barrier && s.barrier >= 0 && s.barrier < static_cast<int>(block_barriers)) {
+      const BarrierState& state = block_.barrier(s.barrier);
+      const std::uint32_t expected = state.expected;
+      text += expected != 0 ? fmt::format(": barrier {} has {} of {} threads", s.barrier, state.arrived, expected)
+                            : fmt::format(": barrier {} has {} threads, and needs all that have not exited", s.barrier, state.arrived);
+    }
+    all.emplace_back(s.lanes, std::move(text));
   }
-  return text;
+  return all;
 }
 
 void WarpState::release(int barrier, std::uint32_t count, std::uint32_t contributed) {
