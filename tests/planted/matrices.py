@@ -57,7 +57,7 @@ def read_npy(path):
     return [list(values[r * columns : (r + 1) * columns]) for r in range(rows)]
 
 
-def random_matrix(description, seed):
+def random_matrix(description, seed, positive=False):
     format, (rows, columns) = shape_of(description)
     draw = random.Random(seed)
     if format == "ue8m0":
@@ -65,7 +65,7 @@ def random_matrix(description, seed):
     if format == "u16":  # ordered metadata: four groups, in each of them two different positions of 2 bits, the lower one first
         pairs = [first | second << 2 for first in range(4) for second in range(first + 1, 4)]
         return [[sum(draw.choice(pairs) << 4 * group for group in range(4)) for _ in range(columns)] for _ in range(rows)]
-    return [[draw.randint(-LARGEST[format], LARGEST[format]) for _ in range(columns)] for _ in range(rows)]
+    return [[draw.randint(1 if positive else -LARGEST[format], LARGEST[format]) for _ in range(columns)] for _ in range(rows)]
 
 
 def transposed(matrix):
@@ -121,5 +121,5 @@ def reference(kernel, data):
 
 
 def differing(got, expected, tolerance):
-    """How many elements are further apart than the tolerance; a NaN is."""
-    return sum(not abs(x - y) <= tolerance for a, b in zip(got, expected) for x, y in zip(a, b))
+    """How many elements are further apart than the tolerance allows, a part of what is expected; a NaN is."""
+    return sum(not abs(x - y) <= tolerance * abs(y) for a, b in zip(got, expected) for x, y in zip(a, b))
