@@ -9,34 +9,34 @@
 namespace warpmat {
 namespace {
 
-enum class Kind { other, multiply, add, fuse };
+enum class SumKind { other, multiply, add, fuse };
 
 /// Opcodes are the low 9 bits of an instruction; the 3 above tell where operands B and C are. As ptxas 13.0 writes them for sm_75 to
 /// sm_121.
 struct Opcode {
   std::uint64_t code;
-  Kind kind;
+  SumKind kind;
   int registers;  ///< that hold a result
 };
 constexpr std::array opcodes{
-    Opcode{0x020, Kind::multiply, 1}, Opcode{0x021, Kind::add, 1}, Opcode{0x023, Kind::fuse, 1},  // FMUL FADD FFMA
-    Opcode{0x028, Kind::multiply, 2}, Opcode{0x029, Kind::add, 2}, Opcode{0x02b, Kind::fuse, 2},  // DMUL DADD DFMA
-    Opcode{0x032, Kind::multiply, 1}, Opcode{0x030, Kind::add, 1}, Opcode{0x031, Kind::fuse, 1},  // HMUL2 HADD2 HFMA2
-    Opcode{0x035, Kind::fuse, 1}};                                                                // HFMA2.MMA
+    Opcode{0x020, SumKind::multiply, 1}, Opcode{0x021, SumKind::add, 1}, Opcode{0x023, SumKind::fuse, 1},  // FMUL FADD FFMA
+    Opcode{0x028, SumKind::multiply, 2}, Opcode{0x029, SumKind::add, 2}, Opcode{0x02b, SumKind::fuse, 2},  // DMUL DADD DFMA
+    Opcode{0x032, SumKind::multiply, 1}, Opcode{0x030, SumKind::add, 1}, Opcode{0x031, SumKind::fuse, 1},  // HMUL2 HADD2 HFMA2
+    Opcode{0x035, SumKind::fuse, 1}};                                                                      // HFMA2.MMA
 
 constexpr unsigned no_register = 255;
 
 struct Decoded {
-  Kind kind = Kind::other;
+  SumKind kind = SumKind::other;
   int registers = 4;  ///< at most, that others write
   unsigned destination = no_register, addend = no_register;
 };
 
 /// HFMA2 is also how a pair's sum (times 1) or product (plus 0) is computed.
-Kind kind_of_half(std::uint32_t immediate, bool has_immediate, unsigned addend) {
+SumKind kind_of_half(std::uint32_t immediate, bool has_immediate, unsigned addend) {
   constexpr std::uint32_t f16_ones = 0x3c003c00, bf16_ones = 0x3f803f80;
-  if (has_immediate && (immediate == f16_ones || immediate == bf16_ones)) return Kind::add;
-  return addend == no_register ? Kind::multiply : Kind::fuse;
+  if (has_immediate && (immediate == f16_ones || immediate == bf16_ones)) return SumKind::add;
+  return addend == no_register ? SumKind::multiply : SumKind::fuse;
 }
 
 Decoded decode(const MachineInstruction& instruction) {
@@ -47,20 +47,20 @@ Decoded decode(const MachineInstruction& instruction) {
   if (opcode == opcodes.end()) return decoded;
   decoded.kind = opcode->kind;
   decoded.registers = opcode->registers;
-  if (opcode->kind != Kind::fuse) return decoded;
+  if (opcode->kind != SumKind::fuse) return decoded;
   const bool addend_is_register = form != 2 && form != 3 && form != 7;  // else B is, and C is a constant
   if (addend_is_register) decoded.addend = static_cast<unsigned>(instruction.high & 0xff);
   if (code == 0x031 || code == 0x035) {
     const auto immediate = static_cast<std::uint32_t>(instruction.low >> 32);
-    decoded.kind = addend_is_register ? kind_of_half(immediate, form == 4, decoded.addend) : Kind::fuse;
-    if (form == 2 && kind_of_half(immediate, true, 0) == Kind::add) decoded.kind = Kind::add;
+    decoded.kind = addend_is_register ? kind_of_half(immediate, form == 4, decoded.addend) : SumKind::fuse;
+    if (form == 2 && kind_of_half(immediate, true, 0) == SumKind::add) decoded.kind = SumKind::add;
   }
   return decoded;
 }
 
 /// The instructions of one statement.
 struct Seen {
-  std::set<Kind> kinds;
+  std::set<SumKind> kinds;
   std::set<int> addends;  ///< lines of what wrote the addends of its fma; 0 where it is not known
 };
 
@@ -68,13 +68,13 @@ void scan(const MachineFunction& function, std::map<int, Seen>& seen) {
   std::array<int, 256> writers{};  // by register: the line of the instruction of floating point that wrote it last, or 0
   for (const MachineInstruction& instruction : function.instructions) {
     const Decoded decoded = decode(instruction);
-    if (decoded.kind != Kind::other) {
+    if (decoded.kind != SumKind::other) {
       Seen& statement = seen[instruction.line];
       statement.kinds.insert(decoded.kind);
-      if (decoded.kind == Kind::fuse) statement.addends.insert(decoded.addend == no_register ? 0 : writers[decoded.addend]);
+      if (decoded.kind == SumKind::fuse) statement.addends.insert(decoded.addend == no_register ? 0 : writers[decoded.addend]);
     }
     for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(decoded.registers) && r < no_register; ++r)
-      writers[r] = decoded.kind == Kind::other ? 0 : instruction.line;
+      writers[r] = decoded.kind == SumKind::other ? 0 : instruction.line;
   }
 }
 
@@ -108,8 +108,8 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
     const syntax::Statement& statement = *module.lines[i].statement;
     if (is_other(*module.lines[i].function) || !may_be_fused(statement)) continue;
     const auto found = seen.find(static_cast<int>(i) + 1);
-    const bool fused = found != seen.end() && found->second.kinds.contains(Kind::fuse);
-    const bool rounded = found != seen.end() && found->second.kinds.contains(Kind::add);
+    const bool fused = found != seen.end() && found->second.kinds.contains(SumKind::fuse);
+    const bool rounded = found != seen.end() && found->second.kinds.contains(SumKind::add);
     if (fused && rounded) ++result.mixed;
     if (!fused && !rounded) ++result.absent;
     if (fused == rounded) continue;
