@@ -14,7 +14,7 @@ namespace warpmat::machine {
 
 using code::Mbarrier;
 using code::Operation;
-using Action = code::Mbarrier::Action;
+using MbarrierAction = code::Mbarrier::Action;
 
 /// The bytes at an address of shared memory: the block's own or, if `remote`, those of another block of the cluster.
 SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
@@ -49,7 +49,7 @@ int WarpState::rank_of(std::uint64_t address) const {
 /// Whether the statement arrives at an mbarrier of a block that has exited. No thread can observe that, and an H200 accepts it, so it is
 /// ignored. Nothing orders the block's exit after the arrival, however; observers learn of it.
 bool WarpState::arrives_in_vain(const Mbarrier& what, std::uint64_t address) const {
-  if (!what.remote || what.action != Action::arrive) return false;
+  if (!what.remote || what.action != MbarrierAction::arrive) return false;
   const int rank = rank_of(address);
   return rank < block_.cluster().size() && block_.cluster().block(rank).finished();
 }
@@ -77,7 +77,7 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
     }
     const SharedPlace place = shared_place(lane, address, 8, 8, what.space, what.remote);
     words[static_cast<std::size_t>(lane)] = host_of(place);
-    if (what.action != Action::wait) {
+    if (what.action != MbarrierAction::wait) {
       change_mbarrier(operation, what, lane, place);
       released |= lane_bit(lane);
     } else if (mbarrier_done(operation, what, lane, place)) {
@@ -86,7 +86,7 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
       failed = true;
     }
   }
-  const bool waits = what.action == Action::wait;
+  const bool waits = what.action == MbarrierAction::wait;
   observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
                   Synchronisation{Synchronisation::Kind::mbarrier, block_.rank(), index_, acquired, released, words, waits && !failed});
   if (waits) note_wait(operation, mask, failed);
@@ -128,7 +128,7 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
   Block& owner = block_.cluster().block(place.rank);
   std::uint8_t* const host = host_of(place);
   std::uint64_t count = what.has_count ? source_word(operation, 1, lane) : 1;
-  if (what.action == Action::init) {
+  if (what.action == MbarrierAction::init) {
     if (count == 0 || count > max_mbarrier_count)
       trap(lane, std::nullopt, fmt::format("an mbarrier of {} arrivals: there are from 1 to {}", count, max_mbarrier_count));
     owner.mbarriers()[place.offset] = {};
@@ -138,7 +138,7 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
     return block_.make_progress();
   }
   must_be_mbarrier(lane, place);
-  if (what.action == Action::invalidate) {
+  if (what.action == MbarrierAction::invalidate) {
     owner.mbarriers().erase(place.offset);
     return;
   }
@@ -146,16 +146,16 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
   std::memcpy(&before, host, 8);
   MbarrierWord word(before);
   std::optional<std::string> problem;
-  if (what.action == Action::expect || what.expects) problem = word.expect(count);
+  if (what.action == MbarrierAction::expect || what.expects) problem = word.expect(count);
   if (what.expects) count = 1;
   switch (what.action) {
-    case Action::complete: problem = word.complete(count); break;
-    case Action::arrive:
-    case Action::arrive_and_drop:
+    case MbarrierAction::complete: problem = word.complete(count); break;
+    case MbarrierAction::arrive:
+    case MbarrierAction::arrive_and_drop:
       if (!what.completes && count >= word.missing()) problem = "an arrival with .noComplete completes the phase";
-      if (!problem) problem = what.action == Action::arrive ? word.arrive(count) : word.arrive_and_drop(count);
+      if (!problem) problem = what.action == MbarrierAction::arrive ? word.arrive(count) : word.arrive_and_drop(count);
       break;
-    case Action::copies_arrive:
+    case MbarrierAction::copies_arrive:
       if (!what.counted) problem = word.add_missing();
       arrivals_.push_back({place, lane, issued_copies_, operation.statement});
       break;

@@ -15,7 +15,7 @@ constexpr Requirement sm_90{.baseline = 90, .ptx = {8, 0}};
 constexpr Requirement sm_90_cluster{.baseline = 90, .ptx = {7, 8}};
 constexpr auto own_shared = "(.shared|.shared::cta)?";
 constexpr auto any_shared = "(.shared|.shared::cta|.shared::cluster)?";
-constexpr auto hint = "(.L2::cache_hint)?";
+constexpr auto cache_hint = "(.L2::cache_hint)?";
 constexpr auto done = ".mbarrier::complete_tx::bytes";
 
 void add_mbarrier_rows(std::vector<Row>& rows) {
@@ -62,19 +62,19 @@ void add_copy_rows(std::vector<Row>& rows) {
     rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, requirement});
   };
   const Requirement to_own{.baseline = 90, .ptx = {8, 6}};
-  add(fmt::format("cp.async.bulk.shared::cluster.global{}(.multicast::cluster)?{}", done, hint));
-  add(fmt::format("cp.async.bulk.shared::cta.global{}{}", done, hint), to_own);
+  add(fmt::format("cp.async.bulk.shared::cluster.global{}(.multicast::cluster)?{}", done, cache_hint));
+  add(fmt::format("cp.async.bulk.shared::cta.global{}{}", done, cache_hint), to_own);
   add(fmt::format("cp.async.bulk.shared::cluster.shared::cta{}", done));
-  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}", hint));
-  add(fmt::format("cp.async.bulk.prefetch.L2.global{}", hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}", dimensions, done, hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}", dimensions, done, hint), to_own);
-  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta(.tile)?.bulk_group{}", dimensions, hint));
-  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global(.tile)?{}", dimensions, hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}", image_dimensions, done, hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}", image_dimensions, done, hint), to_own);
-  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta.im2col_no_offs.bulk_group{}", image_dimensions, hint));
-  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global.im2col{}", image_dimensions, hint));
+  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}", cache_hint));
+  add(fmt::format("cp.async.bulk.prefetch.L2.global{}", cache_hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}", dimensions, done, cache_hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}", dimensions, done, cache_hint), to_own);
+  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta(.tile)?.bulk_group{}", dimensions, cache_hint));
+  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global(.tile)?{}", dimensions, cache_hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}", image_dimensions, done, cache_hint));
+  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}", image_dimensions, done, cache_hint), to_own);
+  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta.im2col_no_offs.bulk_group{}", image_dimensions, cache_hint));
+  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global.im2col{}", image_dimensions, cache_hint));
   rows.push_back({"cp.async.bulk.commit_group", "", nullptr, Semantics::bulk_commit, sm_90});
   rows.push_back({"cp.async.bulk.wait_group(.read)?", "", nullptr, Semantics::bulk_wait, sm_90});
 }
@@ -82,7 +82,7 @@ void add_copy_rows(std::vector<Row>& rows) {
 void add_reduction_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode) { rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, sm_90}); };
   const auto to_global = [&](const char* operation) {
-    add(fmt::format("cp.reduce.async.bulk.global.shared::cta.bulk_group{}{}", hint, operation));
+    add(fmt::format("cp.reduce.async.bulk.global.shared::cta.bulk_group{}{}", cache_hint, operation));
   };
   to_global(".add.noftz(.f16|.bf16)");
   to_global(".add(.u32|.s32|.u64|.f32|.f64)");
@@ -96,8 +96,9 @@ void add_reduction_rows(std::vector<Row>& rows) {
   to_block("(.min|.max)(.u32|.s32)");
   to_block("(.inc|.dec).u32");
   to_block("(.and|.or|.xor).b32");
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, reductions, hint));
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, reductions, hint));
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, reductions, cache_hint));
+  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, reductions,
+                  cache_hint));
 }
 
 /// What Blackwell added to copies, which the machine does not have.
@@ -109,21 +110,21 @@ void add_later_copy_rows(std::vector<Row>& rows) {
   constexpr auto group = "(.cta_group::1|.cta_group::2)", spread = "(.multicast::cluster)?", wide = "(.im2col::w|.im2col::w::128)";
   const std::string tensor = fmt::format("cp.async.bulk.tensor{}", dimensions),
                     image = fmt::format("cp.async.bulk.tensor{}", image_dimensions);
-  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", hint), blackwell);
-  add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, hint), blackwell);
-  add(fmt::format("{}.shared::cta.global.im2col::w::128{}{}", image, done, hint), server);
-  add(fmt::format("{}.shared::cluster.global{}{}{}{}", image, wide, done, spread, hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, hint), blackwell);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, hint), server);
-  add(fmt::format("{}.shared::cta.global(.tile)?{}{}{}", tensor, done, group, hint), server);
-  add(fmt::format("{}.shared::cluster.global(.tile)?{}{}{}{}", tensor, done, spread, group, hint), server);
-  add(fmt::format("{}.shared::cta.global(.im2col|.im2col::w|.im2col::w::128){}{}{}", image, done, group, hint), server);
-  add(fmt::format("{}.shared::cluster.global(.im2col|.im2col::w|.im2col::w::128){}{}{}{}", image, done, spread, group, hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{}", hint), server);
-  add(fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta{}.tile::scatter4.bulk_group{}", reductions, hint), server);
-  add(fmt::format("cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{}", hint), server);
-  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global{}{}", image_dimensions, wide, hint), server);
+  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", cache_hint), blackwell);
+  add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, cache_hint), blackwell);
+  add(fmt::format("{}.shared::cta.global.im2col::w::128{}{}", image, done, cache_hint), server);
+  add(fmt::format("{}.shared::cluster.global{}{}{}{}", image, wide, done, spread, cache_hint), server);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, cache_hint), blackwell);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, cache_hint), server);
+  add(fmt::format("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, cache_hint), server);
+  add(fmt::format("{}.shared::cta.global(.tile)?{}{}{}", tensor, done, group, cache_hint), server);
+  add(fmt::format("{}.shared::cluster.global(.tile)?{}{}{}{}", tensor, done, spread, group, cache_hint), server);
+  add(fmt::format("{}.shared::cta.global(.im2col|.im2col::w|.im2col::w::128){}{}{}", image, done, group, cache_hint), server);
+  add(fmt::format("{}.shared::cluster.global(.im2col|.im2col::w|.im2col::w::128){}{}{}{}", image, done, spread, group, cache_hint), server);
+  add(fmt::format("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{}", cache_hint), server);
+  add(fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta{}.tile::scatter4.bulk_group{}", reductions, cache_hint), server);
+  add(fmt::format("cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{}", cache_hint), server);
+  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global{}{}", image_dimensions, wide, cache_hint), server);
   const Requirement released{.baseline = 100, .ptx = {8, 7}};
   add("st.async(.mmio)?.release(.gpu|.sys)(.global)?(.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", released,
       "address:u64, a:T");

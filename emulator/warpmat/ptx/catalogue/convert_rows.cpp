@@ -10,7 +10,7 @@ namespace {
 
 constexpr Requirement sm80_wide = since(80, {7, 1}), sm80_finite = since(80, {8, 1});
 constexpr Requirement sm89 = since(89, {8, 1});
-constexpr Requirement sm72 = since(72, {6, 5}), blackwell{.families = {100, 110, 120}, .ptx = {8, 6}};
+constexpr Requirement sm72 = since(72, {6, 5}), sm100_families{.families = {100, 110, 120}, .ptx = {8, 6}};
 constexpr Requirement blackwell_91{.families = {100, 110, 120}, .ptx = {9, 1}},
     stochastic{.families = {100}, .architecture = true, .ptx = {8, 7}};
 
@@ -84,12 +84,12 @@ std::vector<KernelRow> packed() {
       {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).bf16x2", "d:T = a:U", "cvt.pair.U", blackwell_91},
       {"cvt.rn(.relu)?.f16x2(.e4m3x2|.e5m2x2)", "d:T = a:U", "cvt.f16x2.pair", sm89},
       {"cvt.rs(.relu)?.satfinite(.e4m3x4|.e5m2x4|.e2m3x4|.e3m2x4|.e2m1x4).f32", "d:T = a:U*4, rbits:b32", "cvt.rs.quad.U", stochastic},
-      {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2).f32", "d:T = a:U, b:U", "cvt.pair.U", blackwell},
+      {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2).f32", "d:T = a:U, b:U", "cvt.pair.U", sm100_families},
       {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2)(.f16x2|.bf16x2)", "d:T = a:U", "cvt.pair.U", blackwell_91},
-      {"cvt.rn(.relu)?.f16x2(.e2m1x2|.e2m3x2|.e3m2x2)", "d:T = a:U", "cvt.f16x2.pair", blackwell},
-      {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.f32", "d:T = a:U, b:U", "cvt.power.U", blackwell},
-      {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.bf16x2", "d:T = a:U", "cvt.power.U", blackwell},
-      {"cvt.rn.bf16x2.ue8m0x2", "d:T = a:U", "cvt.bf16x2.power", blackwell},
+      {"cvt.rn(.relu)?.f16x2(.e2m1x2|.e2m3x2|.e3m2x2)", "d:T = a:U", "cvt.f16x2.pair", sm100_families},
+      {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.f32", "d:T = a:U, b:U", "cvt.power.U", sm100_families},
+      {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.bf16x2", "d:T = a:U", "cvt.power.U", sm100_families},
+      {"cvt.rn.bf16x2.ue8m0x2", "d:T = a:U", "cvt.bf16x2.power", sm100_families},
       {"cvt.pack.sat.u16.s32", "d:u32 = a:s32, b:s32", "cvt.pack.u16", sm72},
       {"cvt.pack.sat.s16.s32", "d:u32 = a:s32, b:s32", "cvt.pack.s16", sm72},
       {"cvt.pack.sat.u8.s32.b32", "d:u32 = a:s32, b:s32, c:b32", "cvt.pack.u8", sm72},
