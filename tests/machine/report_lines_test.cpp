@@ -37,8 +37,10 @@ TEST_CASE("both sides of a report have their source lines, with the calls that w
     .loc 1 30 3
     .loc 2 90 3, function_name $L__info_string0, inlined_at 1 30 3
     ld.shared.u32 %d, [%r0+128];)";
-  const std::string report =
-      message_of([&] { words_of(Module(std::string(*word_kernel(body).syntax()->text) + files), {1}, {64}, {.checks = {.uninitialised = false, .races = true}}); });
+  const std::string report = message_of([&] {
+    words_of(Module(std::string(*word_kernel(body).syntax()->text) + files), {1}, {64},
+             {.checks = {.uninitialised = false, .races = true}});
+  });
   CAPTURE(report);
   CHECK_THAT(report, ContainsSubstring("race at "));
   CHECK_THAT(report, ContainsSubstring("(ld.shared.u32), /src/hopper.cuh:90 in store, inlined at /src/gemm.cu:30") ||

@@ -23,9 +23,9 @@ struct LabelOptions {
 struct Labelled {
   std::string what;  ///< an opcode, "%clock64", or "contraction of mul and add"
   Label label = Label::assumed;
-  std::string source;  ///< who says so
-  std::string remark;  ///< of operands about which less is known: "; NaN payloads: assumed"
-  std::string behind;  ///< how many results stand behind the label: " (1,000 results of its formats)"; empty where none do
+  std::string source;   ///< who says so
+  std::string remark;   ///< of operands about which less is known: "; NaN payloads: assumed"
+  std::string behind;   ///< how many results stand behind the label: " (1,000 results of its formats)"; empty where none do
   bool choice = false;  ///< no arithmetic, but a choice or a number of the hardware: which lane is elected, a clock
 };
 
@@ -41,8 +41,8 @@ std::vector<Labelled> labelled(const Kernel& kernel);
 std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result);
 
 /// One line about the bits of what ran: the hardware, the weakest label of `all`, its reason, the number of results behind it, and the
-/// count of each other label in `all`. Choices of the hardware do not lower the label; they follow with theirs. "sm_80: replayed at the weakest: ...; mma.sync... (as A100, arXiv 2512.07004); beside it 3
-/// specified".
+/// count of each other label in `all`. Choices of the hardware do not lower the label; they follow with theirs. "sm_80: replayed at the
+/// weakest: ...; mma.sync... (as A100, arXiv 2512.07004); beside it 3 specified".
 std::string evidence_line(std::string_view target, const std::vector<Labelled>& all);
 
 /// Throws std::runtime_error with the line if the weakest label of `all` is weaker than `options` require. If the ISA fixes all bits, every

@@ -158,9 +158,10 @@ const ByteFlow& Origins::flow_of(const Event& event, const std::vector<const Reg
 Origin Origins::combined(const std::vector<SourceByte>& parts, const std::vector<const RegisterOrigins*>& known, int lane, bool sums) {
   Origin all;
   SourceByte first;
+  std::uint64_t joined = 0;  // the element that `all` was combined with last: all bytes of a source have it
   for (const SourceByte& part : parts) {
     const Origin& next = known[static_cast<std::size_t>(part.source)]->lane(lane)[part.byte];
-    if (!next.known()) continue;
+    if (!next.known() || next.same() == joined) continue;
     const bool same_element = all.kind() == Origin::Kind::memory && next.kind() == Origin::Kind::memory && part.source == first.source &&
                               next.bit() == all.bit() + 8 * static_cast<std::uint64_t>(part.byte - first.byte);
     if (!all.known()) {
@@ -168,9 +169,10 @@ Origin Origins::combined(const std::vector<SourceByte>& parts, const std::vector
       first = part;
     } else if (!same_element && next.same() != all.same()) {
       const bool both = all.kind() == Origin::Kind::sum && next.kind() == Origin::Kind::sum;
-      if (both)
+      if (both) {
         all = combines(all, next, sums);
-      else if (next.kind() == Origin::Kind::sum)
+        joined = next.same();
+      } else if (next.kind() == Origin::Kind::sum)
         all = next;
       else if (all.kind() != Origin::Kind::sum)
         all = Origin::of_many();

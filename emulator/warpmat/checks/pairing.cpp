@@ -314,14 +314,14 @@ Origin Pairing::combines(const Origin& a, const Origin& b, bool adds) {
   if (!adds || a.row() != b.row() || a.column() != b.column() || one.rows != other.rows || one.columns != other.columns ||
       one.swapped != other.swapped)
     return Origin::of_many();
-  const auto key = std::minmax(a.product(), b.product());
-  const auto [found, is_new] = added_.try_emplace({key.first, key.second}, static_cast<std::uint32_t>(sums_.size()));
+  const std::pair<std::uint32_t, std::uint32_t> key = std::minmax({a.product(), b.product()});
+  const auto [found, is_new] = added_.try_emplace(key, static_cast<std::uint32_t>(sums_.size()));
   if (is_new) {
     Sum sum = one;
     sum.partial |= other.partial;
     sum.depths.clear();
     sum.step = nullptr;
-    sum.addends = {key.first, key.second};
+    sum.addends = key;
     std::optional<int> twice;
     const bool alike = one.depths.size() == 1 && other.depths.size() == 1;
     for (std::size_t r = 0; r < (alike ? 1 : one.rows.size()); ++r)
