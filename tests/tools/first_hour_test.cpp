@@ -349,6 +349,9 @@ TEST_CASE("warpmat new: its README names files that are there, its next commands
 TEST_CASE("slips of the pen and cards' names", "[tools][first-hour]") {
   CHECK(contains(run_command({"luanch", "x"}).err, "there is no subcommand 'luanch'; the nearest is 'launch'; see 'warpmat --help'"));
   CHECK(contains(run_command({"zebra"}).err, "there is no subcommand 'zebra'; see 'warpmat --help'"));
+  CHECK(contains(run_command({"launch", "--targt", "sm_90", "x.ptx"}).err,
+                 "there is no option '--targt'; the nearest is '--target'; see 'warpmat launch --help'"));
+  CHECK(contains(run_command({"list", "--zebra=3"}).err, "there is no option '--zebra'; see 'warpmat list --help'"));
   CHECK(target_of_card("H100") == "sm_90a");
   CHECK(target_of_card("NVIDIA GeForce RTX 4090") == "sm_89");
   CHECK(target_of_card("rtx4070ti") == "sm_89");

@@ -21,14 +21,31 @@ std::string chosen(const CLI::App& app) {
   return subcommands.empty() ? app.get_name() : app.get_name() + " " + subcommands.front()->get_name();
 }
 
-/// Of an argument in the place of a subcommand that is none: what may have been meant.
+/// "there is no option '--targt'; the nearest is '--target'"
+std::string unknown(std::string_view what, std::string_view word, const std::vector<std::string>& names) {
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest(word, views);
+  return fmt::format("there is no {} '{}'{}", what, word, near.empty() ? "" : fmt::format("; the nearest is '{}'", near));
+}
+
+/// Of an argument in the place of a subcommand that is none.
 std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(subcommand->get_name());
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string_view near = nearest(word, views);
-  return fmt::format("there is no subcommand '{}'{}; see 'warpmat --help'", word,
-                     near.empty() ? "" : fmt::format("; the nearest is '{}'", near));
+  return unknown("subcommand", word, names);
+}
+
+/// Of arguments that the subcommand does not take: the first unknown option, if there is one.
+std::string unexpected(const CLI::App& app, const CLI::ParseError& error) {
+  if (app.get_subcommands().empty()) return error.what();
+  const CLI::App& subcommand = *app.get_subcommands().front();
+  const auto left = subcommand.remaining();
+  const auto option = std::ranges::find_if(left, [](const std::string& word) { return word.starts_with("--"); });
+  if (option == left.end()) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::Option* known : subcommand.get_options())
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  return unknown("option", option->substr(0, option->find('=')), names);
 }
 
 }  // namespace
@@ -57,8 +74,9 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') return fail(unknown_subcommand(app, argv[1]), e.get_exit_code());
-    return fail(fmt::format("{}; see '{} --help'", e.what(), chosen(app)), e.get_exit_code());
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+      return fail(unknown_subcommand(app, argv[1]) + "; see 'warpmat --help'", e.get_exit_code());
+    return fail(fmt::format("{}; see '{} --help'", unexpected(app, e), chosen(app)), e.get_exit_code());
   }
   if (std::fflush(stdout) != 0) return fail("cannot write to standard output", 1);
   return 0;
