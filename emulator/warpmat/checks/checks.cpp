@@ -20,16 +20,34 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
   setup.grid = grid;
   setup.gemms = find_gemms(options.gemm, memory, setup.program, parameters);
   setup.reports.stores.resize(setup.gemms.size());
+  setup.reports.companions.resize(setup.gemms.size());
   if (options.why.empty()) return;
   if (setup.gemms.empty())
     throw std::invalid_argument("the way of an element needs the product that the kernel computes, as in C=A*B^T:128x128x64");
   setup.why = parse_element(options.why, setup.gemms);
 }
 
+namespace {
+
+/// Throws for scale factors and metadata that are not those of the elements with which they are multiplied.
+void check_companions(const Gemm& gemm, const std::array<Companion, Gemm::companion_count>& companions, const DeviceMemory& memory) {
+  const auto subject = [&](std::size_t i) {
+    const CompanionMatrix& told = gemm.companions[i];
+    return Companion::Subject{told.of_b ? gemm.b : gemm.a, told.of_b, told, memory};
+  };
+  for (std::size_t i = 0; i < companions.size(); ++i)
+    if (const auto fault = companions[i].fault(subject(i))) throw *fault;
+  if (const auto both = companions[0].common(subject(0), companions[1], subject(1))) throw *both;
+}
+
+}  // namespace
+
 void finish(const Setup& setup, LaunchResult& result) {
   for (auto& [block, why] : setup.reports.why) result.why.push_back(std::move(why));
   for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
     if (const auto missing = setup.reports.stores[i].missing(setup.gemms[i], std::string(setup.program.entry))) throw *missing;
+  for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
+    check_companions(setup.gemms[i], setup.reports.companions[i], *setup.memory);
 }
 
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster) {

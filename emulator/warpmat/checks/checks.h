@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/checks/companion.h>
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/gemm_stores.h>
 #include <warpmat/checks/warnings.h>
@@ -32,10 +34,11 @@ namespace warpmat::checks {
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
-  Warnings warnings;                 ///< LaunchResult::warnings
-  Warnings absent_lanes;             ///< LaunchResult::absent_lanes
-  std::deque<GemmStores> stores;     ///< by product
-  std::map<std::uint64_t, Why> why;  ///< by the block that stores the element
+  Warnings warnings;                                                    ///< LaunchResult::warnings
+  Warnings absent_lanes;                                                ///< LaunchResult::absent_lanes
+  std::deque<GemmStores> stores;                                        ///< by product
+  std::deque<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
+  std::map<std::uint64_t, Why> why;                                     ///< by the block that stores the element
   std::mutex why_mutex;
 };
 

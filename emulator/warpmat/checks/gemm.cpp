@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/readable_name.h>
+#include <warpmat/tables/metadata.h>
 
 namespace warpmat::checks {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw std::invalid_argument(
       fmt::format("'{}' is no matrix product: {}; write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N "
-                  "and K, then ,lda=72 where rows lie further apart",
+                  "and K, then ,lda=72 where rows lie further apart, ,sfa=SA,sfb=SB for block scale factors, ,e=E for the metadata of a "
+                  "sparse A",
                   text, why));
 }
 
@@ -48,8 +50,9 @@ GemmMatrix matrix_of(std::string_view text, std::string_view name) {
   return matrix;
 }
 
-void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
-                  const std::vector<std::uint8_t>& parameters) {
+/// Sets the matrix's address.
+const DeviceMemory::Buffer& find_buffer(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
+                                        const std::vector<std::uint8_t>& parameters) {
   const DeviceMemory::Buffer* buffer = memory.find_name(matrix.name);
   matrix.address = buffer == nullptr ? 0 : buffer->address;
   for (const code::Parameter& parameter : program.parameters) {
@@ -59,11 +62,17 @@ void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Pr
   }
   if (buffer == nullptr)
     throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a parameter of that name with the address of one", matrix.name));
+  return *buffer;
+}
+
+void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
+                  const std::vector<std::uint8_t>& parameters) {
+  const DeviceMemory::Buffer& buffer = find_buffer(matrix, memory, program, parameters);
   if (matrix.pitch == 0) matrix.pitch = matrix.stored_columns();
   if (matrix.pitch < matrix.stored_columns())
     throw std::invalid_argument(
         fmt::format("'{}' has {} elements in a row, and its rows lie {} apart", matrix.name, matrix.stored_columns(), matrix.pitch));
-  const std::uint64_t bits = (buffer->end() - matrix.address) * 8;
+  const std::uint64_t bits = (buffer.end() - matrix.address) * 8;
   const auto whole = static_cast<std::uint64_t>(matrix.stored_rows() * matrix.pitch);
   const auto least = static_cast<std::uint64_t>((matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns());
   for (const int width : {64, 32, 16, 8, 6, 4}) {
@@ -75,7 +84,39 @@ void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Pr
                                             bits / 8, matrix.stored_rows(), matrix.pitch));
 }
 
+void place_companion(CompanionMatrix& companion, const Gemm& gemm, const DeviceMemory& memory, const code::Program& program,
+                     const std::vector<std::uint8_t>& parameters) {
+  companion.depth = gemm.k;
+  if (!companion.told()) return;
+  GemmMatrix& matrix = companion.matrix;
+  const int block = block_of(companion.kind, program);
+  const bool scales = companion.kind == CompanionMatrix::Kind::scale;
+  if (block == 0)
+    throw std::invalid_argument(
+        fmt::format("the product has {}={}, and the kernel has no {}", companion.key, matrix.name, scales ? "block-scaled mma" : "mma.sp"));
+  const DeviceMemory::Buffer& buffer = find_buffer(matrix, memory, program, parameters);
+  matrix.rows = companion.of_b ? gemm.b.columns : gemm.a.rows;
+  matrix.columns = (gemm.k + block - 1) / block;
+  matrix.pitch = matrix.stored_columns();
+  matrix.bits = scales ? 8 : 4;
+  if (matrix.end() > buffer.end())
+    throw std::invalid_argument(fmt::format("'{}' has {} bytes, and {} by {} {} of {} bits each are {}", matrix.name,
+                                            buffer.end() - matrix.address, matrix.stored_rows(), matrix.stored_columns(),
+                                            scales ? "scale factors" : "codes of metadata", matrix.bits, matrix.end() - matrix.address));
+}
+
 }  // namespace
+
+int block_of(CompanionMatrix::Kind kind, const code::Program& program) {
+  const auto of = [&](const Form& form) {
+    if (kind == CompanionMatrix::Kind::metadata) return form.sparsity == Sparsity::dense ? 0 : metadata_group(form);
+    return form.scale_vector == 0 ? 0 : form.shape.k / form.scale_vector;
+  };
+  int block = 0;
+  for (const code::Matrix& matrix : program.matrices) block = std::max(block, of(matrix.instruction.form()));
+  for (const code::WarpgroupProduct& product : program.products) block = std::max(block, of(*product.instruction.form().tile));
+  return block;
+}
 
 std::optional<std::pair<int, int>> GemmMatrix::place(std::uint64_t bit) const {
   if (bits == 0 || bit < address * 8 || bit >= end() * 8) return std::nullopt;
@@ -141,8 +182,13 @@ Gemm parse_gemm(std::string_view text) {
   while (!rest.empty()) {
     std::string_view number = take(rest, ',');
     const std::string_view which = take(number, '=');
+    const auto companion = std::ranges::find(gemm.companions, which, &CompanionMatrix::key);
+    if (companion != gemm.companions.end()) {
+      companion->matrix = matrix_of(text, number);
+      continue;
+    }
     GemmMatrix* const matrix = which == "lda" ? &gemm.a : which == "ldb" ? &gemm.b : which == "ldc" ? &gemm.c : nullptr;
-    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb and ldc", which));
+    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb, ldc, sfa, sfb and e", which));
     matrix->pitch = size_of(text, number);
   }
   return gemm;
@@ -168,6 +214,7 @@ std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, 
     if (!in_registers[i]) place_matrix(gemms[i].c, memory, program, parameters);
     for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b})
       if (factor->producer < 0) place_matrix(*factor, memory, program, parameters);
+    for (CompanionMatrix& companion : gemms[i].companions) place_companion(companion, gemms[i], memory, program, parameters);
   }
   return gemms;
 }

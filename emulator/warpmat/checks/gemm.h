@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,15 +38,34 @@ struct GemmMatrix {
   std::string element(std::int64_t row, std::int64_t column) const;
 };
 
+/// The block scale factors or the sparse metadata of a factor.
+struct CompanionMatrix {
+  enum class Kind : std::uint8_t { scale, metadata };
+  std::string_view key;  ///< by which a launch is told it: "sfa"
+  Kind kind;
+  bool of_b;               ///< those of B; else of A
+  GemmMatrix matrix{};     ///< a row for each row of A or column of B, a column for each block of k; no name where it is not told
+  std::int64_t depth = 0;  ///< the product's k
+  bool told() const { return !matrix.name.empty(); }
+};
+
 /// C = A * B, as a launch is told it.
 struct Gemm {
   GemmMatrix c, a, b;
   std::int64_t k = 0;
+  static constexpr std::size_t companion_count = 3;
+  std::array<CompanionMatrix, companion_count> companions{{{"sfa", CompanionMatrix::Kind::scale, false},
+                                                           {"sfb", CompanionMatrix::Kind::scale, true},
+                                                           {"e", CompanionMatrix::Kind::metadata, false}}};
 };
 
 /// "C=A*B^T:128x128x64": names, ^T for a matrix whose columns are contiguous, then M, N and K. ",lda=72" and the like give the elements
-/// from a stored row to the next. Throws std::invalid_argument that says what is right.
+/// from a stored row to the next, ",sfa=SA,sfb=SB" the block scale factors and ",e=E" the metadata of a sparse A, with a row for each row
+/// of A or column of B. Throws std::invalid_argument that says what is right.
 Gemm parse_gemm(std::string_view text);
+
+/// The k of a block of scale factors, or of a code of metadata, in the kernel's instructions; 0 if none has any.
+int block_of(CompanionMatrix::Kind kind, const code::Program& program);
 
 /// Several of these, separated by semicolons. Their buffers are found in `memory` or by the parameters of the kernel, the width of their
 /// elements by their sizes. A result that is a factor of a later product need not be a buffer: "S=Q*K^T:64x64x32;O=S*V:64x32x64". None if

@@ -19,6 +19,7 @@ struct Origin {
     memory,  ///< a byte of global memory: the number of its first bit
     sum,     ///< an element of a result of a matrix instruction
     many,    ///< computed from several of these
+    beside,  ///< a byte of global memory of which the product's matrices have no element; 0: several. Computing with it changes no origin
   };
 
   std::uint64_t what = 0;
@@ -37,10 +38,14 @@ struct Origin {
                 static_cast<std::uint64_t>(column),
             0, 0};
   }
+  static Origin of_beside(std::uint64_t address, std::uint32_t way) {
+    return {static_cast<std::uint64_t>(Kind::beside) << kind_at | address * 8, 0, way};
+  }
   static Origin of_many() { return {static_cast<std::uint64_t>(Kind::many) << kind_at, 0, 0}; }
 
   Kind kind() const { return static_cast<Kind>(what >> kind_at); }
   bool known() const { return what != 0; }
+  bool in_memory() const { return kind() == Kind::memory || kind() == Kind::beside; }
   /// Whether the value was computed from what it names, and is not these bits.
   bool derived() const { return (what & derived_bit) != 0; }
   std::uint64_t same() const { return what & ~derived_bit; }                        ///< without `derived`

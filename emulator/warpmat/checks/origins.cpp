@@ -7,6 +7,7 @@
 #include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/tables/scales.h>
 
 namespace warpmat::checks {
 
@@ -21,7 +22,9 @@ using machine::WarpState;
 Origins::Origins(const Setup& setup)
     : Observer(EventKinds::operations | EventKinds::accesses | EventKinds::shared_accesses | EventKinds::exchanges | EventKinds::copies |
                EventKinds::products),
-      setup_(setup) {}
+      setup_(setup),
+      has_companions_(block_of(CompanionMatrix::Kind::scale, setup.program) != 0 ||
+                      block_of(CompanionMatrix::Kind::metadata, setup.program) != 0) {}
 
 void Origins::block_begins(const machine::BlockEvent& event) {
   blocks_.push_back({event.shared.data(), std::vector<Origin>(event.shared.size()),
@@ -162,14 +165,17 @@ Origin Origins::combined(const std::vector<SourceByte>& parts, const std::vector
   for (const SourceByte& part : parts) {
     const Origin& next = known[static_cast<std::size_t>(part.source)]->lane(lane)[part.byte];
     if (!next.known() || next.same() == joined) continue;
-    const bool same_element = all.kind() == Origin::Kind::memory && next.kind() == Origin::Kind::memory && part.source == first.source &&
+    const bool same_element = all.in_memory() && next.kind() == all.kind() && part.source == first.source &&
                               next.bit() == all.bit() + 8 * static_cast<std::uint64_t>(part.byte - first.byte);
-    if (!all.known()) {
+    const bool of_all = all.kind() == Origin::Kind::beside, of_next = next.kind() == Origin::Kind::beside;
+    if (!all.known() || (of_all && !of_next)) {
       all = next;
       first = part;
     } else if (!same_element && next.same() != all.same()) {
       const bool both = all.kind() == Origin::Kind::sum && next.kind() == Origin::Kind::sum;
-      if (both) {
+      if (of_next) {
+        all = of_all ? Origin::of_beside(0, 0) : all;
+      } else if (both) {
         all = combines(all, next, sums);
         joined = next.same();
       } else if (next.kind() == Origin::Kind::sum)
@@ -257,7 +263,7 @@ Origin Origins::read(const AccessEvent& event, int lane, std::size_t at) {
     }
     case code::Space::global: {
       const std::uint64_t address = event.addresses[l] + at;
-      return follows(address) ? Origin::of_memory(address, ways_.number_of({.load = statement})) : Origin{};
+      return follows(address) || has_companions_ ? in_global(address, ways_.number_of({.load = statement})) : Origin{};
     }
     case code::Space::local: {
       const auto found = local_.find(event.places[l] + at);
@@ -265,6 +271,11 @@ Origin Origins::read(const AccessEvent& event, int lane, std::size_t at) {
     }
     default: return {};
   }
+}
+
+Origin Origins::in_global(std::uint64_t address, std::uint32_t way) const {
+  if (follows(address)) return Origin::of_memory(address, way);
+  return has_companions_ ? Origin::of_beside(address, way) : Origin{};
 }
 
 /// Reads `bytes` bytes from offset `at` of each lane's into a register of `width` bytes, from its byte `first_byte` on.
@@ -350,7 +361,7 @@ void Origins::copy_asynchronously(const AccessEvent& event) {
     if (access.ignores_source && (*warp.at<LaneMask>(warp.source_slot(operation, 2)) & lane_bit(lane)) != 0) size = 0;
     const std::size_t offset = offset_from(of.first, event.places[static_cast<std::size_t>(lane)]);
     for (std::uint32_t b = 0; b < access.bytes && offset + b < of.shared.size(); ++b) {
-      of.shared[offset + b] = b < size && follows(address + b) ? Origin::of_memory(address + b, way) : Origin{};
+      of.shared[offset + b] = b < size ? in_global(address + b, way) : Origin{};
       of.shared[offset + b].way = way;
     }
   }
@@ -424,7 +435,7 @@ void Origins::bulk_completes(const machine::BulkEvent& event) {
       std::fill_n(shared.begin() + static_cast<std::ptrdiff_t>(range.offset), range.bytes, Origin{0, 0, way});
     for_each_moved(transfer, setup_.program.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
       for (std::uint64_t b = 0; b < bytes; ++b)
-        if (follows(address + b)) shared[offset + b] = Origin::of_memory(address + b, way);
+        if (const Origin origin = in_global(address + b, way); origin.known()) shared[offset + b] = origin;
     });
     return;
   }
@@ -517,7 +528,7 @@ Origin Origins::element(const RegisterOrigins* from, const ElementPlace& at, con
   const Origin* const bytes = from->lane(at.lane) + at.byte;
   Origin origin;
   for (int b = 0; b < std::max(1, fragment.element_bits / 8) && !origin.known(); ++b) origin = bytes[b];
-  if (fragment.element_bits < 8 && origin.kind() == Origin::Kind::memory) origin.what += at.bit;
+  if (fragment.element_bits < 8 && origin.in_memory()) origin.what += at.bit;
   return origin;
 }
 
@@ -531,6 +542,41 @@ bool is_zero(const WarpState& warp, Slot slot, int lane, int byte, const Fragmen
 }
 
 }  // namespace
+
+/// The origins of scale factors or metadata, whose registers begin at source `first_source`; `matrix`: their number in the fragment.
+OperandOrigins Origins::companions(const Event& event, const Form& form, OperandName name, int matrix, int first_source) {
+  const Fragment& fragment = form.operand(name).fragment;
+  const bool by_column = name == OperandName::scale_b;
+  OperandOrigins all{by_column ? fragment.columns() : fragment.rows(), by_column ? fragment.rows() : fragment.columns()};
+  for (int line = 0; line < all.lines; ++line)
+    for (int i = 0; i < all.depth; ++i) {
+      const Place at = fragment.place(by_column ? Element{i, line, matrix} : Element{line, i, matrix});
+      const RegisterOrigins* const from = find(event, event.state().source_slot(event.operation(), first_source + at.reg));
+      all.elements.push_back(element(from,
+                                     {static_cast<std::uint16_t>(at.reg), static_cast<std::uint8_t>(at.lane),
+                                      static_cast<std::uint8_t>(at.bit / 8), static_cast<std::uint8_t>(at.bit % 8)},
+                                     fragment));
+    }
+  return all;
+}
+
+void Origins::find_companions(const Event& event, const Form& form, OriginProduct& product) {
+  const auto word = [&](OperandName name, int i) {
+    return event.state().source_word(event.operation(), first_register_of(form, name) + i, 0);
+  };
+  const auto scales = [&](OperandName name, OperandName ids_name) {
+    const ScaleIds ids{word(ids_name, 0), word(ids_name, 1)};
+    if (undefined_ids(form, ids_name, ids)) return OperandOrigins{};  // the statement's execution reports it
+    return companions(event, form, name, scale_matrix(form, ids_name, ids), first_register_of(form, name));
+  };
+  if (form.scale_vector != 0) {
+    product.scales_a = scales(OperandName::scale_a, OperandName::ids_a);
+    product.scales_b = scales(OperandName::scale_b, OperandName::ids_b);
+  }
+  if (form.sparsity != Sparsity::dense)
+    product.metadata =
+        companions(event, form, OperandName::e, static_cast<int>(word(OperandName::selector, 0)), first_register_of(form, OperandName::e));
+}
 
 void Origins::multiply(const Event& event, const Form& form) {
   const FormPlaces& all = places(form);
@@ -560,6 +606,7 @@ void Origins::multiply(const Event& event, const Form& form) {
     operand(OperandName::a, all.a, p, product.a.elements);
     operand(OperandName::b, all.b, p, product.b.elements);
     operand(OperandName::c, all.c, p, product.c);
+    find_companions(event, form, product);
     const int first = first_register_of(form, OperandName::c);
     for (std::size_t i = 0; i < product.c.size(); ++i) {
       const ElementPlace& at = all.c[static_cast<std::size_t>(p) * product.c.size() + i];
@@ -628,6 +675,8 @@ void Origins::product_issues(const machine::ProductEvent& event) {
     product.a = in_shared(at, a_chunks(pending, at.warp()), instruction.immediates().major_a, rows, tile.stored_k(), bits);
   }
   product.b = in_shared(at, b_chunks(pending), instruction.immediates().major_b, columns, form.shape.k, bits);
+  const int metadata = (pending.product->a_in_registers ? form.a_registers() : 1) + 1;
+  if (form.sparse()) product.metadata = companions(at, tile, OperandName::e, instruction.immediates().selector, metadata);
   const Fragment& d = tile.operand(OperandName::d).fragment;
   product.c.resize(static_cast<std::size_t>(rows * columns));
   product.c_zero.assign(product.c.size(), true);

@@ -24,10 +24,11 @@ struct OperandOrigins {
 /// The product that one warp forms by mma, wmma.mma or its part of a wgmma.mma_async.
 struct OriginProduct {
   const machine::Event& event;
-  const Form& form;            ///< of wgmma: its tile
-  OperandOrigins a, b;         ///< a.depth is half of b.depth if A is sparse
-  std::vector<Origin> c{};     ///< by row and column
-  std::vector<bool> c_zero{};  ///< whether the element is zero
+  const Form& form;                                   ///< of wgmma: its tile
+  OperandOrigins a, b;                                ///< a.depth is half of b.depth if A is sparse
+  std::vector<Origin> c{};                            ///< by row and column
+  std::vector<bool> c_zero{};                         ///< whether the element is zero
+  OperandOrigins scales_a{}, scales_b{}, metadata{};  ///< by line and block of k; without lines where the form has none
   const Origin& c_at(int row, int column) const { return c[static_cast<std::size_t>(row * b.lines + column)]; }
 };
 
@@ -108,6 +109,7 @@ class Origins : public machine::Observer {
   void load(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes, int width, int first_byte);
   void store(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes, int first_byte);
   Origin read(const machine::AccessEvent& event, int lane, std::size_t at);
+  Origin in_global(std::uint64_t address, std::uint32_t way) const;
   void copy_asynchronously(const machine::AccessEvent& event);
   void move_rows(const machine::AccessEvent& event, const Form& form);
   void move_run(const machine::AccessEvent& event);
@@ -116,12 +118,15 @@ class Origins : public machine::Observer {
   const FormPlaces& places(const Form& form);
   static Origin element(const RegisterOrigins* from, const ElementPlace& place, const Fragment& fragment);
   void multiply(const machine::Event& event, const Form& form);
+  void find_companions(const machine::Event& event, const Form& form, OriginProduct& product);
+  OperandOrigins companions(const machine::Event& event, const Form& form, OperandName name, int matrix, int first_source);
   void write_results(const machine::Event& event, const Fragment& fragment, const std::vector<ElementPlace>& places, std::size_t first,
                      int first_slot, int first_column, std::optional<std::uint32_t> number);
   OperandOrigins in_shared(const machine::Event& event, const std::vector<std::uint32_t>& chunks, Major major, int lines, int depth,
                            int bits);
 
   const Setup& setup_;
+  const bool has_companions_;  ///< whether a form has scale factors or metadata: then all of global memory is followed
   Ways ways_;
   std::vector<BlockOrigins> blocks_;  ///< by rank
   std::unordered_map<const std::uint8_t*, Origin> local_;

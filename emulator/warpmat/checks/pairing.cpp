@@ -7,6 +7,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/tables/metadata.h>
 
 namespace warpmat::checks {
 
@@ -136,8 +137,7 @@ void Pairing::look(Operand& operand) const {
 
 std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const int depth = product.b.depth;
-  const int bits = product.form.operand(OperandName::a).fragment.element_bits;
-  const int group = bits == 32 ? 1 : bits == 4 ? 4 : 2;  // stored elements of 2, 8 or 4 k: PTX ISA 9.1 section 9.7.14.6.1
+  const int group = product.form.sparsity == Sparsity::dense ? 1 : metadata_group(product.form) / 2;
   Operand a{'a', &product.a, depth, group}, b{'b', &product.b, depth};
   const auto& gemms = setup().gemms;
   const auto of = std::ranges::find_if(gemms, [&](const Gemm& gemm) { return gemm_ = &gemm, choose_matrices(product, a, b); });
@@ -163,6 +163,7 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   for (int line = 0; line < a.origins->lines; ++line) sum.of_row.push_back(first_known(a, line));
   for (int line = 0; line < b.origins->lines; ++line) sum.of_column.push_back(first_known(b, line));
   accumulate(product, a, b, sum);
+  note_companions(product, a, b);
   if (setup().why) record(product, a, b, sum);
   sums_.push_back(std::move(sum));
   return static_cast<std::uint32_t>(sums_.size() - 1);
@@ -335,13 +336,11 @@ Origin Pairing::combines(const Origin& a, const Origin& b, bool adds) {
 
 // ---- Results
 
-namespace {
-
-KernelTrap::Site site_of(const WarpState& warp, int lane) try { warp.trap(lane, std::nullopt, ""); } catch (const KernelTrap& trap) {
+KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane) try {
+  warp.trap(lane, std::nullopt, "");
+} catch (const KernelTrap& trap) {
   return trap.site;
 }
-
-}  // namespace
 
 /// Where the row of A and the column of B of a sum came from.
 std::string Pairing::ways_of(const Origin& origin, const WarpState& warp) const {

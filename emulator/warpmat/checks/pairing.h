@@ -104,10 +104,13 @@ class Pairing : public Origins {
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
   void check_operand(const OriginProduct& product, const Operand& operand, const Operand& other);
+  void note_companions(const OriginProduct& product, const Operand& a, const Operand& b);
+  void note_companion(const OriginProduct& product, const Operand& operand, const OperandOrigins& entries, CompanionMatrix::Kind kind);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
 
+  static KernelTrap::Site site_of(const machine::WarpState& warp, int lane);
   std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
 
   // The way of one element: pairing_why.cpp
@@ -128,6 +131,7 @@ class Pairing : public Origins {
   std::size_t recorded_ = 0;  ///< bytes of all steps
   std::vector<Sum> sums_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> added_;  ///< sums of two accumulators
+  std::map<std::array<std::uint64_t, 4>, std::uint32_t> uses_;  ///< Companion::Use by companion, statement, and ways of entry and element
   DepthSets sets_;
 };
 

@@ -78,7 +78,8 @@ std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
   const Way& way = const_cast<Pairing*>(this)->ways()[origin.way];
   std::string text;
   const auto add = [&](const std::string& part) { text += text.empty() ? part : ", " + part; };
-  if (way.read != Way::no_statement) add(fmt::format("{} read it at {:#x}", warp.statement_name(way.read), origin.address));
+  if (way.read != Way::no_statement)
+    add(warp.statement_name(way.read) + (origin.address == 0 ? " read it" : fmt::format(" read it at {:#x}", origin.address)));
   if (way.store != Way::no_statement) add(fmt::format("{} of warp {} wrote it there", warp.statement_name(way.store), way.warp));
   if (way.load != Way::no_statement && way.load != way.store) add(fmt::format("{} loaded it", warp.statement_name(way.load)));
   return text.empty() ? "no statement wrote it" : text;

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <warpmat/checks/gemm.h>
+#include <warpmat/machine/launch.h>
+
+namespace warpmat::checks {
+
+/// Where the block scale factors or the sparse metadata of one factor of a product come from. An entry belongs to a line of the factor, a
+/// row of A or a column of B, and to a block of k; it is known by the first of its bits in global memory, an address times 8.
+class Companion {
+ public:
+  /// What multiplies with entries, and how they and the elements beside them came there.
+  struct Use {
+    KernelTrap::Site site;
+    std::string entry, element;
+  };
+  struct Entry {
+    int line, block;
+    std::uint64_t bit;
+    std::uint32_t use;  ///< the number that add() gave
+  };
+  /// What the reports name.
+  struct Subject {
+    const GemmMatrix& factor;
+    bool is_b;  ///< its lines are columns
+    const CompanionMatrix& told;
+    const DeviceMemory& memory;
+  };
+
+  std::uint32_t add(Use use);
+  /// Notes entries that warp `warp` of block `block` multiplies with. `size`: the k of a block.
+  void note(const Subject& subject, std::span<const Entry> entries, int size, Dim3 block, int warp);
+
+  /// The trap for the first entry that is not the told one. Where none is told, it is that for an entry that belongs to several lines or
+  /// blocks and lies between others, for two entries of one place, and for entries that descend: address bits are to ascend with the bits
+  /// of line and block. Nothing if there is none.
+  std::optional<KernelTrap> fault(const Subject& subject) const;
+  /// The trap for an entry that both factors have.
+  std::optional<KernelTrap> common(const Subject& subject, const Companion& other, const Subject& of_other) const;
+
+ private:
+  struct Cell {
+    std::uint64_t bit = 0;  ///< 0: not known
+    std::uint32_t use = 0;
+    Dim3 block{};
+    int warp = 0;
+  };
+  struct Twofold {
+    std::size_t at;
+    Cell first, second;
+  };
+
+  std::string place(const Subject& subject, std::size_t at) const;
+  std::string entry(const Subject& subject, const Cell& cell) const;
+  KernelTrap trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const;
+  std::optional<KernelTrap> other_than_told(const Subject& subject) const;
+  std::optional<KernelTrap> several_places(const Subject& subject) const;
+  std::optional<KernelTrap> descending(const Subject& subject) const;
+  std::size_t step(bool along_k, int bit) const;
+  std::optional<std::size_t> neighbour(std::size_t at, bool along_k, int bit) const;
+  int alike(bool along_k) const;
+  std::vector<std::size_t> by_address() const;
+  std::size_t line(std::size_t at) const { return at / blocks_; }
+  std::size_t block(std::size_t at) const { return at % blocks_; }
+
+  std::mutex mutex_;
+  std::size_t blocks_ = 0;  ///< along k
+  int size_ = 0;
+  std::vector<Cell> cells_;  ///< by line and block
+  std::vector<Use> uses_;
+  std::optional<Twofold> twofold_;  ///< the first place with two entries
+};
+
+}  // namespace warpmat::checks
