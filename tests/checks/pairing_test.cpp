@@ -257,3 +257,20 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   says(message_of([&] { verdict(direct({}), "C=A*D:16x8x32"); }), "no buffer 'D'");
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }
+
+TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
+  const checks::Gemm gemm = checks::parse_gemm("Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0");
+  REQUIRE(gemm.convolution);
+  CHECK(gemm.convolution->result() == checks::Convolution::Pair{5, 7});
+  CHECK(gemm.c.rows == 2 * 5 * 7);
+  CHECK(gemm.c.columns == 16);
+  CHECK(gemm.a.rows == 2 * 9 * 7);
+  CHECK(gemm.k == 3 * 32);
+  CHECK(gemm.b.element(33, 2) == "F[2,1,0,1]");
+  CHECK(gemm.c.element(36, 3) == "Y[1,0,1,3]");
+  for (const char* const wrong :
+       {"Y=conv(X,F)", "Y=conv(X,F:2x8x8x4*4x3x3", "Y=conv(X):2x8x8x4*4x3x3", "Y=conv(X,F):2x8x8*4x3x3", "Y=conv(X,F):2x8x8x4*4x3x3x4",
+        "Y=conv(X,F):2x8x8x4*4x9x3", "Y=conv(X,F):2x8x8x4*4x3x3,stride=0", "Y=conv(X,F):2x8x8x4*4x3x3,lda=4", "Y=conv(X^T,F):2x8x8x4*4x3x3",
+        "Y=conv(X,F):99999x99999x9x9*1x1x1", "Y=conv(X,F):1x9x9x9*1x3x3,dilation=268435456"})
+    says(message_of([&] { checks::parse_gemm(wrong); }), "is no convolution", "write Y=conv(X,F):NxHxWxC*KxRxS");
+}

@@ -112,7 +112,22 @@ def _attention(kernel, data):
     return {"O": product(weights, data["V"])}
 
 
-REFERENCES = {"mxf8_scales": _block_scaled, "sparse_f16": _sparse, "attention": _attention}
+def _convolution(kernel, data):
+    """3 x 3 taps with padding 1, over images of 8 x 8: X by pixels, F by filters, Y by outputs."""
+    height = width = 8
+    result = []
+    for m in range(len(data["X"])):
+        n, p, q = m // (height * width), m // width % height, m % width
+        window = []
+        for h in (p - 1, p, p + 1):
+            for w in (q - 1, q, q + 1):
+                inside = 0 <= h < height and 0 <= w < width
+                window += data["X"][(n * height + h) * width + w] if inside else [0] * len(data["X"][0])
+        result.append([sum(x * f for x, f in zip(window, filter)) for filter in data["F"]])
+    return {"Y": result}
+
+
+REFERENCES = {"conv_f16": _convolution, "mxf8_scales": _block_scaled, "sparse_f16": _sparse, "attention": _attention}
 
 
 def reference(kernel, data):

@@ -189,7 +189,8 @@ void add_launch(Command app) {
       .type_name("FILE.json");
   command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
   command.add_option("--gemm", options->launch.gemm,
-                     "C=A*B^T:128x128x64: what the kernel computes. Each product of a matrix instruction is held against it, and the first "
+                     "C=A*B^T:128x128x64, or Y=conv(X,F):2x16x16x32*64x3x3,pad=1: what the kernel computes. Each product of a matrix "
+                     "instruction is held against it, and the first "
                      "wrong one is reported with the lines of both sides; no expected values are needed. ^T: columns are contiguous");
   command.add_option("--why", options->launch.why,
                      "C[5,3]: where this element of the product of --gemm comes from: its stores, products and factors");

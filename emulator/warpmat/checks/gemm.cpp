@@ -15,12 +15,16 @@
 namespace warpmat::checks {
 namespace {
 
+constexpr std::string_view right_product =
+    "write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N and K, then ,lda=72 where rows lie further "
+    "apart, ,sfa=SA,sfb=SB for block scale factors, ,e=E for the metadata of a sparse A";
+constexpr std::string_view right_convolution =
+    "write Y=conv(X,F):NxHxWxC*KxRxS, then ,stride=2 ,pad=1 ,dilation=2 where they are not 1, 0 and 1; 2x1 is by height and width";
+
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw std::invalid_argument(
-      fmt::format("'{}' is no matrix product: {}; write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N "
-                  "and K, then ,lda=72 where rows lie further apart, ,sfa=SA,sfb=SB for block scale factors, ,e=E for the metadata of a "
-                  "sparse A",
-                  text, why));
+  const bool convolution = text.find("=conv(") != std::string_view::npos;
+  throw std::invalid_argument(fmt::format("'{}' is no {}: {}; {}", text, convolution ? "convolution" : "matrix product", why,
+                                          convolution ? right_convolution : right_product));
 }
 
 std::int64_t size_of(std::string_view text, std::string_view number) {
@@ -141,31 +145,118 @@ std::uint64_t GemmMatrix::bit_of(std::int64_t row, std::int64_t column) const {
 }
 
 std::string GemmMatrix::element(std::int64_t row, std::int64_t column) const {
-  return fmt::format("{}[{},{}]", name, row, column);
+  if (sizes.empty()) return fmt::format("{}[{},{}]", name, row, column);
+  std::int64_t number = transposed ? column * rows + row : row * columns + column;
+  std::string indices;
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    indices = fmt::format("{}{}{}", number % *size, indices.empty() ? "" : ",", indices);
+    number /= *size;
+  }
+  return fmt::format("{}[{}]", name, indices);
 }
 
+namespace {
+
+/// Row and column of "C[5,3]" or "Y[0,5,7,3]"; nothing if it is no element of the matrix.
+std::optional<std::pair<int, int>> place_named(const GemmMatrix& matrix, std::string_view text) {
+  if (take(text, '[') != matrix.name || !text.ends_with(']')) return std::nullopt;
+  text.remove_suffix(1);
+  const std::vector<int> sizes =
+      matrix.sizes.empty() ? std::vector<int>{static_cast<int>(matrix.rows), static_cast<int>(matrix.columns)} : matrix.sizes;
+  std::int64_t number = 0;
+  for (const int size : sizes) {
+    const std::string_view digits = take(text, ',');
+    int index = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    if (error != std::errc() || end != digits.data() + digits.size() || index < 0 || index >= size) return std::nullopt;
+    number = number * size + index;
+  }
+  if (!text.empty()) return std::nullopt;
+  return std::pair(static_cast<int>(number / matrix.columns), static_cast<int>(number % matrix.columns));
+}
+
+}  // namespace
+
 GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms) {
-  std::pair<int, int> place{-1, -1};
-  std::string_view rest = text;
-  const std::string_view name = take(rest, '[');
-  const auto number = [](std::string_view digits, int& value) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size();
-  };
-  const bool right = rest.ends_with(']') && number(take(rest, ','), place.first) && number(take(rest, ']'), place.second) && rest.empty();
-  for (std::size_t i = 0; right && i < gemms.size(); ++i) {
-    const GemmMatrix& c = gemms[i].c;
-    if (c.name == name && c.bits != 0 && place.first >= 0 && place.first < c.rows && place.second >= 0 && place.second < c.columns)
-      return {i, place};
+  for (std::size_t i = 0; i < gemms.size(); ++i) {
+    const auto place = gemms[i].c.bits == 0 ? std::nullopt : place_named(gemms[i].c, text);
+    if (place) return {i, *place};
   }
   const GemmMatrix& last = gemms.back().c;
   throw std::invalid_argument(fmt::format("'{}' is no element of the product: write {}, up to {}", text, last.element(0, 0),
                                           last.element(last.rows - 1, last.columns - 1)));
 }
 
+namespace {
+
+/// "2" or "2x1": along the height and the width.
+Convolution::Pair pair_of(std::string_view text, std::string_view number) {
+  const std::string_view height = take(number, 'x');
+  const auto value = [&](std::string_view digits) { return digits == "0" ? 0 : static_cast<int>(size_of(text, digits)); };  // below 2^29
+  return {value(height), value(number.empty() ? height : number)};
+}
+
+/// The tensor of a name with these sizes, as a matrix whose rows or, if it is transposed, columns are the sizes but for the last `inner`.
+GemmMatrix tensor_of(std::string_view text, std::string_view name, std::vector<int> sizes, std::size_t inner, bool transposed = false) {
+  GemmMatrix matrix = matrix_of(text, name);
+  if (matrix.transposed) refuse(text, fmt::format("'{}' is no matrix: tensors lie as NHWC, KRSC and NPQK", name));
+  std::int64_t outer_size = 1, inner_size = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    std::int64_t& size = i + inner < sizes.size() ? outer_size : inner_size;
+    size *= sizes[i];
+    if (size > 1 << 28) refuse(text, fmt::format("'{}' is too large", name));
+  }
+  matrix.rows = transposed ? inner_size : outer_size;
+  matrix.columns = transposed ? outer_size : inner_size;
+  matrix.transposed = transposed;
+  matrix.sizes = std::move(sizes);
+  return matrix;
+}
+
+/// "Y=conv(X,F)" and "2x16x16x32*64x3x3,pad=1".
+Gemm parse_convolution(std::string_view text, std::string_view names, std::string_view rest) {
+  const std::string_view y = take(names, '=');
+  take(names, '(');
+  const std::string_view x = take(names, ',');
+  if (!names.ends_with(')')) refuse(text, "the two names do not end with )");
+  const std::string_view f = names.substr(0, names.size() - 1);
+  Convolution convolution;
+  std::string_view shape = take(rest, ',');
+  std::string_view image = take(shape, '*');
+  for (int* const size : {&convolution.images, &convolution.image[0], &convolution.image[1], &convolution.channels})
+    *size = static_cast<int>(size_of(text, take(image, 'x')));
+  for (int* const size : {&convolution.filters, &convolution.filter[0], &convolution.filter[1]})
+    *size = static_cast<int>(size_of(text, take(shape, 'x')));
+  if (!image.empty() || !shape.empty()) refuse(text, "a convolution has four sizes and three, NxHxWxC*KxRxS");
+  while (!rest.empty()) {
+    std::string_view number = take(rest, ',');
+    const std::string_view which = take(number, '=');
+    Convolution::Pair* const pair = which == "stride"     ? &convolution.stride
+                                    : which == "pad"      ? &convolution.padding
+                                    : which == "dilation" ? &convolution.dilation
+                                                          : nullptr;
+    if (pair == nullptr) refuse(text, fmt::format("'{}' is none of stride, pad and dilation", which));
+    *pair = pair_of(text, number);
+    if (pair != &convolution.padding && ((*pair)[0] == 0 || (*pair)[1] == 0)) refuse(text, fmt::format("{} is 0", which));
+  }
+  const auto [height, width] = convolution.result();
+  if (height == 0 || width == 0) refuse(text, "the filter is larger than the image");
+  Gemm gemm;
+  gemm.c = tensor_of(text, y, {convolution.images, height, width, convolution.filters}, 1);
+  gemm.a = tensor_of(text, x, {convolution.images, convolution.image[0], convolution.image[1], convolution.channels}, 1);
+  gemm.b = tensor_of(text, f, {convolution.filters, convolution.filter[0], convolution.filter[1], convolution.channels}, 3, true);
+  gemm.k = convolution.taps();
+  gemm.convolution = convolution;
+  return gemm;
+}
+
+}  // namespace
+
 Gemm parse_gemm(std::string_view text) {
   std::string_view rest = text;
   std::string_view names = take(rest, ':');
+  if (const std::size_t equals = names.find('='); equals != std::string_view::npos && names.substr(equals + 1).starts_with("conv("))
+    return parse_convolution(text, names, rest);
   if (names.find('=') == std::string_view::npos || names.find('*') == std::string_view::npos) refuse(text, "it has no = or no *");
   Gemm gemm;
   gemm.c = matrix_of(text, take(names, '='));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/checks/convolution.h>
 #include <warpmat/machine/device_memory.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -23,6 +24,7 @@ struct GemmMatrix {
   std::uint64_t address = 0;  ///< of its first element
   int bits = 0;               ///< of an element; 0: it is not in memory, but the result of another product
   int producer = -1;          ///< a factor that is the result of another product: its number
+  std::vector<int> sizes{};   ///< of a tensor that is taken as a matrix, the outermost first; empty for a matrix
 
   std::int64_t stored_rows() const { return transposed ? columns : rows; }
   std::int64_t stored_columns() const { return transposed ? rows : columns; }
@@ -34,7 +36,7 @@ struct GemmMatrix {
   std::optional<std::pair<int, int>> place(std::uint64_t bit) const;
   /// The bit at which element (row, column) begins.
   std::uint64_t bit_of(std::int64_t row, std::int64_t column) const;
-  /// "A[3,8]"
+  /// "A[3,8]"; of a tensor "X[0,5,7,3]"
   std::string element(std::int64_t row, std::int64_t column) const;
 };
 
@@ -53,6 +55,8 @@ struct CompanionMatrix {
 struct Gemm {
   GemmMatrix c, a, b;
   std::int64_t k = 0;
+  /// A is formed from an image: `a` has a row for each pixel and a column for each channel.
+  std::optional<Convolution> convolution{};
   static constexpr std::size_t companion_count = 3;
   std::array<CompanionMatrix, companion_count> companions{{{"sfa", CompanionMatrix::Kind::scale, false},
                                                            {"sfb", CompanionMatrix::Kind::scale, true},
@@ -61,7 +65,8 @@ struct Gemm {
 
 /// "C=A*B^T:128x128x64": names, ^T for a matrix whose columns are contiguous, then M, N and K. ",lda=72" and the like give the elements
 /// from a stored row to the next, ",sfa=SA,sfb=SB" the block scale factors and ",e=E" the metadata of a sparse A, with a row for each row
-/// of A or column of B. Throws std::invalid_argument that says what is right.
+/// of A or column of B. "Y=conv(X,F):2x16x16x32*64x3x3,stride=2,pad=1,dilation=1": a convolution of images N x H x W x C with filters
+/// K x R x S (x C); "pad=1x0" gives it by height and width. Throws std::invalid_argument that says what is right.
 Gemm parse_gemm(std::string_view text);
 
 /// The k of a block of scale factors, or of a code of metadata, in the kernel's instructions; 0 if none has any.
@@ -79,7 +84,7 @@ struct GemmElement {
   std::pair<int, int> place;
 };
 
-/// "C[5,3]". Throws std::invalid_argument.
+/// "C[5,3]", or "Y[0,5,7,3]" of a convolution. Throws std::invalid_argument.
 GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms);
 
 }  // namespace warpmat::checks

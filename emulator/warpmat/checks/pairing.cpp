@@ -71,6 +71,7 @@ Pairing::Seen Pairing::seen(const Operand& operand, int line, int k) const {
   const Origin& origin = operand.origin(line, k);
   const auto place = place_of(*operand.matrix, origin);
   if (!place) return {};
+  if (operand.taps != nullptr) return seen_in_image(operand, *place, k);
   Seen seen{operand.is_b ? place->second : place->first, operand.is_b ? place->first : place->second};
   if (operand.sparse()) seen.depth = seen.depth / operand.group * 2 * operand.group + k % (2 * operand.group);
   return seen;
@@ -86,12 +87,14 @@ bool Pairing::choose_matrices(const OriginProduct& product, Operand& a, Operand&
   // Addresses say it at less cost than places.
   const auto a_of_a = count(product.a, gemm_->a), a_of_b = count(product.a, gemm_->b);
   const auto b_of_a = count(product.b, gemm_->a), b_of_b = count(product.b, gemm_->b);
-  if (a_of_a + a_of_b == 0 || b_of_a + b_of_b == 0) return false;
+  const bool image = gemm_->convolution.has_value();  // which may be padding alone
+  if (image ? a_of_b + b_of_b == 0 : a_of_a + a_of_b == 0 || b_of_a + b_of_b == 0) return false;
   const bool swapped = a_of_b + b_of_a > a_of_a + b_of_b;
   a.matrix = swapped ? &gemm_->b : &gemm_->a;
   b.matrix = swapped ? &gemm_->a : &gemm_->b;
   a.is_b = swapped;
   b.is_b = !swapped;
+  if (image) (swapped ? b : a).taps = swapped ? &a : &b;
   return true;
 }
 
@@ -142,9 +145,12 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const auto& gemms = setup().gemms;
   const auto of = std::ranges::find_if(gemms, [&](const Gemm& gemm) { return gemm_ = &gemm, choose_matrices(product, a, b); });
   if (of == gemms.end()) return unchanged(product);
-  look(a);
-  look(b);
+  Operand* const image = a.taps != nullptr ? &a : b.taps != nullptr ? &b : nullptr;
+  look(image == &a ? b : a);
+  look(image == &a ? a : b);
+  if (image != nullptr) look_for_padding(*image);
   if (!setup().why) {
+    if (image != nullptr) check_image(product, *image);
     if (!a.regular) check_operand(product, a, b);
     if (!b.regular) check_operand(product, b, a);
     check_depths(product, a, b);
@@ -162,6 +168,7 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   };
   for (int line = 0; line < a.origins->lines; ++line) sum.of_row.push_back(first_known(a, line));
   for (int line = 0; line < b.origins->lines; ++line) sum.of_column.push_back(first_known(b, line));
+  inherit_places(product, sum);
   accumulate(product, a, b, sum);
   note_companions(product, a, b);
   if (setup().why) record(product, a, b, sum);
@@ -194,13 +201,11 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
         const auto other_place = place_of(*other.matrix, origin);
         if (!unwritten && !other_place) continue;  // computed, or a zero beyond the matrix
         const Seen right{operand.lines[l], operand.depths[d]};
-        const Seen of_other =
-            other_place ? (other.is_b ? Seen{other_place->second, other_place->first} : Seen{other_place->first, other_place->second})
-                        : Seen{};
         product.event.trap(-1, std::nullopt,
                            fmt::format("operand {} holds {} where {} belongs, beside {}; {}", operand.letter,
-                                       other_place ? name_of(other, of_other) : "what nobody wrote", name_of(operand, right),
-                                       name_of(operand, operand.at(line, k == 0 ? 1 : 0)), history(operand, line, k, right, product)),
+                                       other_place ? other.matrix->element(other_place->first, other_place->second) : "what nobody wrote",
+                                       name_of(operand, right), name_of(operand, operand.at(line, k == 0 ? 1 : 0)),
+                                       history(operand, line, k, right, product)),
                            KernelTrap::Kind::mispaired);
       }
       // The k that the other operand has at this place says which element belongs here.
@@ -211,8 +216,7 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
       const std::string partner = name_of(other, other.at(other_line, k));
       const std::string what = one.depth != meets
                                    ? fmt::format("k {} meets k {}", operand.is_b ? meets : one.depth, operand.is_b ? one.depth : meets)
-                                   : fmt::format("it adds {} {} to {} {}", operand.is_b ? "column" : "row", one.line,
-                                                 operand.is_b ? "column" : "row", right.line);
+                                   : fmt::format("it adds {} to {}", line_name(operand, one.line), line_name(operand, right.line));
       product.event.trap(-1, std::nullopt,
                          fmt::format("the product multiplies {} by {}: {}. {} belongs there; {}{}",
                                      operand.is_b ? partner : name_of(operand, one), operand.is_b ? name_of(operand, one) : partner, what,
@@ -237,6 +241,24 @@ void Pairing::check_depths(const OriginProduct& product, const Operand& a, const
                     history(a, row, k, {one.line, other.depth}, product), history(b, column, k, {other.line, one.depth}, product)),
         KernelTrap::Kind::mispaired);
   }
+}
+
+/// Rows and columns that the operands do not say, for they hold zeros alone there, are those of the sums before.
+void Pairing::inherit_places(const OriginProduct& product, Sum& sum) const {
+  const auto inherit = [&](std::vector<int>& places, std::vector<Origin>& ways, bool rows) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const int at = static_cast<int>(i);
+      const Origin& old = rows ? product.c_at(at, 0) : product.c_at(0, at);
+      if (places[i] >= 0 || old.kind() != Origin::Kind::sum) continue;
+      const Sum& previous = sums_[old.product()];
+      if (previous.gemm != sum.gemm || previous.swapped != sum.swapped) continue;
+      const auto of = static_cast<std::size_t>(rows ? old.row() : old.column());
+      places[i] = (rows ? previous.rows : previous.columns)[of];
+      ways[i] = (rows ? previous.of_row : previous.of_column)[of];
+    }
+  };
+  inherit(sum.rows, sum.of_row, true);
+  inherit(sum.columns, sum.of_column, false);
 }
 
 /// The k that each element of the accumulators has after the product, and whether it is that of the same element of C.

@@ -56,6 +56,7 @@ class Pairing : public Origins {
     int depth = 0;                       ///< along k; twice that of `origins` if A is sparse
     int group = 1;                       ///< sparse: the number of stored elements of a group of twice as many k
     const GemmMatrix* matrix = nullptr;  ///< A or B, which this operand holds
+    const Operand* taps = nullptr;       ///< a convolution's image: the operand with the filters, whose k say which tap is meant
     bool is_b = false;                   ///< B: its lines are columns
     std::vector<Seen> seen{};            ///< by line and k
     std::vector<int> lines{}, depths{};  ///< by line and by k of the operand; -1: nothing of the matrix
@@ -104,6 +105,7 @@ class Pairing : public Origins {
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
   void check_operand(const OriginProduct& product, const Operand& operand, const Operand& other);
+  void inherit_places(const OriginProduct& product, Sum& sum) const;
   void note_companions(const OriginProduct& product, const Operand& a, const Operand& b);
   void note_companion(const OriginProduct& product, const Operand& operand, const OperandOrigins& entries, CompanionMatrix::Kind kind);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
@@ -113,6 +115,12 @@ class Pairing : public Origins {
   static KernelTrap::Site site_of(const machine::WarpState& warp, int lane);
   std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
 
+  // Convolutions: pairing_image.cpp
+  Seen seen_in_image(const Operand& image, const std::pair<int, int>& place, int k) const;
+  void look_for_padding(Operand& image) const;
+  void check_image(const OriginProduct& product, const Operand& image);
+  std::optional<std::pair<int, int>> stored_place(const Operand& operand, const Seen& seen) const;
+
   // The way of one element: pairing_why.cpp
   void record(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void explain(const Origin& origin, const GlobalWrite& write, const machine::WarpState& warp);
@@ -121,6 +129,7 @@ class Pairing : public Origins {
 
   // What is said of a fault: pairing_report.cpp
   std::string name_of(const Operand& operand, const Seen& seen) const;
+  std::string line_name(const Operand& operand, int line) const;
   std::string way_of(const Origin& origin, const machine::WarpState& warp) const;
   std::string where_is(const Operand& operand, const Seen& wanted, const OriginProduct& product);
   std::string layouts(const Operand& operand, const OriginProduct& product);

@@ -66,9 +66,14 @@ std::vector<TileLayout> layouts_of(const std::vector<TilePlace>& places) {
 
 std::string Pairing::name_of(const Operand& operand, const Seen& seen) const {
   if (seen.line < 0) return fmt::format("no element of {}", operand.matrix->name);
-  int depth = seen.depth;
-  if (operand.sparse()) depth = depth / (2 * operand.group) * operand.group;
-  return operand.is_b ? operand.matrix->element(depth, seen.line) : operand.matrix->element(seen.line, depth);
+  const auto place = stored_place(operand, seen);
+  return place ? operand.matrix->element(place->first, place->second) : fmt::format("the padding of {}", operand.matrix->name);
+}
+
+/// "row 5", of an image "Y[0,2,5,0]".
+std::string Pairing::line_name(const Operand& operand, int line) const {
+  if (operand.taps != nullptr) return gemm_->c.element(line, 0);
+  return fmt::format("{} {}", operand.is_b ? "column" : "row", line);
 }
 
 /// "line 40 (ldmatrix...) read it at 0x1b0, line 22 (cp.async...) of warp 0 wrote it there".
@@ -88,8 +93,9 @@ std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
 /// ", A[3,8] lies at 0x190": where in the block's shared memory the wanted element is.
 std::string Pairing::where_is(const Operand& operand, const Seen& wanted, const OriginProduct& product) {
   if (operand.sparse() || operand.matrix->producer >= 0) return "";
-  const std::uint64_t bit =
-      operand.is_b ? operand.matrix->bit_of(wanted.depth, wanted.line) : operand.matrix->bit_of(wanted.line, wanted.depth);
+  const auto place = stored_place(operand, wanted);
+  if (!place) return "";
+  const std::uint64_t bit = operand.matrix->bit_of(place->first, place->second);
   const std::span<const Origin> bytes = shared(product.event.rank());
   const auto found = std::ranges::find_if(bytes, [&](const Origin& o) { return o.kind() == Origin::Kind::memory && o.bit() == bit; });
   if (found == bytes.end()) return fmt::format("; {} is nowhere in shared memory", name_of(operand, wanted));
@@ -108,7 +114,7 @@ std::string Pairing::history(const Operand& operand, int line, int k, const Seen
 
 /// The layout by which the operand is read, and that in which its tile was written, where they differ.
 std::string Pairing::layouts(const Operand& operand, const OriginProduct& product) {
-  if (operand.sparse() || operand.matrix->producer >= 0) return "";
+  if (operand.sparse() || operand.taps != nullptr || operand.matrix->producer >= 0) return "";
   const int bits = operand.matrix->bits;
   const bool along_lines = operand.matrix->transposed != operand.is_b;  // lines of the tile run along m or n
   std::vector<TilePlace> read, written;
