@@ -42,9 +42,10 @@ Walk walk(const Convolution& c) {
 }  // namespace
 
 TEST_CASE("outputs, taps and pixels of convolutions", "[checks]") {
-  const auto c = GENERATE(Convolution{2, 2, 1, {5, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, Convolution{1, 3, 1, {8, 8}, {3, 2}, {2, 1}, {0, 1}, {1, 1}},
-                          Convolution{2, 1, 1, {9, 6}, {3, 1}, {2, 3}, {2, 0}, {2, 1}}, Convolution{1, 2, 1, {4, 4}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
-                          Convolution{3, 1, 1, {6, 10}, {2, 4}, {1, 2}, {3, 2}, {3, 2}});
+  const auto c =
+      GENERATE(Convolution{2, 2, 1, {5, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, Convolution{1, 3, 1, {8, 8}, {3, 2}, {2, 1}, {0, 1}, {1, 1}},
+               Convolution{2, 1, 1, {9, 6}, {3, 1}, {2, 3}, {2, 0}, {2, 1}}, Convolution{1, 2, 1, {4, 4}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
+               Convolution{3, 1, 1, {6, 10}, {2, 4}, {1, 2}, {3, 2}, {3, 2}});
   const Walk all = walk(c);
   CHECK(c.outputs() == all.count);
   const auto at = [](const std::map<std::pair<int, int>, int>& map, int first, int tap) {

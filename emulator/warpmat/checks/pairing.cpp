@@ -261,71 +261,83 @@ void Pairing::inherit_places(const OriginProduct& product, Sum& sum) const {
   inherit(sum.columns, sum.of_column, false);
 }
 
-/// The k that each element of the accumulators has after the product, and whether it is that of the same element of C.
-void Pairing::accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
+/// The k of both operands; notes in the sum the last one that only one of them has.
+std::vector<int> Pairing::common_depths(const Operand& a, const Operand& b, Sum& sum) const {
   std::vector<int> depths;
-  for (int k = 0; k < a.depth; ++k)
-    if (a.depths[static_cast<std::size_t>(k)] >= 0 && b.depths[static_cast<std::size_t>(k)] >= 0)
-      depths.push_back(a.depths[static_cast<std::size_t>(k)]);
   for (int k = 0; k < a.depth; ++k) {
     const int of_a = a.depths[static_cast<std::size_t>(k)], of_b = b.depths[static_cast<std::size_t>(k)];
+    if (of_a >= 0 && of_b >= 0) depths.push_back(of_a);
     if ((of_a < 0) != (of_b < 0)) sum.lacking = {std::max(of_a, of_b), of_a < 0 ? 'a' : 'b', of_a < 0 ? a.origin(0, k) : b.origin(0, k)};
   }
+  return depths;
+}
+
+/// Traps if the accumulator at a row and a column of the operands is the sum of another element of C.
+void Pairing::check_same_element(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int row, int column) {
+  const Origin& old = product.c_at(row, column);
+  const Sum& previous = sums_[old.product()];
+  const auto [m, n] = previous.element(old.row(), old.column());
+  const auto [new_m, new_n] = sum.element(row, column);
+  const bool row_differs = previous.gemm != sum.gemm || (m >= 0 && new_m >= 0 && m != new_m);
+  const bool column_differs = n >= 0 && new_n >= 0 && n != new_n;
+  if ((!row_differs && !column_differs) || setup().why) return;
   const WarpState& warp = product.event.state();
-  const auto rows = sum.rows.size(), columns = sum.columns.size();
-  std::vector<std::uint32_t> before(rows * columns);
-  bool alike = true;
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) {
-      const Origin& old = product.c_at(static_cast<int>(r), static_cast<int>(c));
-      sum.partial |= old.kind() == Origin::Kind::memory || old.kind() == Origin::Kind::many;
-      if (old.kind() != Origin::Kind::sum) {
-        alike &= before[r * columns + c] == before[0];
-        continue;
-      }
-      const Sum& previous = sums_[old.product()];
-      sum.partial |= previous.partial;
-      if (!sum.lacking) sum.lacking = previous.lacking;
-      const auto [m, n] = previous.element(old.row(), old.column());
-      const auto [new_m, new_n] = sum.element(static_cast<int>(r), static_cast<int>(c));
-      const bool row_differs = previous.gemm != sum.gemm || (m >= 0 && new_m >= 0 && m != new_m);
-      const bool column_differs = n >= 0 && new_n >= 0 && n != new_n;
-      if ((row_differs || column_differs) && !setup().why) {
-        const bool of_a = row_differs != sum.swapped;
-        const Operand& operand = of_a ? a : b;
-        product.event.trap(-1, std::nullopt,
-                           fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}",
-                                       gemm_->c.element(new_m, new_n), gemm_->c.element(m, n), warp.statement_name(previous.statement),
-                                       way_of(of_a ? previous.of_row[static_cast<std::size_t>(old.row())]
-                                                   : previous.of_column[static_cast<std::size_t>(old.column())],
-                                              warp),
-                                       way_of(of_a ? sum.of_row[r] : sum.of_column[c], warp)) +
-                               layouts(operand, product),
-                           KernelTrap::Kind::mispaired);
-      }
-      before[r * columns + c] = previous.depth_set(old.row(), old.column());
-      alike &= before[r * columns + c] == before[0];
-    }
+  const bool of_a = row_differs != sum.swapped;
+  const Origin& before =
+      of_a ? previous.of_row[static_cast<std::size_t>(old.row())] : previous.of_column[static_cast<std::size_t>(old.column())];
+  const Origin& now = of_a ? sum.of_row[static_cast<std::size_t>(row)] : sum.of_column[static_cast<std::size_t>(column)];
+  product.event.trap(-1, std::nullopt,
+                     fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}{}",
+                                 gemm_->c.element(new_m, new_n), gemm_->c.element(m, n), warp.statement_name(previous.statement),
+                                 way_of(before, warp), way_of(now, warp), layouts(of_a ? a : b, product)),
+                     KernelTrap::Kind::mispaired);
+}
+
+/// The sets of k, by row and column, that the accumulators have before the product.
+std::vector<std::uint32_t> Pairing::sets_before(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
+  std::vector<std::uint32_t> before(sum.rows.size() * sum.columns.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const int row = static_cast<int>(i / sum.columns.size()), column = static_cast<int>(i % sum.columns.size());
+    const Origin& old = product.c_at(row, column);
+    sum.partial |= old.kind() == Origin::Kind::memory || old.kind() == Origin::Kind::many;
+    if (old.kind() != Origin::Kind::sum) continue;
+    const Sum& previous = sums_[old.product()];
+    sum.partial |= previous.partial;
+    if (!sum.lacking) sum.lacking = previous.lacking;
+    check_same_element(product, a, b, sum, row, column);
+    before[i] = previous.depth_set(old.row(), old.column());
+  }
+  return before;
+}
+
+/// The k that each element of the accumulators has after the product, and whether it is that of the same element of C.
+void Pairing::accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
+  const std::vector<int> depths = common_depths(a, b, sum);
+  const std::vector<std::uint32_t> before = sets_before(product, a, b, sum);
+  const bool alike = std::ranges::all_of(before, [&](std::uint32_t set) { return set == before[0]; });
+  const auto columns = sum.columns.size();
   std::map<std::uint32_t, std::uint32_t> after;
   for (std::size_t i = 0; i < (alike ? 1 : before.size()); ++i) {
     const auto [found, is_new] = after.try_emplace(before[i]);
     if (is_new) {
       std::optional<int> twice;
       found->second = sets_.with(before[i], depths, twice);
-      if (twice && !setup().why) {
-        const auto at = std::ranges::find(a.depths, *twice) - a.depths.begin();
-        const int k = at < a.depth ? static_cast<int>(at) : 0;
-        const auto [m, n] = sum.element(static_cast<int>(i / columns), static_cast<int>(i % columns));
-        product.event.trap(
-            -1, std::nullopt,
-            fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", *twice, gemm_->c.element(m, n),
-                        history(a, static_cast<int>(i / columns), k, a.at(static_cast<int>(i / columns), k), product),
-                        history(b, static_cast<int>(i % columns), k, b.at(static_cast<int>(i % columns), k), product)),
-            KernelTrap::Kind::mispaired);
-      }
+      if (twice && !setup().why) refuse_twice(product, a, b, sum, *twice, static_cast<int>(i / columns), static_cast<int>(i % columns));
     }
     sum.depths.push_back(found->second);
   }
+}
+
+/// Traps for a k which the sum at a row and a column of the operands has already.
+void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int twice, int row,
+                           int column) {
+  const auto at = std::ranges::find(a.depths, twice) - a.depths.begin();
+  const int k = at < a.depth ? static_cast<int>(at) : 0;
+  const auto [m, n] = sum.element(row, column);
+  product.event.trap(-1, std::nullopt,
+                     fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", twice, gemm_->c.element(m, n),
+                                 history(a, row, k, a.at(row, k), product), history(b, column, k, b.at(column, k), product)),
+                     KernelTrap::Kind::mispaired);
 }
 
 /// Two accumulators of one element of C are the sum of their products; others are no element. Beside a sum of a later product, one of an

@@ -108,7 +108,11 @@ class Pairing : public Origins {
   void inherit_places(const OriginProduct& product, Sum& sum) const;
   void note_companions(const OriginProduct& product, const Operand& a, const Operand& b);
   void note_companion(const OriginProduct& product, const Operand& operand, const OperandOrigins& entries, CompanionMatrix::Kind kind);
+  std::vector<int> common_depths(const Operand& a, const Operand& b, Sum& sum) const;
+  void check_same_element(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int row, int column);
+  std::vector<std::uint32_t> sets_before(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
+  void refuse_twice(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int twice, int row, int column);
   void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
 

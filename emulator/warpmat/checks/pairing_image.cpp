@@ -1,5 +1,5 @@
-// Convolutions: one operand of a product holds elements of an image, or zeros of its padding. Which row of A an element belongs to depends on
-// the tap that it meets, an element of the filters in the other operand.
+// Convolutions: one operand of a product holds elements of an image, or zeros of its padding. Which row of A an element belongs to depends
+// on the tap that it meets, an element of the filters in the other operand.
 
 #include <algorithm>
 
@@ -57,13 +57,14 @@ void Pairing::check_image(const OriginProduct& product, const Operand& image) {
         const std::string why =
             place->second == channel ? "no output needs both" : fmt::format("channel {} meets channel {}", place->second, channel);
         const std::string element = image.matrix->element(place->first, place->second);
-        product.event.trap(-1, std::nullopt, fmt::format("the product multiplies {} by {}: {}; {}: {}", element, filter, why, element, ways()),
+        product.event.trap(-1, std::nullopt,
+                           fmt::format("the product multiplies {} by {}: {}; {}: {}", element, filter, why, element, ways()),
                            KernelTrap::Kind::mispaired);
       }
       if (!origin.known() && output >= 0 && convolution.pixel(output, tap))
         product.event.trap(-1, std::nullopt,
-                           fmt::format("the product multiplies no element of {} by {}, where {} belongs; operand {}: {}", image.matrix->name,
-                                       filter, name_of(image, {output, tap}), image.letter, ways()),
+                           fmt::format("the product multiplies no element of {} by {}, where {} belongs; operand {}: {}",
+                                       image.matrix->name, filter, name_of(image, {output, tap}), image.letter, ways()),
                            KernelTrap::Kind::mispaired);
     }
 }
