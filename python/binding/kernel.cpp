@@ -109,13 +109,18 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.checks.races = options["check_races"].cast<bool>();
   out.checks.lanes = options["check_lanes"].cast<bool>();
   out.checks.fences = options["check_fences"].cast<bool>();
+  out.gemm = options["gemm"].cast<std::string>();
+  out.why = options["why"].cast<std::string>();
+  for (const auto& [x, y, z] : options["gemm_blocks"].cast<std::vector<std::array<std::uint32_t, 3>>>())
+    out.gemm_blocks.push_back({x, y, z});
   out.stop = &stop;
   if (banks != nullptr) out.observers = {banks};
   return out;
 }
 
 /// Launches on the emulator: the printed text, the number of operations, warnings, where options ask for banks what bank_report has, the
-/// weakest label of what ran and the line about it. The buffers' arrays get what the kernel wrote, also where it trapped.
+/// weakest label of what ran, the line about it, and the ways of an element. The buffers' arrays get what the kernel wrote, also where it
+/// trapped.
 py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
                         const py::dict& options) {
   DeviceMemory memory;
@@ -145,8 +150,10 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     const std::vector<Labelled> ran = labelled(kernel, result);
     const auto weakest = std::ranges::min_element(ran, {}, &Labelled::label);
     const py::object label = ran.empty() ? py::object(py::none()) : py::cast(name(weakest->label));
+    std::vector<std::string> why;
+    for (const Why& way : result.why) why.push_back(way.text);
     return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted, label,
-                          evidence_line(kernel.program().target->name, ran));
+                          evidence_line(kernel.program().target->name, ran), why);
   } catch (const KernelTrap&) {
     copy_back();
     throw;

@@ -283,3 +283,47 @@ def test_no_gpu_is_an_exception_of_its_own():
         x = np.ones(32, np.float32)
         SCALE.kernel().launch_on_gpu(1, 32, x, 2.0)
         assert np.all(x == 2)
+
+
+def product_kernel(a1):
+    """C = A B^T of 16 x 8 x 16 by one block a copy of the matrices; a1: the byte of A's row 8 in a lane's second register."""
+    return """
+.version 9.0
+.target sm_80
+.address_size 64
+.entry product(.param .u64 A, .param .u64 B, .param .u64 C) {
+  .reg .b32 %%r<9>, %%a<4>, %%b<2>; .reg .b64 %%d<5>; .reg .f32 %%c<4>;
+  ld.param.u64 %%d1, [A]; ld.param.u64 %%d2, [B]; ld.param.u64 %%d3, [C];
+  mov.u32 %%r1, %%tid.x; shr.u32 %%r2, %%r1, 2; and.b32 %%r3, %%r1, 3;
+  shl.b32 %%r4, %%r2, 5; shl.b32 %%r5, %%r3, 2; add.u32 %%r4, %%r4, %%r5; cvt.u64.u32 %%d4, %%r4;
+  add.s64 %%d1, %%d1, %%d4; add.s64 %%d2, %%d2, %%d4;
+  shl.b32 %%r4, %%r2, 5; shl.b32 %%r5, %%r3, 3; add.u32 %%r4, %%r4, %%r5; cvt.u64.u32 %%d4, %%r4; add.s64 %%d3, %%d3, %%d4;
+  ld.global.b32 %%a0, [%%d1]; ld.global.b32 %%a1, [%%d1+%d]; ld.global.b32 %%a2, [%%d1+16]; ld.global.b32 %%a3, [%%d1+272];
+  ld.global.b32 %%b0, [%%d2]; ld.global.b32 %%b1, [%%d2+16];
+  mov.f32 %%c0, 0f00000000; mov.f32 %%c1, %%c0; mov.f32 %%c2, %%c0; mov.f32 %%c3, %%c0;
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%%c0, %%c1, %%c2, %%c3}, {%%a0, %%a1, %%a2, %%a3}, {%%b0, %%b1}, {%%c0, %%c1, %%c2, %%c3};
+  mov.u32 %%r6, %%ctaid.x; setp.ne.u32 %%p, %%r6, 0; @%%p ret;
+  st.global.v2.f32 [%%d3], {%%c0, %%c1}; st.global.v2.f32 [%%d3+256], {%%c2, %%c3};
+  ret;
+}
+""".replace(".reg .b64", ".reg .pred %%p; .reg .b64", 1) % a1
+
+
+def test_a_product_is_held_against_the_one_that_is_told():
+    a, b = np.arange(256, dtype=np.float16).reshape(16, 16), np.eye(8, 16, dtype=np.float16)
+    c = np.zeros((16, 8), np.float32)
+    right, wrong = warpmat.Module(product_kernel(256)), warpmat.Module(product_kernel(32))
+    told = dict(gemm="C=A*B^T:16x8x16", target="sm_90")
+    result = right.launch("product", 1, 32, a, b, c, why="C[8,1]", **told)
+    assert np.array_equal(c, a[:, :8]) and result.why[0].startswith("C[8,1] is stored by block (0, 0, 0), warp 0, lane 0")
+    assert "A[8,8] to A[8,15]: line 12" in result.why[0] and right.launch("product", 1, 32, a, b, c, **told).why == []
+    with pytest.raises(warpmat.KernelTrap, match=r"it adds row . to row .") as trap:
+        wrong.launch("product", 2, 32, a, b, c, **told)
+    assert trap.value.kind == "mispaired" and trap.value.statement.startswith("mma.sync") and trap.value.block == (0, 0, 0)
+    with pytest.raises(warpmat.KernelTrap) as trap:
+        wrong.launch("product", 2, 32, a, b, c, gemm_blocks=[1], **told)
+    assert trap.value.block == (1, 0, 0)
+    with pytest.raises(ValueError, match=r"there is no block \(2, 0, 0\) in a grid of 2x1x1"):
+        wrong.launch("product", 2, 32, a, b, c, gemm_blocks=[(2, 0)], **told)
+    with pytest.raises(ValueError, match="is no matrix product"):
+        right.launch("product", 1, 32, a, b, c, gemm="C=A")

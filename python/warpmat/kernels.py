@@ -62,7 +62,7 @@ class LaunchResult:
     """The results of a launch besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
     operations that were executed. target: the GPU whose bits they are. label: the weakest label, or None if nothing ran.
     evidence: the line that says how the bits are known. warnings: what a GPU may do otherwise, a sentence for each statement. banks: bank
-    conflicts and sectors, if the launch counted them."""
+    conflicts and sectors, if the launch counted them. why: the way of the element that the launch was asked for, for each block that stores it."""
 
     printed: str
     operations: int
@@ -71,6 +71,7 @@ class LaunchResult:
     evidence: str
     warnings: List[str]
     banks: Optional[BankReport]
+    why: List[str] = field(default_factory=list)
 
     def _repr_html_(self) -> str:
         lines = [self.evidence, f"{self.operations:,} operations", *self.warnings]
@@ -160,6 +161,9 @@ class Kernel:
         check_lanes: bool = False,
         check_fences: bool = True,
         banks: bool = False,
+        gemm: str = "",
+        why: str = "",
+        gemm_blocks: Sequence[Size] = (),
         undefined: str = "trap",
         path: str = "fast",
     ) -> LaunchResult:
@@ -170,7 +174,10 @@ class Kernel:
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
         are cores; the result does not depend on them. schedule: another order of warps. most_operations: of a block, 0 without a limit.
-        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread.
+        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. gemm: the product that the kernel computes,
+        "C=A*B^T:128x128x64", with the names of its parameters: the first product of a matrix instruction that is not part of it is a
+        KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products
+        of these blocks alone, each a number or up to three.
 
         Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
         """
@@ -185,15 +192,18 @@ class Kernel:
             check_lanes=check_lanes,
             check_fences=check_fences,
             banks=banks,
+            gemm=gemm,
+            why=why,
+            gemm_blocks=[_index(block) for block in gemm_blocks],
             undefined=undefined,
             path=path,
         )
-        printed, operations, warnings, counted, label, evidence = self._kernel.launch(
+        printed, operations, warnings, counted, label, evidence, ways = self._kernel.launch(
             _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters, options
         )
         text = printed.decode(errors="replace")
         found = None if counted is None else report(counted)
-        return LaunchResult(text, operations, self.target, label, evidence, warnings, found)
+        return LaunchResult(text, operations, self.target, label, evidence, warnings, found, ways)
 
     def launch_on_gpu(self, grid: Size, block: Size, *args: Any, shared: int = 0, cluster: Size = 1) -> str:
         """The same on this machine's first GPU, by the driver alone; returns what the kernel printed. Raises NoGpu where there is none."""
@@ -209,6 +219,14 @@ def _size(size: Size) -> Tuple[int, int, int]:
     if not 1 <= len(numbers) <= 3 or any(n < 1 or n >= 1 << 32 for n in numbers):
         raise ValueError(f"{size!r} is no size: one to three numbers from 1 on")
     x, y, z = (numbers + [1, 1])[:3]
+    return x, y, z
+
+
+def _index(block: Size) -> Tuple[int, int, int]:
+    numbers = [block] if isinstance(block, int) else [int(n) for n in block]
+    if not 1 <= len(numbers) <= 3 or any(n < 0 or n >= 1 << 32 for n in numbers):
+        raise ValueError(f"{block!r} is no index of a block: one to three numbers from 0 on")
+    x, y, z = (numbers + [0, 0])[:3]
     return x, y, z
 
 

@@ -258,6 +258,30 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }
 
+TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
+  Direct with;
+  with.a1 = "64";
+  const Kernel wrong(direct(with), "k");
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  const auto block_of_fault = [&](const std::vector<Dim3>& blocks) {
+    try {
+      launch(wrong, {{3, 2}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32", .gemm_blocks = blocks});
+    } catch (const KernelTrap& trap) {
+      return std::pair(trap.site.block.x, trap.site.block.y);
+    }
+    return std::pair(99u, 99u);
+  };
+  CHECK(block_of_fault({}) == std::pair(0u, 0u));
+  CHECK(block_of_fault({{2, 1, 0}}) == std::pair(2u, 1u));
+  CHECK(block_of_fault({{2, 1, 0}, {1, 0, 0}}) == std::pair(1u, 0u));
+  // The blocks that are not looked at store C, too: nothing is said of elements that no block stores.
+  const Kernel right(direct({}), "k");
+  CHECK(launch(right, {{2}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32", .gemm_blocks = {{1, 0, 0}}}).operations > 0);
+  says(message_of([&] { block_of_fault({{3, 0, 0}}); }), "there is no block (3, 0, 0) in a grid of 3x2x1");
+  says(message_of([&] { launch(right, {{2}, {32}}, memory, {a, b, c}, {.gemm_blocks = {{1, 0, 0}}}); }), "need the product");
+}
+
 TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
   const checks::Gemm gemm = checks::parse_gemm("Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0");
   REQUIRE(gemm.convolution);

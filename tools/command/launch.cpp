@@ -34,7 +34,7 @@ namespace {
 struct LaunchCommandOptions {
   LaunchFlags flags;
   std::string checks;  ///< empty: the usual ones, and races in a launch that is not large
-  std::vector<std::string> outs, expected;
+  std::vector<std::string> outs, expected, gemm_blocks;
   LaunchOptions launch;
   LabelOptions labels;
   std::string report, init, probe, why_files;
@@ -49,6 +49,15 @@ std::string without_banks(const std::string& checks) {
   std::vector<std::string> kept = split(checks, ',');
   std::erase(kept, "banks");
   return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
+/// The index of a block, "3", "3,1" or "3,1,0".
+Dim3 parse_block_index(const std::string& text) {
+  const auto index = parse_sizes(text).value_or(std::vector<std::uint64_t>{});
+  if (index.empty() || index.size() > 3 || std::ranges::any_of(index, [](std::uint64_t i) { return i > UINT32_MAX; }))
+    throw std::runtime_error(fmt::format("--gemm-block {}: it would be X, X,Y or X,Y,Z", text));
+  const auto at = [&](std::size_t i) { return i < index.size() ? static_cast<std::uint32_t>(index[i]) : 0; };
+  return {at(0), at(1), at(2)};
 }
 
 constexpr std::uint64_t most_threads_for_races = 16'384;  ///< a race check takes up to six times as long as the launch
@@ -148,6 +157,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   BankReport report;
   LaunchOptions launch_options = options.launch;
   if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
+  for (const std::string& block : options.gemm_blocks) launch_options.gemm_blocks.push_back(parse_block_index(block));
   launch_options.checks = checks_of(options, ready);
   OpcodeCounts counts;
   if (counts_banks(options.checks)) launch_options.observers.push_back(&report);
@@ -192,6 +202,10 @@ void add_launch(Command app) {
                      "C=A*B^T:128x128x64, or Y=conv(X,F):2x16x16x32*64x3x3,pad=1: what the kernel computes. Each product of a matrix "
                      "instruction is held against it, and the first "
                      "wrong one is reported with the lines of both sides; no expected values are needed. ^T: columns are contiguous");
+  command
+      .add_option("--gemm-block", options->gemm_blocks,
+                  "X, X,Y or X,Y,Z: look only at the products of this block and its cluster, which costs less; may be repeated")
+      .allow_extra_args(false);
   command.add_option("--why", options->launch.why,
                      "C[5,3]: where this element of the product of --gemm comes from: its stores, products and factors");
   command

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <fmt/core.h>
+
 #include <warpmat/checks/bulk_check.h>
 #include <warpmat/checks/lanes_check.h>
 #include <warpmat/checks/pairing.h>
@@ -14,13 +16,30 @@
 
 namespace warpmat::checks {
 
+namespace {
+
+/// The number of the cluster to which a block belongs. Throws std::invalid_argument for one outside of the grid.
+std::uint64_t cluster_of(Dim3 block, const LaunchConfig& config) {
+  const Dim3 grid = config.grid, size = config.cluster;
+  if (block.x >= grid.x || block.y >= grid.y || block.z >= grid.z)
+    throw std::invalid_argument(
+        fmt::format("there is no block ({}, {}, {}) in a grid of {}x{}x{}", block.x, block.y, block.z, grid.x, grid.y, grid.z));
+  const std::uint64_t columns = grid.x / size.x, rows = grid.y / size.y;
+  return (block.z / size.z * rows + block.y / size.y) * columns + block.x / size.x;
+}
+
+}  // namespace
+
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
-              Dim3 grid) {
+              const LaunchConfig& config) {
   setup.memory = &memory;
-  setup.grid = grid;
+  setup.grid = config.grid;
   setup.gemms = find_gemms(options.gemm, memory, setup.program, parameters);
   setup.reports.stores.resize(setup.gemms.size());
   setup.reports.companions.resize(setup.gemms.size());
+  for (const Dim3 block : options.gemm_blocks) setup.clusters.push_back(cluster_of(block, config));
+  if (!setup.clusters.empty() && setup.gemms.empty())
+    throw std::invalid_argument("blocks to look at need the product that the kernel computes, as in C=A*B^T:128x128x64");
   if (options.why.empty()) return;
   if (setup.gemms.empty())
     throw std::invalid_argument("the way of an element needs the product that the kernel computes, as in C=A*B^T:128x128x64");
@@ -44,7 +63,7 @@ void check_companions(const Gemm& gemm, const std::array<Companion, Gemm::compan
 
 void finish(const Setup& setup, LaunchResult& result) {
   for (auto& [block, why] : setup.reports.why) result.why.push_back(std::move(why));
-  for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
+  for (std::size_t i = 0; !setup.why && setup.clusters.empty() && i < setup.gemms.size(); ++i)
     if (const auto missing = setup.reports.stores[i].missing(setup.gemms[i], std::string(setup.program.entry))) throw *missing;
   for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
     check_companions(setup.gemms[i], setup.reports.companions[i], *setup.memory);
@@ -63,7 +82,8 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });
   if (!program.products.empty() && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
   if (!program.exchanges.empty()) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
-  if (!setup.gemms.empty()) all.push_back(std::make_unique<Pairing>(setup));
+  const bool followed = setup.clusters.empty() || std::ranges::find(setup.clusters, cluster) != setup.clusters.end();
+  if (!setup.gemms.empty() && followed) all.push_back(std::make_unique<Pairing>(setup));
   return all;
 }
 

@@ -52,6 +52,7 @@ struct Setup {
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
   Dim3 grid = {};
+  std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
 };
 
@@ -60,9 +61,9 @@ inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* pl
   return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(first);
 }
 
-/// Sets the memory and grid, and what LaunchOptions::gemm and why say. Throws std::invalid_argument.
+/// Sets the memory and grid, and what LaunchOptions::gemm, why and gemm_blocks say. Throws std::invalid_argument.
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
-              Dim3 grid);
+              const LaunchConfig& config);
 
 /// What the checks say when all clusters have ended. Throws KernelTrap.
 void finish(const Setup& setup, LaunchResult& result);

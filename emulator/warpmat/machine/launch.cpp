@@ -194,7 +194,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const auto frame_bytes = static_cast<std::uint32_t>(depth.frame * levels);
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
-  checks::set_gemm(setup, options, memory, parameters, config.grid);
+  checks::set_gemm(setup, options, memory, parameters, shaped);
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,

@@ -130,6 +130,8 @@ struct LaunchOptions {
   /// An element of that product's result, "C[5,3]": LaunchResult::why tells where it comes from. Nothing is then a trap of kind
   /// `mispaired`.
   std::string why = {};
+  /// The blocks at whose products `gemm` and `why` look; the others of their clusters are looked at, too. Empty: all. A few cost little.
+  std::vector<Dim3> gemm_blocks = {};
   /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
   const std::atomic<bool>* stop = nullptr;
   /// Receive the events of all clusters (machine/observer.h). If there are any, the launch uses one thread. Not null.
