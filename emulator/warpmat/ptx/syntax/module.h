@@ -47,6 +47,8 @@ struct Guard {
 /// The source line of a statement, from the last .loc before it.
 struct SourceLine {
   int file = 0, line = 0, column = 0;
+  std::string_view function{};  ///< of an inlined function, a label of Module::debug_names; else empty
+  int inlined_at = -1;          ///< where it is inlined, an index of Module::source_lines; -1 if it is not
 };
 
 struct Statement {
@@ -144,6 +146,7 @@ struct Module {
   std::vector<Function> functions{};
   std::map<int, std::string_view> files{};                 ///< of .file
   std::vector<SourceLine> source_lines{};                  ///< of .loc
+  std::map<std::string_view, std::string> debug_names{};   ///< of .section .debug_str: labels and their texts
   std::map<std::string_view, std::string_view> aliases{};  ///< of .alias: the other name of a function
 
   /// The definition of that function, else its declaration, else nullptr. Follows aliases.

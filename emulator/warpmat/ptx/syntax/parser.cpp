@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -257,8 +260,12 @@ class Parser {
       return true;
     }
     if (token.text != ".section") return false;
+    const bool names = tokens_.ahead().text == ".debug_str";
     while (!tokens_.at_end() && !tokens_.here().is('{')) tokens_.take();
-    skip_nested('{', '}');
+    if (names)
+      parse_debug_names();
+    else
+      skip_nested('{', '}');
     return true;
   }
 
@@ -266,14 +273,47 @@ class Parser {
     while (!tokens_.at_end() && tokens_.here().location.line == line) tokens_.take();
   }
 
-  /// .loc FILE LINE COLUMN, optionally followed by the place of inlining on the same line.
+  /// .loc FILE LINE COLUMN, optionally followed by the place of inlining on the same line: , function_name LABEL, inlined_at FILE LINE
+  /// COLUMN.
   void parse_loc() {
     const int line = tokens_.take().location.line;
+    SourceLine source = read_place();
+    const auto here = [&] { return !tokens_.at_end() && tokens_.here().location.line == line; };
+    while (here()) {
+      const std::string_view word = tokens_.take().text;
+      if (word == "function_name" && here()) source.function = tokens_.take().text;
+      if (word == "inlined_at" && here()) source.inlined_at = find_place(read_place());
+    }
+    source_line_ = static_cast<int>(module_.source_lines.size());
+    places_[{source.file, source.line, source.column}] = source_line_;
+    module_.source_lines.push_back(source);
+  }
+
+  SourceLine read_place() {
     std::array<std::int64_t, 3> numbers;
     for (std::int64_t& number : numbers) number = read_integer(tokens_);
-    take_line(line);
-    source_line_ = static_cast<int>(module_.source_lines.size());
-    module_.source_lines.push_back({static_cast<int>(numbers[0]), static_cast<int>(numbers[1]), static_cast<int>(numbers[2])});
+    return {static_cast<int>(numbers[0]), static_cast<int>(numbers[1]), static_cast<int>(numbers[2])};
+  }
+
+  /// The last .loc of that place, which says where that place itself is inlined.
+  int find_place(const SourceLine& place) {
+    const auto [found, added] = places_.try_emplace({place.file, place.line, place.column}, static_cast<int>(module_.source_lines.size()));
+    if (added) module_.source_lines.push_back(place);
+    return found->second;
+  }
+
+  /// .section .debug_str { LABEL: .b8 95,90,0 ... }: the names of inlined functions.
+  void parse_debug_names() {
+    std::string* text = nullptr;
+    while (!tokens_.at_end() && !tokens_.here().is('}')) {
+      const Token& token = tokens_.take();
+      if (token.kind == Token::Kind::word && tokens_.here().is(':')) text = &module_.debug_names[token.text];
+      const bool character = token.kind == Token::Kind::number && text != nullptr && token.text != "0";
+      int code = 0;
+      if (character && std::from_chars(token.text.data(), token.text.data() + token.text.size(), code).ec == std::errc{})
+        *text += static_cast<char>(code);
+    }
+    if (!tokens_.at_end()) tokens_.take();
   }
 
   void parse_file() {
@@ -288,8 +328,9 @@ class Parser {
   Module module_;
   TokenReader tokens_;
   std::vector<Diagnostic> errors_;
-  int source_line_ = -1;       ///< of the last .loc
-  bool not_unrolled_ = false;  ///< for the next statement
+  int source_line_ = -1;                               ///< of the last .loc
+  std::map<std::tuple<int, int, int>, int> places_{};  ///< file, line and column of a .loc, and the last index of it
+  bool not_unrolled_ = false;                          ///< for the next statement
 };
 
 }  // namespace
