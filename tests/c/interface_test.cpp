@@ -2,6 +2,7 @@
 
 #include <warpmat/c.h>
 
+#include <warpmat/execute/accesses.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/numeric/value.h>
 #include <warpmat/tables/label.h>
@@ -92,7 +93,15 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
       CHECK(info.opcode == form.opcode);
       CHECK(info.target == target_name);
       const Lowering& lowering = *find_lowering(form, target.hardware);
-      CHECK(info.machine == machine_name(form, lowering));
+      const auto sass = sass_name(form, lowering);
+      CHECK(info.machine == (sass ? *sass : machine_name(form, lowering)));
+      if (sass) {
+        const warpmat_instruction* const by_machine = warpmat_find_machine(info.machine, target_name.c_str(), &error);
+        REQUIRE(by_machine != nullptr);
+        auto again = sized<warpmat_instruction_info>();
+        REQUIRE(warpmat_describe(by_machine, &again) == WARPMAT_OK);
+        CHECK(again.sass == *sass);
+      }
       CHECK(info.evidence == name(label_of(lowering)));
       CHECK(info.operands == static_cast<int>(form.operands.size()));
       if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix)
@@ -121,6 +130,7 @@ TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
         Row{"IMMA.16832.S8.S8.SAT", "sm_80", "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32"},
         Row{"BMMA.168256.XOR.POPC", "sm_80", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
         Row{"DMMA.16x8x4.RZ", "sm_90", "mma.sync.aligned.m16n8k4.row.col.rz.f64.f64.f64.f64"},
+        Row{"DMMA.8x8x4", "sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"},
         Row{"QMMA.16832.F32.E4M3.E5M2", "sm_89", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"},
         Row{"LDSM.16.M88.4", "sm_90", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
         Row{"LDSM.16.MT88.2", "sm_75", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"},
@@ -142,6 +152,30 @@ TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
     CHECK(warpmat_find_machine(wrong, target, &error) == nullptr);
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
   }
+}
+
+TEST_CASE("C: a machine name without crosses, and names that no form has", "[c]") {
+  CHECK(warpmat_find_machine("DMMA.884", "sm_80", nullptr) == warpmat_find_machine("DMMA.8x8x4", "sm_80", nullptr));
+  CHECK(warpmat_find_machine("DMMA.1684.RZ", "sm_90", nullptr) == warpmat_find_machine("DMMA.16x8x4.RZ", "sm_90", nullptr));
+  struct Row {
+    const char *name, *target, *message;
+  };
+  for (const Row& row :
+       {Row{"HMMA.16816.F64", "sm_80",
+            "no form is the one machine instruction 'HMMA.16816.F64' on sm_80: no such form of HMMA; the nearest is "
+            "HMMA.16816.F32: the same without .F64 and with .F32"},
+        Row{"HMMA.16816", "sm_80", "'HMMA.16816' leaves its types open on sm_80: HMMA.16816.F32, HMMA.16816.F16 or HMMA.16816.F32.BF16"},
+        Row{"HGMMA.64x64x16.F32", "sm_80",
+            "no form is the one machine instruction 'HGMMA.64x64x16.F32' on sm_80; names that are known begin with "
+            "LDSM, MOVM, HMMA, DMMA, IMMA or BMMA"}}) {
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_find_machine(row.name, row.target, &error) == nullptr);
+    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
+    CHECK(std::string(error.message) == row.message);
+  }
+  auto error = sized<warpmat_error>();
+  CHECK(warpmat_find_machine("QMMA.16832", "sm_90a", &error) == nullptr);
+  CHECK(std::string(error.message).find("no form is the one machine instruction 'QMMA.16832' on sm_90a") == 0);
 }
 
 TEST_CASE("one machine name means one arithmetic on one hardware", "[c]") {
@@ -198,6 +232,70 @@ TEST_CASE("C: layouts both ways", "[c]") {
   CHECK(warpmat_memory_place_of(found(f16_mma, "sm_90"), {0, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
   for (const char* const moved : {"wmma.load.a.sync.aligned.row.m16n16k16.f16", "wmma.store.d.sync.aligned.row.m16n16k16.f32"})
     CHECK(warpmat_memory_place_of(found(moved, "sm_90"), {0, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
+}
+
+TEST_CASE("C: the accesses of every form are those of the C++ interface", "[c]") {
+  constexpr std::size_t count = 2;
+  for (const Form& form : forms()) {
+    const Target& target = target_with(form);
+    const warpmat_instruction* const instruction = found(form.opcode.c_str(), std::string(target.name).c_str());
+    WarpArrays warps(form, count, std::nullopt, 93);
+    const auto registers = registers_of(form, warps);
+    warpmat_call call = call_of(registers, warpmat_memory{});
+    call.memory = nullptr;
+    call.offset = 32;
+    Batch batch = warps.batch();
+    batch.offset = 32;
+    CAPTURE(form.opcode);
+    std::size_t number = 99;
+    REQUIRE(warpmat_accesses(instruction, nullptr, 0, nullptr, 0, &number, nullptr) == WARPMAT_OK);
+    CHECK(number == access_count(form));
+    for (std::size_t warp = 0; warp < count; ++warp) {
+      const std::vector<MemoryAccess> expected = accesses(Instruction(form, target), batch, warp);
+      std::vector<warpmat_memory_access> list(number + 1);
+      REQUIRE(warpmat_accesses(instruction, &call, warp, list.data(), list.size(), &number, nullptr) == WARPMAT_OK);
+      REQUIRE(number == expected.size());
+      for (std::size_t i = 0; i < number; ++i) {
+        CHECK(list[i].address == expected[i].address);
+        CHECK(list[i].bytes == expected[i].bytes);
+        CHECK(list[i].write == (expected[i].writes ? 1 : 0));
+        CHECK(list[i].operand == WARPMAT_R);
+        CHECK((list[i].place.lane == expected[i].lane && list[i].place.reg == expected[i].reg && list[i].place.bit == expected[i].bit));
+        CHECK(Element{list[i].element.row, list[i].element.column, list[i].element.matrix} == expected[i].element);
+        const warpmat_space space = expected[i].space == AddressSpace::shared   ? WARPMAT_SPACE_SHARED
+                                    : expected[i].space == AddressSpace::global ? WARPMAT_SPACE_GLOBAL
+                                                                                : WARPMAT_SPACE_GENERIC;
+        CHECK(list[i].space == space);
+      }
+    }
+  }
+}
+
+TEST_CASE("C: a list of accesses that is too short gets the first ones; misuse is an error", "[c]") {
+  const warpmat_instruction* const load = found("ldmatrix.sync.aligned.m8n8.x4.b16", "sm_90");
+  std::vector<std::uint32_t> addresses(32, 64);
+  const std::vector<warpmat_registers> registers{WARPMAT_REGISTER_MAJOR(nullptr, 0), WARPMAT_REGISTER_MAJOR(addresses.data(), 0)};
+  auto call = call_of(registers, warpmat_memory{});
+  warpmat_memory_access list[4] = {};
+  std::size_t number = 0;
+  auto error = sized<warpmat_error>();
+  REQUIRE(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_OK);
+  CHECK(number == 32);
+  CHECK((list[2].bytes == 16 && list[2].address == 64 && list[2].place.reg == -1 && list[3].bytes == 0));
+  CHECK(warpmat_accesses(nullptr, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_accesses(load, nullptr, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  addresses[7] = 65;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_MISALIGNED);
+  CHECK((error.lane == 7 && error.address == 65));
+  call.operand_count = 1;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  call.operand_count = 2;
+  call.flags = 1u << 30;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  call.flags = 0;
+  call.operands = nullptr;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
 }
 
 TEST_CASE("C: many warps, every form, both paths", "[c]") {
