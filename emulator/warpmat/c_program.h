@@ -205,6 +205,10 @@ typedef struct warpmat_launch_config {
   const warpmat_observer* const* observers;
   size_t observer_count;
   uint32_t cluster[3]; /* blocks that run together; all 0: the entry's .reqnctapercluster, or none */
+  /* The matrix product that the kernel is to compute, "C=A*B^T:128x128x64", of buffers by their names: the first product of a matrix
+   * instruction that is none of it ends the launch with WARPMAT_MISPAIRED (docs/launch.md). May be null. A config whose size ends before it
+   * has none. */
+  const char* gemm;
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

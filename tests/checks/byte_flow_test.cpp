@@ -76,3 +76,15 @@ TEST_CASE("Bytes that a result depends on are those of its half", "[checks]") {
   CHECK(depends(smaller.of(0, 0, 3), {0, 3}));
   CHECK(depends(smaller.of(0, 0, 3), {1, 3}));
 }
+
+TEST_CASE("The sources with which every byte of a result is computed", "[checks]") {
+  const ByteFlow sum = flow_of("fma.rn.f32 %d, %r1, %r2, %r3;", {4, 4, 4});
+  CHECK(sum.results[0].sources == 0b111);
+  CHECK(sum.results[0].alike);
+  const ByteFlow scaled = flow_of("fma.rn.f32 %d, %r1, %r2, %r3;", {4, 0, 4}, 0x40000000);
+  CHECK(scaled.results[0].sources == 0b101);
+  // Bytes 2 and 3 are zero: they have nothing to do with the source.
+  const ByteFlow low = flow_of("and.b32 %d, %r1, %r2;", {4, 0}, 0xffff);
+  CHECK(low.results[0].sources == 0);
+  CHECK_FALSE(low.results[0].alike);
+}

@@ -19,6 +19,7 @@ namespace {
 struct Direct {
   std::string step = "add.s64 %a, %a, 32; add.s64 %b, %b, 32;";
   std::string a1 = "512", a2 = "16", b1 = "16", c1 = "256";
+  std::string scale = "";     ///< before each product
   std::string clear = "";     ///< between the steps
   std::string epilogue = "";  ///< before the stores
 };
@@ -66,7 +67,7 @@ Module direct(const Direct& with, const std::string& parameters = "") {
     ld.global.b32 %b1, [%b+{b1}];
 )",
                         fmt::arg("a1", with.a1), fmt::arg("a2", with.a2), fmt::arg("b1", with.b1));
-    body += mma() + (step == 0 ? with.step + with.clear : with.epilogue);
+    body += with.scale + mma() + (step == 0 ? with.step + with.clear : with.epilogue);
   }
   body += fmt::format("st.global.v2.f32 [%c], {{%c0, %c1}};\nst.global.v2.f32 [%c+{}], {{%c2, %c3}};\nret;\n", with.c1);
   return module_of_body(body, "", parameters);
@@ -157,6 +158,7 @@ const std::string other_swizzle = "and.b32 %l7, %l0, 3; xor.b32 %l1, %l1, %l7;\n
 TEST_CASE("A kernel that forms the products it is told of runs to its end", "[checks]") {
   CHECK(verdict(Direct{}) == "right");
   CHECK(verdict(Direct{.epilogue = "mul.f32 %c0, %c0, 0f40000000;\n"}) == "right");
+  CHECK(verdict(Direct{.scale = "mov.b32 %l7, 0x40004000; mul.rn.f16x2 %a0, %a0, %l7; mul.rn.f16x2 %b1, %b1, %l7;\n"}) == "right");
 }
 
 TEST_CASE("Products of the wrong elements are reported where they are formed", "[checks]") {
@@ -180,6 +182,63 @@ TEST_CASE("Reader and writer of a tile with different swizzles are both named", 
   says(wrong, "(ldmatrix.sync.aligned.m8n8.x4.shared.b16) read it at 0x", "(cp.async.cg.shared.global) of warp 0 wrote it there");
   says(verdict(by_ldmatrix(swizzle_64, ""), gemm),
        "the reader's layout is no swizzle and 64 bytes from a line to the next, the writer's swizzle<2,4,3>");
+}
+
+TEST_CASE("Sums that nothing has any more are forgotten, and the others are not", "[checks]") {
+  constexpr int steps = 20'000, pitch = steps * 32;  // bytes of a row of A or B
+  const auto long_product = [&](const std::string& c1) {
+    return module_of_body(fmt::format(R"(
+    .reg .pred %p; .reg .f32 %e<4>;
+    mul.lo.u32 %l0, %g, {0};
+    shl.b32 %l1, %q, 2;
+    add.u32 %l0, %l0, %l1;
+    cvt.u64.u32 %x, %l0;
+    add.s64 %a, %a, %x;
+    add.s64 %b, %b, %x;
+    shl.b32 %l0, %g, 5;
+    shl.b32 %l1, %q, 3;
+    add.u32 %l0, %l0, %l1;
+    cvt.u64.u32 %x, %l0;
+    add.s64 %c, %c, %x;
+    mov.u32 %l2, 0;
+    mov.f32 %e0, 0f00000000; mov.f32 %e1, 0f00000000; mov.f32 %e2, 0f00000000; mov.f32 %e3, 0f00000000;
+loop:
+    ld.global.b32 %a0, [%a];
+    ld.global.b32 %a1, [%a+{1}];
+    ld.global.b32 %a2, [%a+16];
+    ld.global.b32 %a3, [%a+{2}];
+    ld.global.b32 %b0, [%b];
+    ld.global.b32 %b1, [%b+16];
+    setp.ne.u32 %p, %l2, 0;
+    @%p bra rest;
+    // the first product's sums wait in other registers
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{%e0, %e1, %e2, %e3}}, {{%a0, %a1, %a2, %a3}}, {{%b0, %b1}}, {{%e0, %e1, %e2, %e3}};
+    bra next;
+rest:
+    {3}
+next:
+    add.s64 %a, %a, 32;
+    add.s64 %b, %b, 32;
+    add.u32 %l2, %l2, 1;
+    setp.ne.u32 %p, %l2, {4};
+    @%p bra loop;
+    add.f32 %c0, %c0, %e0; add.f32 %c1, %c1, %e1; add.f32 %c2, %c2, %e2; add.f32 %c3, %c3, %e3;
+    st.global.v2.f32 [%c], {{%c0, %c1}};
+    st.global.v2.f32 [%c+{5}], {{%c2, %c3}};
+    ret;
+)",
+                                      pitch, 8 * pitch, 8 * pitch + 16, mma(), steps, c1));
+  };
+  const auto says_of = [&](const std::string& c1) {
+    DeviceMemory memory;
+    const std::uint64_t a = memory.allocate(std::size_t{16} * pitch, "A"), b = memory.allocate(std::size_t{8} * pitch, "B"),
+                        c = memory.allocate(16 * 8 * 4, "C");
+    return message_of([&] {
+      launch(Kernel(long_product(c1), "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = fmt::format("C=A*B^T:16x8x{}", steps * 16)});
+    });
+  };
+  CHECK(says_of("256") == "nothing");
+  says(says_of("128"), "stores the sum for C[8,0] as C[4,0]");
 }
 
 namespace {

@@ -1,11 +1,14 @@
 #include "why.h"
 
 #include <fmt/format.h>
+#include <warpmat/numeric/value.h>
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <vector>
 
+#include "tools/report/explanation_pair.h"
 #include "tools/report/npy.h"
 
 namespace warpmat {
@@ -24,10 +27,78 @@ void write_operand(const std::string& path, const Why& why, std::vector<std::uin
   write_npy(path, array);
 }
 
+/// Registers of a product as arguments of its instruction.
+class StepArguments {
+ public:
+  StepArguments(const Form& form, const Why::Step& step) : d_(static_cast<std::size_t>(form.operand(OperandName::d).words())) {
+    take(OperandName::a, step.a, a_);
+    take(OperandName::b, step.b, b_);
+    take(OperandName::c, step.c, c_);
+    for (Register& r : d_) results_.push_back(r.data());
+    arguments_.destination = results_;
+  }
+  StepArguments(const StepArguments&) = delete;
+  StepArguments& operator=(const StepArguments&) = delete;
+
+  const Arguments& get() const { return arguments_; }
+
+ private:
+  void take(OperandName name, const std::vector<std::uint32_t>& words, std::vector<std::uint32_t*>& to) {
+    std::vector<Register>& registers = sources_.emplace_back(words.size() / warp_size);
+    std::memcpy(registers.data(), words.data(), words.size() * sizeof(std::uint32_t));
+    for (Register& r : registers) to.push_back(r.data());
+    arguments_.source(name) = ConstRegisterList(to.data(), to.size());
+  }
+
+  std::list<std::vector<Register>> sources_;
+  std::vector<Register> d_;
+  std::vector<std::uint32_t*> a_, b_, c_, results_;
+  Arguments arguments_;
+};
+
+bool explainable(const Form& form, const Why::Step& step) {
+  return form.scale_vector == 0 && form.sparsity == Sparsity::dense && !step.a.empty();
+}
+
+/// "k 16 to 23": of the products of a step of an explanation.
+std::string depths_of(const Why::Step& step, const ExplainedStep& sum) {
+  int first = -1, last = -1;
+  for (const Term& term : sum.terms)
+    for (const Term::Product& product : term.products) {
+      const int k = step.depths.at(static_cast<std::size_t>(product.a.element.column));
+      if (k < 0) continue;
+      first = first < 0 ? k : std::min(first, k);
+      last = std::max(last, k);
+    }
+  return first < 0 ? "zeros" : first == last ? fmt::format("k {}", first) : fmt::format("k {} to {}", first, last);
+}
+
 }  // namespace
 
-void print_why(const Why& why, const std::string& files, std::string_view target) {
+std::string parting_of(const Why& why, std::string_view target, const std::string& against) {
+  for (std::size_t i = 0; i < why.steps.size(); ++i) {
+    const Why::Step& step = why.steps[i];
+    const std::string product = fmt::format("product {} at {}", i + 1, step.where);
+    if (step.opcode.starts_with("wgmma") && against.starts_with("sm_"))
+      return fmt::format("{} and {} are not compared: wgmma of {} exists for sm_90a alone\n", target, against, product);
+    if (step.opcode.starts_with("wgmma")) return fmt::format("{} is not compared: its operands were not kept\n", product);
+    const Instruction instruction(step.opcode, target);
+    if (!explainable(instruction.form(), step)) return fmt::format("{} is not compared: its operands were not kept\n", product);
+    const StepArguments arguments(instruction.form(), step);
+    const ExplanationPair pair = explain_pair(instruction, arguments.get(), {step.row, step.column, 0}, against, {});
+    if (pair.one.result == pair.other->result) continue;
+    const auto parts = parting(pair.one, *pair.other);
+    const Format format = pair.one.form->format(OperandName::d);
+    return fmt::format("{} and {} part at {}{}: {} beside {}\n", target, against, product,
+                       parts ? ", in its sum of " + depths_of(step, pair.one.steps[parts->first]) : "",
+                       to_double(format, pair.one.result), to_double(format, pair.other->result));
+  }
+  return fmt::format("{} and {} have the same bits in each of its {} products\n", target, against, why.steps.size());
+}
+
+void print_why(const Why& why, const std::string& files, std::string_view target, const std::string& against) {
   fmt::print("{}", why.text);
+  if (!against.empty()) fmt::print("{}", parting_of(why, target, against));
   const bool same = !why.steps.empty() && std::ranges::all_of(why.steps, [&](const Why::Step& step) {
     return step.opcode == why.steps.front().opcode && !step.a.empty();
   });

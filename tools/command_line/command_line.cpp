@@ -51,7 +51,7 @@ std::string unexpected(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int fail(std::string message, int status) {
-  std::ranges::replace(message, '\n', ' ');  // an error is one line
+  while (message.ends_with('\n')) message.pop_back();
   fmt::print(stderr, "warpmat: error: {}\n", message);
   return status;
 }

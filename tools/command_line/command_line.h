@@ -11,7 +11,7 @@ namespace warpmat {
 /// sentence.
 using AddSubcommand = void (*)(Command);
 
-/// Writes "warpmat: error: MESSAGE" as one line to standard error and returns `status`.
+/// Writes "warpmat: error: MESSAGE" to standard error, with the lines that the message has, and returns `status`.
 int fail(std::string message, int status);
 
 /// Parses the command line and runs the subcommand that it names. Returns the exit status. Usage errors are reported here; exceptions of a

@@ -113,6 +113,7 @@ const char* warpmat_status_name(warpmat_status status) {
     case WARPMAT_DEADLOCK: return "WARPMAT_DEADLOCK";
     case WARPMAT_LIMIT: return "WARPMAT_LIMIT";
     case WARPMAT_STOPPED: return "WARPMAT_STOPPED";
+    case WARPMAT_MISPAIRED: return "WARPMAT_MISPAIRED";
   }
   return "unknown status";
 }

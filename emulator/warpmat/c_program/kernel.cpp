@@ -45,7 +45,7 @@ warpmat_status status_of(KernelTrap::Kind kind) {
     case KernelTrap::Kind::deadlock: return WARPMAT_DEADLOCK;
     case KernelTrap::Kind::limit: return WARPMAT_LIMIT;
     case KernelTrap::Kind::stopped: return WARPMAT_STOPPED;
-    case KernelTrap::Kind::mispaired: return WARPMAT_INTERNAL;  // the C interface has no LaunchOptions::gemm
+    case KernelTrap::Kind::mispaired: return WARPMAT_MISPAIRED;
   }
   return WARPMAT_INTERNAL;
 }
@@ -149,7 +149,8 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
           .checks = {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
                      .copies = !asked(WARPMAT_SKIP_COPIES),
                      .races = asked(WARPMAT_CHECK_RACES),
-                     .lanes = asked(WARPMAT_CHECK_LANES)}};
+                     .lanes = asked(WARPMAT_CHECK_LANES)},
+          .gemm = WARPMAT_HAS_SIZE(&config, gemm) ? text_of(config.gemm) : ""};
 }
 
 std::vector<std::unique_ptr<CallbackObserver>> observers_of(const warpmat_launch_config& config) {

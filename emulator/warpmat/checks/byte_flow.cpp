@@ -112,6 +112,21 @@ void find_moves(ByteFlow& flow, const std::vector<SourceByte>& from, const std::
       for (std::size_t b = 0; b < equal[r].size(); ++b) flow.results[r].bytes.push_back({byte_of(r, b, lane), {}});
 }
 
+void find_sources(ByteFlow::Result& result) {
+  if (result.bytes.empty()) return;
+  std::uint32_t all = 0;
+  result.sources = ~std::uint32_t{0};
+  result.alike = true;
+  for (const ByteFlow::Byte& byte : result.bytes) {
+    std::uint32_t of_byte = byte.moved.source < 0 ? 0 : 1u << byte.moved.source;
+    for (const SourceByte& part : byte.parts) of_byte |= 1u << part.source;
+    result.sources &= of_byte;
+    all |= of_byte;
+    result.alike &= byte.moved.source < 0;
+  }
+  result.alike &= all == result.sources;
+}
+
 }  // namespace
 
 ByteFlow byte_flow(const code::Program& program, const code::Operation& operation, std::span<const FlowSource> sources, bool by_lane) {
@@ -164,6 +179,7 @@ ByteFlow byte_flow(const code::Program& program, const code::Operation& operatio
       }
     }
   }
+  for (ByteFlow::Result& result : flow.results) find_sources(result);
   return flow;
 }
 

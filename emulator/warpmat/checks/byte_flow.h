@@ -30,6 +30,8 @@ struct ByteFlow {
   struct Result {
     int width = 0;              ///< 0: a predicate
     std::vector<Byte> bytes{};  ///< by lane and byte if the flow differs between lanes, else by byte
+    std::uint32_t sources = 0;  ///< a bit for each source that every byte has, in all lanes
+    bool alike = false;         ///< every byte is computed, from bytes of these sources and of no others
   };
   bool by_lane = false;
   std::vector<Result> results{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,7 +27,7 @@ struct Origin {
   std::uint32_t address = 0;  ///< in shared memory, where it was read last; 0 if it was not
   std::uint32_t way = 0;      ///< a number of Ways
 
-  static constexpr int kind_at = 61;
+  static constexpr int kind_at = 61, product_at = 20;
   static constexpr std::uint64_t derived_bit = std::uint64_t{1} << 60;
 
   static Origin of_memory(std::uint64_t address, std::uint32_t way) {
@@ -34,8 +35,8 @@ struct Origin {
   }
   /// Element (row, column) of product number `product` of a launch's products; rows are below 2^8, columns below 2^12.
   static Origin of_sum(std::uint32_t product, int row, int column) {
-    return {static_cast<std::uint64_t>(Kind::sum) << kind_at | std::uint64_t{product} << 20 | static_cast<std::uint64_t>(row) << 12 |
-                static_cast<std::uint64_t>(column),
+    return {static_cast<std::uint64_t>(Kind::sum) << kind_at | std::uint64_t{product} << product_at |
+                static_cast<std::uint64_t>(row) << 12 | static_cast<std::uint64_t>(column),
             0, 0};
   }
   static Origin of_beside(std::uint64_t address, std::uint32_t way) {
@@ -48,9 +49,9 @@ struct Origin {
   bool in_memory() const { return kind() == Kind::memory || kind() == Kind::beside; }
   /// Whether the value was computed from what it names, and is not these bits.
   bool derived() const { return (what & derived_bit) != 0; }
-  std::uint64_t same() const { return what & ~derived_bit; }                        ///< without `derived`
-  std::uint64_t bit() const { return what & (derived_bit - 1); }                    ///< memory: address times 8, and the bit in the byte
-  std::uint32_t product() const { return static_cast<std::uint32_t>(what >> 20); }  ///< sum
+  std::uint64_t same() const { return what & ~derived_bit; }      ///< without `derived`
+  std::uint64_t bit() const { return what & (derived_bit - 1); }  ///< memory: address times 8, and the bit in the byte
+  std::uint32_t product() const { return static_cast<std::uint32_t>(what >> product_at); }  ///< sum
   int row() const { return static_cast<int>(what >> 12 & 0xff); }
   int column() const { return static_cast<int>(what & 0xfff); }
   Origin as_derived() const { return {what | derived_bit, address, way}; }
@@ -93,14 +94,41 @@ class Ways {
   std::uint32_t last_ = 0;
 };
 
-/// The origins of one register: for each lane `width` bytes.
+/// Which elements of a product's result the bytes of one of its registers are.
+struct SumPattern {
+  int width = 0;                      ///< bytes of a lane: 4 or 8
+  std::vector<std::uint64_t> what{};  ///< by lane and byte: Origin::what of product 0; 0: no element
+  friend bool operator==(const SumPattern&, const SumPattern&) = default;
+};
+
+/// The origins of one register: for each lane `width` bytes. Two frequent contents have no bytes: elements of a product's result as the
+/// instruction left them, and values that are all computed from several elements.
 struct RegisterOrigins {
-  int width = 0;       ///< 4, 8 or 16 bytes
-  bool known = false;  ///< whether a byte of it has an origin
+  enum class Kind : std::uint8_t {
+    none,      ///< no byte has an origin
+    bytes,     ///< `bytes`
+    computed,  ///< every byte is Origin::of_many().as_derived()
+    sums,      ///< `pattern`, with `added` to each element
+  };
+
+  Kind kind = Kind::none;
+  int width = 0;            ///< 4, 8 or 16 bytes
+  std::uint64_t stamp = 0;  ///< differs between two contents of this register
+  std::uint64_t added = 0;  ///< sums: the product and the first column, as Origin::of_sum has them
+  const SumPattern* pattern = nullptr;
   std::vector<Origin> bytes{};
 
   Origin* lane(int lane) { return bytes.data() + static_cast<std::ptrdiff_t>(lane) * width; }
   const Origin* lane(int lane) const { return bytes.data() + static_cast<std::ptrdiff_t>(lane) * width; }
+
+  /// Gives it bytes, if it has other contents.
+  void expand() {
+    if (kind == Kind::none || kind == Kind::bytes) return;
+    bytes.assign(static_cast<std::size_t>(width) * warp_size, kind == Kind::computed ? Origin::of_many().as_derived() : Origin{});
+    for (std::size_t i = 0; kind == Kind::sums && i < bytes.size(); ++i)
+      if (pattern->what[i] != 0) bytes[i].what = pattern->what[i] + added;
+    kind = Kind::bytes;
+  }
 };
 
 /// The origins of a warp's registers, by their byte offset among those of the warp.
@@ -108,34 +136,63 @@ class WarpOrigins {
  public:
   explicit WarpOrigins(std::uint32_t frame_bytes) : registers_(frame_bytes / code::register_alignment + 1) {}
 
-  /// nullptr if no byte of it has one.
-  const RegisterOrigins* find(std::size_t place) const {
-    const RegisterOrigins& found = registers_[place / code::register_alignment];
-    return found.known ? &found : nullptr;
+  /// With bytes; nullptr if none of them has an origin.
+  const RegisterOrigins* find(std::size_t place) {
+    RegisterOrigins& found = at(place);
+    if (found.kind == RegisterOrigins::Kind::none) return nullptr;
+    found.expand();
+    return &found;
   }
 
+  const std::vector<RegisterOrigins>& all() const { return registers_; }
+  const RegisterOrigins& peek(std::size_t place) const { return registers_[place / code::register_alignment]; }
+
+  /// To be written, with bytes.
   RegisterOrigins& make(std::size_t place, int width) {
-    RegisterOrigins& made = registers_[place / code::register_alignment];
-    if (!made.known || made.width != width) {
+    RegisterOrigins& made = at(place);
+    made.stamp = ++changes_;
+    if (made.kind == RegisterOrigins::Kind::none || made.width != width) {
       made.width = width;
       made.bytes.assign(static_cast<std::size_t>(width) * warp_size, Origin{});
-      made.known = true;
+      made.kind = RegisterOrigins::Kind::bytes;
     }
+    made.expand();
     return made;
   }
 
+  void set_computed(std::size_t place, int width) {
+    RegisterOrigins& set = at(place);
+    set.kind = RegisterOrigins::Kind::computed;
+    set.width = width;
+    set.stamp = ++changes_;
+  }
+
+  void set_sums(std::size_t place, const SumPattern& pattern, std::uint64_t added) {
+    RegisterOrigins& set = at(place);
+    set.kind = RegisterOrigins::Kind::sums;
+    set.width = pattern.width;
+    set.pattern = &pattern;
+    set.added = added;
+    set.stamp = ++changes_;
+  }
+
   void clear(std::size_t place, LaneMask lanes) {
-    RegisterOrigins& cleared = registers_[place / code::register_alignment];
-    if (!cleared.known) return;
+    RegisterOrigins& cleared = at(place);
+    if (cleared.kind == RegisterOrigins::Kind::none) return;
+    cleared.stamp = ++changes_;
     if (lanes == all_lanes) {
-      cleared.known = false;
+      cleared.kind = RegisterOrigins::Kind::none;
       return;
     }
+    cleared.expand();
     for (; lanes != 0; lanes &= lanes - 1) std::fill_n(cleared.lane(first_lane(lanes)), cleared.width, Origin{});
   }
 
  private:
+  RegisterOrigins& at(std::size_t place) { return registers_[place / code::register_alignment]; }
+
   std::vector<RegisterOrigins> registers_;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace warpmat::checks

@@ -1,6 +1,7 @@
 #include <warpmat/checks/origins.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <set>
 
@@ -44,19 +45,27 @@ std::size_t Origins::place(const Event& event, Slot slot) const {
   return event.state().split().frame + static_cast<std::size_t>(slot);
 }
 
+const RegisterOrigins& Origins::peek(const Event& event, Slot slot) {
+  static const RegisterOrigins nothing{};
+  return slot < 0 ? nothing : registers(event).peek(place(event, slot));
+}
+
 const RegisterOrigins* Origins::find(const Event& event, Slot slot) {
   return slot < 0 ? nullptr : registers(event).find(place(event, slot));
 }
 
 /// The way `way` with one more statement.
 std::uint32_t Origins::step(std::uint32_t way, std::uint32_t Way::*member, std::uint32_t statement, int warp) {
+  LastStep& last = last_steps_[member == &Way::store ? 1 : 0];  // of the many bytes of an access
+  if (last.way == way && last.statement == statement && last.warp == warp && last.member == member) return last.longer;
   Way longer = ways_[way];
   longer.*member = statement;
   if (member == &Way::store) {
     longer.read = Way::no_statement;
     longer.warp = warp;
   }
-  return ways_.number_of(longer);
+  last = {way, member, statement, warp, ways_.number_of(longer)};
+  return last.longer;
 }
 
 void Origins::clear_results(const Event& event, LaneMask lanes) {
@@ -65,6 +74,15 @@ void Origins::clear_results(const Event& event, LaneMask lanes) {
 }
 
 // ---- Scalar operations
+
+namespace {
+
+bool are_computed(const std::vector<Origin>& bytes) {
+  return std::ranges::all_of(
+      bytes, [](const Origin& one) { return one.what == Origin::of_many().as_derived().what && one.address == 0 && one.way == 0; });
+}
+
+}  // namespace
 
 void Origins::operation(const Event& event) {
   block(event).states[static_cast<std::size_t>(event.warp())] = &event.state();
@@ -83,42 +101,87 @@ void Origins::operation(const Event& event) {
 
 void Origins::compute(const Event& event) {
   const Operation& operation = event.operation();
-  std::vector<const RegisterOrigins*> known(operation.sources);
+  Sources known{};
   bool any = false;
   for (int i = 0; i < operation.sources; ++i) {
-    known[static_cast<std::size_t>(i)] = find(event, event.state().source_slot(operation, i));
-    any |= known[static_cast<std::size_t>(i)] != nullptr;
+    const RegisterOrigins& source = peek(event, event.state().source_slot(operation, i));
+    if (source.kind == RegisterOrigins::Kind::none) continue;
+    known[static_cast<std::size_t>(i)] = &source;
+    any = true;
   }
   if (!any) return clear_results(event, event.lanes());
-  const ByteFlow& flow = flow_of(event, known);
-  const std::string_view opcode = event.opcode();
-  const bool sums = opcode.starts_with("add") || opcode.starts_with("fma") || opcode.starts_with("mad") || opcode.starts_with("sub");
+  const StatementFlow& statement = flow_of(event, known);
+  const ByteFlow& flow = *statement.flow;
+  if (all_computed(event, flow, known)) {
+    for (int r = 0; r < operation.results; ++r)
+      if (const int width = flow.results[static_cast<std::size_t>(r)].width; width != 0)
+        registers(event).set_computed(place(event, event.state().result_slot(operation, r)), width);
+    return;
+  }
+  for (int i = 0; i < operation.sources; ++i)
+    if (known[static_cast<std::size_t>(i)] != nullptr)
+      known[static_cast<std::size_t>(i)] = find(event, event.state().source_slot(operation, i));
   std::vector<std::vector<Origin>> fresh(operation.results);
   for (int r = 0; r < operation.results; ++r) {
-    const int width = flow.results[static_cast<std::size_t>(r)].width;
+    const ByteFlow::Result& result = flow.results[static_cast<std::size_t>(r)];
+    const int width = result.width;
     std::vector<Origin>& bytes = fresh[static_cast<std::size_t>(r)];
     bytes.resize(static_cast<std::size_t>(width) * warp_size);
     for (LaneMask rest = width == 0 ? 0 : event.lanes(); rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
+      Origin* const to = &bytes[static_cast<std::size_t>(lane * width)];
+      if (const auto all = result.alike ? of_elements(known, result.sources, lane, statement.adds) : std::nullopt) {
+        std::fill_n(to, width, *all);
+        continue;
+      }
       for (int b = 0; b < width; ++b) {
         const ByteFlow::Byte& from = flow.of(r, lane, b);
-        Origin& to = bytes[static_cast<std::size_t>(lane * width + b)];
         if (from.moved.source >= 0)
-          to = known[static_cast<std::size_t>(from.moved.source)]->lane(lane)[from.moved.byte];
+          to[b] = known[static_cast<std::size_t>(from.moved.source)]->lane(lane)[from.moved.byte];
         else if (!from.parts.empty())
-          to = combined(from.parts, known, lane, sums);
+          to[b] = combined(from.parts, known, lane, statement.adds);
       }
     }
   }
   for (int r = 0; r < operation.results; ++r) {
     const int width = flow.results[static_cast<std::size_t>(r)].width;
     if (width == 0) continue;
+    if (event.lanes() == all_lanes && are_computed(fresh[static_cast<std::size_t>(r)])) {
+      registers(event).set_computed(place(event, event.state().result_slot(operation, r)), width);
+      continue;
+    }
     RegisterOrigins& to = registers(event).make(place(event, event.state().result_slot(operation, r)), width);
     for (LaneMask rest = event.lanes(); rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
       std::copy_n(fresh[static_cast<std::size_t>(r)].data() + lane * width, width, to.lane(lane));
     }
   }
+}
+
+/// Whether every byte of every result has to do with a source that is computed from several elements, and with no product's result: then
+/// what the other sources have does not matter.
+bool Origins::all_computed(const Event& event, const ByteFlow& flow, const Sources& known) const {
+  if (sums_ || event.lanes() != all_lanes) return false;
+  std::uint32_t computed = 0;
+  for (std::size_t i = 0; i < event.operation().sources; ++i)
+    if (known[i] != nullptr && known[i]->kind == RegisterOrigins::Kind::computed) computed |= 1u << i;
+  return std::ranges::all_of(flow.results,
+                             [&](const ByteFlow::Result& result) { return result.width == 0 || (result.sources & computed) != 0; });
+}
+
+/// The origin of each byte of a value that is computed from these sources, if the bytes of each have one origin in this lane.
+std::optional<Origin> Origins::of_elements(const Sources& known, std::uint32_t sources, int lane, bool sums) {
+  std::array<SourceByte, std::tuple_size_v<Sources>> parts;
+  std::size_t count = 0;
+  for (; sources != 0; sources &= sources - 1) {
+    const int source = std::countr_zero(sources);
+    const RegisterOrigins& from = *known[static_cast<std::size_t>(source)];
+    const Origin* const bytes = from.lane(lane);
+    for (int b = 1; b < from.width; ++b)
+      if (bytes[b].what != bytes[0].what) return std::nullopt;  // bytes of memory differ; they may be those of several elements
+    parts[count++] = {static_cast<std::int16_t>(source), 0};
+  }
+  return combined(std::span(parts).first(count), known, lane, sums);
 }
 
 namespace {
@@ -133,32 +196,52 @@ bool places_bytes(std::string_view opcode) {
 }  // namespace
 
 /// The flow of an operation: the one found last, unless other sources have origins, or those without have other values on which it depends.
-const ByteFlow& Origins::flow_of(const Event& event, const std::vector<const RegisterOrigins*>& known) {
+/// Statements of one instruction share it.
+Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& known) {
+  constexpr std::size_t most_flows = 4096;  // of values on which a flow depends there may be many
   const Operation& operation = event.operation();
   const WarpState& warp = event.state();
+  if (statements_.empty()) statements_.resize(setup_.program.statements.size());
+  StatementFlow& cached = statements_[operation.statement];
+  if (cached.flow == nullptr) {
+    const std::string_view opcode = event.opcode();
+    cached.depends = places_bytes(opcode);
+    cached.adds = opcode.starts_with("add") || opcode.starts_with("fma") || opcode.starts_with("mad") || opcode.starts_with("sub");
+  }
   std::uint64_t key = 1;
+  const auto mix = [&](std::uint64_t value) {
+    key = (key ^ value) * 0x9e3779b97f4a7c15ULL;
+    key ^= key >> 29;
+  };
   bool by_lane = false;
-  const bool depends = places_bytes(event.opcode());
-  std::vector<FlowSource> sources;
-  for (std::size_t i = 0; i < known.size(); ++i) {
+  std::array<FlowSource, std::tuple_size_v<Sources>> sources;
+  for (std::size_t i = 0; i < operation.sources; ++i) {
     const Slot slot = warp.source_slot(operation, static_cast<int>(i));
-    sources.push_back({warp.at<std::uint8_t>(slot), known[i] == nullptr ? 0 : known[i]->width});
-    key = key * 31 + static_cast<std::uint64_t>(sources.back().width);
-    if (known[i] != nullptr || slot < 0 || !depends) continue;
+    sources[i] = {warp.at<std::uint8_t>(slot), known[i] == nullptr ? 0 : known[i]->width};
+    mix(static_cast<std::uint64_t>(sources[i].width));
+    if (known[i] != nullptr || slot < 0 || !cached.depends) continue;
     const auto* const words = warp.at<std::uint32_t>(slot);
     for (int lane = 0; lane < warp_size; ++lane) {
-      key = (key ^ words[lane]) * 0x100000001b3ULL;
+      mix(words[lane]);
       by_lane |= words[lane] != words[0];
     }
   }
-  CachedFlow& cached = flows_[&operation];
-  if (cached.key != key) cached = {key, byte_flow(setup_.program, operation, sources, by_lane)};
-  return cached.flow;
+  if (cached.flow != nullptr && cached.key == key) return cached;
+  cached.key = key;
+  mix(reinterpret_cast<std::uintptr_t>(operation.kernel));
+  mix(reinterpret_cast<std::uintptr_t>(operation.function));
+  mix(operation.kernel == nullptr ? 0 : operation.detail);
+  if (flows_.size() > most_flows) flows_.clear();
+  std::shared_ptr<const ByteFlow>& shared = flows_[key];
+  if (shared == nullptr)
+    shared = std::make_shared<const ByteFlow>(byte_flow(setup_.program, operation, std::span(sources).first(operation.sources), by_lane));
+  cached.flow = shared;
+  return cached;
 }
 
 /// The origin of a value that depends on these bytes. Bytes that follow each other in memory are one element. A sum of products with
 /// factors and terms of other origins stays that sum.
-Origin Origins::combined(const std::vector<SourceByte>& parts, const std::vector<const RegisterOrigins*>& known, int lane, bool sums) {
+Origin Origins::combined(std::span<const SourceByte> parts, const Sources& known, int lane, bool sums) {
   Origin all;
   SourceByte first;
   std::uint64_t joined = 0;  // the element that `all` was combined with last: all bytes of a source have it
@@ -246,30 +329,34 @@ void Origins::returns(const machine::CallEvent& event) {
 
 // ---- Memory
 
-/// The origin of byte `at` of what a lane reads.
-Origin Origins::read(const AccessEvent& event, int lane, std::size_t at) {
+/// The origins of what a lane reads, from byte `at` on.
+void Origins::read(const AccessEvent& event, int lane, std::size_t at, std::span<Origin> to) {
   const auto l = static_cast<std::size_t>(lane);
   const std::uint32_t statement = event.event.statement();
+  std::ranges::fill(to, Origin{});
   switch (event.space) {
     case code::Space::shared: {
       const BlockOrigins& of = block(event.event);
       const std::size_t offset = offset_from(of.first, event.places[l]) + at;
-      if (offset >= of.shared.size()) return {};
-      Origin origin = of.shared[offset];
-      if (origin.way == 0 && !origin.known()) return origin;
-      origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset);
-      origin.way = step(origin.way, &Way::read, statement);
-      return origin;
+      for (std::size_t b = 0; b < to.size() && offset + b < of.shared.size(); ++b) {
+        to[b] = of.shared[offset + b];
+        if (to[b].way == 0 && !to[b].known()) continue;
+        to[b].address = setup_.program.shared_base + static_cast<std::uint32_t>(offset + b);
+        to[b].way = step(to[b].way, &Way::read, statement);
+      }
+      return;
     }
     case code::Space::global: {
-      const std::uint64_t address = event.addresses[l] + at;
-      return follows(address) || has_companions_ ? in_global(address, ways_.number_of({.load = statement})) : Origin{};
+      const std::uint32_t way = ways_.number_of({.load = statement});
+      for (std::size_t b = 0; b < to.size(); ++b) to[b] = in_global(event.addresses[l] + at + b, way);
+      return;
     }
     case code::Space::local: {
-      const auto found = local_.find(event.places[l] + at);
-      return found == local_.end() ? Origin{} : found->second;
+      for (std::size_t b = 0; !local_.empty() && b < to.size(); ++b)
+        if (const auto found = local_.find(event.places[l] + at + b); found != local_.end()) to[b] = found->second;
+      return;
     }
-    default: return {};
+    default: return;
   }
 }
 
@@ -281,13 +368,20 @@ Origin Origins::in_global(std::uint64_t address, std::uint32_t way) const {
 /// Reads `bytes` bytes from offset `at` of each lane's into a register of `width` bytes, from its byte `first_byte` on.
 void Origins::load(const AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes, int width, int first_byte) {
   const std::size_t to = place(event.event, slot);
-  std::array<Origin, 16> found;
+  WarpOrigins& of_warp = registers(event.event);
+  std::array<Origin, std::size_t{16} * warp_size> found;
+  bool any = of_warp.find(to) != nullptr;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
-    bool any = false;
-    for (std::uint32_t b = 0; b < bytes; ++b) any |= (found[b] = read(event, lane, at + b)).known();
-    if (any || registers(event.event).find(to) != nullptr)
-      std::copy_n(found.begin(), bytes, registers(event.event).make(to, width).lane(lane) + first_byte);
+    const std::span of_lane = std::span(found).subspan(static_cast<std::size_t>(lane) * bytes, bytes);
+    read(event, lane, at, of_lane);
+    any = any || std::ranges::any_of(of_lane, &Origin::known);
+  }
+  if (!any) return;
+  RegisterOrigins& made = of_warp.make(to, width);
+  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    std::copy_n(&found[static_cast<std::size_t>(lane) * bytes], bytes, made.lane(lane) + first_byte);
   }
 }
 
@@ -295,6 +389,7 @@ void Origins::store(const AccessEvent& event, Slot slot, std::size_t at, std::ui
   static const std::array<Origin, 16> nothing{};
   const RegisterOrigins* const from = find(event.event, slot);
   BlockOrigins& of = block(event.event);
+  if (event.space == code::Space::shared) ++of.changes;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const auto l = static_cast<std::size_t>(lane);
@@ -350,6 +445,7 @@ void Origins::copy_asynchronously(const AccessEvent& event) {
   const WarpState& warp = event.event.state();
   const code::Access& access = setup_.program.accesses[operation.detail];
   BlockOrigins& of = block(event.event);
+  ++of.changes;
   const std::uint32_t statement = event.event.statement();
   const std::uint32_t way = ways_.number_of({.load = statement, .store = statement, .warp = event.event.warp()});
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
@@ -370,8 +466,24 @@ void Origins::copy_asynchronously(const AccessEvent& event) {
 /// Another block's shared memory: what is written there has no origin that is followed.
 void Origins::remote_access(const machine::RemoteAccess& event) {
   if (!event.writes || event.ended) return;
-  std::vector<Origin>& shared = blocks_[static_cast<std::size_t>(event.range.rank)].shared;
+  BlockOrigins& of = blocks_[static_cast<std::size_t>(event.range.rank)];
+  ++of.changes;
+  std::vector<Origin>& shared = of.shared;
   std::fill_n(shared.begin() + static_cast<std::ptrdiff_t>(event.range.offset), event.range.bytes, Origin::of_many());
+}
+
+const std::vector<Origins::RowByte>& Origins::row_bytes(const Form& form) {
+  const auto [found, is_new] = row_bytes_.try_emplace(&form);
+  const Fragment& fragment = form.operand(OperandName::r).fragment;
+  const int bytes = std::max(1, fragment.element_bits / 8);
+  for (int reg = 0; is_new && reg < fragment.registers(); ++reg)
+    for (int lane = 0; lane < warp_size; ++lane)
+      for (int i = 0; i < fragment.elements_per_register(); ++i) {
+        const RowPlace row = form.row_place(fragment.element({lane, reg, i * fragment.element_bits}));
+        found->second.push_back({static_cast<std::uint8_t>(reg), static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(i * bytes),
+                                 static_cast<std::uint8_t>(row.lane), static_cast<std::uint16_t>(row.bit)});
+      }
+  return found->second;
 }
 
 /// ldmatrix and stmatrix.
@@ -382,30 +494,34 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
   if (!writes) clear_results(at, all_lanes);
+  if (writes) ++of.changes;
   const int bytes = std::max(1, fragment.element_bits / 8), memory_bytes = std::max(1, form.memory_bits / 8);
   const int first = writes && form.operands.front().name == OperandName::p ? 1 : 0;
+  std::vector<const RegisterOrigins*> from;
+  std::vector<RegisterOrigins*> to;
   for (int reg = 0; reg < fragment.registers(); ++reg)
-    for (int lane = 0; lane < warp_size; ++lane)
-      for (int i = 0; i < fragment.elements_per_register(); ++i) {
-        const RowPlace row = form.row_place(fragment.element({lane, reg, i * fragment.element_bits}));
-        const std::size_t offset =
-            offset_from(of.first, event.places[static_cast<std::size_t>(row.lane)]) + static_cast<std::size_t>(row.bit / 8);
-        if (writes) {
-          const RegisterOrigins* const from = find(at, at.state().source_slot(operation, first + reg));
-          for (int b = 0; b < bytes; ++b) {
-            Origin& to = of.shared[offset + static_cast<std::size_t>(b)] = from == nullptr ? Origin{} : from->lane(lane)[i * bytes + b];
-            to.way = step(to.way, &Way::store, at.statement(), at.warp());
-          }
-          continue;
-        }
-        for (int b = 0; b < memory_bytes; ++b) {
-          Origin origin = of.shared[offset + static_cast<std::size_t>(b)];
-          if (origin.kind() == Origin::Kind::memory) origin.what += static_cast<std::uint64_t>(row.bit % 8);
-          origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(b);
-          origin.way = step(origin.way, &Way::read, at.statement());
-          registers(at).make(place(at, at.state().result_slot(operation, reg)), 4).lane(lane)[i * bytes + b] = origin;
-        }
+    if (writes)
+      from.push_back(find(at, at.state().source_slot(operation, first + reg)));
+    else
+      to.push_back(&registers(at).make(place(at, at.state().result_slot(operation, reg)), 4));
+  for (const RowByte& row : row_bytes(form)) {
+    const std::size_t offset = offset_from(of.first, event.places[row.row_lane]) + row.row_bit / 8u;
+    Origin* const shared = &of.shared[offset];
+    if (writes) {
+      for (int b = 0; b < bytes; ++b) {
+        shared[b] = from[row.reg] == nullptr ? Origin{} : from[row.reg]->lane(row.lane)[row.byte + b];
+        shared[b].way = step(shared[b].way, &Way::store, at.statement(), at.warp());
       }
+      continue;
+    }
+    for (int b = 0; b < memory_bytes; ++b) {
+      Origin origin = shared[b];
+      if (origin.in_memory()) origin.what += row.row_bit % 8u;
+      origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(b);
+      origin.way = step(origin.way, &Way::read, at.statement());
+      to[row.reg]->lane(row.lane)[row.byte + b] = origin;
+    }
+  }
 }
 
 /// wmma.load and wmma.store: their accesses come in the order of their runs.
@@ -428,6 +544,7 @@ void Origins::bulk_reads(const machine::BulkEvent& event) {
 
 void Origins::bulk_completes(const machine::BulkEvent& event) {
   const machine::BulkTransfer& transfer = *event.transfer;
+  for (BlockOrigins& of : blocks_) ++of.changes;
   if (transfer.copy->kind == code::BulkCopy::Kind::load) {
     const std::uint32_t way = ways_.number_of({.load = event.statement, .store = event.statement, .warp = event.warp});
     std::vector<Origin>& shared = blocks_[static_cast<std::size_t>(transfer.shared.rank)].shared;
@@ -497,6 +614,28 @@ void Origins::performs(const Event& event) {
   if (warpmat::multiplies(form.mnemonic)) multiply(event, form);
 }
 
+std::vector<bool> Origins::products_in_use(std::size_t products) {
+  std::vector<bool> used(products);
+  const auto use = [&](const Origin& one) {
+    if (one.kind() == Origin::Kind::sum) used[one.product()] = true;
+  };
+  for (const BlockOrigins& of : blocks_) {
+    std::ranges::for_each(of.shared, use);
+    for (const WarpOrigins& warp : of.warps)
+      for (const RegisterOrigins& one : warp.all())
+        if (one.kind == RegisterOrigins::Kind::bytes)
+          std::ranges::for_each(one.bytes, use);
+        else if (one.kind == RegisterOrigins::Kind::sums)
+          used[one.added >> Origin::product_at] = true;
+  }
+  for (const auto& [byte, origin] : local_) use(origin);
+  for (const auto& [copy, origins] : reads_) std::ranges::for_each(origins, use);
+  operands_.clear();
+  slots_ = 1;
+  for (BlockOrigins& of : blocks_) of.operand_b = {};
+  return used;
+}
+
 const Origins::FormPlaces& Origins::places(const Form& form) {
   const auto [found, is_new] = places_.try_emplace(&form);
   FormPlaces& all = found->second;
@@ -519,7 +658,28 @@ const Origins::FormPlaces& Origins::places(const Form& form) {
   list(OperandName::b, true, all.b);
   list(OperandName::c, false, all.c);
   list(OperandName::d, false, all.d);
+  const Operand* const c = form.find_operand(OperandName::c);
+  const Operand* const d = form.find_operand(OperandName::d);
+  if (d == nullptr || all.products != 1) return all;
+  for (int reg = 0; reg < d->fragment.registers(); ++reg) all.patterns.push_back(pattern(d->fragment, all.d, reg));
+  all.c_as_d = c != nullptr && all.c == all.d && c->fragment.element_bits == d->fragment.element_bits &&
+               c->fragment.register_bits == d->fragment.register_bits;
   return all;
+}
+
+/// The pattern of a register of the result; equal ones are one.
+const SumPattern* Origins::pattern(const Fragment& fragment, const std::vector<ElementPlace>& places, int reg) {
+  SumPattern made{fragment.register_bits / 8};
+  made.what.resize(static_cast<std::size_t>(made.width) * warp_size);
+  const int bytes = std::max(1, fragment.element_bits / 8);
+  for (int row = 0; row < fragment.rows(); ++row)
+    for (int column = 0; column < fragment.columns(); ++column) {
+      const ElementPlace& at = places[static_cast<std::size_t>(row * fragment.columns() + column)];
+      if (at.reg == reg)
+        std::fill_n(&made.what[static_cast<std::size_t>(at.lane * made.width + at.byte)], bytes, Origin::of_sum(0, row, column).what);
+    }
+  const auto found = std::ranges::find(patterns_, made);
+  return found != patterns_.end() ? &*found : &patterns_.emplace_back(std::move(made));
 }
 
 /// The origin of an element: that of its first byte that has one.
@@ -532,16 +692,72 @@ Origin Origins::element(const RegisterOrigins* from, const ElementPlace& at, con
   return origin;
 }
 
-namespace {
-
-/// Whether the element at this place of a register is zero, of either sign.
-bool is_zero(const WarpState& warp, Slot slot, int lane, int byte, const Fragment& fragment) {
-  if (fragment.register_bits == 64) return (warp.at<std::uint64_t>(slot)[lane] << 1) == 0;
-  const std::uint32_t bits = warp.at<std::uint32_t>(slot)[lane] >> 8 * byte;
-  return fragment.element_bits == 32 ? (bits & 0x7fffffff) == 0 : (bits & 0x7fff) == 0;
+/// The elements of an operand in registers: those that were found in them last, while the registers are unchanged.
+const OperandOrigins& Origins::operand(const Event& event, const Form& form, OperandName name, const std::vector<ElementPlace>& from,
+                                       int product) {
+  const Fragment& fragment = form.operand(name).fragment;
+  const int first = first_register_of(form, name), matrix = product % fragment.matrices();
+  const WarpOrigins& warp = registers(event);
+  std::array<std::pair<std::size_t, std::uint64_t>, 64> now;
+  const auto count = static_cast<std::size_t>(fragment.registers());
+  std::uint64_t key =
+      reinterpret_cast<std::uintptr_t>(&form) * 31 + static_cast<std::uint64_t>(name) * 64 + static_cast<std::uint64_t>(product);
+  key = key * 0x9e3779b97f4a7c15ULL ^ reinterpret_cast<std::uintptr_t>(&warp);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Slot slot = event.state().source_slot(event.operation(), first + static_cast<int>(i));
+    now[i] = {slot < 0 ? ~std::size_t{0} : place(event, slot), peek(event, slot).stamp};
+    key = (key ^ now[i].first) * 0x9e3779b97f4a7c15ULL;
+  }
+  const auto [at, is_new] = operands_.try_emplace(key);
+  CachedOperand& cached = at->second;
+  const std::span seen = std::span(now).first(count);
+  if (is_new) cached.origins.slot = slots_++;
+  if (cached.form == &form && cached.name == name && cached.product == product && cached.warp == &warp &&
+      std::ranges::equal(cached.registers, seen))
+    return cached.origins;
+  OperandOrigins& made = cached.origins;
+  const bool by_column = name == OperandName::b;
+  made.lines = by_column ? fragment.columns() : fragment.rows();
+  made.depth = by_column ? fragment.rows() : fragment.columns();
+  made.id = ++contents_;
+  made.elements.clear();
+  std::vector<const RegisterOrigins*> of_registers(count);
+  for (std::size_t i = 0; i < count; ++i)
+    of_registers[i] = find(event, event.state().source_slot(event.operation(), first + static_cast<int>(i)));
+  const std::size_t elements = from.size() / static_cast<std::size_t>(fragment.matrices());
+  for (const ElementPlace& one : std::span(from).subspan(static_cast<std::size_t>(matrix) * elements, elements))
+    made.elements.push_back(element(of_registers[one.reg], one, fragment));
+  cached = {&form, name, product, &warp, {seen.begin(), seen.end()}, std::move(made)};
+  return cached.origins;
 }
 
-}  // namespace
+/// The origins of the accumulators in `slots`, the registers of operand `name`, c or d, of one tile after the other.
+void Origins::find_accumulators(OriginProduct& product, const FormPlaces& places, OperandName name, const std::vector<Slot>& slots) {
+  const Fragment& fragment = product.form.operand(name).fragment;
+  const std::vector<ElementPlace>& elements = name == OperandName::c ? places.c : places.d;
+  const std::size_t of_tile = static_cast<std::size_t>(fragment.registers());
+  const std::uint64_t first = peek(product.event, slots.front()).added;
+  bool none = true, whole = (name == OperandName::d || places.c_as_d) && first % (std::uint64_t{1} << Origin::product_at) == 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const RegisterOrigins& one = peek(product.event, slots[i]);
+    none &= one.kind == RegisterOrigins::Kind::none;
+    whole = whole && one.kind == RegisterOrigins::Kind::sums && one.pattern == places.patterns[i % of_tile] &&
+            one.added == first + i / of_tile * static_cast<std::size_t>(fragment.columns());
+  }
+  if (none) return;
+  if (whole) {
+    product.whole = static_cast<std::uint32_t>(first >> Origin::product_at);
+    return;
+  }
+  product.c.resize(static_cast<std::size_t>(product.a.lines * product.b.lines));
+  for (std::size_t t = 0; t < slots.size() / of_tile; ++t)
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const std::size_t row = i / static_cast<std::size_t>(fragment.columns()), column = i % static_cast<std::size_t>(fragment.columns());
+      const Slot slot = slots[t * of_tile + elements[i].reg];
+      product.c[row * static_cast<std::size_t>(product.b.lines) + t * static_cast<std::size_t>(fragment.columns()) + column] =
+          element(find(product.event, slot), elements[i], fragment);
+    }
+}
 
 /// The origins of scale factors or metadata, whose registers begin at source `first_source`; `matrix`: their number in the fragment.
 OperandOrigins Origins::companions(const Event& event, const Form& form, OperandName name, int matrix, int first_source) {
@@ -579,57 +795,44 @@ void Origins::find_companions(const Event& event, const Form& form, OriginProduc
 }
 
 void Origins::multiply(const Event& event, const Form& form) {
+  collect();
   const FormPlaces& all = places(form);
   const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
-  struct Result {
-    OriginProduct product;
-    std::optional<std::uint32_t> number;
-  };
-  std::vector<Result> results;
-  const auto operand = [&](OperandName name, const std::vector<ElementPlace>& from, int product, std::vector<Origin>& to) {
-    const Fragment& fragment = form.operand(name).fragment;
-    const int first = first_register_of(form, name);
-    const std::size_t count = from.size() / static_cast<std::size_t>(fragment.matrices());
-    std::vector<const RegisterOrigins*> of_registers(static_cast<std::size_t>(fragment.registers()));
-    for (std::size_t i = 0; i < of_registers.size(); ++i)
-      of_registers[i] = find(event, warp.source_slot(operation, first + static_cast<int>(i)));
-    const std::size_t skipped = static_cast<std::size_t>(product % fragment.matrices()) * count;
-    to.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) to.push_back(element(of_registers[from[skipped + i].reg], from[skipped + i], fragment));
-  };
-  const Fragment& of_a = form.operand(OperandName::a).fragment;
-  const Fragment& of_b = form.operand(OperandName::b).fragment;
-  const Fragment& of_c = form.operand(OperandName::c).fragment;
+  std::vector<std::optional<std::uint32_t>> numbers;
+  std::vector<Slot> slots;
+  for (int i = 0; i < form.operand(OperandName::c).registers(); ++i)
+    slots.push_back(event.state().source_slot(operation, first_register_of(form, OperandName::c) + i));
   for (int p = 0; p < all.products; ++p) {
-    OriginProduct product{event, form, {of_a.rows(), of_a.columns()}, {of_b.columns(), of_b.rows()}};
-    operand(OperandName::a, all.a, p, product.a.elements);
-    operand(OperandName::b, all.b, p, product.b.elements);
-    operand(OperandName::c, all.c, p, product.c);
+    OriginProduct product{event, form, operand(event, form, OperandName::a, all.a, p), operand(event, form, OperandName::b, all.b, p)};
     find_companions(event, form, product);
-    const int first = first_register_of(form, OperandName::c);
-    for (std::size_t i = 0; i < product.c.size(); ++i) {
-      const ElementPlace& at = all.c[static_cast<std::size_t>(p) * product.c.size() + i];
-      product.c_zero.push_back(is_zero(warp, warp.source_slot(operation, first + at.reg), at.lane, at.byte, of_c));
+    if (all.products == 1) {
+      find_accumulators(product, all, OperandName::c, slots);
+    } else {
+      product.c = operand(event, form, OperandName::c, all.c, p).elements;
     }
-    results.push_back({product, multiplies(product)});
+    numbers.push_back(multiplies(product));
   }
   clear_results(event, all_lanes);
-  const std::size_t count = all.d.size() / static_cast<std::size_t>(all.products);
-  for (std::size_t p = 0; p < results.size(); ++p)
-    write_results(event, form.operand(OperandName::d).fragment, all.d, p * count, 0, 0, results[p].number);
+  for (int p = 0; p < all.products; ++p)
+    write_results(event, form.operand(OperandName::d).fragment, all, p, 0, 0, numbers[static_cast<std::size_t>(p)]);
 }
 
-/// Gives the elements of D, `places` from `first` on, their origins. They are those of columns `first_column` and up of the product.
-void Origins::write_results(const Event& event, const Fragment& fragment, const std::vector<ElementPlace>& places, std::size_t first,
-                            int first_slot, int first_column, std::optional<std::uint32_t> number) {
+/// Gives the elements of D of a product of the form their origins, in the registers from `first_slot` on. They are those of columns
+/// `first_column` and up of the product with this number.
+void Origins::write_results(const Event& event, const Fragment& fragment, const FormPlaces& places, int product, int first_slot,
+                            int first_column, std::optional<std::uint32_t> number) {
   if (!number) return;
+  sums_ = true;
+  const auto to = [&](int reg) { return place(event, event.state().result_slot(event.operation(), first_slot + reg)); };
+  for (std::size_t reg = 0; reg < places.patterns.size(); ++reg)
+    registers(event).set_sums(to(static_cast<int>(reg)), *places.patterns[reg],
+                              (std::uint64_t{*number} << Origin::product_at) + static_cast<std::uint64_t>(first_column));
+  if (!places.patterns.empty()) return;
   const int columns = fragment.columns(), bytes = std::max(1, fragment.element_bits / 8);
   for (int row = 0; row < fragment.rows(); ++row)
     for (int column = 0; column < columns; ++column) {
-      const ElementPlace& at = places[first + static_cast<std::size_t>(row * columns + column)];
-      const Slot slot = event.state().result_slot(event.operation(), first_slot + at.reg);
-      std::fill_n(registers(event).make(place(event, slot), fragment.register_bits / 8).lane(at.lane) + at.byte, bytes,
+      const ElementPlace& at = places.d[static_cast<std::size_t>((product * fragment.rows() + row) * columns + column)];
+      std::fill_n(registers(event).make(to(at.reg), fragment.register_bits / 8).lane(at.lane) + at.byte, bytes,
                   Origin::of_sum(*number, row, first_column + column));
     }
 }
@@ -657,6 +860,7 @@ OperandOrigins Origins::in_shared(const Event& event, const std::vector<std::uin
 }
 
 void Origins::product_issues(const machine::ProductEvent& event) {
+  collect();
   const machine::PendingProduct& pending = event.product;
   const Event& at = event.event;
   const WarpState& warp = at.state();
@@ -666,31 +870,38 @@ void Origins::product_issues(const machine::ProductEvent& event) {
   const FormPlaces& all = places(tile);
   const int bits = row(tile.format(OperandName::a)).bits;
   const int rows = tile.shape.m, columns = form.shape.n;
-  OriginProduct product{at, tile, {rows, tile.stored_k()}, {}};
+  OperandOrigins a{rows, tile.stored_k()};
   if (pending.product->a_in_registers) {
     const Fragment& fragment = tile.operand(OperandName::a).fragment;
-    for (const ElementPlace& one : all.a)
-      product.a.elements.push_back(element(find(at, warp.source_slot(at.operation(), one.reg)), one, fragment));
+    for (const ElementPlace& one : all.a) a.elements.push_back(element(find(at, warp.source_slot(at.operation(), one.reg)), one, fragment));
   } else {
-    product.a = in_shared(at, a_chunks(pending, at.warp()), instruction.immediates().major_a, rows, tile.stored_k(), bits);
+    a = in_shared(at, a_chunks(pending, at.warp()), instruction.immediates().major_a, rows, tile.stored_k(), bits);
   }
-  product.b = in_shared(at, b_chunks(pending), instruction.immediates().major_b, columns, form.shape.k, bits);
+  a.slot = slot_of_a_;
+  a.id = ++contents_;
+  OriginProduct product{at, tile, a, operand_b(at, b_chunks(pending), instruction.immediates().major_b, columns, form.shape.k, bits)};
   const int metadata = (pending.product->a_in_registers ? form.a_registers() : 1) + 1;
   if (form.sparse()) product.metadata = companions(at, tile, OperandName::e, instruction.immediates().selector, metadata);
   const Fragment& d = tile.operand(OperandName::d).fragment;
-  product.c.resize(static_cast<std::size_t>(rows * columns));
-  product.c_zero.assign(product.c.size(), true);
-  for (int t = 0; pending.accumulates && t < form.tiles(); ++t)
-    for (int i = 0; i < static_cast<int>(all.d.size()); ++i) {
-      const ElementPlace& one = all.d[static_cast<std::size_t>(i)];
-      const Slot slot = warp.result_slot(at.operation(), t * d.registers() + one.reg);
-      const auto index = static_cast<std::size_t>(i / d.columns() * columns + t * d.columns() + i % d.columns());
-      product.c[index] = element(find(at, slot), one, d);
-      if (!product.c[index].known()) product.c_zero[index] = is_zero(warp, slot, one.lane, one.byte, d);
-    }
+  std::vector<Slot> slots;
+  for (int i = 0; i < form.tiles() * d.registers(); ++i) slots.push_back(warp.result_slot(at.operation(), i));
+  if (pending.accumulates) find_accumulators(product, all, OperandName::d, slots);
   const auto number = multiplies(product);
   clear_results(at, all_lanes);
-  for (int t = 0; t < form.tiles(); ++t) write_results(at, d, all.d, 0, t * d.registers(), t * d.columns(), number);
+  for (int t = 0; t < form.tiles(); ++t) write_results(at, d, all, 0, t * d.registers(), t * d.columns(), number);
+}
+
+/// Operand b in shared memory: the one found last if the statement is the same and nothing was written since.
+const OperandOrigins& Origins::operand_b(const Event& event, const std::vector<std::uint32_t>& chunks, Major major, int lines, int depth,
+                                         int bits) {
+  BlockOrigins& of = block(event);
+  SharedOperand& cached = of.operand_b;
+  if (cached.statement == event.statement() && cached.changes == of.changes && cached.chunks == chunks) return cached.origins;
+  const std::uint32_t slot = cached.origins.id == 0 ? slots_++ : cached.origins.slot;
+  cached = {chunks, of.changes, event.statement(), in_shared(event, chunks, major, lines, depth, bits)};
+  cached.origins.slot = slot;
+  cached.origins.id = ++contents_;
+  return cached.origins;
 }
 
 }  // namespace warpmat::checks

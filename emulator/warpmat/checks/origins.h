@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -18,6 +21,9 @@ namespace warpmat::checks {
 struct OperandOrigins {
   int lines = 0, depth = 0;
   std::vector<Origin> elements{};  ///< by line, then along k
+  /// Contents with one `id` are the same; those of one `slot` replace each other. Slots are numbered from 0 on.
+  std::uint32_t slot = 0;
+  std::uint64_t id = 0;
   const Origin& at(int line, int k) const { return elements[static_cast<std::size_t>(line * depth + k)]; }
 };
 
@@ -25,11 +31,14 @@ struct OperandOrigins {
 struct OriginProduct {
   const machine::Event& event;
   const Form& form;                                   ///< of wgmma: its tile
-  OperandOrigins a, b;                                ///< a.depth is half of b.depth if A is sparse
-  std::vector<Origin> c{};                            ///< by row and column
-  std::vector<bool> c_zero{};                         ///< whether the element is zero
+  const OperandOrigins &a, &b;                        ///< a.depth is half of b.depth if A is sparse
+  std::vector<Origin> c{};                            ///< by row and column; empty if none has an origin, or if `whole` says all
+  std::optional<std::uint32_t> whole{};               ///< the product whose results the accumulators are, element by element
   OperandOrigins scales_a{}, scales_b{}, metadata{};  ///< by line and block of k; without lines where the form has none
-  const Origin& c_at(int row, int column) const { return c[static_cast<std::size_t>(row * b.lines + column)]; }
+  Origin c_at(int row, int column) const {
+    if (whole) return Origin::of_sum(*whole, row, column);
+    return c.empty() ? Origin{} : c[static_cast<std::size_t>(row * b.lines + column)];
+  }
 };
 
 /// Follows where bytes come from, through registers, shared and local memory of a cluster. What reads global memory, multiplies or writes
@@ -65,33 +74,67 @@ class Origins : public machine::Observer {
   virtual bool follows(std::uint64_t address) const = 0;
   /// The number of the product, for Origin::of_sum; nothing if its results are not followed.
   virtual std::optional<std::uint32_t> multiplies(const OriginProduct& product) = 0;
+  /// Is called before a product is looked at: numbers of products that products_in_use() does not have may now name others.
+  virtual void collect() {}
   /// What is computed from two different elements of products, by an addition if `adds`.
   virtual Origin combines(const Origin& a, const Origin& b, bool adds) = 0;
   virtual void writes(const GlobalWrite& write, const machine::WarpState& warp) = 0;
 
   const Setup& setup() const { return setup_; }
   Ways& ways() { return ways_; }
+  /// The products, by number, whose results some byte still has. Forgets operands that were looked at.
+  std::vector<bool> products_in_use(std::size_t products);
   std::span<const Origin> shared(int rank) const { return blocks_[static_cast<std::size_t>(rank)].shared; }
 
  private:
+  /// What a descriptor of B names: the warps of a warpgroup read it one after the other.
+  struct SharedOperand {
+    std::vector<std::uint32_t> chunks{};
+    std::uint64_t changes = 0;
+    std::uint32_t statement = Way::no_statement;
+    OperandOrigins origins{};
+  };
   struct BlockOrigins {
     const std::uint8_t* first;
     std::vector<Origin> shared;
     std::vector<WarpOrigins> warps;
     std::vector<const machine::WarpState*> states;  ///< of warps that have executed something
+    std::uint64_t changes = 0;                      ///< of `shared`
+    SharedOperand operand_b{};
   };
   /// Where the elements of an operand of a form lie in the registers of the operand.
   struct ElementPlace {
     std::uint16_t reg;
     std::uint8_t lane, byte, bit;
+    friend bool operator==(const ElementPlace&, const ElementPlace&) = default;
   };
   struct FormPlaces {
     int products = 1;
-    std::vector<ElementPlace> a, b, c, d;  ///< by product, line and k; by product, row and column
+    std::vector<ElementPlace> a, b, c, d;       ///< by product, line and k; by product, row and column
+    std::vector<const SumPattern*> patterns{};  ///< by register of d; none if there are several products
+    bool c_as_d = false;                        ///< registers of c are those of d
   };
-  struct CachedFlow {
-    std::uint64_t key = 0;
-    ByteFlow flow;
+  /// Where an element of a register of ldmatrix or stmatrix lies.
+  struct RowByte {
+    std::uint8_t reg, lane, byte;  ///< byte: of the register
+    std::uint8_t row_lane;         ///< the lane that has the address of the row
+    std::uint16_t row_bit;
+  };
+  /// The elements of an operand that were found last in these registers.
+  struct CachedOperand {
+    const Form* form = nullptr;
+    OperandName name{};
+    int product = 0;
+    const WarpOrigins* warp = nullptr;
+    std::vector<std::pair<std::size_t, std::uint64_t>> registers{};  ///< places and stamps
+    OperandOrigins origins{};
+  };
+  /// What is known of a scalar operation.
+  struct StatementFlow {
+    bool depends = false;  ///< on the values of sources without an origin
+    bool adds = false;
+    std::uint64_t key = 0;  ///< for which `flow` was found
+    std::shared_ptr<const ByteFlow> flow{};
   };
 
   BlockOrigins& block(const machine::Event& event);
@@ -102,13 +145,17 @@ class Origins : public machine::Observer {
   void clear_results(const machine::Event& event, LaneMask lanes);
 
   void compute(const machine::Event& event);
-  const ByteFlow& flow_of(const machine::Event& event, const std::vector<const RegisterOrigins*>& known);
-  Origin combined(const std::vector<SourceByte>& parts, const std::vector<const RegisterOrigins*>& known, int lane, bool sums);
+  /// By source; nullptr: no byte has an origin.
+  using Sources = std::array<const RegisterOrigins*, 17>;
+  StatementFlow& flow_of(const machine::Event& event, const Sources& known);
+  std::optional<Origin> of_elements(const Sources& known, std::uint32_t sources, int lane, bool sums);
+  Origin combined(std::span<const SourceByte> parts, const Sources& known, int lane, bool sums);
+  bool all_computed(const machine::Event& event, const ByteFlow& flow, const Sources& known) const;
   void select(const machine::Event& event);
 
   void load(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes, int width, int first_byte);
   void store(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes, int first_byte);
-  Origin read(const machine::AccessEvent& event, int lane, std::size_t at);
+  void read(const machine::AccessEvent& event, int lane, std::size_t at, std::span<Origin> to);
   Origin in_global(std::uint64_t address, std::uint32_t way) const;
   void copy_asynchronously(const machine::AccessEvent& event);
   void move_rows(const machine::AccessEvent& event, const Form& form);
@@ -116,12 +163,20 @@ class Origins : public machine::Observer {
   void transpose(const machine::Event& event, const Form& form);
 
   const FormPlaces& places(const Form& form);
+  const SumPattern* pattern(const Fragment& fragment, const std::vector<ElementPlace>& places, int reg);
   static Origin element(const RegisterOrigins* from, const ElementPlace& place, const Fragment& fragment);
+  const OperandOrigins& operand(const machine::Event& event, const Form& form, OperandName name, const std::vector<ElementPlace>& from,
+                                int product);
+  const RegisterOrigins& peek(const machine::Event& event, code::Slot slot);
+  void find_accumulators(OriginProduct& product, const FormPlaces& places, OperandName name, const std::vector<code::Slot>& slots);
+  const std::vector<RowByte>& row_bytes(const Form& form);
   void multiply(const machine::Event& event, const Form& form);
   void find_companions(const machine::Event& event, const Form& form, OriginProduct& product);
   OperandOrigins companions(const machine::Event& event, const Form& form, OperandName name, int matrix, int first_source);
-  void write_results(const machine::Event& event, const Fragment& fragment, const std::vector<ElementPlace>& places, std::size_t first,
-                     int first_slot, int first_column, std::optional<std::uint32_t> number);
+  void write_results(const machine::Event& event, const Fragment& fragment, const FormPlaces& places, int product, int first_slot,
+                     int first_column, std::optional<std::uint32_t> number);
+  const OperandOrigins& operand_b(const machine::Event& event, const std::vector<std::uint32_t>& chunks, Major major, int lines, int depth,
+                                  int bits);
   OperandOrigins in_shared(const machine::Event& event, const std::vector<std::uint32_t>& chunks, Major major, int lines, int depth,
                            int bits);
 
@@ -130,8 +185,24 @@ class Origins : public machine::Observer {
   Ways ways_;
   std::vector<BlockOrigins> blocks_;  ///< by rank
   std::unordered_map<const std::uint8_t*, Origin> local_;
-  std::unordered_map<const code::Operation*, CachedFlow> flows_;
+  std::vector<StatementFlow> statements_;  ///< by statement
+  std::unordered_map<std::uint64_t, std::shared_ptr<const ByteFlow>> flows_;
   std::unordered_map<const Form*, FormPlaces> places_;
+  std::unordered_map<const Form*, std::vector<RowByte>> row_bytes_;
+  std::deque<SumPattern> patterns_;
+  std::unordered_map<std::uint64_t, CachedOperand> operands_;
+  struct LastStep {
+    std::uint32_t way = Way::no_statement;
+    std::uint32_t Way::*member = nullptr;
+    std::uint32_t statement = 0;
+    int warp = -1;
+    std::uint32_t longer = 0;
+  };
+  std::array<LastStep, 2> last_steps_{};
+  static constexpr std::uint32_t slot_of_a_ = 0;                  ///< of operands a in shared memory
+  std::uint32_t slots_ = 1;                                       ///< of OperandOrigins
+  std::uint64_t contents_ = 0;                                    ///< OperandOrigins::id of the last
+  bool sums_ = false;                                             ///< whether a register has had elements of a product's result
   std::unordered_map<std::uint64_t, std::vector<Origin>> reads_;  ///< what bulk copies that have not completed have read, by number
   std::size_t run_ = 0;                                           ///< wmma: the next of its runs
 };

@@ -77,25 +77,69 @@ Pairing::Seen Pairing::seen(const Operand& operand, int line, int k) const {
   return seen;
 }
 
-/// Which operand holds A and which holds B. Returns false for a product of other matrices.
-bool Pairing::choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const {
-  const auto count = [&](const OperandOrigins& operand, const GemmMatrix& matrix) {
-    return std::ranges::count_if(operand.elements, [&](const Origin& o) {
+/// What is known of these contents. What was known of others in their slot is forgotten.
+Pairing::Look& Pairing::look_of(const OperandOrigins& origins, char letter, int depth, int group) {
+  Look& look = looks_[origins.slot];
+  if (look.id == origins.id && look.operand.letter == letter) return look;
+  look = {origins.id};
+  look.operand.letter = letter;
+  look.operand.origins = &origins;
+  look.operand.depth = depth;
+  look.operand.group = group;
+  return look;
+}
+
+/// How many elements of A and of B an operand has. Addresses say it at less cost than places.
+void Pairing::count_elements(Look& look) const {
+  if (look.gemm == gemm_) return;
+  const auto count = [&](const GemmMatrix& matrix) {
+    return static_cast<std::size_t>(std::ranges::count_if(look.operand.origins->elements, [&](const Origin& o) {
       return matrix.producer >= 0 ? place_of(matrix, o).has_value() : o.kind() == Origin::Kind::memory && matrix.contains(o.bit() / 8);
-    });
+    }));
   };
-  // Addresses say it at less cost than places.
-  const auto a_of_a = count(product.a, gemm_->a), a_of_b = count(product.a, gemm_->b);
-  const auto b_of_a = count(product.b, gemm_->a), b_of_b = count(product.b, gemm_->b);
+  look.gemm = gemm_;
+  look.elements = {count(gemm_->a), count(gemm_->b)};
+  look.operand.matrix = nullptr;
+}
+
+/// Which operand holds A and which holds B, and what of them. Returns false for a product of other matrices.
+bool Pairing::choose_matrices(Look& a, Look& b) const {
+  count_elements(a);
+  count_elements(b);
+  const auto [a_of_a, a_of_b] = a.elements;
+  const auto [b_of_a, b_of_b] = b.elements;
   const bool image = gemm_->convolution.has_value();  // which may be padding alone
   if (image ? a_of_b + b_of_b == 0 : a_of_a + a_of_b == 0 || b_of_a + b_of_b == 0) return false;
   const bool swapped = a_of_b + b_of_a > a_of_a + b_of_b;
-  a.matrix = swapped ? &gemm_->b : &gemm_->a;
-  b.matrix = swapped ? &gemm_->a : &gemm_->b;
-  a.is_b = swapped;
-  b.is_b = !swapped;
-  if (image) (swapped ? b : a).taps = swapped ? &a : &b;
+  Look& of_a = swapped ? b : a;
+  Look& of_b = swapped ? a : b;
+  look_at(of_b, true, nullptr);
+  look_at(of_a, false, image ? &of_b.operand : nullptr);
   return true;
+}
+
+/// Finds what the operand holds of A or, if `is_b`, of B; of an image by its taps.
+void Pairing::look_at(Look& found, bool is_b, const Operand* taps) const {
+  Operand& operand = found.operand;
+  const GemmMatrix* const matrix = is_b ? &gemm_->b : &gemm_->a;
+  if (operand.matrix == matrix && taps == nullptr) return;
+  operand.matrix = matrix;
+  operand.taps = taps;
+  operand.is_b = is_b;
+  operand.seen.clear();
+  operand.lines.clear();
+  operand.depths.clear();
+  operand.regular = true;
+  look(operand);
+  if (taps != nullptr) look_for_padding(operand);
+  Lines lines{operand.lines};
+  for (int line = 0; line < operand.origins->lines; ++line) {
+    Origin first;
+    for (int k = 0; k < operand.depth && !first.known(); ++k)
+      if (operand.at(line, k).line >= 0) first = operand.origin(line, k);
+    lines.origins.push_back(first);
+  }
+  found.lines = std::make_shared<const Lines>(std::move(lines));
 }
 
 /// Finds what the operand holds. Line i of the operand is that line of the matrix which most of its elements have; so is each k.
@@ -141,14 +185,16 @@ void Pairing::look(Operand& operand) const {
 std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const int depth = product.b.depth;
   const int group = product.form.sparsity == Sparsity::dense ? 1 : metadata_group(product.form) / 2;
-  Operand a{'a', &product.a, depth, group}, b{'b', &product.b, depth};
   const auto& gemms = setup().gemms;
-  const auto of = std::ranges::find_if(gemms, [&](const Gemm& gemm) { return gemm_ = &gemm, choose_matrices(product, a, b); });
+  const std::size_t last = std::max(product.a.slot, product.b.slot);
+  if (looks_.size() <= last) looks_.resize(last + 1);  // before there are references
+  Look& of_a = look_of(product.a, 'a', depth, group);
+  Look& of_b = look_of(product.b, 'b', depth, 1);
+  const auto of = std::ranges::find_if(gemms, [&](const Gemm& gemm) { return gemm_ = &gemm, choose_matrices(of_a, of_b); });
   if (of == gemms.end()) return unchanged(product);
-  Operand* const image = a.taps != nullptr ? &a : b.taps != nullptr ? &b : nullptr;
-  look(image == &a ? b : a);
-  look(image == &a ? a : b);
-  if (image != nullptr) look_for_padding(*image);
+  const Operand& a = of_a.operand;
+  const Operand& b = of_b.operand;
+  const Operand* const image = a.taps != nullptr ? &a : b.taps != nullptr ? &b : nullptr;
   if (!setup().why) {
     if (image != nullptr) check_image(product, *image);
     if (!a.regular) check_operand(product, a, b);
@@ -159,27 +205,59 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   sum.statement = product.event.statement();
   sum.gemm = gemm_;
   sum.swapped = a.is_b;
-  sum.rows = a.lines;
-  sum.columns = b.lines;
-  const auto first_known = [&](const Operand& operand, int line) {
-    for (int k = 0; k < operand.depth; ++k)
-      if (operand.at(line, k).line >= 0) return operand.origin(line, k);
-    return Origin{};
-  };
-  for (int line = 0; line < a.origins->lines; ++line) sum.of_row.push_back(first_known(a, line));
-  for (int line = 0; line < b.origins->lines; ++line) sum.of_column.push_back(first_known(b, line));
+  sum.rows = of_a.lines;
+  sum.columns = of_b.lines;
   inherit_places(product, sum);
   accumulate(product, a, b, sum);
   note_companions(product, a, b);
   if (setup().why) record(product, a, b, sum);
-  sums_.push_back(std::move(sum));
-  return static_cast<std::uint32_t>(sums_.size() - 1);
+  return add_sum(std::move(sum));
+}
+
+/// The number of a sum, which may be that of one which nothing has any more.
+std::uint32_t Pairing::add_sum(Sum sum) {
+  if (free_.empty()) {
+    sums_.push_back(std::move(sum));
+    return static_cast<std::uint32_t>(sums_.size() - 1);
+  }
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  sums_[number] = std::move(sum);
+  return number;
+}
+
+/// Frees the sums which no byte has, nor another sum that one has. The way of an element needs all of them.
+void Pairing::collect() {
+  if (setup().why || !free_.empty() || sums_.size() < collect_at_) return;
+  std::vector<bool> used = products_in_use(sums_.size());
+  looks_.clear();
+  std::vector<std::uint32_t> reached;
+  for (std::uint32_t i = 0; i < used.size(); ++i)
+    if (used[i]) reached.push_back(i);
+  const auto reach_origin = [&](const Origin& origin) {
+    if (origin.kind() != Origin::Kind::sum || used[origin.product()]) return;
+    used[origin.product()] = true;
+    reached.push_back(origin.product());
+  };
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const Sum& sum = sums_[reached[i]];
+    std::ranges::for_each(sum.rows->origins, reach_origin);
+    std::ranges::for_each(sum.columns->origins, reach_origin);
+    if (sum.lacking) reach_origin(sum.lacking->origin);
+  }
+  std::erase_if(added_, [&](const auto& sum) { return !used[sum.first.first] || !used[sum.first.second] || !used[sum.second]; });
+  for (std::uint32_t i = 0; i < used.size(); ++i)
+    if (!used[i]) {
+      sums_[i] = {};
+      free_.push_back(i);
+    }
+  if (free_.size() < sums_.size() / 2) collect_at_ = sums_.size() * 2;
 }
 
 /// The sums that a product of other matrices leaves as they are: one of zeros beyond the end of K, for instance. Nothing unless all are
 /// those of one product, element by element.
 std::optional<std::uint32_t> Pairing::unchanged(const OriginProduct& product) const {
-  const Origin& first = product.c.front();
+  const Origin first = product.c_at(0, 0);
   if (first.kind() != Origin::Kind::sum) return std::nullopt;
   for (int row = 0; row < product.a.lines; ++row)
     for (int column = 0; column < product.b.lines; ++column)
@@ -245,20 +323,24 @@ void Pairing::check_depths(const OriginProduct& product, const Operand& a, const
 
 /// Rows and columns that the operands do not say, for they hold zeros alone there, are those of the sums before.
 void Pairing::inherit_places(const OriginProduct& product, Sum& sum) const {
-  const auto inherit = [&](std::vector<int>& places, std::vector<Origin>& ways, bool rows) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
+  const auto inherit = [&](std::shared_ptr<const Lines>& of, bool rows) {
+    if (std::ranges::find(of->numbers, -1) == of->numbers.end()) return;
+    Lines lines = *of;
+    for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
       const int at = static_cast<int>(i);
-      const Origin& old = rows ? product.c_at(at, 0) : product.c_at(0, at);
-      if (places[i] >= 0 || old.kind() != Origin::Kind::sum) continue;
+      const Origin old = rows ? product.c_at(at, 0) : product.c_at(0, at);
+      if (lines.numbers[i] >= 0 || old.kind() != Origin::Kind::sum) continue;
       const Sum& previous = sums_[old.product()];
       if (previous.gemm != sum.gemm || previous.swapped != sum.swapped) continue;
-      const auto of = static_cast<std::size_t>(rows ? old.row() : old.column());
-      places[i] = (rows ? previous.rows : previous.columns)[of];
-      ways[i] = (rows ? previous.of_row : previous.of_column)[of];
+      const int before = rows ? old.row() : old.column();
+      const Lines& inherited = rows ? *previous.rows : *previous.columns;
+      lines.numbers[i] = inherited.numbers[static_cast<std::size_t>(before)];
+      lines.origins[i] = inherited.origin(before);
     }
+    of = std::make_shared<const Lines>(std::move(lines));
   };
-  inherit(sum.rows, sum.of_row, true);
-  inherit(sum.columns, sum.of_column, false);
+  inherit(sum.rows, true);
+  inherit(sum.columns, false);
 }
 
 /// The k of both operands; notes in the sum the last one that only one of them has.
@@ -274,7 +356,7 @@ std::vector<int> Pairing::common_depths(const Operand& a, const Operand& b, Sum&
 
 /// Traps if the accumulator at a row and a column of the operands is the sum of another element of C.
 void Pairing::check_same_element(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int row, int column) {
-  const Origin& old = product.c_at(row, column);
+  const Origin old = product.c_at(row, column);
   const Sum& previous = sums_[old.product()];
   const auto [m, n] = previous.element(old.row(), old.column());
   const auto [new_m, new_n] = sum.element(row, column);
@@ -283,9 +365,8 @@ void Pairing::check_same_element(const OriginProduct& product, const Operand& a,
   if ((!row_differs && !column_differs) || setup().why) return;
   const WarpState& warp = product.event.state();
   const bool of_a = row_differs != sum.swapped;
-  const Origin& before =
-      of_a ? previous.of_row[static_cast<std::size_t>(old.row())] : previous.of_column[static_cast<std::size_t>(old.column())];
-  const Origin& now = of_a ? sum.of_row[static_cast<std::size_t>(row)] : sum.of_column[static_cast<std::size_t>(column)];
+  const Origin& before = of_a ? previous.rows->origin(old.row()) : previous.columns->origin(old.column());
+  const Origin& now = of_a ? sum.rows->origin(row) : sum.columns->origin(column);
   product.event.trap(-1, std::nullopt,
                      fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}{}",
                                  gemm_->c.element(new_m, new_n), gemm_->c.element(m, n), warp.statement_name(previous.statement),
@@ -293,12 +374,32 @@ void Pairing::check_same_element(const OriginProduct& product, const Operand& a,
                      KernelTrap::Kind::mispaired);
 }
 
-/// The sets of k, by row and column, that the accumulators have before the product.
+/// Whether a product goes on with sums whose elements all have the same k: with none, or with those of a product of the same rows and
+/// columns as the instruction left them.
+bool Pairing::continues(const OriginProduct& product, const Sum& sum) const {
+  if (!product.whole) return product.c.empty();
+  const Sum& previous = sums_[*product.whole];
+  const auto same = [](const std::shared_ptr<const Lines>& one, const std::shared_ptr<const Lines>& other) {
+    return one == other || one->numbers == other->numbers;
+  };
+  return previous.gemm == sum.gemm && previous.swapped == sum.swapped && previous.depths.size() == 1 && same(previous.rows, sum.rows) &&
+         same(previous.columns, sum.columns);
+}
+
+/// The sets of k, by row and column or one for all, that the accumulators have before the product.
 std::vector<std::uint32_t> Pairing::sets_before(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
-  std::vector<std::uint32_t> before(sum.rows.size() * sum.columns.size());
+  if (continues(product, sum)) {
+    if (!product.whole) return {0};
+    const Sum& previous = sums_[*product.whole];
+    sum.partial |= previous.partial;
+    if (!sum.lacking) sum.lacking = previous.lacking;
+    return {previous.depths[0]};
+  }
+  const std::size_t columns = sum.columns->numbers.size();
+  std::vector<std::uint32_t> before(sum.rows->numbers.size() * columns);
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const int row = static_cast<int>(i / sum.columns.size()), column = static_cast<int>(i % sum.columns.size());
-    const Origin& old = product.c_at(row, column);
+    const int row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
+    const Origin old = product.c_at(row, column);
     sum.partial |= old.kind() == Origin::Kind::memory || old.kind() == Origin::Kind::many;
     if (old.kind() != Origin::Kind::sum) continue;
     const Sum& previous = sums_[old.product()];
@@ -315,7 +416,7 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
   const std::vector<int> depths = common_depths(a, b, sum);
   const std::vector<std::uint32_t> before = sets_before(product, a, b, sum);
   const bool alike = std::ranges::all_of(before, [&](std::uint32_t set) { return set == before[0]; });
-  const auto columns = sum.columns.size();
+  const auto columns = sum.columns->numbers.size();
   std::map<std::uint32_t, std::uint32_t> after;
   for (std::size_t i = 0; i < (alike ? 1 : before.size()); ++i) {
     const auto [found, is_new] = after.try_emplace(before[i]);
@@ -346,24 +447,24 @@ Origin Pairing::combines(const Origin& a, const Origin& b, bool adds) {
   const Sum& one = sums_[a.product()];
   const Sum& other = sums_[b.product()];
   if (one.gemm != other.gemm) return one.gemm > other.gemm ? a : b;
-  if (!adds || a.row() != b.row() || a.column() != b.column() || one.rows != other.rows || one.columns != other.columns ||
-      one.swapped != other.swapped)
+  if (!adds || a.row() != b.row() || a.column() != b.column() || one.rows->numbers != other.rows->numbers ||
+      one.columns->numbers != other.columns->numbers || one.swapped != other.swapped)
     return Origin::of_many();
   const std::pair<std::uint32_t, std::uint32_t> key = std::minmax({a.product(), b.product()});
-  const auto [found, is_new] = added_.try_emplace(key, static_cast<std::uint32_t>(sums_.size()));
+  const auto [found, is_new] = added_.try_emplace(key);
   if (is_new) {
     Sum sum = one;
     sum.partial |= other.partial;
     sum.depths.clear();
     sum.step = nullptr;
-    sum.addends = key;
+    if (setup().why) sum.addends = key;
     std::optional<int> twice;
     const bool alike = one.depths.size() == 1 && other.depths.size() == 1;
-    for (std::size_t r = 0; r < (alike ? 1 : one.rows.size()); ++r)
-      for (std::size_t c = 0; c < (alike ? 1 : one.columns.size()); ++c)
+    for (std::size_t r = 0; r < (alike ? 1 : one.rows->numbers.size()); ++r)
+      for (std::size_t c = 0; c < (alike ? 1 : one.columns->numbers.size()); ++c)
         sum.depths.push_back(sets_.united(one.depth_set(static_cast<int>(r), static_cast<int>(c)),
                                           other.depth_set(static_cast<int>(r), static_cast<int>(c)), twice));
-    sums_.push_back(std::move(sum));
+    found->second = add_sum(std::move(sum));
   }
   return Origin::of_sum(found->second, a.row(), a.column());
 }
@@ -379,8 +480,8 @@ KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane) try {
 /// Where the row of A and the column of B of a sum came from.
 std::string Pairing::ways_of(const Origin& origin, const WarpState& warp) const {
   const Sum& sum = sums_[origin.product()];
-  const Origin& row = sum.of_row[static_cast<std::size_t>(origin.row())];
-  const Origin& column = sum.of_column[static_cast<std::size_t>(origin.column())];
+  const Origin& row = sum.rows->origin(origin.row());
+  const Origin& column = sum.columns->origin(origin.column());
   return fmt::format("its row of {}: {}; its column of {}: {}", gemm_->a.name, way_of(sum.swapped ? column : row, warp), gemm_->b.name,
                      way_of(sum.swapped ? row : column, warp));
 }
@@ -418,10 +519,8 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
   const Sum& sum = sums_[origin.product()];
   const auto [m, n] = sum.element(origin.row(), origin.column());
   const std::string store = warp.statement_name(write.statement);
-  const Origin& of_m =
-      sum.swapped ? sum.of_column[static_cast<std::size_t>(origin.column())] : sum.of_row[static_cast<std::size_t>(origin.row())];
-  const Origin& of_n =
-      sum.swapped ? sum.of_row[static_cast<std::size_t>(origin.row())] : sum.of_column[static_cast<std::size_t>(origin.column())];
+  const Origin& of_m = sum.swapped ? sum.columns->origin(origin.column()) : sum.rows->origin(origin.row());
+  const Origin& of_n = sum.swapped ? sum.rows->origin(origin.row()) : sum.columns->origin(origin.column());
   if ((m >= 0 && m != row) || (n >= 0 && n != column)) {
     std::string ways;
     if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_->a.name, way_of(of_m, warp));

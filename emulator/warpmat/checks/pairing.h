@@ -41,6 +41,7 @@ class Pairing : public Origins {
  protected:
   bool follows(std::uint64_t address) const override;
   std::optional<std::uint32_t> multiplies(const OriginProduct& product) override;
+  void collect() override;
   Origin combines(const Origin& a, const Origin& b, bool adds) override;
   void writes(const GlobalWrite& write, const machine::WarpState& warp) override;
 
@@ -51,8 +52,8 @@ class Pairing : public Origins {
   };
   /// What an operand holds of a matrix.
   struct Operand {
-    char letter;  ///< of the operand: a, b
-    const OperandOrigins* origins;
+    char letter = 'a';  ///< of the operand: a, b
+    const OperandOrigins* origins = nullptr;
     int depth = 0;                       ///< along k; twice that of `origins` if A is sparse
     int group = 1;                       ///< sparse: the number of stored elements of a group of twice as many k
     const GemmMatrix* matrix = nullptr;  ///< A or B, which this operand holds
@@ -64,6 +65,20 @@ class Pairing : public Origins {
     const Seen& at(int line, int k) const { return seen[static_cast<std::size_t>(line * depth + k)]; }
     bool sparse() const { return depth != origins->depth; }
     const Origin& origin(int line, int k) const { return origins->at(line, sparse() ? k / (2 * group) * group : k); }
+  };
+  /// The rows or columns of C that a product's rows or columns are; -1: none. Where the factors of each came from.
+  struct Lines {
+    std::vector<int> numbers{};
+    std::vector<Origin> origins{};
+    const Origin& origin(int line) const { return origins[static_cast<std::size_t>(line)]; }
+  };
+  /// What was found of the operand of one slot (OperandOrigins) last.
+  struct Look {
+    std::uint64_t id = 0;
+    const Gemm* gemm = nullptr;                      ///< whose matrices the rest is about
+    std::pair<std::size_t, std::size_t> elements{};  ///< of A and of B
+    Operand operand{};
+    std::shared_ptr<const Lines> lines{};
   };
   /// The state of a warp's accumulators after a product.
   struct Sum {
@@ -78,8 +93,7 @@ class Pairing : public Origins {
       Origin origin;
     };
     std::optional<Lacking> lacking = std::nullopt;
-    std::vector<int> rows, columns;  ///< the rows and columns of C; -1: none
-    std::vector<Origin> of_row, of_column;
+    std::shared_ptr<const Lines> rows, columns;  ///< of C
     /// What LaunchOptions::why shows of the product; null where the element has no part in it.
     struct Step {
       OperandOrigins a, b;
@@ -87,19 +101,24 @@ class Pairing : public Origins {
       std::vector<std::uint32_t> words_a, words_b, words_c;  ///< of the operands' registers
     };
     std::shared_ptr<const Step> step = nullptr;
-    std::optional<std::pair<std::uint32_t, std::uint32_t>> addends = std::nullopt;  ///< it is the sum of these two
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> addends = std::nullopt;  ///< LaunchOptions::why: it is the sum of these two
     std::vector<std::uint32_t> depths{};  ///< DepthSets by row and column; one for all where they are alike
     std::uint32_t depth_set(int row, int column) const {
-      return depths.size() == 1 ? depths[0] : depths[static_cast<std::size_t>(row) * columns.size() + static_cast<std::size_t>(column)];
+      return depths.size() == 1 ? depths[0]
+                                : depths[static_cast<std::size_t>(row) * columns->numbers.size() + static_cast<std::size_t>(column)];
     }
     std::pair<int, int> element(int row, int column) const {
-      const std::pair<int, int> e(rows[static_cast<std::size_t>(row)], columns[static_cast<std::size_t>(column)]);
+      const std::pair<int, int> e(rows->numbers[static_cast<std::size_t>(row)], columns->numbers[static_cast<std::size_t>(column)]);
       return swapped ? std::pair(e.second, e.first) : e;
     }
   };
 
   std::optional<std::pair<int, int>> place_of(const GemmMatrix& matrix, const Origin& origin) const;
-  bool choose_matrices(const OriginProduct& product, Operand& a, Operand& b) const;
+  std::uint32_t add_sum(Sum sum);
+  Look& look_of(const OperandOrigins& origins, char letter, int depth, int group);
+  void count_elements(Look& look) const;
+  bool choose_matrices(Look& a, Look& b) const;
+  void look_at(Look& look, bool is_b, const Operand* taps) const;
   std::optional<std::uint32_t> unchanged(const OriginProduct& product) const;
   void look(Operand& operand) const;
   Seen seen(const Operand& operand, int line, int k) const;
@@ -110,6 +129,7 @@ class Pairing : public Origins {
   void note_companion(const OriginProduct& product, const Operand& operand, const OperandOrigins& entries, CompanionMatrix::Kind kind);
   std::vector<int> common_depths(const Operand& a, const Operand& b, Sum& sum) const;
   void check_same_element(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int row, int column);
+  bool continues(const OriginProduct& product, const Sum& sum) const;
   std::vector<std::uint32_t> sets_before(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void refuse_twice(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int twice, int row, int column);
@@ -142,7 +162,10 @@ class Pairing : public Origins {
 
   const Gemm* gemm_;          ///< that of the product or element which is looked at
   std::size_t recorded_ = 0;  ///< bytes of all steps
+  std::vector<Look> looks_;   ///< by slot
   std::vector<Sum> sums_;
+  std::vector<std::uint32_t> free_;                                         ///< numbers of sums that nothing has any more
+  std::size_t collect_at_ = std::size_t{1} << 13;                           ///< sums
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> added_;  ///< sums of two accumulators
   std::map<std::array<std::uint64_t, 4>, std::uint32_t> uses_;  ///< Companion::Use by companion, statement, and ways of entry and element
   DepthSets sets_;

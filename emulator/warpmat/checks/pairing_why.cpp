@@ -23,10 +23,13 @@ void Pairing::record(const OriginProduct& product, const Operand& a, const Opera
   const auto [row, column] = sum.swapped ? std::pair(setup().why->place.second, setup().why->place.first) : setup().why->place;
   const bool concerns = sum.gemm != &setup().gemms[setup().why->gemm] || std::ranges::find(a.lines, row) != a.lines.end() ||
                         std::ranges::find(b.lines, column) != b.lines.end();
-  const std::size_t bytes = sizeof(Origin) * (product.a.elements.size() + product.b.elements.size() + product.c.size());
+  const std::size_t bytes = sizeof(Origin) * (product.a.elements.size() + product.b.elements.size()) +
+                            sizeof(Origin) * static_cast<std::size_t>(product.a.lines * product.b.lines);
   if (!concerns || recorded_ + bytes > most_recorded) return;
   recorded_ += bytes;
-  auto step = std::make_shared<Sum::Step>(Sum::Step{product.a, product.b, product.c, {}, {}, {}});
+  auto step = std::make_shared<Sum::Step>(Sum::Step{product.a, product.b, {}, {}, {}, {}});
+  for (int r = 0; r < product.a.lines; ++r)
+    for (int c = 0; c < product.b.lines; ++c) step->c.push_back(product.c_at(r, c));
   const auto& operation = product.event.operation();
   if (operation.semantics == catalogue::Semantics::matrix) {
     const auto words = [&](OperandName name, std::vector<std::uint32_t>& to) {
@@ -90,7 +93,7 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
     const Sum& sum = sums_[chain.back()];
     more = false;
     if (sum.addends || !sum.step) continue;
-    const Origin& before = sum.step->c[static_cast<std::size_t>(row) * sum.columns.size() + static_cast<std::size_t>(column)];
+    const Origin& before = sum.step->c[static_cast<std::size_t>(row) * sum.columns->numbers.size() + static_cast<std::size_t>(column)];
     more = before.kind() == Origin::Kind::sum;
     if (more) chain.push_back(before.product());
   }
@@ -105,8 +108,13 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
     }
     why.text += fmt::format("  product {} at {}, row {} and column {} of its result\n", why.steps.size() + 1,
                             warp.statement_name(sum.statement), row, column);
-    Why::Step step{std::string(warp.program().statements[sum.statement]->opcode), row, column, {}, {}, {}};
+    Why::Step step{std::string(warp.program().statements[sum.statement]->opcode), row, column, {}, {}, {}, {}, {}};
+    step.where = warp.statement_name(sum.statement);
     if (sum.step) {
+      for (int k = 0; k < sum.step->a.depth; ++k) {
+        const auto place = place_of(sum.swapped ? sum.gemm->b : sum.gemm->a, sum.step->a.at(row, k));
+        step.depths.push_back(!place ? -1 : sum.swapped ? place->first : place->second);
+      }
       why.text += factors_of(sum.step->a, sum.swapped ? sum.gemm->b : sum.gemm->a, row, warp) +
                   factors_of(sum.step->b, sum.swapped ? sum.gemm->a : sum.gemm->b, column, warp);
       step.a = sum.step->words_a;

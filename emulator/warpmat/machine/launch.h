@@ -147,6 +147,8 @@ struct Why {
   struct Step {
     std::string opcode;
     int row = 0, column = 0;             ///< of the instruction's result
+    std::vector<int> depths;             ///< the k that the elements of this row of a have; -1: none, or an element that was not kept
+    std::string where;                   ///< "line 341 (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; gemm.cu:41)"
     std::vector<std::uint32_t> a, b, c;  ///< registers of the operands, 32 lanes each, as `warpmat explain` takes them; empty of wgmma
   };
   std::string text;         ///< who stored it, and for each product which elements met, by which statements and shared addresses
