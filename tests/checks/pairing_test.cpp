@@ -18,7 +18,7 @@ namespace {
 /// C (16 x 8, f32) = A (16 x 32, f16) B^T (8 x 32, f16) of one warp, in two steps along k. Registers are loaded directly.
 struct Direct {
   std::string step = "add.s64 %a, %a, 32; add.s64 %b, %b, 32;";
-  std::string a1 = "512", a2 = "16", b1 = "16", c1 = "256";
+  std::string a1 = "512", a2 = "16", a3 = "528", b1 = "16", c1 = "256";
   std::string scale = "";     ///< before each product
   std::string clear = "";     ///< between the steps
   std::string epilogue = "";  ///< before the stores
@@ -62,11 +62,11 @@ Module direct(const Direct& with, const std::string& parameters = "") {
     ld.global.b32 %a0, [%a];
     ld.global.b32 %a1, [%a+{a1}];
     ld.global.b32 %a2, [%a+{a2}];
-    ld.global.b32 %a3, [%a+528];
+    ld.global.b32 %a3, [%a+{a3}];
     ld.global.b32 %b0, [%b];
     ld.global.b32 %b1, [%b+{b1}];
 )",
-                        fmt::arg("a1", with.a1), fmt::arg("a2", with.a2), fmt::arg("b1", with.b1));
+                        fmt::arg("a1", with.a1), fmt::arg("a2", with.a2), fmt::arg("a3", with.a3), fmt::arg("b1", with.b1));
     body += with.scale + mma() + (step == 0 ? with.step + with.clear : with.epilogue);
   }
   body += fmt::format("st.global.v2.f32 [%c], {{%c0, %c1}};\nst.global.v2.f32 [%c+{}], {{%c2, %c3}};\nret;\n", with.c1);
@@ -173,6 +173,12 @@ TEST_CASE("Sums that are stored elsewhere, or lack products, are reported at the
   says(verdict(Direct{.clear = "mov.f32 %c0, 0f00000000;\n"}), "stores C[0,0] without products of k 0 to 15");
 }
 
+TEST_CASE("A row that is read twice is reported where it is read, not where its sum is stored", "[checks]") {
+  says(verdict(Direct{.a1 = "0", .a3 = "16"}),
+       "row 0 of A is read twice, here in the place of row 8: two sums are those for C[0,0], and line ",
+       "(st.global.v2.f32) stores one as C[8,0]");
+}
+
 TEST_CASE("Reader and writer of a tile with different swizzles are both named", "[checks]") {
   const std::string gemm = "C=A*B^T:16x8x32";
   // The products are right; nothing is stored.
@@ -245,7 +251,12 @@ namespace {
 
 /// O (16 x 8) = S V, S (16 x 8) = A B^T as in Direct, in registers; V is 8 x 8. `pack` makes %b0 of rows 2q and 2q + 1 of V, in %h0 and
 /// %h1.
-Module two_products(const std::string& pack) {
+constexpr const char* second_product = R"(
+    mov.f32 %c0, 0f00000000; mov.f32 %c1, 0f00000000; mov.f32 %c2, 0f00000000; mov.f32 %c3, 0f00000000;
+    mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};
+)";
+
+Module two_products(const std::string& pack, const std::string& before = "", const std::string& after = "") {
   Direct first;
   first.epilogue = R"(
     cvt.rn.f16x2.f32 %a0, %c1, %c0;
@@ -259,11 +270,8 @@ Module two_products(const std::string& pack) {
     add.s64 %v, %v, %x;
     ld.global.u16 %h0, [%v];
     ld.global.u16 %h1, [%v+16];
-)" + pack + R"(
-    }
-    mov.f32 %c0, 0f00000000; mov.f32 %c1, 0f00000000; mov.f32 %c2, 0f00000000; mov.f32 %c3, 0f00000000;
-    mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};
-)";
+)" + pack + before +
+                   second_product + after + "}\n";
   return direct(first, ", .param .u64 V");
 }
 
@@ -279,6 +287,22 @@ std::string verdict_of_two(const Module& module) {
 TEST_CASE("A product's result in registers is a factor of the next product", "[checks]") {
   CHECK(verdict_of_two(two_products("mov.b32 %b0, {%h0, %h1};")) == "nothing");
   says(verdict_of_two(two_products("mov.b32 %b0, {%h1, %h0};")), "multiplies S[0,0] by V[1,0]: k 0 meets k 1");
+}
+
+TEST_CASE("A sum over a row of a product's result scales sums of that row alone", "[checks]") {
+  // S[row,2q] + S[row,2q+1], added over the lanes of a row, scales O[row,2q]. Lanes 4 apart have other rows.
+  const auto scaled_by = [](const std::string& lanes, const std::string& scale) {
+    const std::string over_lanes = ", " + lanes + ", 31, -1;\n";
+    return two_products("mov.b32 %b0, {%h0, %h1};\n",
+                        ".reg .f32 %s<4>; add.f32 %s0, %c0, %c1; add.f32 %s1, %c2, %c3;\n"
+                        "shfl.sync.bfly.b32 %s2, %s0" +
+                            over_lanes + "shfl.sync.bfly.b32 %s3, %s1" + over_lanes + "add.f32 %s0, %s0, %s2; add.f32 %s1, %s1, %s3;\n",
+                        "div.rn.f32 %c0, %c0, %" + scale + ";\n");
+  };
+  CHECK(verdict_of_two(scaled_by("1", "s0")) == "nothing");
+  says(verdict_of_two(scaled_by("4", "s0")), "the sum for O[0,0] meets a value of rows 0 and 1 of S, not of row 0 alone; line ",
+       "(add.f32) adds them");
+  says(verdict_of_two(scaled_by("1", "s1")), "the sum for O[0,0] meets a value of row 8 of S, not of row 0 alone", "computed it");
 }
 
 TEST_CASE("The way of an element of C names each product, and the elements that met", "[checks]") {
@@ -313,6 +337,8 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   CHECK(gemm.b.rows == 32);
   for (const char* const wrong : {"C=A", "C=A*B", "C=A*B:1x2", "C=A*B:1x2x3x4", "C=A*B:1x2xk", "C=A*:1x2x3", "C=A*B:1x2x3,lde=4"})
     says(message_of([&] { checks::parse_gemm(wrong); }), "is no matrix product", "write C=A*B^T:128x128x64");
+  CHECK(checks::parse_gemm("C=A*B^T:128x64x256,sfa=SA,sfb=SB^T").companions[1].matrix.transposed);
+  says(message_of([&] { checks::parse_gemm("C=A*B^T:128x64x256,sfc=SA"); }), "'sfc' is none of lda, ldb, ldc, sfa, sfb and e");
   says(message_of([&] { verdict(direct({}), "C=A*D:16x8x32"); }), "no buffer 'D'");
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }

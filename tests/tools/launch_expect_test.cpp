@@ -281,6 +281,13 @@ TEST_CASE("launch: races are looked for without being asked, and a large launch 
   CAPTURE(race.err);
   CHECK(contains(race.err, "race at "));
   CHECK(launched(exchange_ptx(""), "256").err == launched(exchange_ptx(""), "256", {"--check", "uninitialised,copies,races"}).err);
+  // A warp that runs first reads what is not written yet; the report is the barrier that is missing.
+  std::string early = exchange_ptx("");
+  early.erase(early.find("  bar.sync 0;\n"), 14);
+  const Outcome first = launched(early, "1");
+  CAPTURE(first.err);
+  CHECK(contains(first.err, "race at "));
+  CHECK(contains(first.err, "in another order of the warps what is stored in global memory comes from uninitialised shared memory"));
   const Outcome large = launched(exchange_ptx("bar.sync 0;"), "257");
   CHECK(large.status == 0);
   CHECK(contains(large.err,

@@ -210,8 +210,9 @@ void add_launch(Command app) {
   command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
   command.add_option("--gemm", options->launch.gemm,
                      "C=A*B^T:128x128x64, or Y=conv(X,F):2x16x16x32*64x3x3,pad=1: what the kernel computes. Each product of a matrix "
-                     "instruction is held against it, and the first "
-                     "wrong one is reported with the lines of both sides; no expected values are needed. ^T: columns are contiguous");
+                     "instruction is held against it, and the first wrong one is reported with the lines of both sides; no expected values "
+                     "are needed. ^T: columns are contiguous. "
+                     ",sfa=SA,sfb=SB: block scale factors; ,e=E: the metadata of a sparse A");
   command
       .add_option("--gemm-block", options->gemm_blocks,
                   "X, X,Y or X,Y,Z: look only at the products of this block and its cluster, which costs less; may be repeated")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -125,11 +126,40 @@ std::string without_source_lines(const code::Program& program) {
   return "; the PTX has no lines of the source: compile with nvcc -lineinfo";
 }
 
+LaunchResult run(ReadyLaunch& ready, const LaunchOptions& options) {
+  return launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, options);
+}
+
+/// What is read before it is written may be a missing barrier: without the check of such values another order of the warps shows the race.
+std::optional<KernelTrap> race_behind(ReadyLaunch& ready, LaunchOptions options) {
+  options.checks.uninitialised = false;
+  options.observers.clear();
+  ready.prepared = prepare(ready.description);
+  try {
+    run(ready, options);
+  } catch (const KernelTrap& trap) {
+    if (trap.kind == KernelTrap::Kind::unordered) return trap;
+  }
+  return std::nullopt;
+}
+
+LaunchResult run_for_cause(ReadyLaunch& ready, const LaunchOptions& options) {
+  try {
+    return run(ready, options);
+  } catch (const KernelTrap& trap) {
+    if (trap.kind == KernelTrap::Kind::unwritten && options.checks.races)
+      if (const auto race = race_behind(ready, options))
+        throw KernelTrap(race->site, race->address, fmt::format("{}; in another order of the warps {}", race->reason, trap.reason),
+                         race->kind);
+    throw;
+  }
+}
+
 }  // namespace
 
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
   try {
-    return launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, options);
+    return run_for_cause(ready, options);
   } catch (const KernelTrap& trap) {
     const std::string lines = without_source_lines(ready.kernel.program());
     const bool block_given = ready.description.block || ready.description.config.block.count() != 1;

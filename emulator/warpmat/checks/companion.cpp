@@ -32,9 +32,11 @@ void Companion::note(const Subject& subject, std::span<const Entry> entries, int
     blocks_ = static_cast<std::size_t>((subject.told.depth + size - 1) / size);
     cells_.resize(static_cast<std::size_t>(subject.is_b ? factor.columns : factor.rows) * blocks_);
   }
-  for (const Entry& entry : size == size_ ? entries : std::span<const Entry>()) {
+  if (size != size_) return;  // blocks of another form, which are not compared with these
+  for (const Entry& entry : entries) {
     const std::size_t at = static_cast<std::size_t>(entry.line) * blocks_ + static_cast<std::size_t>(entry.block);
     const Cell now{entry.bit, entry.use, block, warp};
+    computed_ |= entry.computed;
     Cell& before = cells_[at];
     if (before.bit == 0) before = now;
     if (before.bit != now.bit && (!twofold_ || at < twofold_->at)) twofold_ = Twofold{at, before, now};
@@ -82,10 +84,11 @@ std::optional<KernelTrap> Companion::fault(const Subject& subject) const {
   if (subject.told.told()) return other_than_told(subject);
   if (twofold_)
     return trap(subject, twofold_->second, twofold_->at,
-                fmt::format("{} is multiplied with two {}s, {} and {}; the first: {}", place(subject, twofold_->at), noun(subject),
+                fmt::format("{} has two {}s, {} and {}; the first: {}", place(subject, twofold_->at), noun(subject),
                             entry(subject, twofold_->first), entry(subject, twofold_->second), uses_[twofold_->first.use].entry));
   if (auto found = several_places(subject)) return found;
-  return descending(subject);
+  if (auto found = descending(subject)) return found;
+  return unused(subject);
 }
 
 std::optional<KernelTrap> Companion::other_than_told(const Subject& subject) const {
@@ -93,9 +96,9 @@ std::optional<KernelTrap> Companion::other_than_told(const Subject& subject) con
   const auto wrong = [&](const Cell& cell, std::size_t at) -> std::optional<KernelTrap> {
     const auto l = static_cast<std::int64_t>(line(at)), b = static_cast<std::int64_t>(block(at));
     if (cell.bit == 0 || cell.bit == told.bit_of(l, b)) return std::nullopt;
-    return trap(subject, cell, at,
-                fmt::format("{} is multiplied with the {} {}; {} belongs there", place(subject, at), noun(subject), entry(subject, cell),
-                            told.element(l, b)));
+    return trap(
+        subject, cell, at,
+        fmt::format("{} has {} as its {}; {} belongs there", place(subject, at), entry(subject, cell), noun(subject), told.element(l, b)));
   };
   for (std::size_t at = 0; at < cells_.size(); ++at) {
     if (auto found = wrong(cells_[at], at)) return found;
@@ -147,8 +150,8 @@ std::optional<KernelTrap> Companion::several_places(const Subject& subject) cons
   }
   if (!found) return std::nullopt;
   return trap(subject, cells_[found->second], found->second,
-              fmt::format("{} is multiplied with the {} of {}, {}", place(subject, found->second), noun(subject),
-                          place(subject, found->first), entry(subject, cells_[found->second])));
+              fmt::format("{} has the {} of {}, {}", place(subject, found->second), noun(subject), place(subject, found->first),
+                          entry(subject, cells_[found->second])));
 }
 
 std::optional<KernelTrap> Companion::descending(const Subject& subject) const {
@@ -158,12 +161,26 @@ std::optional<KernelTrap> Companion::descending(const Subject& subject) const {
         const auto other = neighbour(at, along_k, bit);
         if (!other || cells_[*other].bit >= cells_[at].bit) continue;
         if (subject.memory.find(cells_[*other].bit / 8) != subject.memory.find(cells_[at].bit / 8)) continue;
-        return trap(
-            subject, cells_[at], at,
-            fmt::format("{} is multiplied with the {} {}, and {} with {}, which lies before it: they are exchanged", place(subject, at),
-                        noun(subject), entry(subject, cells_[at]), place(subject, *other), entry(subject, cells_[*other])));
+        return trap(subject, cells_[at], at,
+                    fmt::format("{} has {} as its {}, and {} has {}, which lies before it: they are exchanged", place(subject, at),
+                                entry(subject, cells_[at]), noun(subject), place(subject, *other), entry(subject, cells_[*other])));
       }
   return std::nullopt;
+}
+
+/// Several blocks of k have one entry, and the next one has another as far away as theirs would lie apart: those between are nobody's.
+std::optional<KernelTrap> Companion::unused(const Subject& subject) const {
+  const int bits = alike(true);
+  const std::uint64_t width = subject.told.kind == CompanionMatrix::Kind::scale ? 8 : 4;
+  const auto next = cells_.empty() || bits == 0 || computed_ ? std::nullopt : neighbour(0, true, bits);
+  if (!next || cells_[*next].bit - cells_[0].bit != width << bits) return std::nullopt;
+  const auto is_next = [&](const Cell& cell) { return cell.bit == cells_[0].bit + width; };
+  if (std::ranges::any_of(cells_, is_next) || cells_[1].bit == 0) return std::nullopt;
+  Cell absent = cells_[0];
+  absent.bit += width;
+  return trap(subject, cells_[1], 1,
+              fmt::format("{} has {} as its {}, as {} has, and none has {}", place(subject, 1), entry(subject, cells_[1]), noun(subject),
+                          place(subject, 0), entry(subject, absent)));
 }
 
 std::optional<KernelTrap> Companion::common(const Subject& subject, const Companion& other, const Subject& of_other) const {
@@ -177,7 +194,7 @@ std::optional<KernelTrap> Companion::common(const Subject& subject, const Compan
     const auto found = std::ranges::lower_bound(others, cells_[at].bit, {}, [&](std::size_t i) { return other.cells_[i].bit; });
     if (found == others.end() || other.cells_[*found].bit != cells_[at].bit) continue;
     return trap(subject, cells_[at], at,
-                fmt::format("{} and {} are multiplied with one {}, {}", place(subject, at), other.place(of_other, *found), noun(subject),
+                fmt::format("{} and {} have one {}, {}", place(subject, at), other.place(of_other, *found), noun(subject),
                             entry(subject, cells_[at])));
   }
   return std::nullopt;

@@ -26,6 +26,7 @@ class Companion {
     int line, block;
     std::uint64_t bit;
     std::uint32_t use;  ///< the number that add() gave
+    bool computed;      ///< from these bits, and not moved
   };
   /// What the reports name.
   struct Subject {
@@ -39,9 +40,9 @@ class Companion {
   /// Notes entries that warp `warp` of block `block` multiplies with. `size`: the k of a block.
   void note(const Subject& subject, std::span<const Entry> entries, int size, Dim3 block, int warp);
 
-  /// The trap for the first entry that is not the told one. Where none is told, it is that for an entry that belongs to several lines or
-  /// blocks and lies between others, for two entries of one place, and for entries that descend: address bits are to ascend with the bits
-  /// of line and block. Nothing if there is none.
+  /// The trap for the first entry that is not the told one. Where none is told, it is that for two entries of one place, for one of several
+  /// places between which others have another, for entries that descend (addresses are to ascend with the bits of line and block), and for
+  /// entries between others that are nobody's. Nothing if there is none.
   std::optional<KernelTrap> fault(const Subject& subject) const;
   /// The trap for an entry that both factors have.
   std::optional<KernelTrap> common(const Subject& subject, const Companion& other, const Subject& of_other) const;
@@ -64,6 +65,7 @@ class Companion {
   std::optional<KernelTrap> other_than_told(const Subject& subject) const;
   std::optional<KernelTrap> several_places(const Subject& subject) const;
   std::optional<KernelTrap> descending(const Subject& subject) const;
+  std::optional<KernelTrap> unused(const Subject& subject) const;
   std::size_t step(bool along_k, int bit) const;
   std::optional<std::size_t> neighbour(std::size_t at, bool along_k, int bit) const;
   int alike(bool along_k) const;
@@ -74,6 +76,7 @@ class Companion {
   std::mutex mutex_;
   std::size_t blocks_ = 0;  ///< along k
   int size_ = 0;
+  bool computed_ = false;    ///< whether an entry was
   std::vector<Cell> cells_;  ///< by line and block
   std::vector<Use> uses_;
   std::optional<Twofold> twofold_;  ///< the first place with two entries

@@ -20,6 +20,8 @@ struct Origin {
     memory,  ///< a byte of global memory: the number of its first bit
     sum,     ///< an element of a result of a matrix instruction
     many,    ///< computed from several of these
+    line,    ///< computed from elements of one row of the result of a product
+    mixed,   ///< a sum of elements of two rows of it
     beside,  ///< a byte of global memory of which the product's matrices have no element; 0: several. Computing with it changes no origin
   };
 
@@ -39,6 +41,14 @@ struct Origin {
                 static_cast<std::uint64_t>(row) << 12 | static_cast<std::uint64_t>(column),
             0, 0};
   }
+  /// Of row `row`, below 2^24, of the result of product `gemm`; `way` has the statement that computed it as `load`.
+  static Origin of_line(std::size_t gemm, int row, std::uint32_t way) {
+    return {static_cast<std::uint64_t>(Kind::line) << kind_at | gemm << 48 | static_cast<std::uint64_t>(row), 0, way};
+  }
+  static Origin of_mixed(std::size_t gemm, int row, int other, std::uint32_t way) {
+    const auto rows = static_cast<std::uint64_t>(row) | static_cast<std::uint64_t>(other) << 24;
+    return {static_cast<std::uint64_t>(Kind::mixed) << kind_at | gemm << 48 | rows, 0, way};
+  }
   static Origin of_beside(std::uint64_t address, std::uint32_t way) {
     return {static_cast<std::uint64_t>(Kind::beside) << kind_at | address * 8, 0, way};
   }
@@ -46,6 +56,7 @@ struct Origin {
 
   Kind kind() const { return static_cast<Kind>(what >> kind_at); }
   bool known() const { return what != 0; }
+  bool of_product() const { return kind() == Kind::sum || kind() == Kind::line || kind() == Kind::mixed; }
   bool in_memory() const { return kind() == Kind::memory || kind() == Kind::beside; }
   /// Whether the value was computed from what it names, and is not these bits.
   bool derived() const { return (what & derived_bit) != 0; }
@@ -53,6 +64,9 @@ struct Origin {
   std::uint64_t bit() const { return what & (derived_bit - 1); }  ///< memory: address times 8, and the bit in the byte
   std::uint32_t product() const { return static_cast<std::uint32_t>(what >> product_at); }  ///< sum
   int row() const { return static_cast<int>(what >> 12 & 0xff); }
+  std::size_t gemm() const { return static_cast<std::size_t>(what >> 48 & 0xfff); }  ///< line, mixed
+  int line() const { return static_cast<int>(what & 0xffffff); }                     ///< line, mixed
+  int other_line() const { return static_cast<int>(what >> 24 & 0xffffff); }         ///< mixed
   int column() const { return static_cast<int>(what & 0xfff); }
   Origin as_derived() const { return {what | derived_bit, address, way}; }
 };

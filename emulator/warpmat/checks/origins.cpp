@@ -130,7 +130,7 @@ void Origins::compute(const Event& event) {
     for (LaneMask rest = width == 0 ? 0 : event.lanes(); rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
       Origin* const to = &bytes[static_cast<std::size_t>(lane * width)];
-      if (const auto all = result.alike ? of_elements(known, result.sources, lane, statement.adds) : std::nullopt) {
+      if (const auto all = result.alike ? of_elements(known, result.sources, {event, lane, statement.adds}) : std::nullopt) {
         std::fill_n(to, width, *all);
         continue;
       }
@@ -139,7 +139,7 @@ void Origins::compute(const Event& event) {
         if (from.moved.source >= 0)
           to[b] = known[static_cast<std::size_t>(from.moved.source)]->lane(lane)[from.moved.byte];
         else if (!from.parts.empty())
-          to[b] = combined(from.parts, known, lane, statement.adds);
+          to[b] = combined(from.parts, known, {event, lane, statement.adds});
       }
     }
   }
@@ -170,18 +170,18 @@ bool Origins::all_computed(const Event& event, const ByteFlow& flow, const Sourc
 }
 
 /// The origin of each byte of a value that is computed from these sources, if the bytes of each have one origin in this lane.
-std::optional<Origin> Origins::of_elements(const Sources& known, std::uint32_t sources, int lane, bool sums) {
+std::optional<Origin> Origins::of_elements(const Sources& known, std::uint32_t sources, const Computation& how) {
   std::array<SourceByte, std::tuple_size_v<Sources>> parts;
   std::size_t count = 0;
   for (; sources != 0; sources &= sources - 1) {
     const int source = std::countr_zero(sources);
     const RegisterOrigins& from = *known[static_cast<std::size_t>(source)];
-    const Origin* const bytes = from.lane(lane);
+    const Origin* const bytes = from.lane(how.lane);
     for (int b = 1; b < from.width; ++b)
       if (bytes[b].what != bytes[0].what) return std::nullopt;  // bytes of memory differ; they may be those of several elements
     parts[count++] = {static_cast<std::int16_t>(source), 0};
   }
-  return combined(std::span(parts).first(count), known, lane, sums);
+  return combined(std::span(parts).first(count), known, how);
 }
 
 namespace {
@@ -239,33 +239,29 @@ Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& know
   return cached;
 }
 
-/// The origin of a value that depends on these bytes. Bytes that follow each other in memory are one element. A sum of products with
-/// factors and terms of other origins stays that sum.
-Origin Origins::combined(std::span<const SourceByte> parts, const Sources& known, int lane, bool sums) {
+/// What is computed of two origins. Those of results of products prevail over others, and what is beside the product counts for nothing.
+Origin Origins::joined(const Origin& a, const Origin& b, const Computation& how) {
+  if (a.kind() == Origin::Kind::beside || b.kind() == Origin::Kind::beside)
+    return a.kind() == b.kind() ? Origin::of_beside(0, 0) : a.kind() == Origin::Kind::beside ? b : a;
+  if (a.of_product() && b.of_product()) return combines(a, b, how);
+  return a.of_product() ? a : b.of_product() ? b : Origin::of_many();
+}
+
+/// The origin of a value that depends on these bytes. Bytes that follow each other in memory are one element.
+Origin Origins::combined(std::span<const SourceByte> parts, const Sources& known, const Computation& how) {
   Origin all;
   SourceByte first;
-  std::uint64_t joined = 0;  // the element that `all` was combined with last: all bytes of a source have it
+  std::array<std::uint64_t, 4> seen{};  // all bytes of a source may have one element, which counts once; more of them are memory alone
+  std::size_t count = 0;
   for (const SourceByte& part : parts) {
-    const Origin& next = known[static_cast<std::size_t>(part.source)]->lane(lane)[part.byte];
-    if (!next.known() || next.same() == joined) continue;
+    const Origin& next = known[static_cast<std::size_t>(part.source)]->lane(how.lane)[part.byte];
+    if (!next.known() || std::ranges::find(seen, next.same()) != seen.end()) continue;
     const bool same_element = all.in_memory() && next.kind() == all.kind() && part.source == first.source &&
                               next.bit() == all.bit() + 8 * static_cast<std::uint64_t>(part.byte - first.byte);
-    const bool of_all = all.kind() == Origin::Kind::beside, of_next = next.kind() == Origin::Kind::beside;
-    if (!all.known() || (of_all && !of_next)) {
-      all = next;
-      first = part;
-    } else if (!same_element && next.same() != all.same()) {
-      const bool both = all.kind() == Origin::Kind::sum && next.kind() == Origin::Kind::sum;
-      if (of_next) {
-        all = of_all ? Origin::of_beside(0, 0) : all;
-      } else if (both) {
-        all = combines(all, next, sums);
-        joined = next.same();
-      } else if (next.kind() == Origin::Kind::sum)
-        all = next;
-      else if (all.kind() != Origin::Kind::sum)
-        all = Origin::of_many();
-    }
+    if (same_element) continue;
+    if (count < seen.size()) seen[count++] = next.same();
+    if (!all.known()) first = part;
+    all = all.known() ? joined(all, next, how) : next;
   }
   return all.known() ? all.as_derived() : all;
 }

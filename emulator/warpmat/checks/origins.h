@@ -76,8 +76,15 @@ class Origins : public machine::Observer {
   virtual std::optional<std::uint32_t> multiplies(const OriginProduct& product) = 0;
   /// Is called before a product is looked at: numbers of products that products_in_use() does not have may now name others.
   virtual void collect() {}
-  /// What is computed from two different elements of products, by an addition if `adds`.
-  virtual Origin combines(const Origin& a, const Origin& b, bool adds) = 0;
+  /// A lane's part of a scalar operation.
+  struct Computation {
+    const machine::Event& event;
+    int lane;
+    bool adds;  ///< or subtracts
+  };
+
+  /// What is computed from two different origins that are of_product().
+  virtual Origin combines(const Origin& a, const Origin& b, const Computation& how) = 0;
   virtual void writes(const GlobalWrite& write, const machine::WarpState& warp) = 0;
 
   const Setup& setup() const { return setup_; }
@@ -148,8 +155,9 @@ class Origins : public machine::Observer {
   /// By source; nullptr: no byte has an origin.
   using Sources = std::array<const RegisterOrigins*, 17>;
   StatementFlow& flow_of(const machine::Event& event, const Sources& known);
-  std::optional<Origin> of_elements(const Sources& known, std::uint32_t sources, int lane, bool sums);
-  Origin combined(std::span<const SourceByte> parts, const Sources& known, int lane, bool sums);
+  std::optional<Origin> of_elements(const Sources& known, std::uint32_t sources, const Computation& how);
+  Origin joined(const Origin& a, const Origin& b, const Computation& how);
+  Origin combined(std::span<const SourceByte> parts, const Sources& known, const Computation& how);
   bool all_computed(const machine::Event& event, const ByteFlow& flow, const Sources& known) const;
   void select(const machine::Event& event);
 

@@ -7,6 +7,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/tables/metadata.h>
 
 namespace warpmat::checks {
@@ -400,7 +401,7 @@ std::vector<std::uint32_t> Pairing::sets_before(const OriginProduct& product, co
   for (std::size_t i = 0; i < before.size(); ++i) {
     const int row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
     const Origin old = product.c_at(row, column);
-    sum.partial |= old.kind() == Origin::Kind::memory || old.kind() == Origin::Kind::many;
+    sum.partial |= old.known() && old.kind() != Origin::Kind::sum && old.kind() != Origin::Kind::beside;
     if (old.kind() != Origin::Kind::sum) continue;
     const Sum& previous = sums_[old.product()];
     sum.partial |= previous.partial;
@@ -441,15 +442,39 @@ void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const
                      KernelTrap::Kind::mispaired);
 }
 
-/// Two accumulators of one element of C are the sum of their products; others are no element. Beside a sum of a later product, one of an
-/// earlier is a factor, as in softmax.
-Origin Pairing::combines(const Origin& a, const Origin& b, bool adds) {
+/// The number of the product of whose result a value is computed, and the row of that; -1: none of its rows.
+std::pair<std::size_t, int> Pairing::row_of(const Origin& origin) const {
+  if (origin.kind() != Origin::Kind::sum) return {origin.gemm(), origin.line()};
+  const Sum& sum = sums_[origin.product()];
+  return {static_cast<std::size_t>(sum.gemm - setup().gemms.data()), sum.element(origin.row(), origin.column()).first};
+}
+
+/// Two accumulators of one element of C are the sum of their products; of others a row may be left. Beside a sum of a later product, one of
+/// an earlier is a factor, as in softmax.
+Origin Pairing::combines(const Origin& a, const Origin& b, const Computation& how) {
+  const auto one = row_of(a), other = row_of(b);
+  if (one.first != other.first) {
+    const bool a_is_later = one.first > other.first;
+    check_factor(a_is_later ? a : b, a_is_later ? b : a, how);
+    return a_is_later ? a : b;
+  }
+  const bool sum_a = a.kind() == Origin::Kind::sum, sum_b = b.kind() == Origin::Kind::sum;
+  if (sum_a && sum_b && how.adds)
+    if (const auto sum = added(a, b)) return *sum;
+  if (one.second < 0 || other.second < 0) return Origin::of_many();
+  if (a.kind() == Origin::Kind::mixed || b.kind() == Origin::Kind::mixed) return a.kind() == Origin::Kind::mixed ? a : b;
+  const std::uint32_t way = ways().number_of({.load = how.event.statement()});
+  if (one.second != other.second) return how.adds ? Origin::of_mixed(one.first, one.second, other.second, way) : Origin::of_many();
+  return sum_a != sum_b ? (sum_a ? a : b) : Origin::of_line(one.first, one.second, way);
+}
+
+/// The sum of two accumulators, where they are of the same element of products with the same rows and columns.
+std::optional<Origin> Pairing::added(const Origin& a, const Origin& b) {
   const Sum& one = sums_[a.product()];
   const Sum& other = sums_[b.product()];
-  if (one.gemm != other.gemm) return one.gemm > other.gemm ? a : b;
-  if (!adds || a.row() != b.row() || a.column() != b.column() || one.rows->numbers != other.rows->numbers ||
+  if (a.row() != b.row() || a.column() != b.column() || one.rows->numbers != other.rows->numbers ||
       one.columns->numbers != other.columns->numbers || one.swapped != other.swapped)
-    return Origin::of_many();
+    return std::nullopt;
   const std::pair<std::uint32_t, std::uint32_t> key = std::minmax({a.product(), b.product()});
   const auto [found, is_new] = added_.try_emplace(key);
   if (is_new) {
@@ -469,12 +494,42 @@ Origin Pairing::combines(const Origin& a, const Origin& b, bool adds) {
   return Origin::of_sum(found->second, a.row(), a.column());
 }
 
+/// Traps where a sum of the later product is scaled by what is computed of other rows of its factor than its own: O[r] by sums of S[r].
+void Pairing::check_factor(const Origin& later, const Origin& factor, const Computation& how) {
+  if (later.kind() != Origin::Kind::sum || setup().why) return;
+  const auto of_later = row_of(later), of_factor = row_of(factor);
+  const int row = of_later.second, line = of_factor.second;
+  const Gemm& gemm = setup().gemms[of_later.first];
+  const bool mixed = factor.kind() == Origin::Kind::mixed;
+  if (row < 0 || line < 0 || gemm.a.producer != static_cast<int>(of_factor.first) || (!mixed && line == row)) return;
+  const auto [m, n] = sums_[later.product()].element(later.row(), later.column());
+  const std::string& name = setup().gemms[of_factor.first].c.name;
+  const std::uint32_t at = ways()[factor.way].load;
+  const machine::WarpState& warp = how.event.state();
+  how.event.trap(
+      how.lane, std::nullopt,
+      fmt::format("the sum for {} meets a value of {} of {}, not of row {} alone{}", gemm.c.element(m, n),
+                  mixed ? fmt::format("rows {} and {}", line, factor.other_line()) : fmt::format("row {}", line), name, row,
+                  at == Way::no_statement ? "" : fmt::format("; {} {}", warp.statement_name(at), mixed ? "adds them" : "computed it")),
+      KernelTrap::Kind::mispaired);
+}
+
 // ---- Results
 
 KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane) try {
   warp.trap(lane, std::nullopt, "");
 } catch (const KernelTrap& trap) {
   return trap.site;
+}
+
+/// That of another statement of the warp.
+KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane, std::uint32_t statement) {
+  KernelTrap::Site site = site_of(warp, lane);
+  const syntax::Statement& at = *warp.program().statements[statement];
+  site.line = at.location.line;
+  site.statement = at.opcode;
+  site.source = syntax::source_text(*warp.program().module, at);
+  return site;
 }
 
 /// Where the row of A and the column of B of a sum came from.
@@ -515,6 +570,46 @@ void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
   }
 }
 
+/// Whether another accumulator of the cluster holds the same sum.
+bool Pairing::formed_twice(const Origin& origin) const {
+  const Sum& sum = sums_[origin.product()];
+  const auto wanted = sum.element(origin.row(), origin.column());
+  const std::uint32_t depths = sum.depth_set(origin.row(), origin.column());
+  int count = 0;
+  for (const Sum& other : sums_) {
+    if (other.gemm != sum.gemm) continue;
+    const std::vector<int>&rows = other.rows->numbers, &columns = other.columns->numbers;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      for (std::size_t c = 0; rows[r] == (other.swapped ? wanted.second : wanted.first) && c < columns.size(); ++c)
+        if (columns[c] == (other.swapped ? wanted.first : wanted.second))
+          count += other.depth_set(static_cast<int>(r), static_cast<int>(c)) == depths;
+  }
+  return count > 1;
+}
+
+/// Traps for a sum that is formed twice and stored as another element: what read its row or column read it in the place of another.
+void Pairing::report_reader(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
+  const Sum& sum = sums_[origin.product()];
+  const auto [m, n] = sum.element(origin.row(), origin.column());
+  const bool of_a = m >= 0 && m != row;
+  const Origin* way = &origin;
+  while (way->kind() == Origin::Kind::sum) {  // a factor that is the result of another product has its row of that one's A
+    const Sum& of = sums_[way->product()];
+    way = of_a != of.swapped ? &of.rows->origin(way->row()) : &of.columns->origin(way->column());
+  }
+  const Way& steps = ways()[way->way];
+  const std::uint32_t reader = steps.read != Way::no_statement ? steps.read : steps.load;
+  if (reader == Way::no_statement) return;
+  const std::string_view line = of_a ? "row" : "column";
+  throw KernelTrap(site_of(warp, -1, reader), std::nullopt,
+                   fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}: two sums are those for {4}, and {5} stores one "
+                               "as {6}; the product at {7} formed it; the {0}: {8}",
+                               line, of_a ? m : n, of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column, gemm_->c.element(m, n),
+                               warp.statement_name(write.statement), gemm_->c.element(row, column), warp.statement_name(sum.statement),
+                               way_of(*way, warp)),
+                   KernelTrap::Kind::mispaired);
+}
+
 void Pairing::check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
   const Sum& sum = sums_[origin.product()];
   const auto [m, n] = sum.element(origin.row(), origin.column());
@@ -522,6 +617,7 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
   const Origin& of_m = sum.swapped ? sum.columns->origin(origin.column()) : sum.rows->origin(origin.row());
   const Origin& of_n = sum.swapped ? sum.rows->origin(origin.row()) : sum.columns->origin(origin.column());
   if ((m >= 0 && m != row) || (n >= 0 && n != column)) {
+    if (formed_twice(origin)) report_reader(origin, row, column, write, warp);
     std::string ways;
     if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_->a.name, way_of(of_m, warp));
     if (n >= 0 && n != column) ways += fmt::format("; its column of {}: {}", gemm_->b.name, way_of(of_n, warp));

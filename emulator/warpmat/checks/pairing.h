@@ -42,7 +42,7 @@ class Pairing : public Origins {
   bool follows(std::uint64_t address) const override;
   std::optional<std::uint32_t> multiplies(const OriginProduct& product) override;
   void collect() override;
-  Origin combines(const Origin& a, const Origin& b, bool adds) override;
+  Origin combines(const Origin& a, const Origin& b, const Computation& how) override;
   void writes(const GlobalWrite& write, const machine::WarpState& warp) override;
 
  private:
@@ -133,10 +133,16 @@ class Pairing : public Origins {
   std::vector<std::uint32_t> sets_before(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void refuse_twice(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int twice, int row, int column);
+  std::pair<std::size_t, int> row_of(const Origin& origin) const;
+  std::optional<Origin> added(const Origin& a, const Origin& b);
+  void check_factor(const Origin& later, const Origin& factor, const Computation& how);
+  bool formed_twice(const Origin& origin) const;
+  void report_reader(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
   void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
 
   static KernelTrap::Site site_of(const machine::WarpState& warp, int lane);
+  static KernelTrap::Site site_of(const machine::WarpState& warp, int lane, std::uint32_t statement);
   std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
 
   // Convolutions: pairing_image.cpp

@@ -1,5 +1,7 @@
 // The scale factors and the metadata beside the elements that a product multiplies.
 
+#include <algorithm>
+
 #include <warpmat/checks/pairing.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
@@ -17,7 +19,7 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
                              CompanionMatrix::Kind kind) {
   const auto told =
       std::ranges::find_if(gemm_->companions, [&](const CompanionMatrix& c) { return c.kind == kind && c.of_b == operand.is_b; });
-  if (entries.lines == 0 || told == gemm_->companions.end()) return;
+  if (entries.lines == 0 || told == gemm_->companions.end() || gemm_->convolution) return;
   const machine::WarpState& warp = product.event.state();
   Companion& companion = setup().reports.companions[static_cast<std::size_t>(gemm_ - setup().gemms.data())]
                                                    [static_cast<std::size_t>(told - gemm_->companions.begin())];
@@ -28,7 +30,9 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
       const Origin& entry = entries.at(line, block);
       const Seen& element = operand.at(line, block * size);
       const bool known = entry.in_memory() && entry.bit() != 0 && !(entry.derived() && kind == CompanionMatrix::Kind::metadata);
-      if (!known || element.line < 0) continue;
+      // Lanes beyond the end of a matrix may have its last line again.
+      const bool again = std::ranges::find(operand.lines, element.line) != operand.lines.begin() + line;
+      if (!known || element.line < 0 || again) continue;
       const Origin& factor = operand.origin(line, block * size);
       const auto use = [&] {
         return Companion::Use{site_of(warp, -1), way_of({entry.what, 0, entry.way}, warp), way_of({factor.what, 0, factor.way}, warp)};
@@ -36,7 +40,7 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
       const auto [number, is_new] =
           uses_.try_emplace({reinterpret_cast<std::uintptr_t>(&companion), product.event.statement(), entry.way, factor.way});
       if (is_new) number->second = companion.add(use());
-      found.push_back({element.line, element.depth / size, entry.bit(), number->second});
+      found.push_back({element.line, element.depth / size, entry.bit(), number->second, entry.derived()});
     }
   companion.note({operand.is_b ? gemm_->b : gemm_->a, operand.is_b, *told, *setup().memory}, found, size, warp.block().index(),
                  product.event.warp());
