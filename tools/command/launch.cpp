@@ -173,7 +173,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   const LaunchResult result = launch(ready, launch_options);
   const Profile profile = profiler ? profiler->result() : Profile{};
   fmt::print("{}", result.printed);
-  for (const Why& why : result.why) print_why(why, options.why_files, target);
+  for (const Why& why : result.why) print_why(why, options.why_files, target, "");
   if (!launch_options.why.empty() && result.why.empty()) fmt::print("no block stores {}\n", launch_options.why);
   const auto ran = labelled(ready.kernel, result);
   require_labels(options.labels, target, ran);
