@@ -173,6 +173,12 @@ TEST_CASE("Sums that are stored elsewhere, or lack products, are reported at the
   says(verdict(Direct{.clear = "mov.f32 %c0, 0f00000000;\n"}), "stores C[0,0] without products of k 0 to 15");
 }
 
+TEST_CASE("Two sums that are added have no k in common", "[checks]") {
+  // The sum after the first step is added to that after the second, which has its k.
+  says(verdict(Direct{.clear = ".reg .f32 %s; mov.f32 %s, %c0;\n", .epilogue = "add.f32 %c0, %c0, %s;\n"}),
+       "two sums for C[0,0] are added, and both have k 0; the product at line ", " formed one, that at line ");
+}
+
 TEST_CASE("A row that is read twice is reported where it is read, not where its sum is stored", "[checks]") {
   says(verdict(Direct{.a1 = "0", .a3 = "16"}),
        "row 0 of A is read twice, here in the place of row 8: two sums are those for C[0,0], and line ",

@@ -460,7 +460,7 @@ Origin Pairing::combines(const Origin& a, const Origin& b, const Computation& ho
   }
   const bool sum_a = a.kind() == Origin::Kind::sum, sum_b = b.kind() == Origin::Kind::sum;
   if (sum_a && sum_b && how.adds)
-    if (const auto sum = added(a, b)) return *sum;
+    if (const auto sum = added(a, b, how)) return *sum;
   if (one.second < 0 || other.second < 0) return Origin::of_many();
   if (a.kind() == Origin::Kind::mixed || b.kind() == Origin::Kind::mixed) return a.kind() == Origin::Kind::mixed ? a : b;
   const std::uint32_t way = ways().number_of({.load = how.event.statement()});
@@ -468,8 +468,14 @@ Origin Pairing::combines(const Origin& a, const Origin& b, const Computation& ho
   return sum_a != sum_b ? (sum_a ? a : b) : Origin::of_line(one.first, one.second, way);
 }
 
+/// Whether factors of the sum are computed from elements: those that are split into larger and smaller parts have each k more than once.
+bool Pairing::split(const Sum& sum) {
+  const auto computed = [](const Origin& origin) { return origin.derived(); };
+  return std::ranges::any_of(sum.rows->origins, computed) || std::ranges::any_of(sum.columns->origins, computed);
+}
+
 /// The sum of two accumulators, where they are of the same element of products with the same rows and columns.
-std::optional<Origin> Pairing::added(const Origin& a, const Origin& b) {
+std::optional<Origin> Pairing::added(const Origin& a, const Origin& b, const Computation& how) {
   const Sum& one = sums_[a.product()];
   const Sum& other = sums_[b.product()];
   if (a.row() != b.row() || a.column() != b.column() || one.rows->numbers != other.rows->numbers ||
@@ -489,6 +495,15 @@ std::optional<Origin> Pairing::added(const Origin& a, const Origin& b) {
       for (std::size_t c = 0; c < (alike ? 1 : one.columns->numbers.size()); ++c)
         sum.depths.push_back(sets_.united(one.depth_set(static_cast<int>(r), static_cast<int>(c)),
                                           other.depth_set(static_cast<int>(r), static_cast<int>(c)), twice));
+    if (twice && !setup().why && !split(one) && !split(other)) {
+      const auto [m, n] = one.element(a.row(), a.column());
+      const machine::WarpState& warp = how.event.state();
+      how.event.trap(
+          how.lane, std::nullopt,
+          fmt::format("two sums for {} are added, and both have k {}; the product at {} formed one, that at {} the other",
+                      one.gemm->c.element(m, n), *twice, warp.statement_name(one.statement), warp.statement_name(other.statement)),
+          KernelTrap::Kind::mispaired);
+    }
     found->second = add_sum(std::move(sum));
   }
   return Origin::of_sum(found->second, a.row(), a.column());

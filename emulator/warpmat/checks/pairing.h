@@ -134,7 +134,8 @@ class Pairing : public Origins {
   void accumulate(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void refuse_twice(const OriginProduct& product, const Operand& a, const Operand& b, const Sum& sum, int twice, int row, int column);
   std::pair<std::size_t, int> row_of(const Origin& origin) const;
-  std::optional<Origin> added(const Origin& a, const Origin& b);
+  static bool split(const Sum& sum);
+  std::optional<Origin> added(const Origin& a, const Origin& b, const Computation& how);
   void check_factor(const Origin& later, const Origin& factor, const Computation& how);
   bool formed_twice(const Origin& origin) const;
   void report_reader(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
