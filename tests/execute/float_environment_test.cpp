@@ -10,6 +10,8 @@
 
 #if defined(__GLIBC__) && defined(__SSE2__)
 
+#include <xmmintrin.h>
+
 using namespace warpmat;
 
 namespace {
@@ -30,9 +32,9 @@ class TrappingExceptions {
   std::fenv_t before_;
 };
 
-}  // namespace
-
-TEST_CASE("no form raises a floating-point exception in a host whose exceptions trap", "[execute]") {
+/// Executes every product on several hardwares, on both paths, `during` around each. Returns the number of calls.
+template <typename During>
+int execute_products(During during) {
   std::mt19937_64 random(1);
   int executed = 0;
   for (const Form& form : forms()) {
@@ -45,13 +47,39 @@ TEST_CASE("no form raises a floating-point exception in a host whose exceptions 
       registers.fill(random);
       CAPTURE(form.opcode, name);
       for (const Path path : {Path::reference, Path::fast}) {
-        const TrappingExceptions trapping;
-        instruction.execute(registers.arguments(), {.path = path});
+        during([&] { instruction.execute(registers.arguments(), {.path = path}); });
+        ++executed;
       }
-      ++executed;
     }
   }
-  CHECK(executed > 1000);
+  return executed;
+}
+
+}  // namespace
+
+TEST_CASE("no form raises a floating-point exception in a host whose exceptions trap", "[execute]") {
+  const int executed = execute_products([](auto execute) {
+    const TrappingExceptions trapping;
+    execute();
+  });
+  CHECK(executed > 2000);
+}
+
+TEST_CASE("an instruction leaves the host's floating-point environment as it was: rounding, flushing, sticky flags", "[execute]") {
+  constexpr unsigned nearest = 0x1f80, up = 0x5f80, flushing = 0x8040, inexact = 0x20;
+  const unsigned before = _mm_getcsr();
+  for (const unsigned environment : {nearest, nearest | inexact, up, nearest | flushing}) {
+    CAPTURE(environment);
+    int changed = 0;
+    const int executed = execute_products([&](auto execute) {
+      _mm_setcsr(environment);
+      execute();
+      changed += _mm_getcsr() == environment ? 0 : 1;
+      _mm_setcsr(before);
+    });
+    CHECK(changed == 0);
+    CHECK(executed > 2000);
+  }
 }
 
 #endif

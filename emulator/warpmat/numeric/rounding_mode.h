@@ -9,7 +9,8 @@
 
 namespace warpmat {
 
-/// The control word of this thread's CPU: rounding and treatment of subnormal numbers. No mode traps exceptions.
+/// The control word of this thread's CPU: rounding and treatment of subnormal numbers. No mode traps exceptions. `Status` are the sticky
+/// exception flags where they are a word of their own.
 struct FloatControl {
 #if defined(__SSE2__)  // MXCSR
   enum Mode : std::uint32_t { nearest = 0x1f80, down = 0x3f80, up = 0x5f80, toward_zero = 0x7f80 };
@@ -21,6 +22,11 @@ struct FloatControl {
   static void write(std::uint32_t word) {
     _mm_setcsr(word);
   }
+  struct Status {};  ///< `flags` of the control word
+  static Status read_status() {
+    return {};
+  }
+  static void restore_status(Status) {}
 #elif defined(__aarch64__)  // FPCR
   enum Mode : std::uint64_t { nearest = 0, up = 1 << 22, down = 2 << 22, toward_zero = 3 << 22 };
   static constexpr std::uint64_t flushing = 0;  ///< this CPU flushes before rounding, so it loses some results that x86-64 and GPUs keep
@@ -33,6 +39,17 @@ struct FloatControl {
   static void write(std::uint64_t word) {
     asm volatile("msr fpcr, %0" : : "r"(word));
   }
+  struct Status {
+    std::uint64_t word;  ///< FPSR
+  };
+  static Status read_status() {
+    Status status;
+    asm volatile("mrs %0, fpsr" : "=r"(status.word));
+    return status;
+  }
+  static void restore_status(Status before) {
+    if (read_status().word != before.word) asm volatile("msr fpsr, %0" : : "r"(before.word));
+  }
 #else                       // other CPUs: rounding only; flushing stays as the caller set it
   enum Mode : int { nearest = FE_TONEAREST, down = FE_DOWNWARD, up = FE_UPWARD, toward_zero = FE_TOWARDZERO };
   static constexpr int flushing = 0, flags = 0;
@@ -42,11 +59,22 @@ struct FloatControl {
   static void write(int word) {
     std::fesetround(word);
   }
+  struct Status {
+    std::fexcept_t flags;
+  };
+  static Status read_status() {
+    Status status;
+    std::fegetexceptflag(&status.flags, FE_ALL_EXCEPT);
+    return status;
+  }
+  static void restore_status(Status before) {
+    std::fesetexceptflag(&before.flags, FE_ALL_EXCEPT);
+  }
 #endif
 };
 
-/// Sets the CPU's rounding and subnormal handling for a kernel, and restores the caller's on destruction. It writes the mode only if it
-/// differs: reading is cheap, writing is not.
+/// Sets the CPU's rounding and subnormal handling for a kernel. On destruction restores the caller's, and the caller's sticky exception
+/// flags. It writes a word only if it differs: reading is cheap, writing is not.
 ///
 /// Arithmetic inside the scope stays there if its operands come from memory and its results go to memory: the compiler moves neither loads
 /// nor stores across the ends. Arithmetic on variables may move.
@@ -56,15 +84,15 @@ class RoundingMode : private FloatControl {
 
   /// `flush`, on x86-64 only: subnormal operands become zeros of their sign. So do results that would be below the smallest normal number
   /// if the exponent had no bound.
-  explicit RoundingMode(Mode mode, bool flush = false) : before_(read()) {
+  explicit RoundingMode(Mode mode, bool flush = false) : before_(read()), status_(read_status()) {
     const auto wanted = static_cast<Word>(mode) | (flush ? flushing : Word{0});
-    same_ = (before_ & ~flags) == wanted;
-    if (!same_) write(wanted);
+    if ((before_ & ~flags) != wanted) write(wanted);
     fence();
   }
   ~RoundingMode() {
     fence();
-    if (!same_) write(before_);
+    if (read() != before_) write(before_);
+    restore_status(status_);
   }
   RoundingMode(const RoundingMode&) = delete;
   RoundingMode& operator=(const RoundingMode&) = delete;
@@ -75,7 +103,7 @@ class RoundingMode : private FloatControl {
   static void fence() { asm volatile("" ::: "memory"); }
 
   Word before_;
-  bool same_;
+  [[no_unique_address]] Status status_;
 };
 
 }  // namespace warpmat
