@@ -27,6 +27,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake ${CMAKE_CURRENT_B
 # What a static library needs besides: the linker is told in any case where there are no shared ones.
 set(warpmat_core_static_libs "-lhwy -lstdc++ -lm")
 set(warpmat_static_libs "-lwarpmat-core -lhwy -lfmt -lstdc++ -lm")
+if(NOT APPLE)  # as warpmat_hide_static
+  string(PREPEND warpmat_core_static_libs "-Wl,--exclude-libs,libwarpmat-core.a ")
+  string(PREPEND warpmat_static_libs "-Wl,--exclude-libs,libwarpmat-core.a:libwarpmat.a ")
+endif()
 set(pc_private "\nLibs.private:")
 set(pc_cflags "")
 if(NOT WARPMAT_BUILD_SHARED)

@@ -32,14 +32,14 @@ foreach(library ${shared})
   endif()
 endforeach()
 
-# What links the static library exports none of it.
+# What links the static library exports none of it: no function of warpmat's, nor what the compiler makes of the standard library for it.
 defined_symbols(symbols ${PLUGIN} -D)
 set(found FALSE)
 foreach(symbol ${symbols})
-  if(symbol MATCHES " (.*for )?warpmat(::|_)|fmt::| u ")
-    message(SEND_ERROR "${PLUGIN} lets out ${symbol}")
-  elseif(symbol MATCHES " T plugin_sum$")
+  if(symbol MATCHES " T plugin_sum$")
     set(found TRUE)
+  else()
+    message(SEND_ERROR "${PLUGIN} lets out ${symbol}")
   endif()
 endforeach()
 if(NOT found)
