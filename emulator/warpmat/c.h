@@ -90,29 +90,71 @@ WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_
 
 typedef struct warpmat_instruction warpmat_instruction;
 
-/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none. Qualifiers may have any order that ptxas accepts.
- * Repeated calls return the same pointer. */
+/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none. Qualifiers may have any order that ptxas accepts. A
+ * predicate, blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
-/* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT". If
- * several PTX instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. */
+/* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT", and the
+ * shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX instructions become that machine instruction, returns
+ * the first of warpmat_form_opcode's list that the target has. The error names the nearest name, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
+
+/* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row". */
+typedef struct warpmat_fields {
+  size_t size;
+  /* Null or 0 where the decoder does not know it: then all are looked for. */
+  const char* mnemonic; /* "mma", also of mma.sp; "ldmatrix", "wmma.load.a", "wmma.mma", "wmma.store.d" */
+  int m, n, k;          /* all of them, of ldmatrix m and n; or all 0 */
+  const char* d;        /* types of mma and wmma.mma */
+  const char* a;
+  const char* b;
+  const char* c;
+  const char* type;     /* of the others: "b16", "b8x16.b6x16_p32", "f16" */
+  const char* layout_a; /* "row", "col"; of wmma.load and wmma.store this one alone */
+  const char* layout_b;
+  const char* scale_type; /* "ue8m0" */
+  const char* operation;  /* "xor", "and" */
+  int number;             /* of ldmatrix: 1, 2, 4 */
+  /* Null or 0 where the instruction has no such qualifier. */
+  const char* kind;      /* "mxf8f6f4" */
+  const char* sparsity;  /* "sp", "sp::ordered_metadata" */
+  const char* scale_vec; /* "2X" */
+  const char* rounding;  /* "rn" */
+  const char* space;     /* "shared", "global" */
+  int transposed;        /* .trans */
+  int satfinite;
+} warpmat_fields;
+
+/* The one instruction of `target` with these fields. Null if there is none, or several: the error says which field would have to be
+ * another, or which fields tell the instructions apart (WARPMAT_BAD_ARGUMENT). */
+WARPMAT_API const warpmat_instruction* warpmat_find_fields(const warpmat_fields* fields, const char* target, warpmat_error* error);
 
 typedef struct warpmat_instruction_info {
   size_t size;
   const char* opcode;
   const char* target;
-  const char* machine;  /* the machine instructions: "2 HMMA.16816 and an addition" */
+  const char* machine;  /* `sass`, or else the machine instructions: "2 HMMA.16816 and an addition" */
   const char* sass;     /* its name for warpmat_find_machine; null unless it is one machine instruction with a known name */
   const char* evidence; /* the evidence for the bits: "measured", "specified", "replayed", "published", "assumed" */
   const char* source;   /* the source of the evidence */
-  int m, n, k;          /* of mma; of ldmatrix and stmatrix m rows of n elements, k 0 */
+  int m, n, k;          /* of mma and wmma; of ldmatrix and stmatrix m rows of n elements, k 0 */
   int operands;         /* as warpmat_operand_at counts them */
   int rows;             /* rows of memory that ldmatrix and stmatrix access, row i addressed by lane i; 0 if none */
   int row_bytes;        /* of each row */
   int checked_lanes;    /* lanes whose addresses must be valid, from lane 0 on: `rows`, or more if the hardware checks more */
   int reads_memory, writes_memory;
   size_t stack_bytes; /* stack that warpmat_execute needs, callbacks of the caller not counted */
+  /* How it is known which lane and register hold which element; evidence and source above are the arithmetic's. */
+  const char* layout_evidence;
+  const char* layout_source;
+  /* The opcode's parts, as warpmat_fields has them; empty where it has none. */
+  const char* mnemonic;
+  const char* type;
+  const char* layout_a;
+  const char* layout_b;
+  const char* space;
+  int alignment;      /* of an address in bytes, and of wmma's stride: 16 for rows; 0 without memory */
+  int default_stride; /* elements, where wmma.load or wmma.store names none; 0 elsewhere */
 } warpmat_instruction_info;
 
 WARPMAT_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);

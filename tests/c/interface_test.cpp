@@ -92,7 +92,15 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
       CHECK(info.opcode == form.opcode);
       CHECK(info.target == target_name);
       const Lowering& lowering = *find_lowering(form, target.hardware);
-      CHECK(info.machine == machine_name(form, lowering));
+      const auto sass = sass_name(form, lowering);
+      CHECK(info.machine == (sass ? *sass : machine_name(form, lowering)));
+      if (sass) {
+        const warpmat_instruction* const by_machine = warpmat_find_machine(info.machine, target_name.c_str(), &error);
+        REQUIRE(by_machine != nullptr);
+        auto again = sized<warpmat_instruction_info>();
+        REQUIRE(warpmat_describe(by_machine, &again) == WARPMAT_OK);
+        CHECK(again.sass == *sass);
+      }
       CHECK(info.evidence == name(label_of(lowering)));
       CHECK(info.operands == static_cast<int>(form.operands.size()));
       if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix)
@@ -121,6 +129,7 @@ TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
         Row{"IMMA.16832.S8.S8.SAT", "sm_80", "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32"},
         Row{"BMMA.168256.XOR.POPC", "sm_80", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
         Row{"DMMA.16x8x4.RZ", "sm_90", "mma.sync.aligned.m16n8k4.row.col.rz.f64.f64.f64.f64"},
+        Row{"DMMA.8x8x4", "sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"},
         Row{"QMMA.16832.F32.E4M3.E5M2", "sm_89", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"},
         Row{"LDSM.16.M88.4", "sm_90", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
         Row{"LDSM.16.MT88.2", "sm_75", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"},
@@ -142,6 +151,30 @@ TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
     CHECK(warpmat_find_machine(wrong, target, &error) == nullptr);
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
   }
+}
+
+TEST_CASE("C: a machine name without crosses, and names that no form has", "[c]") {
+  CHECK(warpmat_find_machine("DMMA.884", "sm_80", nullptr) == warpmat_find_machine("DMMA.8x8x4", "sm_80", nullptr));
+  CHECK(warpmat_find_machine("DMMA.1684.RZ", "sm_90", nullptr) == warpmat_find_machine("DMMA.16x8x4.RZ", "sm_90", nullptr));
+  struct Row {
+    const char *name, *target, *message;
+  };
+  for (const Row& row :
+       {Row{"HMMA.16816.F64", "sm_80",
+            "no form is the one machine instruction 'HMMA.16816.F64' on sm_80: no such form of HMMA; the nearest is "
+            "HMMA.16816.F32: the same without .F64 and with .F32"},
+        Row{"HMMA.16816", "sm_80", "'HMMA.16816' leaves its types open on sm_80: HMMA.16816.F32, HMMA.16816.F16 or HMMA.16816.F32.BF16"},
+        Row{"HGMMA.64x64x16.F32", "sm_80",
+            "no form is the one machine instruction 'HGMMA.64x64x16.F32' on sm_80; names that are known begin with "
+            "LDSM, MOVM, HMMA, DMMA, IMMA or BMMA"}}) {
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_find_machine(row.name, row.target, &error) == nullptr);
+    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
+    CHECK(std::string(error.message) == row.message);
+  }
+  auto error = sized<warpmat_error>();
+  CHECK(warpmat_find_machine("QMMA.16832", "sm_90a", &error) == nullptr);
+  CHECK(std::string(error.message).find("no form is the one machine instruction 'QMMA.16832' on sm_90a") == 0);
 }
 
 TEST_CASE("one machine name means one arithmetic on one hardware", "[c]") {

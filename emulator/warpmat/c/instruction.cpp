@@ -13,11 +13,14 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
       addresses_memory(instruction.form().find_operand(warpmat::OperandName::p) != nullptr),
       takes_quads(warpmat::takes_quads(instruction)),
       moves(warpmat::find_moves(instruction)),
-      machine(machine_name(instruction.form(), instruction.lowering())),
       sass(sass_name(instruction.form(), instruction.lowering())),
+      machine(sass ? *sass : machine_name(instruction.form(), instruction.lowering())),
       evidence(name(label_of(instruction.lowering()))),
       source(instruction.lowering().source),
-      target(instruction.target().name) {}
+      layout_evidence(name(layout_label(instruction.form(), instruction.target().hardware).label)),
+      layout_source(layout_label(instruction.form(), instruction.target().hardware).source),
+      target(instruction.target().name),
+      fields(fields_of(instruction.form())) {}
 
 namespace warpmat::c {
 namespace {

@@ -9,6 +9,7 @@
 #include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/tables/fields.h>
 
 /// The C interface's handle: an instruction and what a call needs to know about it. Made once; never destroyed.
 struct warpmat_instruction {
@@ -19,9 +20,10 @@ struct warpmat_instruction {
   const bool addresses_memory;
   const bool takes_quads;                ///< see StagedWarp
   const warpmat::MovePlan* const moves;  ///< for ldmatrix, stmatrix and movmatrix, else nullptr
-  const std::string machine;
   const std::optional<std::string> sass;
-  const std::string evidence, source, target;
+  const std::string machine;  ///< `sass` if it is known
+  const std::string evidence, source, layout_evidence, layout_source, target;
+  const warpmat::FormFields fields;
 };
 
 namespace warpmat::c {

@@ -6,6 +6,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
 #include <warpmat/numeric/value.h>
+#include <warpmat/tables/fields.h>
 #include <warpmat/tables/sass.h>
 #include <warpmat/text.h>
 
@@ -186,9 +187,60 @@ const warpmat_instruction* warpmat_find(const char* opcode, const char* target, 
 const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error) {
   return found_by(name, target, error, [&](const Target& on) {
     const Form* form = find_sass(name, on);
-    if (form == nullptr)
-      report(error, WARPMAT_UNKNOWN_OPCODE, format_text("no form is the one machine instruction '{}' on {}", name, on.name));
+    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_unknown_sass(name, on));
     return form;
+  });
+}
+
+namespace {
+
+std::string text_of(const char* text) {
+  return text == nullptr ? std::string() : text;
+}
+
+/// The shape as PTX spells it; empty if all three are 0.
+std::string shape_of(const warpmat_fields& fields) {
+  if (fields.m == 0 && fields.n == 0 && fields.k == 0) return {};
+  return fields.k == 0 ? format_text("m{}n{}", fields.m, fields.n) : format_text("m{}n{}k{}", fields.m, fields.n, fields.k);
+}
+
+FormFields fields_for(const warpmat_fields& given) {
+  FormFields out;
+  out.mnemonic = text_of(given.mnemonic);
+  out.shape = shape_of(given);
+  out.d = text_of(given.d);
+  out.a = text_of(given.a);
+  out.b = text_of(given.b);
+  out.c = text_of(given.c);
+  out.type = text_of(given.type);
+  out.layout_a = text_of(given.layout_a);
+  out.layout_b = text_of(given.layout_b);
+  out.kind = text_of(given.kind);
+  out.sparsity = text_of(given.sparsity);
+  out.scale_vec = text_of(given.scale_vec);
+  out.scale_type = text_of(given.scale_type);
+  out.rounding = text_of(given.rounding);
+  out.space = text_of(given.space);
+  out.operation = text_of(given.operation);
+  if (given.number != 0) out.number = format_text("x{}", given.number);
+  if (given.transposed != 0) out.trans = "trans";
+  if (given.satfinite != 0) out.satfinite = "satfinite";
+  return out;
+}
+
+}  // namespace
+
+const warpmat_instruction* warpmat_find_fields(const warpmat_fields* fields, const char* target, warpmat_error* error) {
+  if (fields == nullptr || !WARPMAT_HAS_SIZE(fields, satfinite)) {
+    report(error, WARPMAT_BAD_ARGUMENT, fields == nullptr ? "fields is null" : "fields->size is not that of a warpmat_fields");
+    return nullptr;
+  }
+  return found_by("", target, error, [&](const Target& on) {
+    const FormFields wanted = fields_for(*fields);
+    const std::vector<const Form*> found = find_forms(wanted, on);
+    if (found.size() == 1) return found.front();
+    report(error, found.empty() ? WARPMAT_UNKNOWN_OPCODE : WARPMAT_BAD_ARGUMENT, explain_fields(wanted, on));
+    return static_cast<const Form*>(nullptr);
   });
 }
 
@@ -213,6 +265,15 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.reads_memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
   out.writes_memory = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
   out.stack_bytes = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? mma_stack : move_stack;
+  out.layout_evidence = instruction->layout_evidence.c_str();
+  out.layout_source = instruction->layout_source.c_str();
+  out.mnemonic = instruction->fields.mnemonic.c_str();
+  out.type = instruction->fields.type.c_str();
+  out.layout_a = instruction->fields.layout_a.c_str();
+  out.layout_b = instruction->fields.layout_b.c_str();
+  out.space = instruction->fields.space.c_str();
+  out.alignment = moves_matrix(form) ? form.memory_alignment() : out.row_bytes;
+  out.default_stride = moves_matrix(form) ? form.leading_dimension() : 0;
   copy_out(out, info);
   return WARPMAT_OK;
 }

@@ -41,4 +41,13 @@ Label label_of(const Lowering& lowering) {
   return Label::assumed;
 }
 
+LayoutLabel layout_label(const Form& form, Hardware hardware) {
+  const bool wmma = moves_matrix(form) || form.mnemonic == Mnemonic::wmma_mma;
+  // A load's bits are its layout.
+  const Form& load = wmma ? *find_form("wmma.load.a.sync.aligned.row.m16n16k16.f16") : form;
+  const Lowering& lowering = *find_lowering(load, hardware);
+  if (!wmma && lowering.evidence != Evidence::measured) return {Label::specified, "PTX ISA 9.1"};
+  return {label_of(lowering), lowering.source};
+}
+
 }  // namespace warpmat

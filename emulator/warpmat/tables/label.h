@@ -21,4 +21,12 @@ enum class Label : std::uint8_t { assumed, published, replayed, specified, measu
 
 [[nodiscard]] WARPMAT_API Label label_of(const Lowering& lowering);
 
+/// How it is known which lane and register hold which element, apart from the arithmetic.
+struct LayoutLabel {
+  Label label;
+  std::string_view source;
+};
+/// The ISA has the fragments of all forms but wmma's. Precondition: the hardware has the form.
+[[nodiscard]] WARPMAT_API LayoutLabel layout_label(const Form& form, Hardware hardware);
+
 }  // namespace warpmat

@@ -61,6 +61,39 @@ OpcodeKey opcode_key(std::string_view opcode) {
   return parts;
 }
 
+OpcodeText opcode_in(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  OpcodeText found;
+  const auto skip_blanks = [&] {
+    const std::size_t count = std::min(text.find_first_not_of(blanks), text.size());
+    text.remove_prefix(count);
+    return count != 0;
+  };
+  bool has_blanks = skip_blanks();
+  if (text.starts_with('@')) {
+    found.beside.emplace_back("a predicate");
+    text.remove_prefix(std::min(text.find_first_of(blanks), text.size()));
+    skip_blanks();
+  }
+  const std::size_t end = std::min(text.find_first_of(" \t\r\n;{["), text.size());
+  found.opcode = text.substr(0, end);
+  text.remove_prefix(end);
+  has_blanks |= skip_blanks() && (text.empty() || text.front() == ';');
+  const std::size_t semicolon = std::min(text.find(';'), text.size());
+  if (semicolon > 0) found.beside.emplace_back("operands");
+  if (has_blanks) found.beside.emplace_back("blanks");
+  if (semicolon < text.size()) found.beside.emplace_back("a semicolon");
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  std::string small = found.opcode;
+  std::ranges::transform(small, small.begin(), lower);
+  // .scale_vec::2X alone has a capital.
+  for (std::size_t at = small.find("scale_vec::"); at != std::string::npos; at = small.find("scale_vec::", at + 1))
+    if (at + 12 < small.size()) small[at + 12] = 'X';
+  if (small != found.opcode) found.beside.emplace_back("capitals");
+  found.opcode = std::move(small);
+  return found;
+}
+
 namespace {
 
 using Parts = std::vector<const OpcodePart*>;

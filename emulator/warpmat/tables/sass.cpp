@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
+#include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -67,13 +69,79 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
   return machine + *suffix;
 }
 
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Whether `name` is `sass`, whose shape may have crosses that `name` lacks: "DMMA.884" of "DMMA.8x8x4".
+bool spells(std::string_view name, std::string_view sass) {
+  if (name == sass) return true;
+  std::string plain;
+  for (std::size_t i = 0; i < sass.size(); ++i)
+    if (sass[i] != 'x' || i == 0 || !is_digit(sass[i - 1])) plain += sass[i];
+  return name == plain;
+}
+
+/// Calls visit(form, lowering) for the forms that `target` has.
+template <typename Visit>
+void for_each_form(const Target& target, Visit visit) {
+  for (const Form& form : forms())
+    if (const Lowering* const lowering = find_lowering(form, target.hardware); lowering != nullptr && !unavailable(form, target))
+      visit(form, *lowering);
+}
+
+/// "A, B or C".
+std::string alternatives(const std::vector<std::string>& names) {
+  std::string text = names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
+}
+
+/// "HMMA" of "HMMA.16816.F32".
+std::string_view family_of(std::string_view name) {
+  return name.substr(0, name.find('.'));
+}
+
+}  // namespace
+
 const Form* find_sass(std::string_view name, const Target& target) {
   for (const Form& form : forms()) {
     if (unavailable(form, target)) continue;
     const Lowering* lowering = find_lowering(form, target.hardware);
-    if (lowering != nullptr && sass_name(form, *lowering) == name) return &form;
+    if (lowering == nullptr) continue;
+    if (const auto sass = sass_name(form, *lowering); sass && spells(name, *sass)) return &form;
   }
   return nullptr;
+}
+
+std::string explain_unknown_sass(std::string_view name, const Target& target) {
+  std::vector<KnownOpcode> known;
+  std::vector<std::string> longer, families;
+  std::string pieces;  // a form of several machine instructions, of which `name` is one
+  for_each_form(target, [&](const Form& form, const Lowering& lowering) {
+    const auto sass = sass_name(form, lowering);
+    const std::string machine = machine_name(form, lowering);
+    if (!sass) {
+      if (pieces.empty() && !name.empty() && machine.find(name) != std::string::npos)
+        pieces = format_text("{} becomes {}", form.opcode, machine);
+      return;
+    }
+    if (std::ranges::find(known, *sass, &KnownOpcode::opcode) != known.end()) return;
+    known.emplace_back(*sass);
+    if (machine == name) longer.push_back(*sass);
+    const std::string family(family_of(*sass));
+    if (std::ranges::find(families, family) == families.end()) families.push_back(family);
+  });
+  constexpr std::size_t most_listed = 8;
+  if (longer.size() > most_listed) longer.resize(most_listed);
+  if (!longer.empty()) return format_text("'{}' leaves its types open on {}: {}", name, target.name, alternatives(longer));
+  const std::string beginning = format_text("no form is the one machine instruction '{}' on {}", name, target.name);
+  if (!pieces.empty()) return format_text("{}: {}, which warpmat_find finds by PTX's opcode", beginning, pieces);
+  if (std::ranges::find(families, family_of(name)) != families.end()) return format_text("{}: {}", beginning, explain_unknown(name, known));
+  if (families.empty()) return format_text("{}: there is none whose name is known; warpmat_find finds forms by PTX's opcode", beginning);
+  return format_text("{}; names that are known begin with {}", beginning, alternatives(families));
 }
 
 }  // namespace warpmat

@@ -12,7 +12,11 @@ namespace warpmat {
 /// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several, or if the assembler's spelling is not known.
 std::optional<std::string> sass_name(const Form& form, const Lowering& lowering);
 
-/// The first form of the table that `target` has and that becomes the machine instruction `name`, or nullptr.
+/// The first form of the table that `target` has and that becomes the machine instruction `name`, or nullptr. A shape may have crosses or
+/// none: "DMMA.8x8x4", "DMMA.884".
 const Form* find_sass(std::string_view name, const Target& target);
+
+/// Why find_sass has no form for `name` on `target`, and the nearest name: one sentence.
+std::string explain_unknown_sass(std::string_view name, const Target& target);
 
 }  // namespace warpmat
