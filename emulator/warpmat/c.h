@@ -243,17 +243,19 @@ typedef struct warpmat_registers {
 #define WARPMAT_IMMEDIATE(words) \
   { (uint32_t*)(words), 0, 0, 1, 0, 0 }
 
-/* The memory that ldmatrix and stmatrix address: bytes, or callbacks if `bytes` is null (wmma.load and wmma.store: bytes below 2^32).
- * All addresses are checked before the first row is accessed (instruction_info's checked_lanes). Each must be a multiple of 16, and its
- * row must be inside the `byte_count` bytes from address `base` on. */
+/* The memory that ldmatrix, stmatrix, wmma.load and wmma.store address: bytes, or callbacks if `bytes` is null. All addresses are checked
+ * before the first access (instruction_info's checked_lanes). A row's must be a multiple of 16; what is accessed must be inside the
+ * `byte_count` bytes from address `base` on. */
 typedef struct warpmat_memory {
   size_t size;
   uint8_t* bytes;        /* warp 0's; or null */
   ptrdiff_t warp_stride; /* of `bytes`, from warp to warp; 0: all warps share them */
   uint64_t base;
   uint64_t byte_count; /* UINT64_MAX: callbacks take any address */
-  /* One row: `row_bytes` bytes that `lane` of warp `warp` addresses; lane 0's row comes first. A result other than 0 ends the instruction
-   * with WARPMAT_REFUSED. ldmatrix has then changed nothing; stmatrix has written the rows of lower lanes. */
+  /* One access: `row_bytes` bytes that `lane` of warp `warp` addresses, or of wmma that it has in its registers. The calls are those that
+   * warpmat_accesses lists, in its order: ldmatrix and stmatrix a row each, lane 0's first; wmma a part of a row, register by register. A
+   * result other than 0 ends the instruction with WARPMAT_REFUSED. A load has then changed nothing; a store has written what came before.
+   */
   int (*read)(void* user, size_t warp, int lane, uint64_t address, uint8_t* row, size_t row_bytes);
   int (*write)(void* user, size_t warp, int lane, uint64_t address, const uint8_t* row, size_t row_bytes);
   void* user;
@@ -272,11 +274,99 @@ typedef struct warpmat_call {
   unsigned flags;
 } warpmat_call;
 
+typedef enum warpmat_space {
+  WARPMAT_SPACE_GLOBAL,
+  WARPMAT_SPACE_CONSTANT,
+  WARPMAT_SPACE_SHARED,
+  WARPMAT_SPACE_LOCAL,
+  WARPMAT_SPACE_PARAM,
+  WARPMAT_SPACE_GENERIC /* of an opcode that names no space */
+} warpmat_space;
+
+/* Contiguous bytes that an instruction reads or writes, for timing models and caches. */
+typedef struct warpmat_memory_access {
+  uint64_t address;
+  uint32_t bytes;
+  warpmat_space space;
+  int write;               /* 1: a store's; 0: a load's */
+  warpmat_operand operand; /* whose elements the bytes are */
+  /* ldmatrix, stmatrix: the lane whose address it is; reg is -1. wmma: where the bytes begin in registers. wgmma: -1, the matrix unit. */
+  warpmat_place place;
+  warpmat_element element; /* the first of the elements */
+} warpmat_memory_access;
+
+/* What warp `warp` of a call accesses, without executing: its accesses in the order in which callbacks see them. Writes the first
+ * `capacity` of them to `list`, and the number of all to `count`, which does not depend on addresses. With a null `list`, `call` may be
+ * null too: only `count` is written. Of the call it reads the operands p and stride, `offset` and `flags`, and no memory. Instructions that
+ * address none have no accesses. Errors are those of warpmat_execute that need no memory: an address that is misaligned, or of wmma not the
+ * same in all lanes. */
+WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
+                                            warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
+
 /* Executes one instruction on warps 0 to `warps` - 1, in order. Each warp reads all sources before it writes a result, except for
  * additions that a lowering writes as a sequence. Registers and memory may overlap. After an error the warps before error->warp are
  * executed; that warp and later ones are unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
+
+/* ---- wgmma -----------------------------------------------------------------------------------------------------------------------------
+ */
+
+/* A wgmma.mma_async with its immediates. A warpgroup of four warps executes it; warp w has rows 16 w to 16 w + 15 of A and D. */
+typedef struct warpmat_wgmma warpmat_wgmma;
+
+typedef struct warpmat_wgmma_immediates {
+  int negate_a, negate_b;       /* 1: imm-scale-a, imm-scale-b is -1 */
+  int transpose_a, transpose_b; /* imm-trans: 1 means MN-major; A's is used only if A is in memory */
+  int selector;                 /* of metadata, if A is sparse */
+} warpmat_wgmma_immediates;
+
+/* The instruction that `opcode` ("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16") spells. `immediates` may be null: all 0. Returns
+ * null if there is none on the target, or if it lacks an immediate. */
+WARPMAT_API warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
+                                                warpmat_error* error);
+/* No thread may use it afterwards. Null is ignored. */
+WARPMAT_API void warpmat_wgmma_free(warpmat_wgmma* wgmma);
+
+typedef struct warpmat_wgmma_info {
+  size_t size;
+  const char* opcode;   /* lasts as long as the process */
+  const char* machine;  /* "HGMMA" */
+  const char* evidence; /* as warpmat_instruction_info */
+  const char* source;
+  int m, n, k;
+  int d_words, a_words; /* registers of 32 bits of a lane: of D, and of A where it is in registers */
+  int sparse;           /* 1: there is metadata, one word a lane */
+} warpmat_wgmma_info;
+WARPMAT_API warpmat_status warpmat_wgmma_describe(const warpmat_wgmma* wgmma, warpmat_wgmma_info* info);
+
+/* The element of D, or of A in registers, at a place of warp `warp` (0 to 3), and the place of an element; rows and columns are those of
+ * the whole product, columns of a sparse A count what is stored. `operand`: WARPMAT_D, WARPMAT_A. */
+WARPMAT_API warpmat_status warpmat_wgmma_element_at(const warpmat_wgmma* wgmma, warpmat_operand operand, int warp, warpmat_place place,
+                                                    warpmat_element* element);
+WARPMAT_API warpmat_status warpmat_wgmma_place_of(const warpmat_wgmma* wgmma, warpmat_operand operand, warpmat_element element, int* warp,
+                                                  warpmat_place* place);
+
+typedef struct warpmat_wgmma_call {
+  size_t size;
+  const warpmat_registers* d; /* C before and D after; warps 0 to 3 by warp_stride */
+  const warpmat_registers* a; /* null: A is in memory, as a_descriptor says */
+  const warpmat_registers* e; /* metadata, if A is sparse */
+  uint64_t a_descriptor, b_descriptor;
+  const warpmat_memory* memory; /* shared memory: bytes, whose base is below 2^32 */
+  int accumulate;               /* scale-d: 1 adds to D, 0 overwrites it */
+  unsigned flags;               /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
+} warpmat_wgmma_call;
+
+/* Executes it on a warpgroup, as if statement and wait followed each other. After an error no register has changed, but for undefined
+ * metadata of a warp, before which lower warps are executed. Allocates memory. */
+WARPMAT_API warpmat_status warpmat_wgmma_execute(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_error* error);
+
+/* What it reads of shared memory: A's 16 bytes each, warp by warp, unless `call` has registers of A; then B's, once for the warpgroup. Of
+ * the call it reads `a` and the descriptors. As warpmat_accesses, but the count depends on `call`, which must not be null. An element's row
+ * and column are m and k of A, k and n of B. */
+WARPMAT_API warpmat_status warpmat_wgmma_accesses(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_memory_access* list,
+                                                  size_t capacity, size_t* count, warpmat_error* error);
 
 #ifdef __cplusplus
 }

@@ -131,23 +131,15 @@ typedef struct warpmat_event {
   uint32_t lanes; /* bit i: lane i executes it; 0: no lane's guard is true */
 } warpmat_event;
 
-typedef enum warpmat_space {
-  WARPMAT_SPACE_GLOBAL,
-  WARPMAT_SPACE_CONSTANT,
-  WARPMAT_SPACE_SHARED,
-  WARPMAT_SPACE_LOCAL,
-  WARPMAT_SPACE_PARAM
-} warpmat_space;
-
 /* An access of a warp to memory, once its addresses are valid. It takes effect afterwards; that of ldmatrix and stmatrix has taken effect.
  * A cp.async causes two: it writes shared and reads global memory. */
 typedef struct warpmat_access {
   size_t size;
   warpmat_event event; /* its lanes are those that access this space */
-  warpmat_space space;
-  int reads, writes; /* both: atom, red */
-  int asynchronous;  /* cp.async: its bytes move when the warp waits for them */
-  uint32_t bytes;    /* of each lane */
+  warpmat_space space; /* never generic */
+  int reads, writes;   /* both: atom, red */
+  int asynchronous;    /* cp.async: its bytes move when the warp waits for them */
+  uint32_t bytes;      /* of each lane */
   /* By lane, 32 each; those of other lanes are undefined. Shared addresses are offsets, global ones are those of warpmat_buffer_allocate.
    */
   const uint64_t* addresses;

@@ -12,6 +12,7 @@
 //   ptx/operands.h     a statement's operands as Eigen matrices, for tests of kernels
 //   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
 //   execute/instruction.h  one Instruction on registers, without PTX text, for simulators
+//   execute/accesses.h  what an instruction reads and writes in memory, without executing it
 //   explain/explain.h  how one element of a result comes about, step by step
 //   tables/form.h     the table of forms; tables/lowering.h the lowering of each form by hardware, with its evidence
 //   layout/fragment.h  which lane, register and bits hold an element
@@ -20,6 +21,7 @@
 //   matrices/packing.h rows of 6- and 4-bit elements in shared memory
 //   numeric/dot.h      how a matrix unit adds up
 
+#include <warpmat/execute/accesses.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/matrices/matrix.h>

@@ -2,6 +2,7 @@
 
 #include <warpmat/c.h>
 
+#include <warpmat/execute/accesses.h>
 #include <warpmat/execute/instruction.h>
 #include <warpmat/numeric/value.h>
 #include <warpmat/tables/label.h>
@@ -231,6 +232,70 @@ TEST_CASE("C: layouts both ways", "[c]") {
   CHECK(warpmat_memory_place_of(found(f16_mma, "sm_90"), {0, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
   for (const char* const moved : {"wmma.load.a.sync.aligned.row.m16n16k16.f16", "wmma.store.d.sync.aligned.row.m16n16k16.f32"})
     CHECK(warpmat_memory_place_of(found(moved, "sm_90"), {0, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
+}
+
+TEST_CASE("C: the accesses of every form are those of the C++ interface", "[c]") {
+  constexpr std::size_t count = 2;
+  for (const Form& form : forms()) {
+    const Target& target = target_with(form);
+    const warpmat_instruction* const instruction = found(form.opcode.c_str(), std::string(target.name).c_str());
+    WarpArrays warps(form, count, std::nullopt, 93);
+    const auto registers = registers_of(form, warps);
+    warpmat_call call = call_of(registers, warpmat_memory{});
+    call.memory = nullptr;
+    call.offset = 32;
+    Batch batch = warps.batch();
+    batch.offset = 32;
+    CAPTURE(form.opcode);
+    std::size_t number = 99;
+    REQUIRE(warpmat_accesses(instruction, nullptr, 0, nullptr, 0, &number, nullptr) == WARPMAT_OK);
+    CHECK(number == access_count(form));
+    for (std::size_t warp = 0; warp < count; ++warp) {
+      const std::vector<MemoryAccess> expected = accesses(Instruction(form, target), batch, warp);
+      std::vector<warpmat_memory_access> list(number + 1);
+      REQUIRE(warpmat_accesses(instruction, &call, warp, list.data(), list.size(), &number, nullptr) == WARPMAT_OK);
+      REQUIRE(number == expected.size());
+      for (std::size_t i = 0; i < number; ++i) {
+        CHECK(list[i].address == expected[i].address);
+        CHECK(list[i].bytes == expected[i].bytes);
+        CHECK(list[i].write == (expected[i].writes ? 1 : 0));
+        CHECK(list[i].operand == WARPMAT_R);
+        CHECK((list[i].place.lane == expected[i].lane && list[i].place.reg == expected[i].reg && list[i].place.bit == expected[i].bit));
+        CHECK(Element{list[i].element.row, list[i].element.column, list[i].element.matrix} == expected[i].element);
+        const warpmat_space space = expected[i].space == AddressSpace::shared   ? WARPMAT_SPACE_SHARED
+                                    : expected[i].space == AddressSpace::global ? WARPMAT_SPACE_GLOBAL
+                                                                                : WARPMAT_SPACE_GENERIC;
+        CHECK(list[i].space == space);
+      }
+    }
+  }
+}
+
+TEST_CASE("C: a list of accesses that is too short gets the first ones; misuse is an error", "[c]") {
+  const warpmat_instruction* const load = found("ldmatrix.sync.aligned.m8n8.x4.b16", "sm_90");
+  std::vector<std::uint32_t> addresses(32, 64);
+  const std::vector<warpmat_registers> registers{WARPMAT_REGISTER_MAJOR(nullptr, 0), WARPMAT_REGISTER_MAJOR(addresses.data(), 0)};
+  auto call = call_of(registers, warpmat_memory{});
+  warpmat_memory_access list[4] = {};
+  std::size_t number = 0;
+  auto error = sized<warpmat_error>();
+  REQUIRE(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_OK);
+  CHECK(number == 32);
+  CHECK((list[2].bytes == 16 && list[2].address == 64 && list[2].place.reg == -1 && list[3].bytes == 0));
+  CHECK(warpmat_accesses(nullptr, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_accesses(load, nullptr, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  addresses[7] = 65;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_MISALIGNED);
+  CHECK((error.lane == 7 && error.address == 65));
+  call.operand_count = 1;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  call.operand_count = 2;
+  call.flags = 1u << 30;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
+  call.flags = 0;
+  call.operands = nullptr;
+  CHECK(warpmat_accesses(load, &call, 0, list, 3, &number, &error) == WARPMAT_BAD_ARGUMENT);
 }
 
 TEST_CASE("C: many warps, every form, both paths", "[c]") {

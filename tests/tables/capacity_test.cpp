@@ -13,7 +13,7 @@ TEST_CASE("every capacity is what the largest form of the table needs") {
     for (const auto member :
          {&capacity::Need::m, &capacity::Need::n, &capacity::Need::float_k, &capacity::Need::f64_k, &capacity::Need::integer_k,
           &capacity::Need::stored_k, &capacity::Need::results, &capacity::Need::scale_factors, &capacity::Need::operand_words,
-          &capacity::Need::form_words, &capacity::Need::move_words, &capacity::Need::wmma_elements})
+          &capacity::Need::form_words, &capacity::Need::move_words, &capacity::Need::wmma_elements, &capacity::Need::matrix_bytes})
       most.*member = std::max(most.*member, needed.*member);
     CHECK(capacity::excess(form) == std::nullopt);
   }
@@ -29,6 +29,7 @@ TEST_CASE("every capacity is what the largest form of the table needs") {
   CHECK(most.form_words == capacity::form_words);
   CHECK(most.move_words == capacity::move_words);
   CHECK(most.wmma_elements == capacity::wmma_elements);
+  CHECK(most.matrix_bytes == capacity::matrix_bytes);
 }
 
 TEST_CASE("a form that exceeds a capacity is named with the bound") {

@@ -1,9 +1,11 @@
-// Executes an instruction: checks the caller's structs and converts them to a Batch.
+// Executes an instruction, or lists what it accesses: checks the caller's structs and converts them to a Batch.
 
 #include <type_traits>
 
+#include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/accesses.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/text.h>
 
@@ -44,11 +46,10 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
     to.shared_bytes = static_cast<std::size_t>(memory->byte_count);
     to.shared_stride = static_cast<std::size_t>(memory->warp_stride);
     to.shared_base = memory->base;
-    const bool rows_alone = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix;
-    return rows_alone || memory->base <= UINT32_MAX ? nullptr : "memory must begin below 2^32 for this instruction";
+    return nullptr;
   }
-  if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) return "memory must be bytes for this instruction";
-  if (form.mnemonic == Mnemonic::ldmatrix ? memory->read == nullptr : memory->write == nullptr)
+  const bool load = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
+  if (load ? memory->read == nullptr : memory->write == nullptr)
     return "memory has neither bytes nor the callback that the instruction needs";
   rows = {read_row, write_row, const_cast<warpmat_memory*>(memory), memory->base, memory->byte_count};
   to.rows = &rows;
@@ -126,11 +127,36 @@ std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call&
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
 
-warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
+/// WARPMAT_OK unless the call has unknown flags or too few operands.
+warpmat_status check_call(const warpmat_instruction& handle, const warpmat_call& call, warpmat_error* error) {
   const Form& form = handle.instruction.form();
   if ((call.flags & ~known_flags) != 0) return bad(error, form, format_text("flags {:#x} are not known", call.flags & ~known_flags));
   const std::size_t count = handle.operands.size(), given = call.operands == nullptr ? 0 : call.operand_count;
-  if (given < count) return bad(error, form, format_text("{} operands are needed; {} given", count, given));
+  return given < count ? bad(error, form, format_text("{} operands are needed; {} given", count, given)) : WARPMAT_OK;
+}
+
+warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warp,
+                             std::span<warpmat_memory_access> list, warpmat_error* error) {
+  if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
+  Batch batch;
+  batch.offset = call.offset;
+  batch.wide_addresses = has_wide_addresses(call);
+  for (std::size_t i = 0; i < handle.operands.size(); ++i) {
+    const OperandWords& operand = handle.operands[i];
+    if (operand.kind != OperandKind::address && operand.kind != OperandKind::stride) continue;
+    if (const char* const what = problem_in_call(operand, call.operands[i], batch.wide_addresses))
+      return bad_operand(error, handle.instruction.form(), operand.name, what);
+    const BatchDestination at = places(call.operands[i]);
+    batch.source(operand.name) = {at.words, at.stride, at.word_stride, at.lane_stride, at.numbers};
+  }
+  copy_accesses(accesses(handle.instruction, batch, warp), list);
+  return WARPMAT_OK;
+}
+
+warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
+  const Form& form = handle.instruction.form();
+  if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
+  const std::size_t count = handle.operands.size();
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
   const bool plain = is_register_major(handle, call);
@@ -161,6 +187,21 @@ warpmat_status warpmat_execute(const warpmat_instruction* instruction, const war
     if (!WARPMAT_HAS_SIZE(call, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
     if (warps == 0) return WARPMAT_OK;
     return execute(*instruction, *call, warps, error);
+  } catch (...) {
+    return report_exception(error);
+  }
+}
+
+warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp, warpmat_memory_access* list,
+                                size_t capacity, size_t* count, warpmat_error* error) {
+  try {
+    if (instruction == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the instruction is null");
+    if (count == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "count is null");
+    *count = access_count(instruction->instruction.form());
+    if (list == nullptr) return WARPMAT_OK;
+    if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");
+    if (!WARPMAT_HAS_SIZE(call, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
+    return list_accesses(*instruction, *call, warp, {list, capacity}, error);
   } catch (...) {
     return report_exception(error);
   }

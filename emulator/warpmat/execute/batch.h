@@ -30,21 +30,22 @@ struct BatchRegisters {
 using BatchOperand = BatchRegisters<const std::uint32_t>;
 using BatchDestination = BatchRegisters<std::uint32_t>;
 
-/// The caller's memory behind callbacks. ldmatrix and stmatrix check every address, then pass each row to a callback, lane 0's first. A
-/// callback that returns false causes a Trap. ldmatrix has then changed nothing; stmatrix has written the rows of lower lanes.
+/// The caller's memory behind callbacks. An instruction checks every address, then passes each access to a callback, in the order of
+/// accesses(): of ldmatrix and stmatrix a row, lane 0's first; of wmma.load and wmma.store a part of a row, register by register. A
+/// callback that returns false causes a Trap. A load has then changed nothing; a store has written what came before.
 struct RowMemory {
-  /// One row of `bytes` bytes (Form::row_bytes) that `lane` of warp `warp` addresses.
+  /// `bytes` bytes that `lane` of warp `warp` addresses (ldmatrix, stmatrix) or has in its registers (wmma).
   using Read = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes);
   using Write = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes);
 
-  Read read = nullptr;               ///< for ldmatrix
-  Write write = nullptr;             ///< for stmatrix
+  Read read = nullptr;               ///< for ldmatrix and wmma.load
+  Write write = nullptr;             ///< for stmatrix and wmma.store
   void* user = nullptr;              ///< the first argument of the callbacks
   std::uint64_t base = 0;            ///< rows must be inside the `bytes` bytes from `base` on
   std::uint64_t bytes = UINT64_MAX;  ///< the default allows all addresses
 };
 
-/// The memories of many warps for ldmatrix and stmatrix, and their addressing.
+/// The memories of many warps for instructions that address memory, and their addressing.
 struct BatchMemory {
   std::uint8_t* shared = nullptr;  ///< warp w's memory: shared_bytes bytes from shared + w * shared_stride on, at address shared_base
   std::size_t shared_bytes = 0, shared_stride = 0;

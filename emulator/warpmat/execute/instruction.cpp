@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/reference/execute.h>
@@ -53,7 +54,8 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
   if (lowering_ == nullptr)
     throw std::logic_error(format_text("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
   fast_ = find_fast_path(*form_, *lowering_);
-  (void)operand_words(*form_);  // builds the table now, so that executing allocates nothing
+  (void)operand_words(*form_);  // builds the tables now, so that executing allocates nothing
+  if (moves_matrix(*form_)) (void)listed_runs(*form_);
 }
 
 void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
@@ -257,9 +259,7 @@ std::optional<std::string> problem_of_memory(const Form& form, const Batch& batc
     if (batch.shared != nullptr || batch.shared_bytes == 0) return std::nullopt;
     return format_text("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
   }
-  if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix)
-    return format_text("{}: its memory cannot stand behind callbacks", form.opcode);
-  const bool load = form.mnemonic == Mnemonic::ldmatrix;
+  const bool load = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
   if (load ? batch.rows->read != nullptr : batch.rows->write != nullptr) return std::nullopt;
   return format_text("{}: the memory's callback {} is null", form.opcode, load ? "read" : "write");
 }

@@ -1,5 +1,8 @@
 #include <warpmat/execute/matrix_storage.h>
 
+#include <memory>
+
+#include <warpmat/numeric/persistent.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -23,6 +26,13 @@ MatrixRuns matrix_runs(const Form& form) {
       }
     }
   return out;
+}
+
+const MatrixRuns& listed_runs(const Form& form) {
+  using Slot = Persistent<MatrixRuns>;
+  static constinit Persistent<std::unique_ptr<Slot[]>> all;
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(forms().size()); });
+  return slots[static_cast<std::size_t>(&form - forms().data())].get([&] { return matrix_runs(form); });
 }
 
 std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage) {

@@ -34,6 +34,16 @@ struct MatrixRuns {
 /// The runs of `form`, of wmma.load or wmma.store.
 [[nodiscard]] WARPMAT_API MatrixRuns matrix_runs(const Form& form);
 
+/// The same, made once: for a form of the table itself.
+[[nodiscard]] const MatrixRuns& listed_runs(const Form& form);
+
+/// Where the bytes of `lane` of a run begin in memory.
+[[nodiscard]] inline std::uint64_t address_of(const Form& form, const MatrixStorage& storage, const MatrixRun& run, int lane) {
+  const auto i = static_cast<std::size_t>(lane);
+  return storage.address +
+         (std::uint64_t{run.lines[i]} * storage.stride + run.elements[i]) * static_cast<std::uint64_t>(form.memory_bits) / 8;
+}
+
 /// Nothing if both are multiples of what `form` needs (Form::memory_alignment); else what is wrong.
 [[nodiscard]] WARPMAT_API std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage);
 

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <stdexcept>
 
 #include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/execute/row_addresses.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -55,9 +55,6 @@ bool usable_in_place(const Form& form, const Batch& batch) {
 }
 
 void StagedWarp::use_memory(const LaneRegisters& p) {
-  const bool whole_matrix = form_.mnemonic == Mnemonic::wmma_load || form_.mnemonic == Mnemonic::wmma_store;
-  if (whole_matrix && (batch_.rows != nullptr || batch_.shared_base > UINT32_MAX))
-    throw std::invalid_argument(format_text("{}: its memory must be bytes that addresses of 32 bits reach", form_.opcode));
   p_registers_ = p.staged;
   memory_base_ = batch_.rows != nullptr ? batch_.rows->base : batch_.shared_base;
   memory_bytes_ = batch_.rows != nullptr ? batch_.rows->bytes : batch_.shared_bytes;
@@ -79,7 +76,10 @@ void StagedWarp::read(std::size_t warp) {
   go_to(warp);
   gather(sources());
   if (shares_registers_) share_registers();
-  if (own_rows_) find_rows();
+  if (runs_ != nullptr)
+    find_matrix();
+  else if (own_rows_)
+    find_rows();
 }
 
 const Arguments& StagedWarp::arguments() {
@@ -112,56 +112,73 @@ void StagedWarp::share_registers() {
 
 void StagedWarp::write() {
   scatter(destination_);
-  if (!own_rows_ || form_.mnemonic != Mnemonic::stmatrix) return;
-  for (int lane = 0; lane < form_.rows_in_memory(); ++lane) access_row(lane, true);
+  if (!own_rows_ || destination_.count != 0) return;
+  if (runs_ != nullptr) return access_matrix(true);
+  for (int lane = 0; lane < form_.rows_in_memory(); ++lane)
+    access(lane, addresses_[static_cast<std::size_t>(lane)], rows_.data() + lane * Form::row_bytes, Form::row_bytes, true, "row");
 }
 
 // ---- Rows of memory ---------------------------------------------------------------------------------------------------------------------
 
-void StagedWarp::check(int lane, std::uint64_t address) const {
-  const auto trap = [&](OperandTrap::Kind kind, const std::string& reason) {
-    throw OperandTrap(kind, OperandName::p, lane, address, reason);
-  };
-  if (address % Form::row_bytes != 0) trap(OperandTrap::Kind::misaligned, format_text("the row must be {}-byte aligned", Form::row_bytes));
+void StagedWarp::check_range(int lane, std::uint64_t address, std::uint64_t bytes, const char* what) const {
   const std::uint64_t position = address - memory_base_;  // an address below the base exceeds every size
-  if (position > memory_bytes_ || Form::row_bytes > memory_bytes_ - position)
-    trap(OperandTrap::Kind::out_of_range,
-         format_text("the row of {} bytes leaves the memory of {} bytes from {:#x} on", Form::row_bytes, memory_bytes_, memory_base_));
+  if (position <= memory_bytes_ && bytes <= memory_bytes_ - position) return;
+  throw OperandTrap(
+      OperandTrap::Kind::out_of_range, OperandName::p, lane, address,
+      format_text("the {} of {} bytes leaves the memory of {} bytes from {:#x} on", what, bytes, memory_bytes_, memory_base_));
+}
+
+template <typename Offset>
+void StagedWarp::set_own_addresses(Offset offset) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) p_registers_[0][lane] = static_cast<std::uint32_t>(offset(lane));
+  if (arguments_.source(OperandName::p).size() == 2) p_registers_[1].fill(0);
 }
 
 void StagedWarp::find_rows() {
-  const ConstRegisterList p = arguments_.source(OperandName::p);
-  const auto offset = static_cast<std::uint64_t>(batch_.offset);
-  const int rows = form_.rows_in_memory(), checked = lowering_.exceptions.checks_all_addresses ? warp_size : rows;
-  for (int lane = 0; lane < checked; ++lane) {
-    const auto i = static_cast<std::size_t>(lane);
-    // A 32-bit address and its offset are added modulo 2^32, as on hardware.
-    const std::uint64_t address =
-        p.size() == 2 ? (p[0][i] | std::uint64_t{p[1][i]} << 32) + offset : static_cast<std::uint32_t>(p[0][i] + offset);
-    check(lane, address);
-    addresses_[i] = address;
+  Arguments given = arguments_;
+  given.offset = batch_.offset;
+  for (int lane = 0; lane < addressing_lanes(form_, lowering_); ++lane) {
+    std::uint64_t& address = addresses_[static_cast<std::size_t>(lane)];
+    address = aligned_row_address(given, lane);
+    check_range(lane, address, Form::row_bytes, "row");
   }
-  for (std::size_t lane = 0; lane < warp_size; ++lane) p_registers_[0][lane] = static_cast<std::uint32_t>(lane * Form::row_bytes);
-  if (p.size() == 2) p_registers_[1].fill(0);
-  if (form_.mnemonic == Mnemonic::ldmatrix)
-    for (int lane = 0; lane < rows; ++lane) access_row(lane, false);
+  set_own_addresses([](std::size_t lane) { return lane * Form::row_bytes; });
+  if (form_.mnemonic != Mnemonic::ldmatrix) return;
+  for (int lane = 0; lane < form_.rows_in_memory(); ++lane)
+    access(lane, addresses_[static_cast<std::size_t>(lane)], rows_.data() + lane * Form::row_bytes, Form::row_bytes, false, "row");
 }
 
-void StagedWarp::access_row(int lane, bool write) {
-  constexpr std::size_t bytes = Form::row_bytes;
-  const std::uint64_t address = addresses_[static_cast<std::size_t>(lane)];
-  std::uint8_t* const row = rows_.data() + static_cast<std::size_t>(lane) * bytes;
+void StagedWarp::find_matrix() {
+  Arguments given = arguments_;
+  given.offset = batch_.offset;
+  matrix_ = storage_of(form_, given);
+  for (const MatrixRun& run : runs_->runs)
+    for (int lane = 0; lane < warp_size; ++lane) check_range(lane, address_of(form_, matrix_, run, lane), runs_->bytes, "part of a row");
+  set_own_addresses([](std::size_t) { return 0; });
+  if (stride_registers_ != nullptr) stride_registers_->fill(static_cast<std::uint32_t>(form_.leading_dimension()));
+  if (form_.mnemonic == Mnemonic::wmma_load) access_matrix(false);
+}
+
+void StagedWarp::access_matrix(bool write) {
+  const MatrixStorage own{0, static_cast<std::uint32_t>(form_.leading_dimension())};
+  for (const MatrixRun& run : runs_->runs)
+    for (int lane = 0; lane < warp_size; ++lane)
+      access(lane, address_of(form_, matrix_, run, lane), rows_.data() + address_of(form_, own, run, lane), runs_->bytes, write,
+             "part of a row");
+}
+
+void StagedWarp::access(int lane, std::uint64_t address, std::uint8_t* own, std::size_t bytes, bool write, const char* what) const {
   if (batch_.rows == nullptr) {
     std::uint8_t* const there = batch_.shared + warp_ * batch_.shared_stride + (address - memory_base_);
-    write ? std::memcpy(there, row, bytes) : std::memcpy(row, there, bytes);
+    write ? std::memcpy(there, own, bytes) : std::memcpy(own, there, bytes);
     return;
   }
   const RowMemory& memory = *batch_.rows;
   const bool accepted =
-      write ? memory.write(memory.user, warp_, lane, address, row, bytes) : memory.read(memory.user, warp_, lane, address, row, bytes);
+      write ? memory.write(memory.user, warp_, lane, address, own, bytes) : memory.read(memory.user, warp_, lane, address, own, bytes);
   if (!accepted)
     throw OperandTrap(OperandTrap::Kind::refused, OperandName::p, lane, address,
-                      format_text("the memory refused to {} the row of {} bytes", write ? "write" : "read", bytes));
+                      format_text("the memory refused to {} the {} of {} bytes", write ? "write" : "read", what, bytes));
 }
 
 // ---- Sequences that read C after they have written D ----------------------------------------------------------------------------------

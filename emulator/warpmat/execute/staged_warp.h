@@ -10,6 +10,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/execute/instruction.h>
+#include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/lowering.h>
@@ -49,7 +50,9 @@ class StagedWarp {
         vectors_(path == Path::fast),
         takes_quads_(vectors_ && quads),
         shares_registers_(form_.mnemonic == Mnemonic::wmma_mma),
-        own_rows_((form_.mnemonic == Mnemonic::ldmatrix || form_.mnemonic == Mnemonic::stmatrix) && !usable_in_place(memory)) {}
+        own_rows_((form_.mnemonic == Mnemonic::ldmatrix || form_.mnemonic == Mnemonic::stmatrix || moves_matrix(form_)) &&
+                  !usable_in_place(memory)),
+        runs_(own_rows_ && moves_matrix(form_) ? &listed_runs(form_) : nullptr) {}
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
@@ -79,6 +82,7 @@ class StagedWarp {
       }
       if (operand.name == OperandName::a) a_ = &entry;
       if (operand.name == OperandName::c) c_ = &entry;
+      if (operand.kind == OperandKind::stride) stride_registers_ = entry.staged;
       arguments_.source(operand.name) = pointers;
       source_strides_[sources++] = registers.stride;
     }
@@ -128,19 +132,28 @@ class StagedWarp {
   void use_memory(const LaneRegisters& p);
   /// Makes registers of A, B and C that are registers of D too be read where D is written; all others where they were copied to.
   void share_registers();
-  /// Checks the lanes' addresses, stores them in addresses_, and makes p address the rows of rows_.
+  /// Checks the lanes' addresses, stores them in addresses_, and makes p address the rows of rows_. Reads the rows of ldmatrix.
   void find_rows();
-  void check(int lane, std::uint64_t address) const;
-  void access_row(int lane, bool write);
+  /// The same for the matrix of wmma, whose rows are contiguous in rows_.
+  void find_matrix();
+  void access_matrix(bool write);
+  /// Throws OperandTrap unless `bytes` bytes from `address` on are in the memory.
+  void check_range(int lane, std::uint64_t address, std::uint64_t bytes, const char* what) const;
+  /// Copies `bytes` bytes at `address` of the memory to or from `own`.
+  void access(int lane, std::uint64_t address, std::uint8_t* own, std::size_t bytes, bool write, const char* what) const;
+  /// Makes p address the bytes from `offset(lane)` on of rows_.
+  template <typename Offset>
+  void set_own_addresses(Offset offset);
 
   const Form& form_;
   const Lowering& lowering_;
   const BatchMemory& batch_;
   const std::size_t first_;
-  const bool vectors_;           ///< copy by vectors
-  const bool takes_quads_;       ///< the kernel of the instruction supports QuadWords
-  const bool shares_registers_;  ///< a sequence that may write some of D before it has read all sources
-  const bool own_rows_;          ///< rows of memory are copied too
+  const bool vectors_;            ///< copy by vectors
+  const bool takes_quads_;        ///< the kernel of the instruction supports QuadWords
+  const bool shares_registers_;   ///< a sequence that may write some of D before it has read all sources
+  const bool own_rows_;           ///< rows of memory are copied too
+  const MatrixRuns* const runs_;  ///< of wmma.load and wmma.store whose memory is copied, else nullptr
   std::size_t warp_ = 0;
 
   // For warp warp_; strides from warp to warp.
@@ -162,7 +175,9 @@ class StagedWarp {
   Register* p_registers_ = nullptr;
   std::uint64_t memory_base_ = 0, memory_bytes_ = 0;  ///< the range of addresses, if rows are copied
   std::array<std::uint64_t, warp_size> addresses_;
-  alignas(64) std::array<std::uint8_t, static_cast<std::size_t>(warp_size) * Form::row_bytes> rows_;
+  MatrixStorage matrix_;  ///< of wmma, in the caller's memory
+  Register* stride_registers_ = nullptr;
+  alignas(64) std::array<std::uint8_t, capacity::matrix_bytes> rows_;
 };
 
 }  // namespace warpmat

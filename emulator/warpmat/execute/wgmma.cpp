@@ -57,6 +57,22 @@ std::vector<std::uint32_t> chunks(std::uint64_t descriptor, Major major, const E
   return all;
 }
 
+/// Accesses of 16 bytes to an operand whose lines are, if K-major, rows of A or columns of B.
+std::vector<MemoryAccess> chunk_accesses(std::uint64_t descriptor, OperandName operand, Major major, const Extent& of,
+                                         std::uint32_t element_bits) {
+  std::vector<MemoryAccess> all;
+  for_each_chunk(MatrixDescriptor::decode(descriptor), major, of, [&](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
+    const auto along = static_cast<int>((of.first_byte + byte) * 8 / element_bits), across = static_cast<int>(of.first_line + line);
+    const bool line_is_row = (operand == OperandName::a) == (major == Major::k);
+    all.push_back({.bytes = chunk_bytes,
+                   .address = address,
+                   .lane = -1,
+                   .operand = operand,
+                   .element = {line_is_row ? across : along, line_is_row ? along : across, 0}});
+  });
+  return all;
+}
+
 /// The register offsets of eight lines and of sixteen bytes: the order of the registers of A and of B's tiles.
 struct Tiles {
   std::size_t next_lines;  ///< registers from eight lines (m, n) to the next eight
@@ -157,6 +173,16 @@ std::vector<std::uint32_t> Wgmma::a_chunks(std::uint64_t descriptor, int warp) c
 
 std::vector<std::uint32_t> Wgmma::b_chunks(std::uint64_t descriptor) const {
   return chunks(descriptor, immediates_.major_b, b_extent(*form_, immediates_.major_b));
+}
+
+std::vector<MemoryAccess> Wgmma::a_accesses(std::uint64_t descriptor, int warp) const {
+  const Major major = immediates_.major_a;
+  return chunk_accesses(descriptor, OperandName::a, major, a_extent(*form_, major, warp), unsigned_bits(*form_));
+}
+
+std::vector<MemoryAccess> Wgmma::b_accesses(std::uint64_t descriptor) const {
+  const Major major = immediates_.major_b;
+  return chunk_accesses(descriptor, OperandName::b, major, b_extent(*form_, major), unsigned_bits(*form_));
 }
 
 void Wgmma::read_a(const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) const {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <warpmat/execute/accesses.h>
 #include <warpmat/execute/arguments.h>
 #include <warpmat/export.h>
 #include <warpmat/layout/matrix_descriptor.h>
@@ -45,6 +46,10 @@ class WARPMAT_API Wgmma {
   /// The addresses of all 16-byte chunks that a descriptor gives operand A of warp `warp` (0 to 3), and of those of B.
   [[nodiscard]] std::vector<std::uint32_t> a_chunks(std::uint64_t descriptor, int warp) const;
   [[nodiscard]] std::vector<std::uint32_t> b_chunks(std::uint64_t descriptor) const;
+  /// The same as accesses of the matrix unit. An element's row and column are m and k of A, of all 64 rows and stored k; of B they are k
+  /// and n.
+  [[nodiscard]] std::vector<MemoryAccess> a_accesses(std::uint64_t descriptor, int warp) const;
+  [[nodiscard]] std::vector<MemoryAccess> b_accesses(std::uint64_t descriptor) const;
 
   /// Reads the registers of A of warp `warp`, and those of B for all tiles in order, from `memory`. Throws OperandTrap naming the operand
   /// and the address if the matrix leaves the memory.

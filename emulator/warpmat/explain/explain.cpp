@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <warpmat/execute/reference/execute_with.h>
+#include <warpmat/execute/row_addresses.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

@@ -47,9 +47,8 @@ MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::
 /// The bytes of one run in every lane.
 void WarpState::locate_run(const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run,
                            bool writes, Addresses& out) {
-  const auto bits = static_cast<std::uint64_t>(matrix.instruction.form().memory_bits);
-  for (std::size_t lane = 0; lane < warp_size; ++lane)
-    out.address[lane] = storage.address + (std::uint64_t{run.lines[lane]} * storage.stride + run.elements[lane]) * bits / 8;
+  for (int lane = 0; lane < warp_size; ++lane)
+    out.address[static_cast<std::size_t>(lane)] = address_of(matrix.instruction.form(), storage, run, lane);
   locate(operation, matrix.space, matrix.runs.bytes, all_lanes, !writes, writes, out, false, run.reg);
 }
 

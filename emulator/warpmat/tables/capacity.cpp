@@ -44,6 +44,11 @@ Need need(const Form& form) {
     add_wmma(form, out);
   else
     out.move_words = out.operand_words;
+  if (form.find_operand(OperandName::p) != nullptr) {
+    const Fragment& r = form.operand(OperandName::r).fragment;
+    out.matrix_bytes =
+        moves_matrix(form) ? size(r.rows() * r.columns() * form.memory_bits) / 8 : size(form.rows_in_memory() * Form::row_bytes);
+  }
   return out;
 }
 
@@ -65,6 +70,7 @@ std::optional<std::string> excess(const Form& form) {
       {"form_words", needed.form_words, form_words},
       {"move_words", needed.move_words, move_words},
       {"wmma_elements", needed.wmma_elements, wmma_elements},
+      {"matrix_bytes", needed.matrix_bytes, matrix_bytes},
   };
   for (const auto& bound : bounds)
     if (bound.needed > bound.bound)

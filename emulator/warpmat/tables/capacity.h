@@ -22,11 +22,12 @@ inline constexpr std::size_t operand_words = 16;    ///< 32-bit registers of one
 inline constexpr std::size_t form_words = 40;       ///< 32-bit registers of all operands of a form
 inline constexpr std::size_t move_words = 8;        ///< registers of an operand of ldmatrix, stmatrix, movmatrix, wmma.load and wmma.store
 inline constexpr std::size_t wmma_elements = 1024;  ///< elements of A and of B of wmma: m8n8k128 of bits
+inline constexpr std::size_t matrix_bytes = 1024;   ///< that ldmatrix, stmatrix, wmma.load and wmma.store move, rows one after the other
 
 /// The same quantities for one form; 0 if the form lacks one.
 struct Need {
   std::size_t m = 0, n = 0, float_k = 0, f64_k = 0, integer_k = 0, stored_k = 0, results = 0, scale_factors = 0, operand_words = 0,
-              form_words = 0, move_words = 0, wmma_elements = 0;
+              form_words = 0, move_words = 0, wmma_elements = 0, matrix_bytes = 0;
 };
 Need need(const Form& form);
 

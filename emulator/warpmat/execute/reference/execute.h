@@ -12,9 +12,6 @@ void execute(const Form& form, const Lowering& lowering, const Arguments& argume
 
 // ---- moves.cpp
 
-/// The row address of `lane`: p plus the offset.
-std::uint64_t row_address(const Arguments& arguments, int lane);
-
 /// Lane s of matrix q's lanes holds the address of row s: 16 bytes of shared memory, 16-byte aligned. Elements narrower than a byte are
 /// zero-extended. Addresses of further lanes are ignored unless lowering.particulars requires all to be valid. An invalid one then traps,
 /// because the hardware's behaviour was not measured. PTX ISA 9.1 section 9.7.14.5.15.
@@ -28,12 +25,8 @@ void execute_movmatrix(const Form& form, const Arguments& arguments);
 
 // ---- wmma_moves.cpp
 
-/// The storage of the statement's matrix in memory, checked.
-MatrixStorage storage_of(const Form& form, const Arguments& arguments);
-
 /// Element (row, column) of a matrix is row * stride + column elements after the address, for .col column * stride + row. Every lane reads
-/// the elements that the fragment has in its registers. Traps if address or stride differ between lanes, which the ISA leaves undefined, or
-/// are not multiples of Form::memory_alignment. PTX ISA 9.1 section 9.7.14.4.3.
+/// the elements that the fragment has in its registers. Traps as storage_of does (row_addresses.h). PTX ISA 9.1 section 9.7.14.4.3.
 void execute_wmma_load(const Form& form, const Arguments& arguments);
 
 /// The inverse of execute_wmma_load. PTX ISA 9.1 section 9.7.14.4.4.

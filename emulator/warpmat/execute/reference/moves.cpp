@@ -4,17 +4,10 @@
 #include <array>
 
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/execute/row_addresses.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
-
-std::uint64_t row_address(const Arguments& arguments, int lane) {
-  const ConstRegisterList base = arguments.source(OperandName::p);
-  const auto at = static_cast<std::size_t>(lane);
-  const auto offset = static_cast<std::uint64_t>(arguments.offset);
-  // A 32-bit address and its offset are added modulo 2^32, as on hardware.
-  return base.size() == 2 ? (base[0][at] | std::uint64_t{base[1][at]} << 32) + offset : static_cast<std::uint32_t>(base[0][at] + offset);
-}
 
 namespace {
 

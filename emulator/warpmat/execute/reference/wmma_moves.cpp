@@ -3,36 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/operand_trap.h>
+#include <warpmat/execute/row_addresses.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
-namespace {
-
-/// The value of one register, which must be the same in all lanes.
-std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const char* what) {
-  const auto* const other = std::find_if(lanes_of, lanes_of + warp_size, [&](std::uint32_t value) { return value != lanes_of[0]; });
-  if (other == lanes_of + warp_size) return lanes_of[0];
-  throw OperandTrap(OperandTrap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
-                    format_text("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
-}
-
-}  // namespace
-
-MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
-  const ConstRegisterList base = arguments.source(OperandName::p), stride = arguments.source(OperandName::stride);
-  std::uint64_t address = uniform(OperandName::p, base[0], "address");
-  if (base.size() == 2) address |= std::uint64_t{uniform(OperandName::p, base[1], "high half of the address")} << 32;
-  address += static_cast<std::uint64_t>(arguments.offset);
-  if (base.size() == 1) address = static_cast<std::uint32_t>(address);
-  const MatrixStorage storage{
-      address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(OperandName::stride, stride[0], "stride")};
-  if (const auto wrong = misaligned(form, storage)) throw OperandTrap(OperandTrap::Kind::misaligned, OperandName::p, 0, address, *wrong);
-  return storage;
-}
-
 namespace {
 
 std::span<std::uint8_t> accessed(const Arguments& arguments, int lane, std::uint64_t address, std::size_t size, const char* what) {

@@ -1,0 +1,240 @@
+// What accesses() lists without executing: against what callbacks see while an instruction executes, and against PTX's definition of where
+// a matrix's elements lie.
+
+#include <warpmat/execute/accesses.h>
+#include <warpmat/execute/instruction.h>
+#include <warpmat/execute/operand_trap.h>
+
+#include <cstring>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "catch.h"
+#include "execute/warp_arrays.h"
+
+using namespace warpmat;
+
+namespace {
+
+constexpr std::size_t count = 2;  // warps
+
+struct Seen {
+  bool writes = false;
+  std::size_t warp = 0;
+  int lane = 0;
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+/// The memories of warps behind callbacks, which note each call.
+struct Memory {
+  WarpArrays* warps = nullptr;
+  std::uint64_t base = 0;
+  std::size_t refused = SIZE_MAX;  ///< the number of the call that is refused
+  std::vector<Seen> seen{};
+
+  RowMemory callbacks() {
+    const auto read = [](void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
+      auto& self = *static_cast<Memory*>(user);
+      if (!self.note({false, warp, lane, address, bytes})) return false;
+      std::memcpy(row, self.place(warp, address), bytes);
+      return true;
+    };
+    const auto write = [](void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes) {
+      auto& self = *static_cast<Memory*>(user);
+      if (!self.note({true, warp, lane, address, bytes})) return false;
+      std::memcpy(self.place(warp, address), row, bytes);
+      return true;
+    };
+    return {read, write, this, base, WarpArrays::memory_bytes};
+  }
+
+ private:
+  std::uint8_t* place(std::size_t warp, std::uint64_t address) const { return warps->memory_of(warp).data() + (address - base); }
+  bool note(const Seen& call) {
+    seen.push_back(call);
+    return seen.size() - 1 != refused;
+  }
+};
+
+std::vector<Seen> listed(const Instruction& instruction, const Batch& batch) {
+  std::vector<Seen> all;
+  for (std::size_t warp = 0; warp < count; ++warp)
+    for (const MemoryAccess& access : accesses(instruction, batch, warp))
+      all.push_back({access.writes, warp, access.lane, access.address, access.bytes});
+  return all;
+}
+
+/// The words of p for addresses of 64 bits, thread-major: `above` is added to each.
+std::vector<std::uint32_t> wide_addresses(WarpArrays& warps, std::uint64_t above) {
+  std::vector<std::uint32_t> halves;
+  for (std::size_t warp = 0; warp < count; ++warp)
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const std::uint64_t address = warps.word(OperandName::p, warp, 0)[lane] + above;
+      halves.push_back(static_cast<std::uint32_t>(address));
+      halves.push_back(static_cast<std::uint32_t>(address >> 32));
+    }
+  return halves;
+}
+
+/// The bytes of memory, by number in the matrix's storage, where PTX ISA 9.1 section 9.7.14.3 has element (row, column).
+std::uint64_t byte_of(const Form& form, const Element& e, std::uint64_t stride) {
+  const auto row = static_cast<std::uint64_t>(e.row), column = static_cast<std::uint64_t>(e.column);
+  return (form.column_major ? column * stride + row : row * stride + column) * static_cast<std::uint64_t>(form.memory_bits) / 8;
+}
+
+}  // namespace
+
+TEST_CASE("accesses are what callbacks see, of every form, with addresses of 32 and of 64 bits, and the results are those of bytes",
+          "[execute][accesses]") {
+  constexpr std::uint64_t above = std::uint64_t{7} << 40;
+  int compared = 0;
+  for (const Form& form : forms()) {
+    const Instruction instruction(form, target_with(form));
+    if (!addresses_memory(form)) {
+      CHECK(access_count(form) == 0);
+      CHECK(accesses(instruction, Batch{}).empty());
+      continue;
+    }
+    WarpArrays expected(form, count, std::nullopt, 181);
+    const WarpArrays original = expected;
+    expected.execute_each(instruction, 0, count);
+    for (const Path path : {Path::fast, Path::reference})
+      for (const bool wide : {false, true})
+        for (const bool callbacks : {false, true}) {
+          CAPTURE(form.opcode, path == Path::fast, wide, callbacks);
+          WarpArrays warps = original;
+          const std::vector<std::uint32_t> halves = wide_addresses(warps, above);
+          Batch batch = warps.batch();
+          Memory memory{.warps = &warps, .base = WarpArrays::memory_base + (wide ? above : 0)};
+          const RowMemory rows = memory.callbacks();
+          if (callbacks) batch.rows = &rows;
+          if (wide) {
+            batch.wide_addresses = true;
+            batch.source(OperandName::p) = {halves.data(), 2 * warp_size, 1, 2};
+            batch.shared_base += above;
+          }
+          const std::vector<Seen> before = listed(instruction, batch);
+          CHECK(before.size() == count * access_count(form));
+          instruction.execute(batch, count, {.path = path});
+          CHECK(warps == expected);
+          if (callbacks) CHECK(memory.seen == before);
+          ++compared;
+        }
+  }
+  CHECK(compared > 2000);
+}
+
+TEST_CASE("each access names its element and register, and together they are the matrix", "[execute][accesses]") {
+  for (const Form& form : forms()) {
+    if (!moves_matrix(form)) continue;
+    CAPTURE(form.opcode);
+    const Instruction instruction(form, target_with(form));
+    const Fragment& r = form.operand(OperandName::r).fragment;
+    const std::uint32_t stride = 256;
+    Register p, strides;
+    p.fill(0x8000);
+    strides.fill(stride);
+    Batch batch;
+    batch.offset = 64;
+    batch.source(OperandName::p).words = p.data();
+    batch.source(OperandName::stride).words = strides.data();
+    std::set<std::uint64_t> bytes, matrix;
+    for (const MemoryAccess& access : accesses(instruction, batch)) {
+      REQUIRE(access.address == 0x8000 + 64 + byte_of(form, access.element, stride));
+      REQUIRE(r.element({access.lane, access.reg, access.bit}) == access.element);
+      CHECK(access.space == form.space);
+      CHECK(access.writes == (form.mnemonic == Mnemonic::wmma_store));
+      for (std::uint64_t i = 0; i < access.bytes; ++i) bytes.insert(access.address + i);
+    }
+    for (int row = 0; row < r.rows(); ++row)
+      for (int column = 0; column < r.columns(); ++column)
+        for (int bit = 0; bit < form.memory_bits; bit += 8)
+          matrix.insert(0x8000 + 64 + byte_of(form, {row, column, 0}, stride) + static_cast<std::uint64_t>(bit / 8));
+    CHECK(bytes == matrix);
+  }
+  // ldmatrix: lane 19 names row 3 of the third matrix.
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "sm_90");
+  Register p;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) p[lane] = static_cast<std::uint32_t>(lane * 48);
+  Batch batch;
+  batch.source(OperandName::p).words = p.data();
+  const std::vector<MemoryAccess> rows = accesses(load, batch);
+  REQUIRE(rows.size() == 32);
+  CHECK(rows[19] == MemoryAccess{.bytes = 16, .address = 19 * 48, .lane = 19, .element = {3, 0, 2}});
+}
+
+TEST_CASE("addresses that an instruction refuses are refused when they are listed", "[execute][accesses]") {
+  Register p, stride;
+  Batch batch;
+  batch.source(OperandName::p).words = p.data();
+  batch.source(OperandName::stride).words = stride.data();
+  const auto message = [&](const char* opcode, const char* target) -> std::string {
+    try {
+      (void)accesses(Instruction(opcode, target), batch);
+    } catch (const OperandTrap& trap) {
+      return trap.reason;
+    }
+    return "nothing";
+  };
+  const char* const wmma = "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16";
+  p.fill(32);
+  stride.fill(16);
+  CHECK(message(wmma, "sm_90") == "nothing");
+  p[3] = 48;
+  CHECK(message(wmma, "sm_90") == "the address is 0x30, and 0x20 in lane 0; all lanes must give the same");
+  p.fill(33);
+  CHECK(message(wmma, "sm_90") == std::string("the address of a matrix must be a multiple of 16 bytes for ") + wmma);
+  p.fill(32);
+  stride.fill(9);
+  CHECK(message(wmma, "sm_90") == std::string("a stride of 9 elements is no multiple of 16 bytes, which ") + wmma + " needs");
+  p[31] = 1;
+  CHECK(message("ldmatrix.sync.aligned.m8n8.x1.b16", "sm_90") == "nothing");
+  CHECK(message("ldmatrix.sync.aligned.m8n8.x1.b16", "sm_75") == "the row must be 16-byte aligned");
+}
+
+TEST_CASE("wmma behind callbacks: a range is checked before the first call, and a refusal ends the instruction", "[execute][accesses]") {
+  for (const char* const opcode :
+       {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16", "wmma.store.d.sync.aligned.col.m16n16k16.global.f32"}) {
+    const Instruction instruction(opcode, "sm_90");
+    const bool load = instruction.form().mnemonic == Mnemonic::wmma_load;
+    CAPTURE(opcode);
+    WarpArrays warps(instruction.form(), count, std::nullopt, 182);
+    const WarpArrays original = warps;
+    WarpArrays whole = warps;
+    whole.execute_each(instruction, 0, 1);
+    Memory memory{.warps = &warps, .base = WarpArrays::memory_base, .refused = 5};
+    RowMemory rows = memory.callbacks();
+    Batch batch = warps.batch();
+    batch.rows = &rows;
+    try {
+      instruction.execute(batch, count);
+      CHECK(false);
+    } catch (const OperandTrap& trap) {
+      CHECK(trap.kind == OperandTrap::Kind::refused);
+      CHECK(trap.lane == memory.seen.back().lane);
+      CHECK(trap.address == memory.seen.back().address);
+      CHECK(trap.warp == 0);
+    }
+    CHECK(memory.seen.size() == 6);
+    WarpArrays expected = original;
+    for (std::size_t i = 0; !load && i < 5; ++i) {
+      const std::size_t at = memory.seen[i].address - WarpArrays::memory_base;
+      std::copy_n(whole.memory_of(0).data() + at, memory.seen[i].bytes, expected.memory_of(0).data() + at);
+    }
+    CHECK(warps == expected);
+
+    memory.seen.clear();
+    rows.bytes = 100;  // less than the matrix
+    try {
+      instruction.execute(batch, count);
+      CHECK(false);
+    } catch (const OperandTrap& trap) {
+      CHECK(trap.kind == OperandTrap::Kind::out_of_range);
+      CHECK(trap.address.value_or(0) + 4 > WarpArrays::memory_base + 100);
+    }
+    CHECK(memory.seen.empty());
+  }
+}
