@@ -157,6 +157,37 @@ typedef struct warpmat_observer {
   int (*access)(void* user, const warpmat_access* access); /* may be null */
 } warpmat_observer;
 
+/* A tensor map: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, numbers of enumerations as the driver has them. */
+typedef struct warpmat_tensor_map {
+  size_t size;
+  int im2col; /* 0: tiled */
+  int type;   /* CUtensorMapDataType: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16, 10 f32_ftz, 11 tf32, 12 tf32_ftz
+               */
+  uint32_t rank;               /* dimensions, the innermost first */
+  uint64_t address;            /* of element (0, 0, ...): warpmat_buffer_allocate's */
+  uint64_t dims[5];            /* elements */
+  uint64_t strides[4];         /* bytes, of dimensions 1, 2, ... */
+  uint32_t box[5];             /* tiled: elements that a copy traverses */
+  uint32_t element_strides[5]; /* 0 stands for 1 */
+  int interleave;              /* 0 none, 1 slices of 16 bytes, 2 of 32 */
+  int swizzle;                 /* 0 none, 1 32 bytes, 2 64, 3 128 */
+  int l2_promotion;            /* 0 to 3; without effect */
+  int fill;                    /* outside of the tensor: 0 zeros, 1 NaN */
+  /* im2col: corners of the box in which the filter's base moves, along W, {H, {D}}; elements of each pixel; pixels of a copy. */
+  int32_t lower_corner[3], upper_corner[3];
+  uint32_t channels, pixels;
+} warpmat_tensor_map;
+
+#define WARPMAT_TENSOR_MAP_BYTES 128 /* of an encoded map; a kernel's argument of that size, .const and .global memory hold it */
+
+/* The `bytes` of a kernel's argument for `map`. Their order is warpmat's own: a GPU's maps are other bytes. WARPMAT_BAD_ARGUMENT where the
+ * driver refuses the map; the message says which of its rules is broken. */
+WARPMAT_API warpmat_status warpmat_tensor_map_encode(const warpmat_tensor_map* map, uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES],
+                                                     warpmat_error* error);
+/* The inverse, of bytes that warpmat_tensor_map_encode or a kernel made. WARPMAT_BAD_ARGUMENT for bytes that are no map of warpmat. */
+WARPMAT_API warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES], warpmat_tensor_map* map,
+                                                     warpmat_error* error);
+
 typedef struct warpmat_launch_config {
   size_t size;
   uint32_t grid[3], block[3];        /* x, y, z; 0 stands for 1 */
@@ -173,6 +204,7 @@ typedef struct warpmat_launch_config {
   /* Told in this order. A config whose size ends before them has none. */
   const warpmat_observer* const* observers;
   size_t observer_count;
+  uint32_t cluster[3]; /* blocks that run together; all 0: the entry's .reqnctapercluster, or none */
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

@@ -264,7 +264,8 @@ warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch
     need(config, "config");
     need(memory, "the memory");
     if (!WARPMAT_HAS_SIZE(config, user)) throw std::invalid_argument("config->size is not that of a warpmat_launch_config");
-    const LaunchConfig launched{dimensions(config->grid), dimensions(config->block), config->shared_bytes};
+    LaunchConfig launched{dimensions(config->grid), dimensions(config->block), config->shared_bytes};
+    if (WARPMAT_HAS_SIZE(config, cluster)) launched.cluster = dimensions(config->cluster);
     LaunchOptions options = options_of(*config);
     std::vector<std::unique_ptr<CallbackObserver>> observers = observers_of(*config);
     for (const auto& observer : observers) options.observers.push_back(observer.get());
