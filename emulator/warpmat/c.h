@@ -331,8 +331,8 @@ WARPMAT_API void warpmat_wgmma_free(warpmat_wgmma* wgmma);
 
 typedef struct warpmat_wgmma_info {
   size_t size;
-  const char* opcode;   /* lasts as long as the process */
-  const char* machine;  /* "HGMMA" */
+  const char* opcode;
+  const char* machine;  /* "HGMMA"; this string and the others last as long as the handle */
   const char* evidence; /* as warpmat_instruction_info */
   const char* source;
   int m, n, k;
@@ -359,8 +359,8 @@ typedef struct warpmat_wgmma_call {
   unsigned flags;               /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
 } warpmat_wgmma_call;
 
-/* Executes it on a warpgroup, as if statement and wait followed each other. After an error no register has changed, but for undefined
- * metadata of a warp, before which lower warps are executed. Allocates memory. */
+/* Executes it on a warpgroup, as if statement and wait followed each other. After an error no register has changed, except where a warp's
+ * metadata are undefined: then the warps before error->warp are executed. Allocates memory. */
 WARPMAT_API warpmat_status warpmat_wgmma_execute(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_error* error);
 
 /* What it reads of shared memory: A's 16 bytes each, warp by warp, unless `call` has registers of A; then B's, once for the warpgroup. Of

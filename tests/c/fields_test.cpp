@@ -127,6 +127,8 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   }
   CHECK(message_of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16 ")
             .find("' has blanks beside the opcode: no such form of mma; the nearest is") != std::string::npos);
+  CHECK(message_of("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16") ==
+        "a warpgroup executes 'wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16': warpmat_wgmma_create finds it");
   CHECK(message_of(" ").find("unknown instruction") == 0);
   CHECK(message_of("@p").find("unknown instruction") == 0);
   CHECK(message_of(";").find("unknown instruction") == 0);

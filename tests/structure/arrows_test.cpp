@@ -78,8 +78,9 @@ const std::vector<Folder> folders = {
 
 /// Headers outside all rows, which every folder may include: version, exports, formatting of messages.
 const std::set<std::string> for_all = {emulator + "export.h", emulator + "text.h", emulator + "version.h"};
-const std::set<std::string> without_row = {emulator + "export.h",  emulator + "text.h",      emulator + "text.cpp",
-                                           emulator + "version.h", emulator + "version.cpp", emulator + "warpmat.h"};
+const std::set<std::string> without_row = {emulator + "export.h",        emulator + "text.h",      emulator + "text.cpp",
+                                           emulator + "version.h",       emulator + "version.cpp", emulator + "warpmat.h",
+                                           "emulator/compiled_flags.cpp"};
 
 /// Whether `path` belongs to `folder`. Both are relative to the root, or to the include root of the emulator. The header with the folder's
 /// name belongs to it too: c.h.

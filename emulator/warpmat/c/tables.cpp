@@ -180,7 +180,11 @@ warpmat_status warpmat_from_double(int format, double value, uint64_t* bits) {
 const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error) {
   return found_by(opcode, target, error, [&](const Target&) {
     const Form* form = find_form(opcode);
-    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_unknown_opcode(opcode));
+    if (form == nullptr) {
+      const bool wgmma = std::string_view(opcode).starts_with("wgmma.");
+      report(error, WARPMAT_UNKNOWN_OPCODE,
+             wgmma ? format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", opcode) : explain_unknown_opcode(opcode));
+    }
     return form;
   });
 }

@@ -63,7 +63,7 @@ void Block::begin_reservation(bool has_reservation) {
 }
 
 Block::Status Block::run() {
-  const RoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
+  const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
   const bool alone = cluster_.size() == 1;
   while (finished_ < warps_.size()) {
     if (slice_ <= 0) begin_slice();

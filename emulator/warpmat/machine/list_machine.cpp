@@ -36,7 +36,7 @@ class OneWarp : public ListMachine {
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
-    const RoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
+    const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
     machine::Block& block = cluster_.block(0);
     block.begin_reservation(true);
     block.borrow(shared);

@@ -27,6 +27,7 @@ struct FloatControl {
     return {};
   }
   static void restore_status(Status) {}
+  static void raise_status() {}
 #elif defined(__aarch64__)  // FPCR
   enum Mode : std::uint64_t { nearest = 0, up = 1 << 22, down = 2 << 22, toward_zero = 3 << 22 };
   static constexpr std::uint64_t flushing = 0;  ///< this CPU flushes before rounding, so it loses some results that x86-64 and GPUs keep
@@ -50,6 +51,9 @@ struct FloatControl {
   static void restore_status(Status before) {
     if (read_status().word != before.word) asm volatile("msr fpsr, %0" : : "r"(before.word));
   }
+  static void raise_status() {
+    restore_status({read_status().word | 0x9f});
+  }
 #else                       // other CPUs: rounding only; flushing stays as the caller set it
   enum Mode : int { nearest = FE_TONEAREST, down = FE_DOWNWARD, up = FE_UPWARD, toward_zero = FE_TOWARDZERO };
   static constexpr int flushing = 0, flags = 0;
@@ -70,6 +74,7 @@ struct FloatControl {
   static void restore_status(Status before) {
     std::fesetexceptflag(&before.flags, FE_ALL_EXCEPT);
   }
+  static void raise_status() {}
 #endif
 };
 
@@ -97,6 +102,12 @@ class RoundingMode : private FloatControl {
   RoundingMode(const RoundingMode&) = delete;
   RoundingMode& operator=(const RoundingMode&) = delete;
 
+ protected:
+  void raise_all() {
+    write(read() | flags);
+    raise_status();
+  }
+
  private:
   using Word = decltype(read());
 
@@ -104,6 +115,13 @@ class RoundingMode : private FloatControl {
 
   Word before_;
   [[no_unique_address]] Status status_;
+};
+
+/// The same around many operations, of which some have a RoundingMode of their own: all sticky flags are set meanwhile, so that none of
+/// these has one to restore.
+class OuterRoundingMode : public RoundingMode {
+ public:
+  explicit OuterRoundingMode(Mode mode) : RoundingMode(mode) { raise_all(); }
 };
 
 }  // namespace warpmat
