@@ -52,7 +52,8 @@ const std::vector<Folder> folders = {
      {"numeric", "scalar", "layout", "warp", "tables", "execute", "matrices", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {emulator + "machine",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
-    {emulator + "cuda", {"tables", "ptx", "ptx/program", "machine"}},
+    {emulator + "profile", {"ptx/program", "ptx/catalogue", "warp", "machine"}},
+    {emulator + "cuda", {"tables", "ptx", "ptx/program", "machine", "profile"}},
     {emulator + "checks",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine"}},
     // The launch gives the machine its checks; nothing else of the machine knows them.

@@ -4,6 +4,7 @@
 #include <warpmat/tables/target.h>
 #include <warpmat/version.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -16,6 +17,7 @@
 
 #include "commands.h"
 #include "cuda_program.h"
+#include "profile_flag.h"
 #include "tools/command_line/label_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/input_file.h"
@@ -32,6 +34,7 @@ struct CudaOptions {
   int jobs = 1, processors = 0;
   std::uint64_t schedule = 0;
   LabelOptions labels;
+  std::vector<std::string> profile;
 };
 
 /// What the runtime recorded of a program's launches.
@@ -39,22 +42,38 @@ struct Record {
   std::vector<Json> launches;
   std::vector<Labelled> labels;  ///< of all that ran, each instruction once
   std::string fault;             ///< the report of the first kernel that failed; empty if none did
+  std::vector<ProfiledKernel> profiled;
 };
 
-/// The instructions of the launches' kernels. Each kernel is resolved once.
-class Labels {
+/// What the launches' kernels are: the instructions, and the profiles. Each kernel is resolved once.
+class Kernels {
  public:
-  Labels(const std::filesystem::path& folder, std::vector<Labelled>& all) : folder_(folder), all_(all) {}
+  Kernels(const std::filesystem::path& folder, Record& record) : folder_(folder), record_(record) {}
 
   void add(const Json& launch) {
+    const Kernel& kernel = find(launch);
     LaunchResult result;
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
-    for (Labelled& each : labelled(kernel(launch), result))
-      if (seen_.insert(each.what).second) all_.push_back(std::move(each));
+    for (Labelled& each : labelled(kernel, result))
+      if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
+    if (launch.contains("profile")) add_profile(kernel, launch.at("profile"));
   }
 
  private:
-  const Kernel& kernel(const Json& launch) {
+  void add_profile(const Kernel& kernel, const Json& json) {
+    auto& all = record_.profiled;
+    auto found = std::ranges::find(all, &kernel.program(), [](const ProfiledKernel& each) { return &each.kernel.program(); });
+    if (found == all.end()) found = all.insert(all.end(), {kernel});
+    ++found->launches;
+    Profile profile;
+    for (const Json& row : json.at("statements"))
+      profile.statements.push_back({.statement = row[0], .executed = row[1], .lanes = row[2], .seconds = row[3], .check_seconds = row[4]});
+    profile.other_seconds = json.at("other_seconds");
+    profile.other_check_seconds = json.at("other_check_seconds");
+    warpmat::add(found->profile, profile);
+  }
+
+  const Kernel& find(const Json& launch) {
     const std::string file = launch.at("module"), entry = launch.at("entry"), target = launch.at("target");
     const auto module = modules_.try_emplace(file, read_file(folder_ / file)).first;
     const auto found = kernels_.find({file, entry});
@@ -63,7 +82,7 @@ class Labels {
   }
 
   std::filesystem::path folder_;
-  std::vector<Labelled>& all_;
+  Record& record_;
   std::set<std::string> seen_;
   std::map<std::string, Module> modules_;
   std::map<std::pair<std::string, std::string>, Kernel> kernels_;
@@ -71,11 +90,11 @@ class Labels {
 
 Record read_record(const std::filesystem::path& folder) {
   Record record;
-  Labels labels(folder, record.labels);
+  Kernels kernels(folder, record);
   std::ifstream lines(folder / "launches.jsonl");
   for (std::string line; std::getline(lines, line);) {
     const Json& launch = record.launches.emplace_back(Json::parse(line));
-    labels.add(launch);
+    kernels.add(launch);
     if (record.fault.empty() && launch.contains("error")) record.fault = launch.at("error").at("text");
   }
   return record;
@@ -86,6 +105,7 @@ void write_report(const CudaOptions& options, const std::string& program, int st
   Json launches = Json::array();
   for (Json launch : record.launches) {
     launch.erase("module");  // a file that is gone
+    launch.erase("profile");
     launches.push_back(std::move(launch));
   }
   const Json json{{"warpmat", version()},
@@ -107,7 +127,8 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
           {"WARPMAT_CUDA_CHECK", options.checks},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
-          {"WARPMAT_CUDA_REPORT", record.string()}};
+          {"WARPMAT_CUDA_REPORT", record.string()},
+          {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
 
 /// Says how the bits are known, and what the program kept to itself. Returns the exit status.
@@ -121,6 +142,7 @@ int conclude(const CudaOptions& options, const std::string& program, int status,
     status = 1;
   }
   require_labels(options.labels, options.target, record.labels);
+  report_profile(options.profile, "cuda", record.profiled);
   print_evidence(options.labels, options.target, record.labels);
   return status;
 }
@@ -131,6 +153,7 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   static_cast<void>(target(options.target));
   static_cast<void>(parse_checks(options.checks));
   if (!options.report.empty()) check_output_place(options.report);
+  check_profile_flag(options.profile);
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
   const TemporaryFolder folder;
@@ -157,6 +180,7 @@ void add_cuda(Command app) {
       .range(0, 1024);
   command.add_option("--report", options->report, "Write each launch as JSON: kernel, grid, operations, time, warnings")
       .type_name("FILE.json");
+  add_profile_flag(command, options->profile);
   add_label_flags(command, options->labels);
   command.footer(
       "The program is one that nvcc compiled with -cudart shared: in the environment, NVCC_APPEND_FLAGS=\"-cudart shared\"; in CMake,\n"
@@ -166,6 +190,7 @@ void add_cuda(Command app) {
       "Examples:\n"
       "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"
       "  warpmat cuda ./saxpy 1000\n"
+      "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
       "  warpmat cuda --target sm_80 --check all --jobs 0 --report launches.json ./saxpy 1000");
   command.callback([options, command] { run_cuda(*options, command.remaining()); });
 }

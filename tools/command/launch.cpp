@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 
 #include "commands.h"
 #include "launch_flags.h"
+#include "profile_flag.h"
 #include "run_report.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
@@ -34,7 +36,7 @@ namespace {
 struct LaunchCommandOptions {
   LaunchFlags flags;
   std::string checks;  ///< empty: the usual ones, and races in a launch that is not large
-  std::vector<std::string> outs, expected;
+  std::vector<std::string> outs, expected, profile;
   LaunchOptions launch;
   LabelOptions labels;
   std::string report, init, probe, why_files;
@@ -145,6 +147,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   const std::string_view target = ready.kernel.program().target->name;
   require_labels(options.labels, target, instructions);
   if (!options.report.empty()) check_output_place(options.report);
+  check_profile_flag(options.profile);
   BankReport report;
   LaunchOptions launch_options = options.launch;
   if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
@@ -152,7 +155,13 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   OpcodeCounts counts;
   if (counts_banks(options.checks)) launch_options.observers.push_back(&report);
   if (!options.report.empty()) launch_options.observers.push_back(&counts);
+  std::optional<Profiler> profiler;
+  if (!options.profile.empty()) {
+    profiler.emplace(ready.kernel);
+    launch_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
+  }
   const LaunchResult result = launch(ready, launch_options);
+  const Profile profile = profiler ? profiler->result() : Profile{};
   fmt::print("{}", result.printed);
   for (const Why& why : result.why) print_why(why, options.why_files, target);
   if (!launch_options.why.empty() && result.why.empty()) fmt::print("no block stores {}\n", launch_options.why);
@@ -162,6 +171,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   write_outputs(ready.description, ready.prepared);
   write_report(options.report, command, target, instructions, counts.counts());
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
+  report_profile(options.profile, command.name(), {{ready.kernel, 1, profile}});
   print_evidence(options.labels, target, ran, ready.assembler.empty() ? "" : "; sums from machine code of " + ready.assembler);
   if (!as_expected(options, ready, expectations)) exit_with(1);
 }
@@ -205,6 +215,7 @@ void add_launch(Command app) {
   add_execution_flags(command, options->launch.execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
+  add_profile_flag(command, options->profile);
   command.footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
       "A .cu file is compiled by nvcc for --target, sm_90a where there is none; NVCC_APPEND_FLAGS adds nvcc's options, CUDACXX names "
@@ -216,6 +227,7 @@ void add_launch(Command app) {
       "Examples:\n"
       "  warpmat launch launch.json --jobs 0\n"
       "  warpmat launch gemm.cu --kernel gemm --init launch.json\n"
+      "  warpmat launch launch.json --profile --profile=gemm.folded\n"
       "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"
       "                 --param s32:1000 --param f32:2.5 --param x --param y --out y=y.npy:float32");
   command.callback([options, command] { run_launch(*options, command); });

@@ -80,6 +80,9 @@ CommandOption Command::add_option_function(const std::string& names, std::functi
 CommandOption Command::add_flag(const std::string& names, bool& value, const std::string& help) const {
   return CommandOption(*app_->add_flag(names, value, help));
 }
+CommandOption Command::add_flag(const std::string& names, std::vector<std::string>& values, const std::string& help) const {
+  return CommandOption(*app_->add_flag(names, values, help));
+}
 CommandOption Command::add_flag_callback(const std::string& names, std::function<void()> set, const std::string& help) const {
   return CommandOption(*app_->add_flag_callback(names, std::move(set), help));
 }

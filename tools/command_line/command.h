@@ -74,6 +74,8 @@ class Command {
         .one_of(list);
   }
   CommandOption add_flag(const std::string& names, bool& value, const std::string& help) const;
+  /// A flag that may have a value, after a =, and may be repeated: `values` gets "true" where it has none.
+  CommandOption add_flag(const std::string& names, std::vector<std::string>& values, const std::string& help) const;
   CommandOption add_flag_callback(const std::string& names, std::function<void()> set, const std::string& help) const;
   /// An option that was added. Throws where there is none of that name.
   CommandOption get_option(const std::string& name) const;

@@ -57,7 +57,8 @@ Settings read_settings() {
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
-          .report = std::string(variable("WARPMAT_CUDA_REPORT"))};
+          .report = std::string(variable("WARPMAT_CUDA_REPORT")),
+          .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Settings {
   Checks checks;                   ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   int processors = 0;              ///< WARPMAT_CUDA_SMS; 0: the GPU's
   std::string report;              ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
+  bool profile = false;            ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };
 
 /// The state of the one GPU. Calls of the runtime hold `mutex`.

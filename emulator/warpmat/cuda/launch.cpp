@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include <fmt/core.h>
@@ -109,10 +110,15 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
          const std::vector<Argument>& arguments) {
   LaunchRecord record{.config = &config};
   const auto start = std::chrono::steady_clock::now();
+  std::optional<Profiler> profiler;
   try {
     const Settings& settings = context.settings;
-    record.result = launch(kernel, config, context.space.memory(), arguments,
-                           {.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks});
+    LaunchOptions options{.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks};
+    if (settings.profile) {
+      profiler.emplace(kernel);
+      options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
+    }
+    record.result = launch(kernel, config, context.space.memory(), arguments, options);
   } catch (const KernelTrap& trap) {
     record.fault = code_of(trap);
     record.trap = trap.what();
@@ -120,6 +126,7 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
     say(record.trap);
   }
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (profiler) record.profile = profiler->result();
   std::fwrite(record.result.printed.data(), 1, record.result.printed.size(), stdout);
   if (!record.result.printed.empty()) std::fflush(stdout);
   for (const std::string& warning : record.result.warnings) say_once("warning: " + warning);

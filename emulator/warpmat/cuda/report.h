@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <warpmat/cuda/registration.h>
+#include <warpmat/profile/profile.h>
 
 namespace warpmat::cuda {
 
@@ -13,6 +15,7 @@ struct LaunchRecord {
   LaunchResult result = {};
   Error fault = cudaSuccess;
   std::string trap = {};  ///< the text of the trap, if there was one
+  std::optional<Profile> profile = {};
 };
 
 /// Appends the record, if one is kept.

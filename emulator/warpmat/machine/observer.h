@@ -50,7 +50,9 @@ struct PendingProduct;
 //   call               for                     when                                                           its effect
 //   block_begins       all                     a block has its memory, no warp has run                        later
 //   block_ends         all                     all warps of a block have exited, without an error             over
-//   operation          operations              a split reaches a statement, its guard is known                later
+//   operation          operations, or          a split reaches a statement, its guard is known                later
+//                      runs for those outside of runs
+//   run                runs                    a split reaches statements that only compute                   later
 //   performs           operations              matrix, wmma, wgmma: all lanes are there                       later
 //   calls, returns     operations              registers are about to move between functions                  later
 //   exchange           exchanges, or           shfl, vote, match, redux of a group of lanes                   later
@@ -72,6 +74,10 @@ struct PendingProduct;
 //   barrier_arrives    synchronisation         a warp is at a barrier                                         over
 //   barrier_completes  synchronisation         all are there, no warp has continued                           later
 //   barrier_leaves     synchronisation         a warp goes on from the cluster's barrier                      over
+//   checks_told        check_time              warpmat's own checks have been told of an event                over
+//
+// Runs. The machine executes consecutive statements that only compute at once, unless an observer asks for operations: then each of them
+// is an operation(), and there are no runs.
 
 /// Kinds of events, as bits.
 enum class EventKinds : std::uint32_t {
@@ -84,7 +90,9 @@ enum class EventKinds : std::uint32_t {
   products = 32,
   synchronisation = 64,
   absent_lanes = 128,
-  all = 255,
+  all = 255,  ///< but these, which say in another way what the others say:
+  runs = 256,
+  check_time = 512,
 };
 constexpr EventKinds operator|(EventKinds a, EventKinds b) {
   return static_cast<EventKinds>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -122,6 +130,12 @@ class WARPMAT_API Event {
   const WarpState* warp_;
   const code::Operation* operation_;
   LaneMask lanes_;
+};
+
+/// Consecutive statements without guards that only compute.
+struct RunEvent {
+  Event event;               ///< the first one; its lanes are those of all
+  std::uint32_t operations;  ///< their number: consecutive ones of Program::operations
 };
 
 struct BlockEvent {
@@ -233,6 +247,7 @@ class WARPMAT_API Observer {
   virtual void block_begins(const BlockEvent&) {}
   virtual void block_ends(const BlockEvent&) {}
   virtual void operation(const Event&) {}
+  virtual void run(const RunEvent&) {}
   virtual void performs(const Event&) {}
   virtual void calls(const CallEvent&) {}
   virtual void returns(const CallEvent&) {}
@@ -252,6 +267,8 @@ class WARPMAT_API Observer {
   virtual void barrier_arrives(const BarrierEvent&) {}
   virtual void barrier_completes(const BarrierEvent&) {}
   virtual void barrier_leaves(const BarrierEvent&) {}
+  /// `took`: ticks (machine/ticks.h) of the calls of all checks. The calls of other observers for the same event follow.
+  virtual void checks_told(EventKinds, std::uint64_t took) { static_cast<void>(took); }
 
  protected:
   /// Asks for these events from now on, and for no others. To be called where the observer is made, and in its calls.

@@ -6,11 +6,17 @@ namespace warpmat::machine {
 
 Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
   if (launch.checks) own_ = launch.checks(cluster);
+  checks_ = own_.size();
   if (launch.options.observer_of_cluster)
     if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
   for (const auto& observer : own_) all_.push_back(observer.get());
   all_.insert(all_.end(), launch.options.observers.begin(), launch.options.observers.end());
   refresh();
+}
+
+void Observers::tell_time(EventKinds events, std::uint64_t took) {
+  for (std::size_t i = checks_; i < all_.size(); ++i)
+    if (all_[i]->wants(EventKinds::check_time)) all_[i]->checks_told(events, took);
 }
 
 void Observers::refresh() {

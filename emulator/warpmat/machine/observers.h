@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observer.h>
+#include <warpmat/machine/ticks.h>
 
 namespace warpmat::machine {
 
@@ -21,9 +24,15 @@ class Observers {
   void tell(EventKinds events, Call call, const Arguments&... arguments) {
     if (!want(events)) return;
     EventKinds wanted = EventKinds::none;
-    for (Observer* const observer : all_) {
-      if (observer->wants(events)) (observer->*call)(arguments...);
-      wanted = wanted | observer->wanted();
+    const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
+    bool checked = false;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (i == checks_ && checked && start != 0) tell_time(events, ticks() - start);
+      if (all_[i]->wants(events)) {
+        (all_[i]->*call)(arguments...);
+        checked = true;
+      }
+      wanted = wanted | all_[i]->wanted();
     }
     wanted_ = wanted;
   }
@@ -31,7 +40,11 @@ class Observers {
   /// Calls `call` of all.
   template <typename Call, typename... Arguments>
   void tell_all(Call call, const Arguments&... arguments) {
-    for (Observer* const observer : all_) (observer->*call)(arguments...);
+    const std::uint64_t start = ticks();
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (i == checks_ && checks_ != 0) tell_time(EventKinds::none, ticks() - start);
+      (all_[i]->*call)(arguments...);
+    }
     refresh();
   }
 
@@ -39,8 +52,11 @@ class Observers {
   void refresh();
 
  private:
+  void tell_time(EventKinds events, std::uint64_t took);
+
   std::vector<std::unique_ptr<Observer>> own_;
   std::vector<Observer*> all_;
+  std::size_t checks_ = 0;                ///< the first ones of all_
   EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
 };
 

@@ -93,7 +93,7 @@ const Operation* WarpState::compute_range(const Operation* first, const Operatio
   const std::uint8_t* const constants = launch_.constants;
   const code::Slot* const slots = program_.slots.data();
   const bool all = (live_ & ~s.lanes) == 0;
-  for (; first < end && catalogue::computes(first->semantics) && !first->guarded && !first->converges; ++first) {
+  for (; first < end && computes_alone(*first); ++first) {
     const Operands operands(*first, slots + first->slots, frame, constants);
     if (all)
       execute_row(program_, *first, operands.results, operands.sources);

@@ -111,11 +111,18 @@ void WarpState::compute_in_a_row(int& budget) {
   Split& s = split();
   const Operation* const first = &program_.operations[static_cast<std::size_t>(s.pc)];
   const Operation* const end = first + std::min(budget, split_slice - split_slice_) - 1;
+  if (observers_.want(EventKinds::runs)) tell_run(first, end);
   const auto done = static_cast<int>(compute_range(first, end, s) - first);
   s.pc += done;
   operations_ += static_cast<std::uint64_t>(done);
   budget -= done;
   split_slice_ += done;
+}
+
+/// Tells observers of the operations that compute_range(first, end, ...) is about to execute.
+void WarpState::tell_run(const Operation* first, const Operation* end) {
+  const auto count = static_cast<std::uint32_t>(std::find_if_not(first, std::max(first, end), computes_alone) - first);
+  if (count != 0) observers_.tell(EventKinds::runs, &Observer::run, RunEvent{Event(*this, *first, split().lanes), count});
 }
 
 WarpState::Step WarpState::step() {
@@ -129,8 +136,8 @@ WarpState::Step WarpState::step() {
   }
   ++operations_;
   const bool announced = std::exchange(announced_, false);
-  if (observers_.want(EventKinds::operations) && !announced)
-    observers_.tell(EventKinds::operations, &Observer::operation, Event(*this, operation, mask));
+  constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
+  if (observers_.want(statements) && !announced) observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
   if (mask == 0) {
     ++s.pc;

@@ -160,6 +160,11 @@ class WarpState {
   bool find_split();
   Step step();
   void compute_in_a_row(int& budget);
+  /// Whether step() would only compute the operation, for all lanes of the split.
+  static bool computes_alone(const code::Operation& operation) {
+    return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
+  }
+  void tell_run(const code::Operation* first, const code::Operation* end);
   Step execute(const code::Operation& operation, LaneMask mask);
   bool arrive_at_convergence(std::int32_t pc);
   void complete_convergence(std::int32_t convergence);
