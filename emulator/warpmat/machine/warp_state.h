@@ -189,7 +189,10 @@ class WarpState {
   const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Split& s);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
+  void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
+  void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
+  void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
 
   // Memory: warp_memory.cpp, warp_atomics.cpp, warp_async.cpp
   struct Addresses {
