@@ -51,6 +51,13 @@ const BulkEvent* BulkCheck::overlapping(const SharedRange& range, Use use) const
   return nullptr;
 }
 
+/// Whether a pending copy may write one of these chunks: it writes bytes between the first and the last of them.
+bool BulkCheck::may_overlap(int rank, const std::vector<std::uint32_t>& chunks) const {
+  if (pending_.empty() || chunks.empty()) return false;
+  const auto [first, last] = std::ranges::minmax(chunks);
+  return overlapping({rank, first - setup_.program.shared_base, last - first + chunk_bytes}, Use::read) != nullptr;
+}
+
 /// Traps if a pending copy conflicts with this access to these bytes.
 void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& range, Use use) const {
   const BulkEvent* const other = overlapping(range, use);
@@ -126,14 +133,15 @@ void BulkCheck::bulk_completes(const BulkEvent& copy) {
 void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName operand, const std::vector<std::uint32_t>& chunks) {
   const Event& at = event.event;
   const auto& proxies = block(at.rank()).proxies;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
+  const bool stores = proxies->has_stores(), overlap = may_overlap(at.rank(), chunks);
+  for (std::size_t i = 0; (stores || overlap) && i < chunks.size(); ++i) {
     const std::uint32_t offset = chunks[i] - setup_.program.shared_base;
-    if (const auto store = proxies->unfenced(offset, chunk_bytes); store && !store->copied)
+    if (const auto store = stores ? proxies->unfenced(offset, chunk_bytes) : std::nullopt; store && !store->copied)
       at.trap(-1, chunks[i],
               fmt::format("operand {} has been stored by warp {} at {}, and no fence.proxy.async since then lets wgmma see that: {}",
                           name(operand), store->warp, at.state().statement_name(store->statement), at.state().describe_shared(chunks[i])),
               KernelTrap::Kind::unordered);
-    report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, chunk_bytes}, Use::read);
+    if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, chunk_bytes}, Use::read);
   }
 }
 
@@ -145,7 +153,8 @@ void BulkCheck::product_issues(const machine::ProductEvent& event) {
 void BulkCheck::products_read(const Event& event, std::span<const machine::PendingProduct> products) {
   if (pending_.empty()) return;
   for (const machine::PendingProduct& product : products)
-    for (const std::vector<std::uint32_t>& chunks : {b_chunks(product), a_chunks(product, event.warp())})
+    for (const std::vector<std::uint32_t>& chunks : {b_chunks(product), a_chunks(product, event.warp())}) {
+      if (!may_overlap(event.rank(), chunks)) continue;
       for (const std::uint32_t chunk : chunks)
         if (const BulkEvent* const other = overlapping({event.rank(), chunk - setup_.program.shared_base, chunk_bytes}, Use::read))
           event.trap(-1, chunk,
@@ -153,6 +162,7 @@ void BulkCheck::products_read(const Event& event, std::span<const machine::Pendi
                                  event.state().statement_name(other->statement), event.state().statement_name(product.statement),
                                  event.state().describe_shared(chunk)),
                      KernelTrap::Kind::unordered);
+    }
 }
 
 void BulkCheck::synchronises(const machine::Synchronisation& event) {

@@ -38,6 +38,7 @@ class BulkCheck : public machine::Observer {
   };
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  bool may_overlap(int rank, const std::vector<std::uint32_t>& chunks) const;
   const machine::BulkEvent* overlapping(const machine::SharedRange& range, Use use) const;
   void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const;
   void check_source(const machine::Event& event, const machine::BulkEvent& copy);

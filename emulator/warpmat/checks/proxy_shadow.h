@@ -24,6 +24,7 @@ class ProxyShadow {
   };
 
   void write(std::size_t offset, std::size_t bytes, const Store& store) {
+    has_stores_ = true;
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {store, now_};
   }
   /// Marks bytes as written by an asynchronous copy.
@@ -37,6 +38,8 @@ class ProxyShadow {
     fences_[w] = ++now_;
     seen_[w] = barriers_[w];
   }
+  /// Whether there was a store at all.
+  bool has_stores() const { return has_stores_; }
   /// A store to these bytes that no fence makes visible, if any.
   std::optional<Store> unfenced(std::size_t offset, std::size_t bytes) const {
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i)
@@ -60,6 +63,7 @@ class ProxyShadow {
   std::vector<std::uint32_t> fences_, barriers_;  ///< by warp: the time of its last one
   std::vector<std::uint32_t> seen_;               ///< by warp: its last barrier before its last fence
   std::uint32_t now_ = 1;
+  bool has_stores_ = false;
 };
 
 }  // namespace warpmat::checks

@@ -1,3 +1,4 @@
+#include <array>
 #include <cstring>
 
 #include <warpmat/machine/block.h>
@@ -75,6 +76,25 @@ struct Operands {
   }
 };
 
+bool is_thread_index(SpecialRegister special_register) {
+  return special_register == SpecialRegister::tid_x || special_register == SpecialRegister::tid_y ||
+         special_register == SpecialRegister::tid_z;
+}
+
+/// Whether the lanes of a warp have different values, besides those of is_thread_index().
+bool differs_by_lane(SpecialRegister special_register) {
+  using enum SpecialRegister;
+  switch (special_register) {
+    case laneid:
+    case lanemask_eq:
+    case lanemask_le:
+    case lanemask_lt:
+    case lanemask_ge:
+    case lanemask_gt: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 /// Computes an operation. Live lanes outside `mask` keep their results; results of exited lanes are not preserved.
@@ -117,23 +137,68 @@ void WarpState::write_word(const Operation& operation, int result, int lane, std
   }
 }
 
+/// write_word() for the lanes of `mask`.
+void WarpState::write_words(const Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask) {
+  if (operation.result_class(result) == RegisterClass::word) {
+    auto* const row = at<std::uint32_t>(result_slot(operation, result));
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
+      row[lane] = (mask >> lane & 1) != 0 ? static_cast<std::uint32_t>(values[lane]) : row[lane];
+    return;
+  }
+  for (int lane = 0; lane < warp_size; ++lane)
+    if ((mask & lane_bit(lane)) != 0) write_word(operation, result, lane, values[static_cast<std::size_t>(lane)]);
+}
+
+/// The same of 0 or 1 for each lane.
+void WarpState::write_bits(const Operation& operation, int result, LaneMask bits, LaneMask mask) {
+  if (operation.result_class(result) == RegisterClass::predicate) {
+    LaneMask& out = *at<LaneMask>(result_slot(operation, result));
+    out = (out & ~mask) | (bits & mask);
+    return;
+  }
+  for (int lane = 0; lane < warp_size; ++lane)
+    if ((mask & lane_bit(lane)) != 0) write_word(operation, result, lane, bits >> lane & 1);
+}
+
 void WarpState::special(const Operation& operation, LaneMask mask) {
   const auto special_register = static_cast<SpecialRegister>(operation.detail);
   const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
-  for (int lane = 0; lane < warp_size; ++lane)
-    if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, special_value(special_register, lane) + offset);
+  std::array<std::uint64_t, warp_size> values;
+  if (is_thread_index(special_register)) {
+    find_thread_indices(special_register, values);
+  } else if (differs_by_lane(special_register)) {
+    for (int lane = 0; lane < warp_size; ++lane) values[static_cast<std::size_t>(lane)] = special_value(special_register, lane);
+  } else {
+    values.fill(special_value(special_register, 0));
+  }
+  for (std::uint64_t& value : values) value += offset;
+  write_words(operation, 0, values, mask);
+}
+
+/// %tid.x, .y or .z of all lanes. Divides once.
+void WarpState::find_thread_indices(SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const {
+  const Dim3 block = launch_.config.block;
+  const auto first = static_cast<std::uint32_t>(index_ * warp_size);
+  std::uint32_t x = first % block.x, y = first / block.x % block.y, z = first / block.x / block.y;
+  for (std::uint64_t& value : values) {
+    value = special_register == SpecialRegister::tid_x ? x : special_register == SpecialRegister::tid_y ? y : z;
+    if (++x < block.x) continue;
+    x = 0;
+    if (++y < block.y) continue;
+    y = 0;
+    ++z;
+  }
 }
 
 std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {
   const Dim3 block = launch_.config.block, grid = launch_.config.grid, cluster = launch_.config.cluster, index = block_.index();
-  const auto thread = static_cast<std::uint32_t>(index_ * warp_size + lane);
   const LaneMask equal = lane_bit(lane), less = equal - 1;
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;
   switch (special_register) {
-    case tid_x: return thread % block.x;
-    case tid_y: return thread / block.x % block.y;
-    case tid_z: return thread / block.x / block.y;
+    case tid_x:
+    case tid_y:
+    case tid_z: return 0;  // find_thread_indices()
     case ntid_x: return block.x;
     case ntid_y: return block.y;
     case ntid_z: return block.z;

@@ -127,7 +127,11 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, Lane
     for (int lane = 0; lane < warp_size; ++lane)
       if ((mask & lane_bit(lane)) != 0) visit(lane);
   };
-  const auto write_all = [&](std::uint64_t value) { for_lanes([&](int lane) { write_word(operation, 0, lane, value); }); };
+  const auto write_all = [&](std::uint64_t value) {
+    std::array<std::uint64_t, warp_size> values;
+    values.fill(value);
+    write_words(operation, 0, values, mask);
+  };
   if (exchange.operation <= vote_ballot) {
     const LaneMask votes = *at<LaneMask>(source_slot(operation, 0)) & mask;
     switch (exchange.operation) {
@@ -211,12 +215,11 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (observers_.want(kinds))
     observers_.tell(kinds, &Observer::exchange, ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((mask & lane_bit(lane)) == 0) continue;
-    const bool nothing = (of_nothing & lane_bit(lane)) != 0;
-    write_word(operation, 0, lane, nothing ? 0 : values[static_cast<std::size_t>(from[static_cast<std::size_t>(lane)])]);
-    if (exchange.second_result) write_word(operation, 1, lane, in_range >> lane & 1);
-  }
+  std::array<std::uint64_t, warp_size> results;
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    results[lane] = (of_nothing >> lane & 1) != 0 ? 0 : values[static_cast<std::size_t>(from[lane])];
+  write_words(operation, 0, results, mask);
+  if (exchange.second_result) write_bits(operation, 1, in_range, mask);
 }
 
 WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {

@@ -1,5 +1,6 @@
 // Loads and stores. All addresses of a statement are checked before any byte is accessed.
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -15,6 +16,8 @@ using code::Operation;
 using code::Space;
 
 namespace {
+
+constexpr std::uint64_t outside = 0xffffffff;  // an offset beyond all regions that find_offsets() takes
 
 Space space_of(std::uint64_t address) {
   for (const Space space : {Space::shared, Space::local, Space::param})
@@ -39,14 +42,14 @@ T read(const std::uint8_t* from) {
 }
 
 /// Loads one element of each lane into a register of Element; signed types are extended to `Register` bits.
-template <typename Memory, typename Register, typename Element>
-void load_lanes(void* to, const std::array<std::uint8_t*, warp_size>& host, std::size_t at, LaneMask mask) {
+template <typename Memory, typename Register, typename Element, typename Places>
+void load_lanes(void* to, const Places& host, std::size_t at, LaneMask mask) {
   auto* const out = static_cast<Element*>(to);
   for_each_lane(mask, [&](std::size_t lane) { out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(host[lane] + at))); });
 }
 
-template <typename Register, typename Element>
-void load_register(void* to, const std::array<std::uint8_t*, warp_size>& host, const Access& access, std::size_t at, LaneMask mask) {
+template <typename Register, typename Element, typename Places>
+void load_register(void* to, const Places& host, const Access& access, std::size_t at, LaneMask mask) {
   switch (access.bytes) {
     case 1:
       return access.sign_extend ? load_lanes<std::int8_t, Register, Element>(to, host, at, mask)
@@ -61,8 +64,8 @@ void load_register(void* to, const std::array<std::uint8_t*, warp_size>& host, c
   }
 }
 
-template <typename Memory, typename Element>
-void store_lanes(const void* from, const std::array<std::uint8_t*, warp_size>& host, std::size_t at, LaneMask mask) {
+template <typename Memory, typename Element, typename Places>
+void store_lanes(const void* from, const Places& host, std::size_t at, LaneMask mask) {
   const auto* const in = static_cast<const Element*>(from);
   for_each_lane(mask, [&](std::size_t lane) {
     const auto value = static_cast<Memory>(in[lane]);
@@ -70,8 +73,8 @@ void store_lanes(const void* from, const std::array<std::uint8_t*, warp_size>& h
   });
 }
 
-template <typename Element>
-void store_register(const void* from, const std::array<std::uint8_t*, warp_size>& host, std::size_t bytes, std::size_t at, LaneMask mask) {
+template <typename Element, typename Places>
+void store_register(const void* from, const Places& host, std::size_t bytes, std::size_t at, LaneMask mask) {
   switch (bytes) {
     case 1: return store_lanes<std::uint8_t, Element>(from, host, at, mask);
     case 2: return store_lanes<std::uint16_t, Element>(from, host, at, mask);
@@ -230,72 +233,124 @@ void WarpState::tell_mixed_access(const Operation& operation, std::uint32_t byte
   }
 }
 
-/// The first lane's bytes, if all lanes access 4 or 8 consecutive bytes each in the buffer of the last access. Else nullptr, also for
-/// errors: locate() reports those.
-std::uint8_t* WarpState::find_consecutive(const Operation& operation, const Access& access) {
-  const bool whole = access.vector == 1 && access.bytes >= 4 && access.bytes * 8 == access.register_bits && access.bytes <= 8;
-  if (!whole || access.narrow_address || access.relative || access.ordered || observers_.want(EventKinds::accesses)) return nullptr;
+/// The memory that a load or store without an error may use, by its first lane. Without bytes where there is none.
+WarpState::Region WarpState::find_region(const Operation& operation, const Access& access, LaneMask mask) {
+  if (access.space == Space::shared) return {block_.shared().data(), program_.shared_base, block_.shared().size()};
+  if (access.narrow_address) return {};
+  if (access.space == Space::param && operation.semantics == catalogue::Semantics::load)
+    return {const_cast<std::uint8_t*>(launch_.parameters.data()), 0, launch_.parameters.size()};
+  if (access.space != Space::global && access.space != Space::generic) return {};
   const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
-  std::uint64_t apart = 0;
-  for (std::uint64_t lane = 0; lane < warp_size; ++lane) apart |= base[lane] ^ (base[0] + lane * access.bytes);
-  const std::uint64_t address = base[0] + static_cast<std::uint64_t>(access.offset), bytes = std::uint64_t{warp_size} * access.bytes;
-  if (apart != 0 || address % access.bytes != 0 || last_buffer_ == nullptr) return nullptr;
-  if (access.space != Space::global && access.space != Space::generic) return nullptr;
-  const std::uint64_t offset = address - last_buffer_->address;  // windows are outside all buffers
-  const bool inside = last_buffer_->bytes >= bytes && offset <= last_buffer_->bytes - bytes;
-  return inside ? last_buffer_->data.get() + offset : nullptr;
+  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(access.offset);
+  const DeviceMemory::Buffer*& buffer = buffers_[operation.detail % buffers_.size()];
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = launch_.memory.find(address);
+  return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
+}
+
+/// The common case of a load or store: all lanes of `mask` access one memory, without an error, and no observer asks for accesses. Lanes
+/// outside of `mask` get the offset of one inside. False for all others, which locate() finds or reports.
+bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
+  const EventKinds events = access.space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
+  if (access.ordered || access.relative || access.bytes > 8 || observers_.want(events)) return false;
+  const Region region = find_region(operation, access, mask);
+  const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector, low_bits = bytes - 1;
+  if (region.bytes < bytes || region.bytes > outside) return false;
+  out.memory = region.memory;
+  auto& offset = out.offset;
+  const std::uint64_t add = static_cast<std::uint64_t>(access.offset) - region.start;
+  if (access.narrow_address) {
+    const auto* const base = at<std::uint32_t>(source_slot(operation, 0));
+    for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = base[lane] + static_cast<std::uint32_t>(add);
+  } else {
+    const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
+    if (access.space == Space::shared)  // its addresses have 32 bits, whatever the width of their registers
+      for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = static_cast<std::uint32_t>(base[lane] + add);
+    else
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        offset[lane] = static_cast<std::uint32_t>(std::min<std::uint64_t>(base[lane] + add, outside));
+  }
+  if (mask != all_lanes) {
+    const std::uint32_t inside = offset[static_cast<std::size_t>(first_lane(mask))];
+    for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = (mask >> lane & 1) != 0 ? offset[lane] : inside;
+  }
+  const auto last = static_cast<std::uint32_t>(region.bytes - bytes), start = static_cast<std::uint32_t>(region.start);
+  std::uint32_t bad = 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) bad |= (offset[lane] > last ? 1u : 0u) | ((offset[lane] + start) & low_bits);
+  return bad == 0;
+}
+
+/// The bytes of all lanes, if these access consecutive elements as their registers hold them; else nullptr.
+std::uint8_t* WarpState::consecutive(const Access& access, LaneMask mask, const Offsets& at) {
+  if (mask != all_lanes || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return nullptr;
+  std::uint32_t apart = 0;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) apart |= at.offset[lane] ^ (at.offset[0] + lane * access.bytes);
+  return apart == 0 ? at[0] : nullptr;
+}
+
+template <typename Places>
+void WarpState::load_from(const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+  for (int e = 0; e < access.vector; ++e) {
+    void* const to = at<std::uint8_t>(result_slot(operation, e));
+    const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
+    switch (access.register_bits) {
+      case 16: load_register<std::uint16_t, std::uint32_t>(to, places, access, offset, mask); break;
+      case 32: load_register<std::uint32_t, std::uint32_t>(to, places, access, offset, mask); break;
+      case 64: load_register<std::uint64_t, std::uint64_t>(to, places, access, offset, mask); break;
+      default:
+        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(to, places, offset, mask);
+        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + warp_size, places, offset + 8, mask);
+    }
+  }
 }
 
 void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
-  if (const std::uint8_t* const from = mask == all_lanes ? find_consecutive(operation, access) : nullptr) {
-    std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), from, std::size_t{warp_size} * access.bytes);
+  if (Offsets offsets; find_offsets(operation, access, mask, offsets)) {
+    if (const std::uint8_t* const from = consecutive(access, mask, offsets))
+      std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), from, std::size_t{warp_size} * access.bytes);
+    else
+      load_from(operation, access, offsets, mask);
     return;
   }
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
-  for (int e = 0; e < access.vector; ++e) {
-    void* const to = at<std::uint8_t>(result_slot(operation, e));
-    const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
-    switch (access.register_bits) {
-      case 16: load_register<std::uint16_t, std::uint32_t>(to, addresses.host, access, offset, mask); break;
-      case 32: load_register<std::uint32_t, std::uint32_t>(to, addresses.host, access, offset, mask); break;
-      case 64: load_register<std::uint64_t, std::uint64_t>(to, addresses.host, access, offset, mask); break;
-      default:
-        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(to, addresses.host, offset, mask);
-        load_lanes<std::uint64_t, std::uint64_t, std::uint64_t>(static_cast<std::uint64_t*>(to) + warp_size, addresses.host, offset + 8,
-                                                                mask);
-    }
-  }
+  load_from(operation, access, addresses.host, mask);
   if (access.ordered) {
     poll(operation, addresses, access.bytes * access.vector, mask);
     tell_order(Synchronisation::Kind::ordered_load, mask, addresses.host.data());
   }
 }
 
+template <typename Places>
+void WarpState::store_to(const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+  for (int e = 0; e < access.vector; ++e) {
+    const void* const from = at<std::uint8_t>(source_slot(operation, 1 + e));
+    const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
+    if (access.bytes == 16) {
+      store_lanes<std::uint64_t, std::uint64_t>(from, places, offset, mask);
+      store_lanes<std::uint64_t, std::uint64_t>(static_cast<const std::uint64_t*>(from) + warp_size, places, offset + 8, mask);
+    } else if (access.register_bits <= 32) {
+      store_register<std::uint32_t>(from, places, access.bytes, offset, mask);
+    } else {
+      store_register<std::uint64_t>(from, places, access.bytes, offset, mask);
+    }
+  }
+  if (access.space != Space::local) block_.make_progress();
+}
+
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
-  if (std::uint8_t* const to = mask == all_lanes ? find_consecutive(operation, access) : nullptr) {
+  if (Offsets offsets; find_offsets(operation, access, mask, offsets)) {
+    std::uint8_t* const to = consecutive(access, mask, offsets);
+    if (to == nullptr) return store_to(operation, access, offsets, mask);
     std::memcpy(to, at<std::uint8_t>(source_slot(operation, 1)), std::size_t{warp_size} * access.bytes);
     return block_.make_progress();
   }
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
-  for (int e = 0; e < access.vector; ++e) {
-    const void* const from = at<std::uint8_t>(source_slot(operation, 1 + e));
-    const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
-    if (access.bytes == 16) {
-      store_lanes<std::uint64_t, std::uint64_t>(from, addresses.host, offset, mask);
-      store_lanes<std::uint64_t, std::uint64_t>(static_cast<const std::uint64_t*>(from) + warp_size, addresses.host, offset + 8, mask);
-    } else if (access.register_bits <= 32) {
-      store_register<std::uint32_t>(from, addresses.host, access.bytes, offset, mask);
-    } else {
-      store_register<std::uint64_t>(from, addresses.host, access.bytes, offset, mask);
-    }
-  }
-  if (access.space != Space::local) block_.make_progress();
+  store_to(operation, access, addresses.host, mask);
   if (access.ordered) tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
 

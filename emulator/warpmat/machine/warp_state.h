@@ -189,7 +189,10 @@ class WarpState {
   const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Split& s);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
+  void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
+  void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
+  void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
 
   // Memory: warp_memory.cpp, warp_atomics.cpp, warp_async.cpp
   struct Addresses {
@@ -204,7 +207,24 @@ class WarpState {
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
   std::uint8_t* locate_lane(code::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
-  std::uint8_t* find_consecutive(const code::Operation& operation, const code::Access& access);
+  /// Memory of one kind: shared memory, or a buffer.
+  struct Region {
+    std::uint8_t* memory = nullptr;
+    std::uint64_t start = 0, bytes = 0;  ///< its first address
+  };
+  /// Where the lanes of an access find their bytes in a region.
+  struct Offsets {
+    std::uint8_t* memory;
+    alignas(64) std::array<std::uint32_t, warp_size> offset;
+    std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
+  };
+  Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
+  bool find_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
+  static std::uint8_t* consecutive(const code::Access& access, LaneMask mask, const Offsets& at);
+  template <typename Places>
+  void load_from(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
+  template <typename Places>
+  void store_to(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
   void load(const code::Operation& operation, LaneMask mask);
   void store(const code::Operation& operation, LaneMask mask);
   void atomic(const code::Operation& operation, LaneMask mask);
@@ -353,9 +373,10 @@ class WarpState {
   LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
   LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  std::int64_t max_registers_ = 0;          ///< per thread, as set by setmaxnreg; 0 if it has no effect
-  std::optional<std::uint32_t> raised_at_;  ///< the statement that raised it last
-  bool announced_ = false;                  ///< observers know of the next operation, which waits for the reservation
+  std::array<const DeviceMemory::Buffer*, 8> buffers_{};  ///< of the last accesses, by Operation::detail
+  std::int64_t max_registers_ = 0;                        ///< per thread, as set by setmaxnreg; 0 if it has no effect
+  std::optional<std::uint32_t> raised_at_;                ///< the statement that raised it last
+  bool announced_ = false;                                ///< observers know of the next operation, which waits for the reservation
 };
 
 }  // namespace warpmat::machine

@@ -24,6 +24,12 @@ constexpr std::uint32_t most_between = 32;  ///< runs from one such time to the 
 /// Operations that were executed together: one that is an event, a run, or what is outside of operations.
 struct Cell {
   std::uint64_t executed = 0, lanes = 0, ticks = 0, check_ticks = 0;
+  std::uint64_t least = ~std::uint64_t{0};  ///< ticks of one execution
+
+  void took(std::uint64_t more) {
+    ticks += more;
+    least = std::min(least, more);
+  }
 };
 
 struct Run {
@@ -70,25 +76,27 @@ std::uint64_t next_number() {
   return ++last;
 }
 
-/// How the time of a run is divided: by what its operations took one by one, on the average, less what one event takes.
+/// How the time of a run is divided: by the shortest time that its operations took one by one, less what one event takes. The shortest
+/// times are those without interrupts and other programs.
 class Weights {
  public:
   Weights(const code::Program& program, const ThreadProfile& thread) : cells_(thread.cells) {
-    Cell all;
+    double sum = 0, count = 0;
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
-      if (!catalogue::computes(program.operations[i].semantics)) continue;
-      all.executed += cells_[i].executed;
-      all.ticks += cells_[i].ticks;
+      if (!catalogue::computes(program.operations[i].semantics) || cells_[i].ticks == 0) continue;
+      sum += static_cast<double>(cells_[i].least);
+      ++count;
     }
-    if (all.ticks != 0) usual_ = mean(all);
+    if (count != 0) usual_ = sum / count;
     measure_event(thread);
   }
 
-  double operator()(std::size_t operation) const { return std::max(one_by_one_ticks(operation) - event_, 1.0); }
+  double operator()(std::size_t operation) const { return std::max(one_by_one(operation) - event_, 1.0); }
 
  private:
-  static double mean(const Cell& cell) { return static_cast<double>(cell.ticks) / static_cast<double>(cell.executed); }
-  double one_by_one_ticks(std::size_t operation) const { return cells_[operation].ticks == 0 ? usual_ : mean(cells_[operation]); }
+  double one_by_one(std::size_t operation) const {
+    return cells_[operation].ticks == 0 ? usual_ : static_cast<double>(cells_[operation].least);
+  }
 
   /// The runs took less time than their operations would have taken one by one: the time of as many events fewer.
   void measure_event(const ThreadProfile& thread) {
@@ -96,9 +104,10 @@ class Weights {
     for (std::size_t first = 0; first < thread.runs.size(); ++first) {
       for (const Run& run : thread.runs[first]) {
         const Cell& cell = cells_[run.cell];
+        if (cell.ticks == 0) continue;
         const auto executed = static_cast<double>(cell.executed);
-        for (std::size_t i = first; i < first + run.operations; ++i) less += executed * one_by_one_ticks(i);
-        less -= static_cast<double>(cell.ticks);
+        for (std::size_t i = first; i < first + run.operations; ++i) less += executed * one_by_one(i);
+        less -= executed * static_cast<double>(cell.least);
         fewer += executed * static_cast<double>(run.operations - 1);
       }
     }
@@ -180,7 +189,7 @@ class Profiler::ClusterObserver : public machine::Observer {
   ThreadProfile& end_cell() {
     const std::uint64_t now = machine::ticks();
     ThreadProfile& profile = threads_.mine();
-    if (now > profile.last) profile.cells[profile.current].ticks += now - profile.last;
+    if (now > profile.last) profile.cells[profile.current].took(now - profile.last);
     return profile;
   }
 
