@@ -22,6 +22,7 @@
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
 #include "tools/report/bank_report.h"
+#include "tools/report/descriptor_report.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/launch_skeleton.h"
 #include "tools/report/output_file.h"
@@ -39,7 +40,7 @@ struct LaunchCommandOptions {
   std::vector<std::string> outs, expected, gemm_blocks, profile;
   LaunchOptions launch;
   LabelOptions labels;
-  std::string report, init, probe, why_files;
+  std::string report, init, probe, why_files, against, show;
 };
 
 /// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
@@ -96,7 +97,7 @@ void write_skeleton(const LaunchCommandOptions& options) {
   fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
 }
 
-/// What to do about a wrong buffer. A diagnosis by a second run is asked for here.
+/// What to do about a wrong buffer where no product is told.
 std::string next_step(const BufferExpectation& expectation, const MatrixDifference& difference) {
   const std::vector<std::size_t>& shape = expectation.expected.shape;
   const std::string& name = expectation.buffer->name;
@@ -108,18 +109,47 @@ std::string next_step(const BufferExpectation& expectation, const MatrixDifferen
       product, name, fmt::join(difference.first, ","));
 }
 
-/// Compares the buffers of --expect, and says the result to standard error. Returns whether all are as expected.
-bool as_expected(const LaunchCommandOptions& options, const ReadyLaunch& ready, const std::vector<BufferExpectation>& expectations) {
+/// Runs a launch whose product is told again, with origins, and says where a wrong element of a buffer comes from.
+void diagnose(ReadyLaunch& ready, LaunchOptions launch_options, const std::string& buffer, const std::vector<std::size_t>& element) {
+  constexpr int most_lines = 20;  // of a screen that has the comparison, too
+  if (element.size() != 2 || !launch_options.why.empty()) return;
+  launch_options.why = fmt::format("{}[{}]", buffer, fmt::join(element, ","));
+  launch_options.observers.clear();
+  launch_options.observer_of_cluster = nullptr;
+  ready.prepared = prepare(ready.description);
+  LaunchResult result;
+  try {
+    result = launch(ready, launch_options);
+  } catch (const std::invalid_argument&) {  // the buffer is not the product's result
+    return;
+  }
+  for (const Why& why : result.why) {
+    const std::vector<std::string> lines = split(why.text, '\n');
+    const std::size_t shown = std::min<std::size_t>(lines.size(), most_lines);
+    fmt::print(stderr, "{}\n", fmt::join(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(shown), "\n"));
+    if (shown < lines.size()) fmt::print(stderr, "and {} lines more, by --why '{}'\n", lines.size() - shown, launch_options.why);
+  }
+  if (result.why.empty()) fmt::print(stderr, "no block stores {}\n", launch_options.why);
+}
+
+/// Compares the buffers of --expect, and says the result to standard error; of the first that is wrong also where an element comes from.
+/// Returns whether all are as expected.
+bool as_expected(const LaunchCommandOptions& options, ReadyLaunch& ready, const LaunchOptions& launch_options,
+                 const std::vector<BufferExpectation>& expectations) {
   bool right = true;
+  std::string buffer;
+  std::vector<std::size_t> element;
   for (const BufferExpectation& expectation : expectations) {
     const MatrixDifference difference = compare(expectation, ready.prepared);
     if (difference.wrong != 0) {
+      if (right) buffer = expectation.buffer->name, element = difference.first;
       right = false;
-      fmt::print(stderr, "{}{}", difference.text, next_step(expectation, difference));
+      fmt::print(stderr, "{}{}", difference.text, launch_options.gemm.empty() ? next_step(expectation, difference) : "");
     } else if (!options.labels.quiet) {
       fmt::print(stderr, "warpmat: {} is as expected: {} elements\n", expectation.buffer->name, difference.elements);
     }
   }
+  if (!right && !launch_options.gemm.empty()) diagnose(ready, launch_options, buffer, element);
   return right;
 }
 
@@ -157,12 +187,15 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   require_labels(options.labels, target, instructions);
   if (!options.report.empty()) check_output_place(options.report);
   check_profile_flag(options.profile);
+  if (!options.against.empty() && options.launch.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
   BankReport report;
   LaunchOptions launch_options = options.launch;
   if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
   for (const std::string& block : options.gemm_blocks) launch_options.gemm_blocks.push_back(parse_block_index(block));
   launch_options.checks = checks_of(options, ready);
   OpcodeCounts counts;
+  DescriptorReport descriptors(ready.prepared.memory);
+  if (options.show == "descriptors") launch_options.observers.push_back(&descriptors);
   if (counts_banks(options.checks)) launch_options.observers.push_back(&report);
   if (!options.report.empty()) launch_options.observers.push_back(&counts);
   std::optional<Profiler> profiler;
@@ -173,7 +206,8 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   const LaunchResult result = launch(ready, launch_options);
   const Profile profile = profiler ? profiler->result() : Profile{};
   fmt::print("{}", result.printed);
-  for (const Why& why : result.why) print_why(why, options.why_files, target, "");
+  fmt::print("{}", descriptors.text());
+  for (const Why& why : result.why) print_why(why, options.why_files, target, options.against);
   if (!launch_options.why.empty() && result.why.empty()) fmt::print("no block stores {}\n", launch_options.why);
   const auto ran = labelled(ready.kernel, result);
   require_labels(options.labels, target, ran);
@@ -183,7 +217,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
   report_profile(options.profile, command.name(), {{ready.kernel, 1, profile}});
   print_evidence(options.labels, target, ran, ready.assembler.empty() ? "" : "; sums from machine code of " + ready.assembler);
-  if (!as_expected(options, ready, expectations)) exit_with(1);
+  if (!as_expected(options, ready, launch_options, expectations)) exit_with(1);
 }
 
 }  // namespace
@@ -223,6 +257,14 @@ void add_launch(Command app) {
       .add_option("--why-files", options->why_files,
                   "With --why: write the operands of its products to NAME.a.npy, NAME.b.npy and NAME.c.npy, for warpmat explain")
       .type_name("NAME");
+  command
+      .add_option("--against", options->against,
+                  "With --why: another GPU, sm_80, and the first of the products at which its bits part from those of the target")
+      .type_name("TARGET");
+  command
+      .add_option("--show", options->show,
+                  "descriptors: what wgmma's matrix descriptors and the tensor maps of the launch say, a line each")
+      .one_of({"descriptors"});
   command.add_option("--schedule", options->launch.schedule, "The seed of another order of warps and blocks; 0: in order");
   command.add_option(
       "--check", options->checks,

@@ -90,8 +90,8 @@ std::string parting_of(const Why& why, std::string_view target, const std::strin
     const auto parts = parting(pair.one, *pair.other);
     const Format format = pair.one.form->format(OperandName::d);
     return fmt::format("{} and {} part at {}{}: {} beside {}\n", target, against, product,
-                       parts ? ", in its sum of " + depths_of(step, pair.one.steps[parts->first]) : "",
-                       to_double(format, pair.one.result), to_double(format, pair.other->result));
+                       parts ? ", in its sum of " + depths_of(step, pair.one.steps[parts->first]) : "", to_double(format, pair.one.result),
+                       to_double(format, pair.other->result));
   }
   return fmt::format("{} and {} have the same bits in each of its {} products\n", target, against, why.steps.size());
 }
