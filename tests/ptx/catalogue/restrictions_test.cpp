@@ -22,7 +22,7 @@ namespace warpmat {
 namespace {
 
 constexpr const char* declarations =
-    ".reg .pred %p<8>; .reg .b16 %rs<9>; .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .f32 %f<12>; .reg .f64 %fd<12>; .reg .b128 %q<12>; "
+    ".reg .pred %p<8>; .reg .b16 %rs<9>; .reg .b32 %r<140>; .reg .b64 %rd<12>; .reg .f32 %f<12>; .reg .f64 %fd<12>; .reg .b128 %q<12>; "
     ".shared .align 128 .b8 tile[1024]; .local .align 16 .b8 loc[64]; L: TL: .branchtargets L;";
 constexpr const char* module_variables = ".global .align 128 .b8 glob[256];";
 
