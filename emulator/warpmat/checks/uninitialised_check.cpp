@@ -74,6 +74,7 @@ void SharedMemoryCheck::operation(const Event& event) {
     case Semantics::special:
     case Semantics::active_mask:
     case Semantics::elect:
+    case Semantics::tensor_memory:  // of what its words hold nothing is known
     case Semantics::barrier: return mark_results(event, mask | guard, guard);
     case Semantics::load: must_be_defined(event, source(0), mask, "the address"); return mark_results(event, mask | guard, guard);
     case Semantics::exchange:

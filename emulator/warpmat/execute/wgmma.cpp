@@ -7,7 +7,7 @@
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
-#include <warpmat/execute/reference/execute.h>
+#include <warpmat/execute/tile_products.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -195,44 +195,6 @@ void Wgmma::read_b(const SharedMemory& memory, std::uint64_t descriptor, std::ui
 
 namespace {
 
-/// The consecutive operands of a warp's tiles.
-class TileOperands {
- public:
-  TileOperands(const WgmmaForm& form, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b) : form_(form) {
-    const int d_words = form.tile->operand(OperandName::d).words();
-    for (int i = 0; i < d_words; ++i) d_[static_cast<std::size_t>(i)] = d + i * warp_size;
-    for (int i = 0; i < form.a_registers(); ++i) a_[static_cast<std::size_t>(i)] = a + i * warp_size;
-    for (int i = 0; i < form.tile_b_registers(); ++i) b_[static_cast<std::size_t>(i)] = b + i * warp_size;
-    d_count_ = static_cast<std::size_t>(d_words);
-  }
-
-  /// The tiles from number `first` on.
-  Warps tiles(std::size_t first, Arguments& arguments, const std::uint32_t* zeros, bool accumulates) {
-    const std::size_t b_stride = static_cast<std::size_t>(form_.tile_b_registers()) * warp_size, d_stride = d_count_ * warp_size;
-    for (std::size_t i = 0; i < d_count_; ++i) {
-      next_d_[i] = d_[i] + first * d_stride;
-      next_c_[i] = accumulates ? next_d_[i] : zeros;
-    }
-    for (std::size_t i = 0; i < b_.size(); ++i) next_b_[i] = b_[i] == nullptr ? nullptr : b_[i] + first * b_stride;
-    arguments.destination = {next_d_.data(), d_count_};
-    arguments.source(OperandName::c) = {next_c_.data(), d_count_};
-    arguments.source(OperandName::a) = {a_.data(), static_cast<std::size_t>(form_.a_registers())};
-    arguments.source(OperandName::b) = {next_b_.data(), static_cast<std::size_t>(form_.tile_b_registers())};
-    Warps warps{.first = arguments};
-    warps.strides[static_cast<std::size_t>(OperandName::b)] = b_stride;
-    warps.strides[static_cast<std::size_t>(OperandName::c)] = accumulates ? d_stride : 0;
-    warps.destination_stride = d_stride;
-    warps.count = static_cast<std::size_t>(form_.tiles()) - first;
-    return warps;
-  }
-
- private:
-  const WgmmaForm& form_;
-  std::size_t d_count_;
-  std::array<std::uint32_t*, 4> d_{}, next_d_{};
-  std::array<const std::uint32_t*, 4> a_{}, b_{}, next_b_{}, next_c_{};
-};
-
 /// Whether the registers are consecutive, so that the tiles can be written in place.
 bool in_sequence(RegisterList d) {
   for (std::size_t i = 1; i < d.size(); ++i)
@@ -264,7 +226,6 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
     a = negated.data();
   }
-  const Register zeros{};
   Register selector;
   selector.fill(static_cast<std::uint32_t>(immediates_.selector));
   const std::uint32_t* const selector_words = selector.data();
@@ -273,16 +234,7 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     arguments.source(OperandName::e) = {&metadata, 1};
     arguments.source(OperandName::selector) = {&selector_words, 1};
   }
-  TileOperands operands(*form_, results, a, b);
-  const auto count = static_cast<std::size_t>(form_->tiles());
-  for (std::size_t next = 0; next < count; ++next) {
-    const Warps warps = operands.tiles(next, arguments, zeros.data(), accumulates);
-    const std::size_t done = options.path == Path::fast && fast_ != nullptr ? fast_->execute(warps) : 0;
-    next += done;
-    if (next == count) break;
-    if (done != 0) operands.tiles(next, arguments, zeros.data(), accumulates);
-    execute(tile, lowering(), arguments, options);
-  }
+  multiply_tiles({tile, lowering(), fast_, form_->tiles()}, results, a, b, arguments, accumulates, options);
   if (!in_place)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
 }

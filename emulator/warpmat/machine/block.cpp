@@ -42,6 +42,7 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
                                                  count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1));
   }
   warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
+  if (!launch.program.tensor_statements.empty()) tensor_core_ = std::make_unique<TensorCore>();
   order_.resize(warps_.size());
   std::iota(order_.begin(), order_.end(), 0);
   cluster.observers().tell_all(&Observer::block_begins, BlockEvent{launch.program, index, rank, static_cast<int>(warps_.size()), shared_});
@@ -99,6 +100,7 @@ Block::Status Block::run() {
 /// A bulk load that no thread has waited for ends with its block: pipelines prefetch stages beyond the last tile, and an H200 accepts that.
 void Block::end() {
   check_warpgroups();
+  check_tensor_memory();
   for (const auto& warp : warps_) warp->check_max_registers();
   cluster_.observers().tell_all(&Observer::block_ends,
                                 BlockEvent{launch_.program, index_, rank_, static_cast<int>(warps_.size()), shared_});
@@ -145,18 +147,30 @@ void Block::check_warpgroups() const {
     if (group.issues.empty()) continue;
     const auto absent = static_cast<int>(std::ranges::min_element(group.next) - group.next.begin());
     const WarpgroupIssues::Issue& issue = group.issues.front();
-    const syntax::Statement& statement = *launch_.program.statements[issue.statement];
-    throw KernelTrap({.kernel = std::string(launch_.program.entry),
-                      .block = index_,
-                      .warp = issue.warp,
-                      .lane = -1,
-                      .line = statement.location.line,
-                      .statement = statement.opcode,
-                      .source = syntax::source_text(*launch_.program.module, statement)},
-                     std::nullopt,
+    throw KernelTrap(site_of(issue.warp, issue.statement), std::nullopt,
                      fmt::format("warp {} of the warpgroup has ended and never came to this statement",
                                  static_cast<int>(g) * WgmmaForm::warps + absent));
   }
+}
+
+/// Traps if tensor memory has not been freed: the blocks that come next would wait for it.
+void Block::check_tensor_memory() const {
+  if (tensor_core_ == nullptr || tensor_core_->allocations().empty()) return;
+  const TensorAllocation& left = tensor_core_->allocations().front();
+  throw KernelTrap(site_of(left.warp, left.statement), std::nullopt,
+                   fmt::format("the block has ended without tcgen05.dealloc of the {} columns from column {} on that this statement gave",
+                               left.count, left.first));
+}
+
+KernelTrap::Site Block::site_of(int warp, std::uint32_t statement) const {
+  const syntax::Statement& s = *launch_.program.statements[statement];
+  return {.kernel = std::string(launch_.program.entry),
+          .block = index_,
+          .warp = warp,
+          .lane = -1,
+          .line = s.location.line,
+          .statement = s.opcode,
+          .source = syntax::source_text(*launch_.program.module, s)};
 }
 
 bool Block::all_wait() const {

@@ -11,6 +11,7 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/mbarrier.h>
+#include <warpmat/machine/tensor_core.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
@@ -74,6 +75,9 @@ class Block {
   /// Releases the warps at barrier `id` if all have arrived; `action` is that of the last statement.
   void check_barrier(int id);
   const std::vector<std::unique_ptr<WarpState>>& warps() const { return warps_; }
+  /// Its tensor memory, made where a program has statements of tcgen05.
+  bool has_tensor_core() const { return tensor_core_ != nullptr; }
+  TensorCore& tensor_core() { return *tensor_core_; }
   /// The shared state of warps 4 `index` to 4 `index` + 3.
   WarpgroupIssues& warpgroup(int index) { return warpgroups_[static_cast<std::size_t>(index)]; }
 
@@ -83,6 +87,8 @@ class Block {
   void check_all_barriers();
   void begin_slice();
   void check_warpgroups() const;
+  void check_tensor_memory() const;
+  KernelTrap::Site site_of(int warp, std::uint32_t statement) const;
   void end();
 
   Cluster& cluster_;
@@ -96,6 +102,7 @@ class Block {
   std::vector<std::size_t> order_;
   std::array<BarrierState, block_barriers> barriers_{};
   std::vector<WarpgroupIssues> warpgroups_;
+  std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;
   int slice_ = 0;  ///< operations left for the warp

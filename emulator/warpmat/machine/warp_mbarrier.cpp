@@ -106,6 +106,7 @@ bool WarpState::mbarrier_done(const Operation& operation, const Mbarrier& what, 
   };
   bool done = over();
   if (!done && arrive_copies(place)) done = over();
+  while (!done && arrive_products(place)) done = over();
   write_word(operation, 0, lane, done);
   if (!done) waits_for_ = place;
   return done;
@@ -169,6 +170,25 @@ void WarpState::change_mbarrier(const Operation& operation, const Mbarrier& what
   block_.make_progress();
 }
 
+/// An arrival for asynchronous work that `lane` issued by `statement`.
+void WarpState::arrive_at_mbarrier(const SharedPlace& place, int lane, std::uint32_t statement) {
+  std::array<std::uint8_t*, warp_size> words{};
+  words[static_cast<std::size_t>(lane)] = host_of(place);
+  observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
+                  Synchronisation{Synchronisation::Kind::mbarrier, block_.rank(), index_, 0, lane_bit(lane), words});
+  std::uint64_t bits;
+  std::memcpy(&bits, host_of(place), 8);
+  MbarrierWord word(bits);
+  Block& owner = block_.cluster().block(place.rank);
+  if (const auto problem = word.arrive(1))
+    trap(lane, program_.shared_base + place.offset, fmt::format("{}: {}", *problem, owner.describe_mbarrier(place.offset)));
+  const bool completes = word.phase() != MbarrierWord(bits).phase();
+  bits = word.bits();
+  std::memcpy(host_of(place), &bits, 8);
+  owner.mbarriers()[place.offset].add(index_, statement, completes);
+  block_.make_progress();
+}
+
 /// Performs the arrivals of cp.async.mbarrier.arrive at `place`, after the lane's earlier copies. Returns false if there are none.
 bool WarpState::arrive_behind_copies(const SharedPlace& place) {
   bool any = false;
@@ -180,21 +200,7 @@ bool WarpState::arrive_behind_copies(const SharedPlace& place) {
     }
     arrivals_.erase(arrivals_.begin() + static_cast<std::ptrdiff_t>(i));
     finish_copies(lane_bit(arrival.lane), arrival.copies);
-    std::array<std::uint8_t*, warp_size> words{};
-    words[static_cast<std::size_t>(arrival.lane)] = host_of(place);
-    observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
-                    Synchronisation{Synchronisation::Kind::mbarrier, block_.rank(), index_, 0, lane_bit(arrival.lane), words});
-    std::uint64_t bits;
-    std::memcpy(&bits, host_of(place), 8);
-    MbarrierWord word(bits);
-    Block& owner = block_.cluster().block(place.rank);
-    if (const auto problem = word.arrive(1))
-      trap(arrival.lane, program_.shared_base + place.offset, fmt::format("{}: {}", *problem, owner.describe_mbarrier(place.offset)));
-    const bool completes = word.phase() != MbarrierWord(bits).phase();
-    bits = word.bits();
-    std::memcpy(host_of(place), &bits, 8);
-    owner.mbarriers()[place.offset].add(index_, arrival.statement, completes);
-    block_.make_progress();
+    arrive_at_mbarrier(place, arrival.lane, arrival.statement);
     any = true;
   }
   return any;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/layout/tensor_descriptor.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
@@ -24,6 +25,9 @@ class Block;
 struct BarrierState;
 struct PendingProduct;
 struct WarpgroupState;
+struct PendingTensorProduct;
+struct PendingTransfer;
+struct TensorRegion;
 
 /// The return address of a called function.
 struct Return {
@@ -258,6 +262,7 @@ class WarpState {
   void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address) const;
   void must_be_mbarrier(int lane, const SharedPlace& place) const;
   bool arrive_copies(const SharedPlace& place);
+  void arrive_at_mbarrier(const SharedPlace& place, int lane, std::uint32_t statement);
 
   // Bulk copies: warp_bulk.cpp
   void bulk_copy(const code::Operation& operation, LaneMask mask);
@@ -319,6 +324,25 @@ class WarpState {
 
   // setmaxnreg: warp_registers.cpp
   Step set_max_registers(const code::Operation& operation, LaneMask mask);
+
+  // tcgen05: warp_tensor_memory.cpp
+  Step tensor_memory(const code::Operation& operation, LaneMask mask);
+  std::uint32_t uniform_word(const code::Operation& operation, int source, const char* what) const;
+  bool allocate_columns(const code::Operation& operation);
+  void deallocate_columns(const code::Operation& operation);
+  void must_be_moved(const TensorRegion& region, bool writes) const;
+  void must_be_idle(const TensorRegion& region, bool writes) const;
+  void must_be_allocated(TensorCell at, int columns, const char* what) const;
+  void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
+  void write_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from);
+  void read_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from, PendingTransfer& pending) const;
+  void finish_transfers(bool stores);
+  TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, OperandName operand, int lane) const;
+  std::vector<std::uint32_t> read_tensor_operand(const PendingTensorProduct& product, OperandName operand) const;
+  void issue_tensor_product(const code::Operation& operation, int lane);
+  void commit_tensor_products(const code::Operation& operation, int lane);
+  bool arrive_products(const SharedPlace& place);
+  void perform_tensor_product(const PendingTensorProduct& pending);
 
   // wmma.load and wmma.store: warp_wmma.cpp
   void move_matrix(const code::Operation& operation, const code::Matrix& matrix);

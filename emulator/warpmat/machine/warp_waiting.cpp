@@ -182,6 +182,9 @@ std::vector<std::pair<LaneMask, std::string>> WarpState::describe_waiting() cons
     if (operation.semantics == Semantics::mbarrier && waits_for_)
       text += fmt::format(": {}{}", block_.cluster().block(waits_for_->rank).describe_mbarrier(waits_for_->offset),
                           waits_for_->rank == block_.rank() ? "" : fmt::format(", of block {} of the cluster", waits_for_->rank));
+    if (operation.semantics == Semantics::tensor_memory && block_.has_tensor_core())
+      text += fmt::format(": tensor memory has {} free columns; {}", block_.tensor_core().free_columns(),
+                          block_.tensor_core().describe_allocations());
     if (s.state == Split::State::at_barrier && s.barrier >= 0 && s.barrier < static_cast<int>(block_barriers)) {
       const BarrierState& state = block_.barrier(s.barrier);
       const std::uint32_t expected = state.expected;

@@ -51,6 +51,11 @@ TEST_CASE("what the ISA fixes is specified, what it leaves open is named, the re
   using enum Hardware;
   for (const Case& c : {
            Case{"mov.b32", sm_90, Label::specified},
+           Case{"tcgen05.mma.cta_group::1.kind::f16", sm_100, Label::published},
+           Case{"tcgen05.mma.cta_group::1.kind::f8f6f4", sm_100, Label::assumed},
+           Case{"tcgen05.mma.cta_group::1.kind::i8", sm_110, Label::assumed},
+           Case{"tcgen05.alloc.cta_group::1.sync.aligned.b32", sm_100, Label::published, "which columns a block gets"},
+           Case{"tcgen05.ld.sync.aligned.32x32b.x1.b32", sm_103, Label::published},
            Case{"and.b32", sm_90, Label::measured},
            Case{"and.b32", sm_80, Label::specified},
            Case{"add.f32", sm_80, Label::specified, "NaN payloads, and .ftz beside the smallest normal number"},

@@ -22,7 +22,7 @@ namespace warpmat {
 namespace {
 
 constexpr const char* declarations =
-    ".reg .pred %p<8>; .reg .b16 %rs<9>; .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .f32 %f<12>; .reg .f64 %fd<12>; .reg .b128 %q<12>; "
+    ".reg .pred %p<8>; .reg .b16 %rs<9>; .reg .b32 %r<140>; .reg .b64 %rd<12>; .reg .f32 %f<12>; .reg .f64 %fd<12>; .reg .b128 %q<12>; "
     ".shared .align 128 .b8 tile[1024]; .local .align 16 .b8 loc[64]; L: TL: .branchtargets L;";
 constexpr const char* module_variables = ".global .align 128 .b8 glob[256];";
 
@@ -56,7 +56,10 @@ const Recorded& recorded() {
   static const Recorded table = [] {
     Recorded r;
     constexpr std::string_view targets = "# targets: ";
-    for (const std::string& line : read_compressed_lines(source_path("tests/vectors/ptxas_13.0_machine.tsv.gz"))) {
+    std::vector<std::string> lines;
+    for (const char* file : {"tests/vectors/ptxas_13.0_machine.tsv.gz", "tests/vectors/ptxas_13.0_tcgen05.tsv.gz"})
+      for (std::string& line : read_compressed_lines(source_path(file))) lines.push_back(std::move(line));
+    for (const std::string& line : lines) {
       if (line.starts_with(targets)) {
         std::istringstream words(line.substr(targets.size()));
         for (std::string word; words >> word;) {
@@ -137,7 +140,7 @@ TEST_CASE("spellings are taken for every target from the PTX version on that ptx
     // What operands ask of the target is no matter of the spelling.
     const bool by_operands = match->pattern->mnemonic == "mov" || match->pattern->mnemonic == "cvt" || match->has(".arrive") ||
                              match->has(".arrive_drop") || match->has(".elemtype") || match->pattern->mnemonic == "cp" ||
-                             match->pattern->mnemonic == "setmaxnreg";
+                             match->pattern->mnemonic == "setmaxnreg" || match->has(".mma");
     if (by_operands) continue;
     for (const std::string& name : recorded().targets)
       for (const PtxVersion version : ptxas_versions) {

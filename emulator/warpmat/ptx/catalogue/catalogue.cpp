@@ -109,6 +109,7 @@ struct Index {
     add_video_rows(rows);
     add_machine_rows(rows);
     add_async_rows(rows);
+    add_tensor_memory_rows(rows);
     for (Row& row : rows) patterns.emplace_back(std::move(row));
     for (const Pattern& pattern : patterns) by_mnemonic[pattern.mnemonic].push_back(&pattern);
   }
@@ -201,13 +202,24 @@ namespace {
 /// Instructions that are refused on purpose, by the beginning of the opcode.
 struct Refusal {
   std::string_view begin, reason;
+  std::string_view has = {};  ///< only opcodes with this qualifier, or the beginning of one
 };
 
 constexpr std::array refusals{
-    Refusal{"tcgen05.", "warpmat has no tensor memory"}, Refusal{"tex.", "warpmat has no textures"},
-    Refusal{"tld4.", "warpmat has no textures"},         Refusal{"txq.", "warpmat has no textures"},
-    Refusal{"suld.", "warpmat has no surfaces"},         Refusal{"sust.", "warpmat has no surfaces"},
-    Refusal{"sured.", "warpmat has no surfaces"},        Refusal{"suq.", "warpmat has no surfaces"},
+    Refusal{"tex.", "warpmat has no textures"},
+    Refusal{"tld4.", "warpmat has no textures"},
+    Refusal{"txq.", "warpmat has no textures"},
+    Refusal{"suld.", "warpmat has no surfaces"},
+    Refusal{"sust.", "warpmat has no surfaces"},
+    Refusal{"sured.", "warpmat has no surfaces"},
+    Refusal{"suq.", "warpmat has no surfaces"},
+    Refusal{"tcgen05.cp.", "warpmat does not copy from shared to tensor memory"},
+    Refusal{"tcgen05.shift.", "warpmat does not shift rows of tensor memory"},
+    Refusal{"tcgen05.ld.red.", "warpmat has loads of tensor memory without reductions"},
+    Refusal{"tcgen05.mma", "warpmat has no sparse products in tensor memory", ".sp"},
+    Refusal{"tcgen05.mma.", "warpmat has no weight-stationary products in tensor memory", ".ws"},
+    Refusal{"tcgen05.mma.", "warpmat has no block scales in tensor memory", ".kind::mx"},
+    Refusal{"tcgen05.mma.", "warpmat does not shift the rows of A", ".ashift"},
 };
 
 constexpr std::array absences{
@@ -245,7 +257,8 @@ std::string_view why_absent(std::string_view opcode) {
 
 std::string explain_unknown_row(std::string_view opcode) {
   for (const Refusal& refusal : refusals)
-    if (opcode.starts_with(refusal.begin)) return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
+    if (opcode.starts_with(refusal.begin) && opcode.find(refusal.has) != std::string_view::npos)
+      return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
   if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto rows = index().by_mnemonic.find(parts.front());

@@ -69,6 +69,29 @@ constexpr std::array open_rules{
     OpenRule{computes_floats, false, "NaN payloads"},
 };
 
+/// tcgen05: nothing was compared with a B200 here. The first row whose qualifiers the statement has.
+struct TensorRule {
+  std::string_view qualifier;
+  Label label;
+  std::string_view source, open = {};
+};
+
+constexpr std::string_view of_tensor_memory = "PTX ISA 9.1, its figures as CuTe has them; no card compared";
+constexpr std::array tensor_rules{
+    TensorRule{".kind::i8", Label::assumed, "exact sums, saturated as mma; no card compared"},
+    TensorRule{".kind::f8f6f4", Label::assumed,
+               "6-bit types and pairs of two types as e4m3; e4m3, e5m2 and e2m1 with themselves are published: MMA-Sim, arXiv 2511.10909"},
+    TensorRule{".mma", Label::published,
+               "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; smallest exponents as wgmma on an H200"},
+    TensorRule{".alloc", Label::published, of_tensor_memory, "which columns a block gets"},
+    TensorRule{"", Label::published, of_tensor_memory},
+};
+
+RowEvidence tensor_evidence(const Pattern& pattern) {
+  const auto* const rule = std::ranges::find_if(tensor_rules, [&](const TensorRule& r) { return has(pattern, r.qualifier); });
+  return {rule->label, rule->source, rule->open};
+}
+
 RowEvidence as_specified(const Pattern& pattern, Hardware hardware) {
   const auto* const rule =
       std::ranges::find_if(open_rules, [&](const OpenRule& r) { return r.applies(pattern) && r.compared != hardware; });
@@ -80,6 +103,7 @@ RowEvidence as_specified(const Pattern& pattern, Hardware hardware) {
 }  // namespace
 
 RowEvidence evidence_of(const Pattern& pattern, Hardware hardware) {
+  if (pattern.row.semantics == Semantics::tensor_memory) return tensor_evidence(pattern);
   if (const auto approximate = approximate_evidence(pattern.row, hardware)) return *approximate;
   if (pattern.row.kernel.empty() || hardware != Hardware::sm_90) return as_specified(pattern, hardware);
   const auto results = static_cast<std::uint64_t>(std::ranges::count_if(pattern.operands, &OperandPattern::result));

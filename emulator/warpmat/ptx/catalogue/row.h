@@ -88,6 +88,7 @@ enum class Semantics : std::uint8_t {
   cluster_rank,     ///< mapa and getctarank
   proxy_fence,      ///< fence.proxy.async
   tensor_map,       ///< tensormap.replace and tensormap.cp_fenceproxy
+  tensor_memory,    ///< tcgen05
 };
 
 /// Whether the row's function executes it completely.

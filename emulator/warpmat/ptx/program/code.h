@@ -10,12 +10,14 @@
 #include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/wgmma.h>
 #include <warpmat/export.h>
+#include <warpmat/layout/tensor_memory.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/program/space.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
+#include <warpmat/tables/tcgen05.h>
 
 namespace warpmat::code {
 
@@ -188,6 +190,29 @@ struct WarpgroupProduct {
   int scale_source() const { return b_source() + (instruction.form().sparse() ? 2 : 1); }
 };
 
+/// tcgen05 (PTX ISA 9.1 section 9.7.16). Addresses of tensor memory have 32 bits and include their offset, those of shared memory 64.
+struct TensorStatement {
+  enum class Action : std::uint8_t {
+    allocate,    ///< sources: where the address goes in shared memory, the number of columns
+    deallocate,  ///< the address, the number of columns
+    relinquish,
+    load,   ///< the address; results: the registers
+    store,  ///< the address, the registers
+    wait_load,
+    wait_store,
+    fence,
+    commit,    ///< the mbarrier; .multicast::cluster: the mask of blocks
+    multiply,  ///< D's address, A's address or descriptor, B's descriptor, the instruction descriptor, disabled lanes, enable-input-d
+  };
+  Action action = Action::fence;
+  Space space = Space::generic;      ///< allocate, commit
+  bool multicast = false;            ///< commit
+  Transfer transfer{};               ///< load, store
+  const TensorKind* kind = nullptr;  ///< multiply
+  bool a_in_tensor_memory = false;   ///< multiply
+  std::uint8_t disabled_words = 0;   ///< multiply: sources that say which lanes of D are not written
+};
+
 /// Bytes that a call copies between the two functions' local memories, in each lane.
 struct ArgumentCopy {
   std::int32_t caller = 0, callee = 0, bytes = 0;  ///< offsets from the functions' local memories
@@ -296,6 +321,7 @@ struct Program {
   std::vector<WarpExchange> exchanges;
   std::vector<Matrix> matrices;
   std::vector<WarpgroupProduct> products;
+  std::vector<TensorStatement> tensor_statements;
   std::vector<Call> calls;
   std::vector<std::vector<std::int32_t>> branch_tables;
   std::vector<Function> functions;  ///< the entry first

@@ -146,6 +146,15 @@ class FunctionResolver {
   void tensor_map(const catalogue::Match& match);
   Reduction reduction(const catalogue::Match& match, const catalogue::ValueType& type);
 
+  // tcgen05: tensor_memory_statements.cpp
+  Value tensor_address(const syntax::Operand& operand);
+  Value columns(const syntax::Operand& operand, bool allocates);
+  Value shared_address(const syntax::Operand& operand, Space space);
+  void tensor_memory(const catalogue::Match& match);
+  void tensor_transfer(const catalogue::Match& match, TensorStatement& statement, DraftOperation& operation);
+  void tensor_product(const catalogue::Match& match, TensorStatement& statement, DraftOperation& operation);
+  void must_end_at(std::size_t operands) const;
+
   // Matrix instructions: matrix_statements.cpp
   void matrix();
 

@@ -1,0 +1,67 @@
+#include <warpmat/execute/tile_products.h>
+
+#include <array>
+
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/reference/execute.h>
+
+namespace warpmat {
+namespace {
+
+/// The consecutive operands of a warp's tiles.
+class TileOperands {
+ public:
+  TileOperands(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b)
+      : count_(static_cast<std::size_t>(products.count)),
+        d_count_(static_cast<std::size_t>(products.tile.operand(OperandName::d).words())),
+        a_count_(static_cast<std::size_t>(products.tile.operand(OperandName::a).registers())),
+        b_count_(static_cast<std::size_t>(products.tile.operand(OperandName::b).registers())) {
+    for (std::size_t i = 0; i < d_count_; ++i) d_[i] = d + i * warp_size;
+    for (std::size_t i = 0; i < a_count_; ++i) a_[i] = a + i * warp_size;
+    for (std::size_t i = 0; i < b_count_; ++i) b_[i] = b + i * warp_size;
+  }
+
+  /// The tiles from number `first` on.
+  Warps tiles(std::size_t first, Arguments& arguments, const std::uint32_t* zeros, bool accumulates) {
+    const std::size_t b_stride = b_count_ * warp_size, d_stride = d_count_ * warp_size;
+    for (std::size_t i = 0; i < d_count_; ++i) {
+      next_d_[i] = d_[i] + first * d_stride;
+      next_c_[i] = accumulates ? next_d_[i] : zeros;
+    }
+    for (std::size_t i = 0; i < b_count_; ++i) next_b_[i] = b_[i] + first * b_stride;
+    arguments.destination = {next_d_.data(), d_count_};
+    arguments.source(OperandName::c) = {next_c_.data(), d_count_};
+    arguments.source(OperandName::a) = {a_.data(), a_count_};
+    arguments.source(OperandName::b) = {next_b_.data(), b_count_};
+    Warps warps{.first = arguments};
+    warps.strides[static_cast<std::size_t>(OperandName::b)] = b_stride;
+    warps.strides[static_cast<std::size_t>(OperandName::c)] = accumulates ? d_stride : 0;
+    warps.destination_stride = d_stride;
+    warps.count = count_ - first;
+    return warps;
+  }
+
+ private:
+  std::size_t count_, d_count_, a_count_, b_count_;
+  std::array<std::uint32_t*, 4> d_{}, next_d_{};
+  std::array<const std::uint32_t*, 4> a_{}, b_{}, next_b_{}, next_c_{};
+};
+
+}  // namespace
+
+void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
+                    bool accumulates, const ExecutionOptions& options) {
+  const Register zeros{};
+  TileOperands operands(products, d, a, b);
+  const auto count = static_cast<std::size_t>(products.count);
+  for (std::size_t next = 0; next < count; ++next) {
+    const Warps warps = operands.tiles(next, arguments, zeros.data(), accumulates);
+    const std::size_t done = options.path == Path::fast && products.fast != nullptr ? products.fast->execute(warps) : 0;
+    next += done;
+    if (next == count) break;
+    if (done != 0) operands.tiles(next, arguments, zeros.data(), accumulates);
+    execute(products.tile, products.lowering, arguments, options);
+  }
+}
+
+}  // namespace warpmat

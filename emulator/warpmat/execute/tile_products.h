@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include <warpmat/execute/arguments.h>
+#include <warpmat/tables/lowering.h>
+
+namespace warpmat {
+
+class FastPath;
+
+/// Products of the same 16 rows of A by consecutive 8 columns of B: what wgmma and tcgen05 consist of.
+struct TileProducts {
+  const Form& tile;  ///< mma.m16n8: a form of the table itself
+  const Lowering& lowering;
+  const FastPath* fast;  ///< of the two; nullptr if there is none
+  int count;
+};
+
+/// D = A * B + D for each tile, or A * B if not `accumulates`. `d` are the registers of all tiles' D in order, 32 words each; `a` those of
+/// A; `b` those of all tiles' B. They share no word. `arguments` has the operands that all tiles share, metadata and selector, if A is
+/// sparse. Throws OperandTrap for what the ISA leaves undefined, having changed nothing but `d`.
+void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
+                    bool accumulates, const ExecutionOptions& options);
+
+}  // namespace warpmat

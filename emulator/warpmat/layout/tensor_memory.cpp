@@ -1,0 +1,44 @@
+#include <warpmat/layout/tensor_memory.h>
+
+#include <algorithm>
+
+namespace warpmat {
+namespace {
+
+constexpr TensorCell none{}, next_column{0, 1}, lower_half{8, 0};
+
+constexpr std::array shapes{
+    TransferShape{"16x64b", 16, 2, 1, {lower_half, next_column, {1, 0}, {2, 0}, {4, 0}}, {none, none}, false},
+    TransferShape{"16x128b", 16, 4, 2, {next_column, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {lower_half, none}, false},
+    TransferShape{"16x256b", 16, 8, 4, {{{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}}, {next_column, lower_half}, false},
+    TransferShape{"32x32b", 32, 1, 1, {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}}}, {none, none}, false},
+    TransferShape{"16x32bx2", 16, 1, 1, {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, none}}, {none, none}, true},
+};
+
+}  // namespace
+
+std::span<const TransferShape> transfer_shapes() {
+  return shapes;
+}
+
+const TransferShape* find_transfer_shape(std::string_view name) {
+  const auto found = std::ranges::find(shapes, name, &TransferShape::name);
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+TensorCell Transfer::place(int thread, int reg, int half) const {
+  TensorCell sum{0, reg / shape->registers * shape->columns};
+  const auto add = [&](const TensorCell& place) {
+    sum.lane += place.lane;
+    sum.column += place.column;
+  };
+  for (std::size_t bit = 0; bit < shape->thread_bits.size(); ++bit)
+    if ((thread >> bit & 1) != 0) add(shape->thread_bits[bit]);
+  for (std::size_t bit = 0; bit < shape->register_bits.size(); ++bit)
+    if ((reg % shape->registers >> bit & 1) != 0) add(shape->register_bits[bit]);
+  if (halves) sum.column = 2 * sum.column + half;
+  if (shape->has_second && thread >= 16) sum.column += static_cast<int>(second_columns);
+  return sum;
+}
+
+}  // namespace warpmat

@@ -1,0 +1,87 @@
+#include <warpmat/machine/tensor_core.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/text.h>
+
+namespace warpmat::machine {
+namespace {
+
+/// The lanes of `count` rows from `first` on of each quarter.
+std::array<std::uint32_t, 4> in_each_quarter(int first, int count) {
+  const auto mask = static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first);
+  return {mask, mask, mask, mask};
+}
+
+TensorRegion operand_region(const TensorProduct& product, TensorCell at, int columns) {
+  return {product.shape.m == 128 ? in_each_quarter(0, 32) : in_each_quarter(at.lane % 32, 16), at.column, columns};
+}
+
+}  // namespace
+
+bool TensorRegion::overlaps(const TensorRegion& other) const {
+  if (first_column >= other.first_column + other.columns || other.first_column >= first_column + columns) return false;
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    if ((lanes[i] & other.lanes[i]) != 0) return true;
+  return false;
+}
+
+TensorRegion PendingTensorProduct::d_region() const {
+  return operand_region(product, d, d_columns(product));
+}
+
+TensorRegion PendingTensorProduct::a_region() const {
+  return operand_region(product, *a_place, a_columns);
+}
+
+std::optional<int> TensorCore::allocate(int count, int warp, std::uint32_t statement) {
+  for (int first = 0; first + count <= tensor_columns; first += count) {
+    const bool taken =
+        std::ranges::any_of(allocations_, [&](const TensorAllocation& a) { return a.first < first + count && first < a.first + a.count; });
+    if (taken) continue;
+    allocations_.push_back({first, count, warp, statement});
+    last_count_ = count;
+    return first;
+  }
+  return std::nullopt;
+}
+
+bool TensorCore::deallocate(int first, int count) {
+  return std::erase_if(allocations_, [&](const TensorAllocation& a) { return a.first == first && a.count == count; }) != 0;
+}
+
+bool TensorCore::has(int first, int count) const {
+  for (int column = first; column < first + count; ++column)
+    if (std::ranges::none_of(allocations_, [&](const TensorAllocation& a) { return a.first <= column && column < a.first + a.count; }))
+      return false;
+  return true;
+}
+
+int TensorCore::free_columns() const {
+  int columns = tensor_columns;
+  for (const TensorAllocation& allocation : allocations_) columns -= allocation.count;
+  return columns;
+}
+
+std::string TensorCore::describe_allocations() const {
+  if (allocations_.empty()) return "no column is allocated";
+  std::vector<std::string> all;
+  for (const TensorAllocation& a : allocations_) all.push_back(fmt::format("{} to {}", a.first, a.first + a.count - 1));
+  return fmt::format("columns {} are allocated", joined(all, " and "));
+}
+
+std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at) {
+  TensorRegion region{{}, at.column, transfer.repeats * transfer.shape->columns * (transfer.halves ? 2 : 1)};
+  region.lanes[static_cast<std::size_t>(at.lane / tensor_quarter)] =
+      static_cast<std::uint32_t>(((std::uint64_t{1} << transfer.shape->lanes) - 1) << at.lane % tensor_quarter);
+  std::vector<TensorRegion> regions{region};
+  if (transfer.shape->has_second) {
+    region.first_column += static_cast<int>(transfer.second_columns);
+    regions.push_back(region);
+  }
+  return regions;
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,26 @@
+#include <string>
+
+#include <warpmat/ptx/catalogue/rows.h>
+
+namespace warpmat::catalogue {
+
+/// What these ask for beyond their rows is in ptx/program/tensor_memory_statements.cpp.
+void add_tensor_memory_rows(std::vector<Row>& rows) {
+  const Requirement blackwell{.families = {100, 110}, .ptx = {8, 6}};
+  const auto add = [&](const std::string& opcode) { rows.push_back({opcode, "", nullptr, Semantics::tensor_memory, blackwell}); };
+  const std::string group = "(.cta_group::1|.cta_group::2)", shape = "(.16x64b|.16x128b|.16x256b|.32x32b|.16x32bx2)",
+                    repeats = "(.x1|.x2|.x4|.x8|.x16|.x32|.x64|.x128)",
+                    collector = "(.collector::a::fill|.collector::a::use|.collector::a::lastuse|.collector::a::discard)?";
+  add("tcgen05.alloc" + group + ".sync.aligned(.shared::cta)?.b32");
+  add("tcgen05.dealloc" + group + ".sync.aligned.b32");
+  add("tcgen05.relinquish_alloc_permit" + group + ".sync.aligned");
+  add("tcgen05.ld.sync(.aligned)?" + shape + repeats + "(.pack::16b)?.b32");
+  add("tcgen05.st.sync(.aligned)?" + shape + repeats + "(.unpack::16b)?.b32");
+  add("tcgen05(.wait::ld|.wait::st).sync.aligned");
+  add("tcgen05(.fence::before_thread_sync|.fence::after_thread_sync)");
+  add("tcgen05.commit" + group + ".mbarrier::arrive::one(.shared::cluster)?(.multicast::cluster)?.b64");
+  // A row for each evidence of their arithmetic (evidence.cpp).
+  for (const char* kind : {"(.kind::f16|.kind::tf32)", ".kind::f8f6f4", ".kind::i8"}) add("tcgen05.mma" + group + kind + collector);
+}
+
+}  // namespace warpmat::catalogue

@@ -1,0 +1,190 @@
+// Statements of tcgen05, judged as ptxas 13.0 judges them.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+using catalogue::ValueType;
+using Action = TensorStatement::Action;
+using Kind = syntax::Operand::Kind;
+
+namespace {
+
+const ValueType& word_type() {
+  return *catalogue::find_value_type("b32");
+}
+
+/// The qualifier directly behind `tcgen05`.
+std::string_view first_qualifier(const std::string& opcode) {
+  const std::string_view rest = std::string_view(opcode).substr(opcode.find('.'));
+  return rest.substr(0, rest.find('.', 1));
+}
+
+struct Name {
+  std::string_view qualifier;
+  Action action;
+};
+constexpr std::array names{Name{".alloc", Action::allocate},
+                           Name{".dealloc", Action::deallocate},
+                           Name{".relinquish_alloc_permit", Action::relinquish},
+                           Name{".ld", Action::load},
+                           Name{".st", Action::store},
+                           Name{".wait::ld", Action::wait_load},
+                           Name{".wait::st", Action::wait_store},
+                           Name{".fence::before_thread_sync", Action::fence},
+                           Name{".fence::after_thread_sync", Action::fence},
+                           Name{".commit", Action::commit},
+                           Name{".mma", Action::multiply}};
+
+}  // namespace
+
+/// An address of tensor memory in brackets: a register of 32 bits and an offset.
+Value FunctionResolver::tensor_address(const syntax::Operand& operand) {
+  if (operand.kind != Kind::address) fail(operand, "expected an address of tensor memory in brackets");
+  syntax::Operand base = operand.items.front();
+  const Value value = named_register(base);
+  check_type(base, value, *catalogue::find_value_type("u32"));
+  if (class_of(value) != RegisterClass::word || bits_of(value) != 32)
+    fail(base, fmt::format("'{}' has {} bits; an address of tensor memory has 32", base.text, bits_of(value)));
+  if (operand.offset == 0) return value;
+  const Value sum = temporary(RegisterClass::word);
+  prepare(row("add.u32", {sum}, {value, draft_.constants.add(RegisterClass::word, static_cast<std::uint32_t>(operand.offset))}));
+  return sum;
+}
+
+/// The number of columns of alloc, and of dealloc, of which ptxas asks less.
+Value FunctionResolver::columns(const syntax::Operand& operand, bool allocates) {
+  const ValueType& type = *catalogue::find_value_type("u32");
+  if (operand.kind != Kind::number) return source(operand, type);
+  syntax::Operand magnitude = operand;
+  magnitude.negative = false;
+  const std::uint64_t count = immediate(magnitude);
+  if (allocates && (operand.negative || count < 32 || count > 512 || !std::has_single_bit(count)))
+    fail(operand, fmt::format("the number of columns is 32, 64, 128, 256 or 512; it is {}", operand.text));
+  if (count % 32 != 0) fail(operand, fmt::format("the number of columns is a multiple of 32; it is {}", operand.text));
+  return source(operand, type);
+}
+
+/// An address of shared memory, of which ptxas takes no register of 16 bits.
+Value FunctionResolver::shared_address(const syntax::Operand& operand, Space space) {
+  const Place where = place(operand);
+  if (!where.space && bits_of(where.base) == 16) fail(operand, "an address of shared memory has 32 or 64 bits");
+  return address(operand, space);
+}
+
+void FunctionResolver::must_end_at(std::size_t operands) const {
+  if (statement_->operands.size() > operands)
+    fail(operand(operands), fmt::format("{} takes {} operands here", statement_->opcode, operands));
+}
+
+/// ld r, [taddr]{, offset}; st [taddr]{, offset}, r.
+void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& statement, DraftOperation& operation) {
+  Transfer& transfer = statement.transfer;
+  transfer.halves = match.has(".pack::16b") || match.has(".unpack::16b");
+  for (const std::string_view qualifier : match.qualifiers) {
+    if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
+    if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
+  }
+  if (transfer.registers() > max_transfer_registers)
+    fail(fmt::format("{} would move {} registers; {} are the most, with .x{}", statement_->opcode, transfer.registers(),
+                     max_transfer_registers, max_transfer_registers / transfer.shape->registers));
+  const bool loads = statement.action == Action::load;
+  const std::size_t end = transfer.shape->has_second ? 3 : 2, registers_at = loads ? 0 : end - 1;
+  must_end_at(end);
+  operation.sources = {tensor_address(operand(loads ? 1 : 0))};
+  if (transfer.shape->has_second) {
+    syntax::Operand offset = operand(loads ? 2 : 1);
+    const bool negative = std::exchange(offset.negative, false);
+    const auto columns = static_cast<std::int32_t>(immediate(offset));
+    transfer.second_columns = negative ? -columns : columns;
+  }
+  const syntax::Operand& written = operand(registers_at);
+  if (written.kind != Kind::vector) fail(written, fmt::format("{} takes {} registers in braces", statement_->opcode, transfer.registers()));
+  for (const syntax::Operand& item : written.items)
+    if (item.text == "_") fail(item, fmt::format("{} moves every register: none may be _", statement_->opcode));
+  const std::vector<Value> values = group(written, word_type(), loads, static_cast<std::size_t>(transfer.registers()));
+  std::vector<Value>& to = loads ? operation.results : operation.sources;
+  to.insert(to.end(), values.begin(), values.end());
+}
+
+/// mma [d], a-desc or [a], b-desc, idesc{, {lanes}}, enable-input-d{, scale-input-d}.
+void FunctionResolver::tensor_product(const Match& match, TensorStatement& statement, DraftOperation& operation) {
+  const Target& target = *draft_.program.target;
+  for (const std::string_view qualifier : match.qualifiers)
+    if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
+  const bool own = target.features == Target::Features::architecture && (target.number == 100 || target.number == 110);
+  if (match.has(".kind::i8") && !own) fail(fmt::format("{} needs sm_100a or sm_110a; the target is {}", statement_->opcode, target.name));
+  const ValueType& descriptor = *catalogue::find_value_type("b64");
+  operation.sources = {tensor_address(operand(0))};
+  statement.a_in_tensor_memory = operand(1).kind == Kind::address;
+  operation.sources.push_back(statement.a_in_tensor_memory ? tensor_address(operand(1)) : source(operand(1), descriptor));
+  operation.sources.push_back(source(operand(2), descriptor));
+  operation.sources.push_back(source(operand(3), *catalogue::find_value_type("u32")));
+  std::size_t next = 4;
+  if (operand(next).kind == Kind::vector) {
+    constexpr std::size_t words = tensor_lanes / 32;
+    if (std::ranges::all_of(operand(next).items, [](const syntax::Operand& item) { return item.kind == Kind::number; }))
+      fail(operand(next), "one of the four words of disable-output-lane at least is a register");
+    const std::vector<Value> lanes = group(operand(next++), word_type(), false, words);
+    operation.sources.insert(operation.sources.end(), lanes.begin(), lanes.end());
+    statement.disabled_words = words;
+  }
+  operation.sources.push_back(source(operand(next++), *catalogue::find_value_type("pred")));
+  if (statement_->operands.size() == next) return;
+  const std::uint64_t scale = immediate(operand(next));
+  if (match.has(".kind::f8f6f4") || match.has(".kind::i8")) fail(operand(next), "scale-input-d goes with kind::f16 and kind::tf32");
+  if (target.family != 100) fail(operand(next), fmt::format("scale-input-d needs a target of sm_100f; the target is {}", target.name));
+  if (scale > 15) fail(operand(next), "scale-input-d is a number from 0 to 15");
+  must_end_at(next + 1);
+  if (scale != 0) fail(operand(next), "a scale-input-d other than 0 is not executed: nobody has published how a B200 rounds the scaled D");
+}
+
+void FunctionResolver::tensor_memory(const Match& match) {
+  TensorStatement statement;
+  const auto* const name = std::ranges::find(names, first_qualifier(statement_->opcode), &Name::qualifier);
+  if (name == names.end()) fail(catalogue::explain_unknown_row(statement_->opcode));
+  statement.action = name->action;
+  statement.multicast = match.has(".multicast::cluster");
+  if (match.has(".shared::cta") || match.has(".shared::cluster")) statement.space = Space::shared;
+  if (match.has(".cta_group::2"))
+    fail(fmt::format("'{}' is not executed: warpmat has no tensor memory of pairs of blocks", statement_->opcode));
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::tensor_memory;
+  switch (statement.action) {
+    case Action::allocate:
+      must_end_at(2);
+      operation.sources = {shared_address(operand(0), statement.space), columns(operand(1), true)};
+      break;
+    case Action::deallocate:
+      must_end_at(2);
+      operation.sources = {source(operand(0), *catalogue::find_value_type("u32")), columns(operand(1), false)};
+      break;
+    case Action::load:
+    case Action::store: tensor_transfer(match, statement, operation); break;
+    case Action::commit:
+      must_end_at(statement.multicast ? 2 : 1);
+      operation.sources = {shared_address(operand(0), statement.space)};
+      if (statement.multicast && operand(1).kind == Kind::number) fail(operand(1), "the mask of blocks is a register of 16 bits");
+      if (statement.multicast) operation.sources.push_back(source(operand(1), *catalogue::find_value_type("b16")));
+      break;
+    case Action::multiply: tensor_product(match, statement, operation); break;
+    case Action::relinquish:
+    case Action::wait_load:
+    case Action::wait_store:
+    case Action::fence: no_operands(); break;
+  }
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_statements.size());
+  draft_.program.tensor_statements.push_back(statement);
+  add(std::move(operation));
+}
+
+}  // namespace warpmat::code
