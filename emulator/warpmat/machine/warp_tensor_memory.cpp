@@ -15,7 +15,7 @@ namespace warpmat::machine {
 
 using code::Operation;
 using code::TensorStatement;
-using Action = code::TensorStatement::Action;
+using TensorAction = code::TensorStatement::Action;
 
 /// The value of a source that must be the same in all lanes.
 std::uint32_t WarpState::uniform_word(const Operation& operation, int source, const char* what) const {
@@ -28,13 +28,13 @@ std::uint32_t WarpState::uniform_word(const Operation& operation, int source, co
 
 WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask mask) {
   const TensorStatement& statement = program_.tensor_statements[operation.detail];
-  if (statement.action == Action::fence) {
+  if (statement.action == TensorAction::fence) {
     ++split().pc;
     return Step::next;
   }
-  if (statement.action == Action::multiply || statement.action == Action::commit) {
+  if (statement.action == TensorAction::multiply || statement.action == TensorAction::commit) {
     for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-      if (statement.action == Action::multiply)
+      if (statement.action == TensorAction::multiply)
         issue_tensor_product(operation, first_lane(rest));
       else
         commit_tensor_products(operation, first_lane(rest));
@@ -48,17 +48,17 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
          fmt::format("{} is for whole warps; lanes {:#010x} have exited or do not exist", program_.statements[operation.statement]->opcode,
                      ~mask));
   if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
-  if (statement.action == Action::allocate && !allocate_columns(operation)) {
+  if (statement.action == TensorAction::allocate && !allocate_columns(operation)) {
     note_wait(operation, mask, true);
     return Step::yield;
   }
   switch (statement.action) {
-    case Action::deallocate: deallocate_columns(operation); break;
-    case Action::relinquish: block_.tensor_core().relinquished = true; break;
-    case Action::load:
-    case Action::store: transfer_tensor(operation, statement); break;
-    case Action::wait_load: finish_transfers(false); break;
-    case Action::wait_store: finish_transfers(true); break;
+    case TensorAction::deallocate: deallocate_columns(operation); break;
+    case TensorAction::relinquish: block_.tensor_core().relinquished = true; break;
+    case TensorAction::load:
+    case TensorAction::store: transfer_tensor(operation, statement); break;
+    case TensorAction::wait_load: finish_transfers(false); break;
+    case TensorAction::wait_store: finish_transfers(true); break;
     default: break;
   }
   advance_gathered(operation, mask, false);
@@ -144,7 +144,7 @@ void WarpState::must_be_allocated(TensorCell at, int columns, const char* what) 
 
 void WarpState::transfer_tensor(const Operation& operation, const TensorStatement& statement) {
   const Transfer& transfer = statement.transfer;
-  const bool stores = statement.action == Action::store;
+  const bool stores = statement.action == TensorAction::store;
   const TensorCell from = tensor_place(uniform_word(operation, 0, "the address of tensor memory"));
   const int quarter = index_ % 4 * tensor_quarter;
   if (from.lane < quarter || from.lane + transfer.shape->lanes > quarter + tensor_quarter || from.lane % 16 != 0)
