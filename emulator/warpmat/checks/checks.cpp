@@ -9,6 +9,7 @@
 #include <warpmat/checks/lanes_check.h>
 #include <warpmat/checks/pairing.h>
 #include <warpmat/checks/race_check.h>
+#include <warpmat/checks/rows_check.h>
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/checks/tile_check.h>
 #include <warpmat/checks/wgmma_check.h>
@@ -78,6 +79,9 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
   if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup));
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
+  const bool rows = std::ranges::any_of(
+      program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
+  if (shared && rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
   if (!program.products.empty()) all.push_back(std::make_unique<WgmmaCheck>(setup));
   const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });
   if (!program.products.empty() && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));

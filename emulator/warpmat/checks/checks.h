@@ -26,6 +26,7 @@ namespace warpmat::checks {
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
 //     race_check            two warps access a byte, and nothing orders them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
+//     rows_check            ldmatrix that reads a row twice into one matrix
 //     tile_check            descriptors of wgmma that read a tile otherwise than its tensor map wrote it
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)

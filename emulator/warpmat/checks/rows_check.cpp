@@ -1,0 +1,40 @@
+#include <warpmat/checks/rows_check.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+void RowsCheck::access(const machine::AccessEvent& event) {
+  if (++accesses_ >= most_accesses) want(machine::EventKinds::none);
+  const code::Operation& operation = event.event.operation();
+  if (operation.semantics != catalogue::Semantics::matrix) return;
+  const Form& form = setup_.program.matrices[operation.detail].instruction.form();
+  if (form.mnemonic != Mnemonic::ldmatrix || !setup_.reports.warnings.wants(event.event.statement(), cluster_)) return;
+  const int rows = form.rows_in_memory() / form.number;
+  for (int matrix = 0; matrix < form.number; ++matrix) check_matrix(event, matrix * rows, rows);
+}
+
+/// The matrix whose rows are at the addresses of `rows` lanes, from `first` on.
+void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int rows) {
+  const auto address = event.addresses.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows));
+  auto end = address.end();  // of the rows before those that repeat the last one
+  while (end != address.begin() + 1 && *(end - 1) == *(end - 2)) --end;
+  for (auto row = address.begin() + 1; row != end; ++row) {
+    const auto same = std::find(address.begin(), row, *row);
+    if (same == row) continue;
+    const machine::WarpState& warp = event.event.state();
+    setup_.reports.warnings.add(
+        event.event.statement(), cluster_,
+        fmt::format("{}, block ({}, {}, {}), warp {}: lanes {} and {} have the address of one row, {:#x}, so matrix {} holds it twice",
+                    warp.statement_name(event.event.statement()), event.event.block().x, event.event.block().y, event.event.block().z,
+                    event.event.warp(), first + (same - address.begin()), first + (row - address.begin()),
+                    *row, first / rows));
+    return;
+  }
+}
+
+}  // namespace warpmat::checks
