@@ -101,7 +101,8 @@ std::uint64_t draw_float(const Layout& f, ScalarClass operand_class, Random& ran
   } else {
     exponent = random.between(0, top);
   }
-  return f.make(random.next(), static_cast<std::uint64_t>(std::clamp(exponent, 0, top)), patterned_fraction(f, random));
+  const std::uint64_t fraction = patterned_fraction(f, random);  // drawn before the sign: recorded answers rest on the order
+  return f.make(random.next(), static_cast<std::uint64_t>(std::clamp(exponent, 0, top)), fraction);
 }
 
 std::uint64_t draw_integer(int bits, ScalarClass operand_class, Random& random) {

@@ -327,3 +327,9 @@ def test_a_product_is_held_against_the_one_that_is_told():
         wrong.launch("product", 2, 32, a, b, c, gemm_blocks=[(2, 0)], **told)
     with pytest.raises(ValueError, match="is no matrix product"):
         right.launch("product", 1, 32, a, b, c, gemm="C=A")
+    with pytest.raises(warpmat.KernelTrap, match=r"multiplies x\[0,0\]|x\[8,|row"):
+        wrong.launch("product", 1, 32, a, b, c, gemm="y=x*w^T:16x8x16", names=["x", "w", "y"], target="sm_90")
+    with pytest.raises(ValueError, match="no buffer 'Z'"):
+        right.launch("product", 1, 32, a, b, c, gemm="Z=x*w^T:16x8x16", names=["x", "w", "y"])
+    with pytest.raises(ValueError, match="names are a list, of up to 3 parameters"):
+        right.launch("product", 1, 32, a, b, c, names=["x", "w", "y", "z"])

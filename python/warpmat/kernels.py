@@ -164,6 +164,7 @@ class Kernel:
         gemm: str = "",
         why: str = "",
         gemm_blocks: Sequence[Size] = (),
+        names: Sequence[str] = (),
         undefined: str = "trap",
         path: str = "fast",
     ) -> LaunchResult:
@@ -175,13 +176,13 @@ class Kernel:
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
         are cores; the result does not depend on them. schedule: another order of warps. most_operations: of a block, 0 without a limit.
         check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. gemm: the product that the kernel computes,
-        "C=A*B^T:128x128x64", with the names of its parameters: the first product of a matrix instruction that is not part of it is a
+        "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product of a matrix instruction that is not part of it is a
         KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products
         of these blocks alone, each a number or up to three.
 
         Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
         """
-        arguments = _Arguments(self, args)
+        arguments = _Arguments(self, args, names)
         options = dict(
             jobs=jobs,
             schedule=schedule,
@@ -243,6 +244,7 @@ class _Arguments:
 
     kernel: Kernel
     args: Sequence[Any]
+    names: Sequence[str] = ()
     _buffers: List[_Buffer] = field(default_factory=list)
     parameters: _core.Parameters = field(default_factory=list)
 
@@ -251,8 +253,10 @@ class _Arguments:
         if len(self.args) != len(wanted):
             texts = ", ".join(f"{p.name} ({p.type})" for p in wanted)
             raise ValueError(f"kernel {self.kernel.name} has {len(wanted)} parameters: {texts}; {len(self.args)} given")
-        for value, parameter in zip(self.args, wanted):
-            self._add(value, parameter)
+        if len(self.names) > len(wanted) or isinstance(self.names, str):
+            raise ValueError(f"names are a list, of up to {len(wanted)} parameters")
+        for i, (value, parameter) in enumerate(zip(self.args, wanted)):
+            self._add(value, parameter._replace(name=self.names[i]) if i < len(self.names) else parameter)
 
     @property
     def buffers(self) -> _core.Buffers:

@@ -349,6 +349,24 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }
 
+TEST_CASE("A product that is told wrongly is not blamed on the kernel", "[checks]") {
+  says(verdict(direct({}), "C=A*B^T:8x16x32"), "multiplies elements of 16 bits, and A would have elements of 32",
+       "the told product, or the buffer");
+}
+
+TEST_CASE("A product that no instruction forms is a warning", "[checks]") {
+  const Kernel kernel(direct({}), "k");
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  const std::uint64_t v = memory.allocate(16 * 4 * 2, "V"), w = memory.allocate(4 * 8 * 2, "W");
+  REQUIRE(v != w);
+  const auto warnings = [&](const std::string& gemm) { return launch(kernel, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm}).warnings; };
+  CHECK(warnings("C=A*B^T:16x8x32").empty());
+  const auto unseen = warnings("C=V*W:16x8x4");
+  REQUIRE(unseen.size() == 1);
+  CHECK(unseen[0] == "no matrix instruction multiplies elements of V by elements of W: that product was not looked at");
+}
+
 TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
   Direct with;
   with.a1 = "64";

@@ -203,7 +203,13 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
     profiler.emplace(ready.kernel);
     launch_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
   }
-  const LaunchResult result = launch(ready, launch_options);
+  LaunchResult result;
+  try {
+    result = launch(ready, launch_options);
+  } catch (...) {
+    fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails
+    throw;
+  }
   const Profile profile = profiler ? profiler->result() : Profile{};
   fmt::print("{}", result.printed);
   fmt::print("{}", descriptors.text());

@@ -130,7 +130,8 @@ ReadExpectation read_expected(const ExpectedContents& expected, std::string_view
     }
     if (read.shape.empty()) read.shape = array.shape.empty() ? std::vector<std::size_t>{1} : array.shape;
     const std::size_t count = elements_of_shape(read.shape);
-    if (count != elements_of_shape(array.shape))
+    const bool turned = array.shape.size() == read.shape.size() && array.shape != read.shape;
+    if (turned || count != elements_of_shape(array.shape))
       refuse_expected(fmt::format("{}: it is {}, not {}", place, describe(array), fmt::join(read.shape, "x")));
     const ElementReader reader(array.dtype, read.type, expected.reading, fmt::format("{}:{}", place, warpmat::name(read.type)));
     read.bytes.resize(bytes_of_elements(read.type, count));

@@ -63,6 +63,11 @@ void check_companions(const Gemm& gemm, const std::array<Companion, Gemm::compan
 }  // namespace
 
 void finish(const Setup& setup, LaunchResult& result) {
+  for (std::size_t i = 0; i < setup.gemms.size(); ++i)
+    if (!setup.reports.stores[i].formed())
+      result.warnings.push_back(
+          fmt::format("no matrix instruction multiplies elements of {} by elements of {}: that product was not looked at",
+                      setup.gemms[i].a.name, setup.gemms[i].b.name));
   for (auto& [block, why] : setup.reports.why) result.why.push_back(std::move(why));
   for (std::size_t i = 0; !setup.why && setup.clusters.empty() && i < setup.gemms.size(); ++i)
     if (const auto missing = setup.reports.stores[i].missing(setup.gemms[i], std::string(setup.program.entry))) throw *missing;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -11,9 +12,12 @@
 
 namespace warpmat::checks {
 
-/// Which elements of C the blocks of a launch have stored.
+/// Which elements of C the blocks of a launch have stored, and whether a matrix instruction formed the product at all.
 class GemmStores {
  public:
+  void note_product() { formed_ = true; }
+  bool formed() const { return formed_; }
+
   /// Notes that `block` stores C[row,column]. `site` and `way` say which statement did, and where its factors came from; they are called if
   /// another block has stored it before.
   template <typename Site, typename Way>
@@ -38,6 +42,7 @@ class GemmStores {
   std::vector<std::uint32_t> owners_;  ///< by element: the number of the block that stored it last, from 1 on
   std::optional<Again> again_;         ///< the first element that a second block has stored
   std::optional<KernelTrap::Site> last_;
+  std::atomic<bool> formed_ = false;
 };
 
 }  // namespace warpmat::checks

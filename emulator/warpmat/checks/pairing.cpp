@@ -195,9 +195,11 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   if (of == gemms.end()) return unchanged(product);
   const Operand& a = of_a.operand;
   const Operand& b = of_b.operand;
+  setup().reports.stores[static_cast<std::size_t>(of - gemms.begin())].note_product();
   const Operand* const image = a.taps != nullptr ? &a : b.taps != nullptr ? &b : nullptr;
   if (!setup().why) {
     if (image != nullptr) check_image(product, *image);
+    if (!a.regular || !b.regular) check_widths(product, a, b);
     if (!a.regular) check_operand(product, a, b);
     if (!b.regular) check_operand(product, b, a);
     check_depths(product, a, b);
@@ -302,6 +304,26 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
                                      name_of(operand, right), history(operand, line, k, right, product), layouts(operand, product)),
                          KernelTrap::Kind::mispaired);
     }
+}
+
+/// Traps where two neighbours along k are parts of one element as the launch is told it: then it is told wrong sizes.
+void Pairing::check_widths(const OriginProduct& product, const Operand& a, const Operand& b) {
+  for (const Operand* const operand : {&a, &b}) {
+    const int bits = product.form.operand(operand->letter == 'a' ? OperandName::a : OperandName::b).fragment.element_bits;
+    const GemmMatrix& matrix = *operand->matrix;
+    if (matrix.producer >= 0 || matrix.bits <= bits || operand->sparse()) continue;
+    for (int line = 0; line < operand->origins->lines; ++line)
+      for (int k = 0; k + 1 < operand->depth; ++k) {
+        const Seen &one = operand->at(line, k), &next = operand->at(line, k + 1);
+        if (one.line < 0 || one.line != next.line || one.depth != next.depth || operand->origin(line, k).derived()) continue;
+        product.event.trap(
+            -1, std::nullopt,
+            fmt::format("the product multiplies elements of {} bits, and {} would have elements of {}, by its bytes and the {} by {} "
+                        "that the launch is told: the told product, or the buffer, is another",
+                        bits, matrix.name, matrix.bits, matrix.stored_rows(), matrix.stored_columns()),
+            KernelTrap::Kind::mispaired);
+      }
+  }
 }
 
 /// Traps unless both operands have the same k at each place, and each k once.

@@ -123,6 +123,7 @@ class Pairing : public Origins {
   void look(Operand& operand) const;
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
+  void check_widths(const OriginProduct& product, const Operand& a, const Operand& b);
   void check_operand(const OriginProduct& product, const Operand& operand, const Operand& other);
   void inherit_places(const OriginProduct& product, Sum& sum) const;
   void note_companions(const OriginProduct& product, const Operand& a, const Operand& b);

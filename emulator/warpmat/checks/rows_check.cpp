@@ -31,8 +31,7 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
         event.event.statement(), cluster_,
         fmt::format("{}, block ({}, {}, {}), warp {}: lanes {} and {} have the address of one row, {:#x}, so matrix {} holds it twice",
                     warp.statement_name(event.event.statement()), event.event.block().x, event.event.block().y, event.event.block().z,
-                    event.event.warp(), first + (same - address.begin()), first + (row - address.begin()),
-                    *row, first / rows));
+                    event.event.warp(), first + (same - address.begin()), first + (row - address.begin()), *row, first / rows));
     return;
   }
 }

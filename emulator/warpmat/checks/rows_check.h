@@ -10,8 +10,7 @@ namespace warpmat::checks {
 /// its last row in the place of those beyond the end of a tile.
 class RowsCheck : public machine::Observer {
  public:
-  RowsCheck(const Setup& setup, std::uint64_t cluster)
-      : Observer(machine::EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {}
+  RowsCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {}
 
   void access(const machine::AccessEvent& event) override;
 

@@ -206,7 +206,15 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
-  LaunchResult result = machine::run_grid(state);
+  LaunchResult result;
+  try {
+    result = machine::run_grid(state);
+  } catch (const KernelTrap& trap) {
+    if (trap.kind != KernelTrap::Kind::mispaired) throw;
+    std::string reason = trap.reason;  // what was warned of before is often the cause
+    for (const std::string& warning : reports.warnings.texts()) reason += "\nwarned of before: " + warning;
+    throw KernelTrap(trap.site, trap.address, reason, trap.kind);
+  }
   result.warnings = reports.warnings.texts();
   result.absent_lanes = reports.absent_lanes.texts();
   checks::finish(setup, result);
