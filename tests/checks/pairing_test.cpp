@@ -354,6 +354,15 @@ TEST_CASE("A product that is told wrongly is not blamed on the kernel", "[checks
        "the told product, or the buffer");
 }
 
+TEST_CASE("Factors that are computed may have a k more than once", "[checks]") {
+  // As where a number is split into a larger and a smaller part: 3xTF32 multiplies three pairs of these.
+  Direct with;
+  with.step = "";
+  says(verdict(with), "adds k 0 to the sum for C[0,0], which has it already");
+  for (const char* const name : {"a0", "a1", "a2", "a3", "b0", "b1"}) with.scale += fmt::format("mul.rn.f16x2 %{0}, %{0}, %{0};\n", name);
+  CHECK(!contains(verdict(with), "has it already"));
+}
+
 TEST_CASE("A product that no instruction forms is a warning", "[checks]") {
   const Kernel kernel(direct({}), "k");
   DeviceMemory memory;

@@ -446,7 +446,8 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
     if (is_new) {
       std::optional<int> twice;
       found->second = sets_.with(before[i], depths, twice);
-      if (twice && !setup().why) refuse_twice(product, a, b, sum, *twice, static_cast<int>(i / columns), static_cast<int>(i % columns));
+      if (twice && !setup().why && !split(sum))
+        refuse_twice(product, a, b, sum, *twice, static_cast<int>(i / columns), static_cast<int>(i % columns));
     }
     sum.depths.push_back(found->second);
   }

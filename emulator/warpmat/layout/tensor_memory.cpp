@@ -28,14 +28,12 @@ const TransferShape* find_transfer_shape(std::string_view name) {
 
 TensorCell Transfer::place(int thread, int reg, int half) const {
   TensorCell sum{0, reg / shape->registers * shape->columns};
-  const auto add = [&](const TensorCell& place) {
-    sum.lane += place.lane;
-    sum.column += place.column;
+  const auto add = [&](const TensorCell& place, int times) {  // times 0 or 1: GCC 12 makes wrong vectors of a condition here (-O3 -mavx2)
+    sum.lane += times * place.lane;
+    sum.column += times * place.column;
   };
-  for (std::size_t bit = 0; bit < shape->thread_bits.size(); ++bit)
-    if ((thread >> bit & 1) != 0) add(shape->thread_bits[bit]);
-  for (std::size_t bit = 0; bit < shape->register_bits.size(); ++bit)
-    if ((reg % shape->registers >> bit & 1) != 0) add(shape->register_bits[bit]);
+  for (std::size_t bit = 0; bit < shape->thread_bits.size(); ++bit) add(shape->thread_bits[bit], thread >> bit & 1);
+  for (std::size_t bit = 0; bit < shape->register_bits.size(); ++bit) add(shape->register_bits[bit], reg % shape->registers >> bit & 1);
   if (halves) sum.column = 2 * sum.column + half;
   if (shape->has_second && thread >= 16) sum.column += static_cast<int>(second_columns);
   return sum;
