@@ -215,20 +215,21 @@ class Kernel:
         return printed.decode(errors="replace")
 
 
-def _size(size: Size) -> Tuple[int, int, int]:
-    numbers = [size] if isinstance(size, int) else [int(n) for n in size]
-    if not 1 <= len(numbers) <= 3 or any(n < 1 or n >= 1 << 32 for n in numbers):
-        raise ValueError(f"{size!r} is no size: one to three numbers from 1 on")
-    x, y, z = (numbers + [1, 1])[:3]
+def _three(given: Size, least: int, what: str) -> Tuple[int, int, int]:
+    """Up to three numbers from `least` on; those that are not given are `least`."""
+    numbers = [given] if isinstance(given, int) else [int(n) for n in given]
+    if not 1 <= len(numbers) <= 3 or any(n < least or n >= 1 << 32 for n in numbers):
+        raise ValueError(f"{given!r} is no {what}: one to three numbers from {least} on")
+    x, y, z = (numbers + [least, least])[:3]
     return x, y, z
+
+
+def _size(size: Size) -> Tuple[int, int, int]:
+    return _three(size, 1, "size")
 
 
 def _index(block: Size) -> Tuple[int, int, int]:
-    numbers = [block] if isinstance(block, int) else [int(n) for n in block]
-    if not 1 <= len(numbers) <= 3 or any(n < 0 or n >= 1 << 32 for n in numbers):
-        raise ValueError(f"{block!r} is no index of a block: one to three numbers from 0 on")
-    x, y, z = (numbers + [0, 0])[:3]
-    return x, y, z
+    return _three(block, 0, "index of a block")
 
 
 @dataclass

@@ -4,27 +4,12 @@
 #include <fmt/core.h>
 
 #include "catch.h"
+#include "checks/lanes_module.h"
 #include "contains.h"
-#include "machine/kernel.h"
 
 using namespace warpmat;
 
 namespace {
-
-/// A lane's thread is %t, of which %g is a quarter and %q the rest; %a, %b, %c are the addresses of A, B, C; %c0 to %c3 are 0.
-Module module_of_lanes(const std::string& body, const std::string& parameters, const std::string& target) {
-  return module_of(".param .u64 A, .param .u64 B, .param .u64 C" + parameters, R"(
-    .reg .b64 %a, %b, %c, %x; .reg .b32 %t, %g, %q, %l<8>, %a<4>, %b<2>; .reg .f32 %c<4>;
-    ld.param.u64 %a, [A];
-    ld.param.u64 %b, [B];
-    ld.param.u64 %c, [C];
-    mov.u32 %t, %tid.x;
-    shr.u32 %g, %t, 2;
-    and.b32 %q, %t, 3;
-    mov.f32 %c0, 0f00000000; mov.f32 %c1, 0f00000000; mov.f32 %c2, 0f00000000; mov.f32 %c3, 0f00000000;
-)" + body,
-                   target);
-}
 
 void says(const std::string& text, const std::string& part, const std::string& other = "") {
   INFO(text);
@@ -75,21 +60,12 @@ std::string verdict_of_scaled(const Scaled& with, const std::string& more = "") 
         {{%a0, %a1, %a2, %a3}}, {{%b0, %b1}}, {{%c0, %c1, %c2, %c3}}, %s, {{{4}, 0}}, %u, {{{5}, 0}};
 )",
                         32 * step, 32 * step + 512, 32 * step + 16, 32 * step + 528, with.byte[step], step);
-  body += R"(
-    shl.b32 %l0, %g, 5;
-    shl.b32 %l1, %q, 3;
-    add.u32 %l0, %l0, %l1;
-    cvt.u64.u32 %x, %l0;
-    add.s64 %c, %c, %x;
-    st.global.v2.f32 [%c], {%c0, %c1};
-    st.global.v2.f32 [%c+256], {%c2, %c3};
-    ret;
-)";
+  body += place_in_c + store_c;
   DeviceMemory memory;
   const std::uint64_t a = memory.allocate(16 * 64, "A"), b = memory.allocate(8 * 64, "B"), c = memory.allocate(16 * 8 * 4, "C"),
                       sa = memory.allocate(16 * 2, "SA"), sb = memory.allocate(16 * 2, "SB");
   return message_of([&] {
-    launch(Kernel(module_of_lanes(body, ", .param .u64 SA, .param .u64 SB", "sm_120a"), "k"), {{1}, {32}}, memory, {a, b, c, sa, sb},
+    launch(Kernel(module_of_lanes(body, "", ", .param .u64 SA, .param .u64 SB", "sm_120a"), "k"), {{1}, {32}}, memory, {a, b, c, sa, sb},
            {.gemm = "C=A*B^T:16x8x64" + more});
   });
 }
@@ -147,20 +123,12 @@ std::string verdict_of_sparse(const std::string& half, const std::string& low, c
     ld.global.b32 %b0, [%b]; ld.global.b32 %b1, [%b+16]; ld.global.b32 %l4, [%b+32]; ld.global.b32 %l5, [%b+48];
     mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3},
         {%b0, %b1, %l4, %l5}, {%c0, %c1, %c2, %c3}, %w, 0;
-    shl.b32 %l0, %g, 5;
-    shl.b32 %l1, %q, 3;
-    add.u32 %l0, %l0, %l1;
-    cvt.u64.u32 %x, %l0;
-    add.s64 %c, %c, %x;
-    st.global.v2.f32 [%c], {%c0, %c1};
-    st.global.v2.f32 [%c+256], {%c2, %c3};
-    ret;
-)";
+)" + place_in_c + store_c;
   DeviceMemory memory;
   const std::uint64_t a = memory.allocate(16 * 16 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C"),
                       e = memory.allocate(std::vector<std::uint16_t>(16 * 2, 0x4444), "E");
   return message_of([&] {
-    launch(Kernel(module_of_lanes(body, ", .param .u64 E", "sm_80"), "k"), {{1}, {32}}, memory, {a, b, c, e},
+    launch(Kernel(module_of_lanes(body, "", ", .param .u64 E", "sm_80"), "k"), {{1}, {32}}, memory, {a, b, c, e},
            {.gemm = "C=A*B^T:16x8x32" + more});
   });
 }

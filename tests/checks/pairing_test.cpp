@@ -8,8 +8,8 @@
 #include <random>
 
 #include "catch.h"
+#include "checks/lanes_module.h"
 #include "contains.h"
-#include "machine/kernel.h"
 
 using namespace warpmat;
 
@@ -29,20 +29,6 @@ std::string mma() {
          "%c3};\n";
 }
 
-Module module_of_body(const std::string& body, const std::string& shared = "", const std::string& parameters = "") {
-  return module_of(".param .u64 A, .param .u64 B, .param .u64 C" + parameters, shared + R"(
-    .reg .b64 %a, %b, %c, %x; .reg .b32 %t, %g, %q, %l<8>, %a<4>, %b<2>; .reg .f32 %c<4>;
-    ld.param.u64 %a, [A];
-    ld.param.u64 %b, [B];
-    ld.param.u64 %c, [C];
-    mov.u32 %t, %tid.x;
-    shr.u32 %g, %t, 2;
-    and.b32 %q, %t, 3;
-    mov.f32 %c0, 0f00000000; mov.f32 %c1, 0f00000000; mov.f32 %c2, 0f00000000; mov.f32 %c3, 0f00000000;
-)" + body,
-                   "sm_80");
-}
-
 Module direct(const Direct& with, const std::string& parameters = "") {
   std::string body = R"(
     shl.b32 %l0, %g, 6;
@@ -51,12 +37,7 @@ Module direct(const Direct& with, const std::string& parameters = "") {
     cvt.u64.u32 %x, %l0;
     add.s64 %a, %a, %x;
     add.s64 %b, %b, %x;
-    shl.b32 %l0, %g, 5;
-    shl.b32 %l1, %q, 3;
-    add.u32 %l0, %l0, %l1;
-    cvt.u64.u32 %x, %l0;
-    add.s64 %c, %c, %x;
-)";
+)" + place_in_c;
   for (int step = 0; step < 2; ++step) {
     body += fmt::format(R"(
     ld.global.b32 %a0, [%a];
@@ -70,7 +51,7 @@ Module direct(const Direct& with, const std::string& parameters = "") {
     body += with.scale + mma() + (step == 0 ? with.step + with.clear : with.epilogue);
   }
   body += fmt::format("st.global.v2.f32 [%c], {{%c0, %c1}};\nst.global.v2.f32 [%c+{}], {{%c2, %c3}};\nret;\n", with.c1);
-  return module_of_body(body, "", parameters);
+  return module_of_lanes(body, "", parameters);
 }
 
 std::string verdict(const Module& module, const std::string& gemm) {
@@ -104,7 +85,7 @@ void says(const std::string& text, const std::string& part, const std::string& o
 
 /// A tile of A in shared memory: chunk c of row r lies at chunk `writer` of it and is read from chunk `reader`; r is in %l0, c in %l1.
 Module by_ldmatrix(const std::string& writer, const std::string& reader) {
-  return module_of_body(R"(
+  return module_of_lanes(R"(
     // lane t copies row t / 2, chunks 2 (t % 2) and the next
     shr.u32 %l0, %t, 1;
     and.b32 %l2, %t, 1;
@@ -146,7 +127,7 @@ Module by_ldmatrix(const std::string& writer, const std::string& reader) {
     ld.global.b32 %b0, [%b];
     ld.global.b32 %b1, [%b+16];
 )" + mma() + "ret;\n",
-                        ".shared .align 1024 .b8 tile[1024];\n");
+                         ".shared .align 1024 .b8 tile[1024];\n");
 }
 
 // Chunk c of rows of 64 bytes: swizzle 64B exchanges chunks by bits 7 and 8 of the address, rows 2 and 4 apart.
@@ -199,7 +180,7 @@ TEST_CASE("Reader and writer of a tile with different swizzles are both named", 
 TEST_CASE("Sums that nothing has any more are forgotten, and the others are not", "[checks]") {
   constexpr int steps = 20'000, pitch = steps * 32;  // bytes of a row of A or B
   const auto long_product = [&](const std::string& c1) {
-    return module_of_body(fmt::format(R"(
+    return module_of_lanes(fmt::format(R"(
     .reg .pred %p; .reg .f32 %e<4>;
     mul.lo.u32 %l0, %g, {0};
     shl.b32 %l1, %q, 2;
@@ -239,7 +220,7 @@ next:
     st.global.v2.f32 [%c+{5}], {{%c2, %c3}};
     ret;
 )",
-                                      pitch, 8 * pitch, 8 * pitch + 16, mma(), steps, c1));
+                                       pitch, 8 * pitch, 8 * pitch + 16, mma(), steps, c1));
   };
   const auto says_of = [&](const std::string& c1) {
     DeviceMemory memory;

@@ -303,9 +303,10 @@ LaunchOptions strict(std::uint64_t schedule) {
   return {.jobs = 2, .schedule = schedule, .checks = {.races = true}};
 }
 
-TEST_CASE("gemm_wgmma of examples/kernels", "[examples]") {
+/// A kernel of f16 with tiles by TMA, of blocks of `threads`. Its sums of 16 products are rounded as those of mma on `as`.
+void check_f16_by_tensor_maps(const std::string& name, const std::string& target, std::uint32_t threads, const std::string& as) {
   constexpr int k = 328;  // the last step has 8 columns, the rest of it is filled with zeros
-  const Kernel kernel = kernel_of("gemm_wgmma", "sm_90a");
+  const Kernel kernel = kernel_of(name, target);
   const auto product = [&](const Matrix& a, const Matrix& b, std::uint64_t schedule) {
     DeviceMemory memory;
     const std::uint64_t c = memory.allocate(m * n * sizeof(float), "c");
@@ -313,52 +314,31 @@ TEST_CASE("gemm_wgmma of examples/kernels", "[examples]") {
       const std::uint64_t address = memory.allocate(rows_of(matrix, Format::f16, 2));
       return map_of(address, TensorMap::Type::f16, m, k, {64, 128}, TensorMap::Swizzle::bytes_128).encode();
     };
-    launch(kernel, {{1}, {384}, 98304}, memory, {map(a), map(b.transpose()), c, n, k}, strict(schedule));
+    launch(kernel, {{1}, {threads}, 98304}, memory, {map(a), map(b.transpose()), c, n, k}, strict(schedule));
     return memory.read<float>(c, m * n);
   };
   const Matrix a = random_matrix(m, k, 1, small_integer), b = random_matrix(k, n, 2, small_integer);
   CHECK(differing(product(a, b, 1), a * b) == 0);
 
-  // Sums of 16 products of f16 are rounded by wgmma as by mma. Beyond column 328, both add zeros.
+  // Beyond column 328, both add zeros.
   Matrix x = Matrix::Zero(m, 336), y = Matrix::Zero(336, n);
   x.leftCols(k) = random_matrix(m, k, 3, uneven);
   y.topRows(k) = random_matrix(k, n, 4, uneven);
   check_tiles(product(x.leftCols(k), y.topRows(k), 2), [&](int row, int column) {
-    return chain("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};",
-                 "sm_90", 336 / 16, [&](Warp& warp, int step) {
+    return chain("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};", as,
+                 336 / 16, [&](Warp& warp, int step) {
                    set_operand(warp, 0, OperandName::a, x.block(row, 16 * step, 16, 16));
                    set_operand(warp, 0, OperandName::b, y.block(16 * step, column, 16, 8));
                  });
   });
 }
 
-TEST_CASE("gemm_tcgen05 of examples/kernels", "[examples]") {
-  constexpr int k = 328;  // the last step has 8 columns, the rest of it is filled with zeros
-  const Kernel kernel = kernel_of("gemm_tcgen05", "sm_100a");
-  const auto product = [&](const Matrix& a, const Matrix& b, std::uint64_t schedule) {
-    DeviceMemory memory;
-    const std::uint64_t c = memory.allocate(m * n * sizeof(float), "c");
-    const auto map = [&](const Matrix& matrix) {
-      const std::uint64_t address = memory.allocate(rows_of(matrix, Format::f16, 2));
-      return map_of(address, TensorMap::Type::f16, m, k, {64, 128}, TensorMap::Swizzle::bytes_128).encode();
-    };
-    launch(kernel, {{1}, {128}, 98304}, memory, {map(a), map(b.transpose()), c, n, k}, strict(schedule));
-    return memory.read<float>(c, m * n);
-  };
-  const Matrix a = random_matrix(m, k, 1, small_integer), b = random_matrix(k, n, 2, small_integer);
-  CHECK(differing(product(a, b, 1), a * b) == 0);
+TEST_CASE("gemm_wgmma of examples/kernels", "[examples]") {
+  check_f16_by_tensor_maps("gemm_wgmma", "sm_90a", 384, "sm_90");
+}
 
-  // Sums of 16 products of f16 are rounded by tcgen05 as by mma of sm_100. Beyond column 328, both add zeros.
-  Matrix x = Matrix::Zero(m, 336), y = Matrix::Zero(336, n);
-  x.leftCols(k) = random_matrix(m, k, 3, uneven);
-  y.topRows(k) = random_matrix(k, n, 4, uneven);
-  check_tiles(product(x.leftCols(k), y.topRows(k), 2), [&](int row, int column) {
-    return chain("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3};",
-                 "sm_100", 336 / 16, [&](Warp& warp, int step) {
-                   set_operand(warp, 0, OperandName::a, x.block(row, 16 * step, 16, 16));
-                   set_operand(warp, 0, OperandName::b, y.block(16 * step, column, 16, 8));
-                 });
-  });
+TEST_CASE("gemm_tcgen05 of examples/kernels", "[examples]") {
+  check_f16_by_tensor_maps("gemm_tcgen05", "sm_100a", 128, "sm_100");
 }
 
 /// What the launch of gemm_wgmma says where its text has `to` instead of `from`, wherever that stands.

@@ -163,7 +163,7 @@ TEST_CASE("elements that stand elsewhere are told by the rule of their places") 
 TEST_CASE("a wrong leading dimension is a distance of rows") {
   constexpr std::size_t n = 64, columns = 32, leading = 36;
   const Floats expected = random_floats(n * columns);
-  Floats held(n * columns);  // rows of 36, as far as there is room
+  Floats held(n * columns);  // rows of 36, up to the end
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < columns; ++c)
       if (r * leading + c < held.size()) held[r * leading + c] = expected[r * columns + c];

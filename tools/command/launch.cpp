@@ -56,11 +56,9 @@ std::string without_banks(const std::string& checks) {
 
 /// The index of a block, "3", "3,1" or "3,1,0".
 Dim3 parse_block_index(const std::string& text) {
-  const auto index = parse_sizes(text).value_or(std::vector<std::uint64_t>{});
-  if (index.empty() || index.size() > 3 || std::ranges::any_of(index, [](std::uint64_t i) { return i > UINT32_MAX; }))
-    throw std::runtime_error(fmt::format("--gemm-block {}: it would be X, X,Y or X,Y,Z", text));
-  const auto at = [&](std::size_t i) { return i < index.size() ? static_cast<std::uint32_t>(index[i]) : 0; };
-  return {at(0), at(1), at(2)};
+  const auto index = dim3_of(parse_sizes(text).value_or(std::vector<std::uint64_t>{}), 0);
+  if (!index) throw std::runtime_error(fmt::format("--gemm-block {}: it would be X, X,Y or X,Y,Z", text));
+  return *index;
 }
 
 constexpr std::uint64_t most_threads_for_races = 16'384;  ///< a race check takes up to six times as long as the launch

@@ -1,6 +1,6 @@
 #include "why.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/numeric/value.h>
 
 #include <algorithm>

@@ -262,10 +262,10 @@ std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
   return sizes;
 }
 
-std::optional<Dim3> dim3_of(const std::vector<std::uint64_t>& sizes) {
-  const auto right = [](std::uint64_t size) { return size > 0 && size <= UINT32_MAX; };
+std::optional<Dim3> dim3_of(const std::vector<std::uint64_t>& sizes, std::uint32_t least) {
+  const auto right = [&](std::uint64_t size) { return size >= least && size <= UINT32_MAX; };
   if (sizes.empty() || sizes.size() > 3 || !std::ranges::all_of(sizes, right)) return std::nullopt;
-  const auto at = [&](std::size_t i) { return i < sizes.size() ? static_cast<std::uint32_t>(sizes[i]) : 1; };
+  const auto at = [&](std::size_t i) { return i < sizes.size() ? static_cast<std::uint32_t>(sizes[i]) : least; };
   return Dim3{at(0), at(1), at(2)};
 }
 

@@ -86,8 +86,9 @@ void parse_expectation(const std::string& text, std::vector<LaunchBuffer>& buffe
 /// "16,8", "16x8" or "[16, 8]": whole numbers. Nothing where the text is another.
 std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
 
-/// Up to three sizes, each at least 1. Nothing where they are others.
-std::optional<Dim3> dim3_of(const std::vector<std::uint64_t>& sizes);
+/// Up to three sizes, each at least 1, or with `least` 0 the indices of a block. Those that are not given are `least`. Nothing where they
+/// are others.
+std::optional<Dim3> dim3_of(const std::vector<std::uint64_t>& sizes, std::uint32_t least = 1);
 
 /// X, X,Y or X,Y,Z, or the same with x. Throws std::runtime_error.
 Dim3 parse_dim3(const std::string& text, std::string_view what);

@@ -1,6 +1,6 @@
 #include "tools/report/probe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/matrices/element_map.h>
 #include <warpmat/matrices/index_set.h>
 #include <warpmat/numeric/value.h>

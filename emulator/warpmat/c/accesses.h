@@ -23,7 +23,7 @@ inline warpmat_memory_access access_of(const MemoryAccess& access) {
           {access.element.row, access.element.column, access.element.matrix}};
 }
 
-/// As many of `all` as `list` has room for.
+/// As many of `all` as `list` holds.
 inline void copy_accesses(const std::vector<MemoryAccess>& all, std::span<warpmat_memory_access> list) {
   const auto count = static_cast<std::ptrdiff_t>(std::min(all.size(), list.size()));
   std::transform(all.begin(), all.begin() + count, list.begin(), access_of);

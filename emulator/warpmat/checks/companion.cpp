@@ -168,7 +168,7 @@ std::optional<KernelTrap> Companion::descending(const Subject& subject) const {
   return std::nullopt;
 }
 
-/// Several blocks of k have one entry, and the next one has another as far away as theirs would lie apart: those between are nobody's.
+/// Several blocks of k have one entry, and the next one has another as far away as theirs would lie apart: no block has those between.
 std::optional<KernelTrap> Companion::unused(const Subject& subject) const {
   const int bits = alike(true);
   const std::uint64_t width = subject.told.kind == CompanionMatrix::Kind::scale ? 8 : 4;

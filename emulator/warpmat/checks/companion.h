@@ -42,7 +42,7 @@ class Companion {
 
   /// The trap for the first entry that is not the told one. Where none is told, it is that for two entries of one place, for one of several
   /// places between which others have another, for entries that descend (addresses are to ascend with the bits of line and block), and for
-  /// entries between others that are nobody's. Nothing if there is none.
+  /// entries between others that no block has. Nothing if there is none.
   std::optional<KernelTrap> fault(const Subject& subject) const;
   /// The trap for an entry that both factors have.
   std::optional<KernelTrap> common(const Subject& subject, const Companion& other, const Subject& of_other) const;

@@ -15,7 +15,9 @@ namespace warpmat::checks {
 /// Which elements of C the blocks of a launch have stored, and whether a matrix instruction formed the product at all.
 class GemmStores {
  public:
-  void note_product() { formed_ = true; }
+  void note_product() {
+    if (!formed()) formed_ = true;  // threads share the word: it is written once
+  }
   bool formed() const { return formed_; }
 
   /// Notes that `block` stores C[row,column]. `site` and `way` say which statement did, and where its factors came from; they are called if
@@ -30,7 +32,7 @@ class GemmStores {
     if (!last_) last_ = site();
   }
 
-  /// The trap for elements that nobody has stored; nothing if there are none.
+  /// The trap for elements that no block has stored; nothing if there are none.
   std::optional<KernelTrap> missing(const Gemm& gemm, const std::string& kernel) const;
 
  private:

@@ -299,28 +299,24 @@ void Origins::exchange(const machine::ExchangeEvent& event) {
   }
 }
 
+/// A register of one function's frame becomes one of another's; a slot below 0 is none.
+void Origins::move_registers(const Event& event, std::size_t from, Slot from_slot, std::size_t to) {
+  WarpOrigins& all = registers(event);
+  const RegisterOrigins* const moved = from_slot < 0 ? nullptr : all.find(from + static_cast<std::size_t>(from_slot));
+  if (moved == nullptr)
+    all.clear(to, event.lanes());
+  else
+    all.make(to, moved->width) = RegisterOrigins(*moved);
+}
+
 void Origins::calls(const machine::CallEvent& event) {
-  for (const code::RegisterCopy& copy : event.call.register_arguments) {
-    WarpOrigins& all = registers(event.event);
-    const RegisterOrigins* const from = copy.caller < 0 ? nullptr : all.find(event.caller_frame + static_cast<std::size_t>(copy.caller));
-    const std::size_t to = event.callee_frame + static_cast<std::size_t>(copy.callee);
-    if (from == nullptr)
-      all.clear(to, event.event.lanes());
-    else
-      all.make(to, from->width) = RegisterOrigins(*from);
-  }
+  for (const code::RegisterCopy& copy : event.call.register_arguments)
+    move_registers(event.event, event.caller_frame, copy.caller, event.callee_frame + static_cast<std::size_t>(copy.callee));
 }
 
 void Origins::returns(const machine::CallEvent& event) {
-  for (const code::RegisterCopy& copy : event.call.register_returns) {
-    WarpOrigins& all = registers(event.event);
-    const RegisterOrigins* const from = copy.callee < 0 ? nullptr : all.find(event.callee_frame + static_cast<std::size_t>(copy.callee));
-    const std::size_t to = event.caller_frame + static_cast<std::size_t>(copy.caller);
-    if (from == nullptr)
-      all.clear(to, event.event.lanes());
-    else
-      all.make(to, from->width) = RegisterOrigins(*from);
-  }
+  for (const code::RegisterCopy& copy : event.call.register_returns)
+    move_registers(event.event, event.callee_frame, copy.callee, event.caller_frame + static_cast<std::size_t>(copy.caller));
 }
 
 // ---- Memory
@@ -435,7 +431,7 @@ void Origins::access(const AccessEvent& event) {
   }
 }
 
-/// cp.async: the bytes come from global memory as soon as it is issued; nobody may read them before they land.
+/// cp.async: the bytes come from global memory as soon as it is issued; reading them before they land is a fault.
 void Origins::copy_asynchronously(const AccessEvent& event) {
   const Operation& operation = event.event.operation();
   const WarpState& warp = event.event.state();

@@ -150,6 +150,7 @@ class Origins : public machine::Observer {
   const RegisterOrigins* find(const machine::Event& event, code::Slot slot);
   std::uint32_t step(std::uint32_t way, std::uint32_t Way::*member, std::uint32_t statement, int warp = -1);
   void clear_results(const machine::Event& event, LaneMask lanes);
+  void move_registers(const machine::Event& event, std::size_t from, code::Slot from_slot, std::size_t to);
 
   void compute(const machine::Event& event);
   /// By source; nullptr: no byte has an origin.

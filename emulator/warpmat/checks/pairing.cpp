@@ -586,6 +586,12 @@ void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
   }
 }
 
+/// The number of a warp's block in the grid.
+std::uint64_t Pairing::block_number(const WarpState& warp) const {
+  const Dim3 block = warp.block().index(), grid = setup().grid;
+  return (std::uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
+
 /// What is written of the result of the product that is looked at.
 void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
   const std::uint64_t first = write.address, last = first + write.bytes;
@@ -601,9 +607,8 @@ void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
     const bool sum = origin.kind() == Origin::Kind::sum && sums_[origin.product()].gemm == gemm_;
     if (setup().why && setup().why->gemm == number && setup().why->place == *place) explain(origin, write, warp);
     if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
-    const Dim3 block = warp.block().index(), grid = setup().grid;
     setup().reports.stores[number].store(
-        *gemm_, place->first, place->second, (block.z * grid.y + block.y) * grid.x + block.x, [&] { return site_of(warp, write.lane); },
+        *gemm_, place->first, place->second, static_cast<std::uint32_t>(block_number(warp)), [&] { return site_of(warp, write.lane); },
         [&] { return sum ? ways_of(origin, warp) : warp.statement_name(write.statement) + " stores what is no sum of products"; });
   }
 }

@@ -139,6 +139,7 @@ class Pairing : public Origins {
   std::optional<Origin> added(const Origin& a, const Origin& b, const Computation& how);
   void check_factor(const Origin& later, const Origin& factor, const Computation& how);
   bool formed_twice(const Origin& origin) const;
+  std::uint64_t block_number(const machine::WarpState& warp) const;
   void report_reader(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
   void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);

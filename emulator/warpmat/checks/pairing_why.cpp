@@ -140,9 +140,8 @@ void Pairing::explain(const Origin& origin, const GlobalWrite& write, const Warp
   } else {
     why.text += "  it is no sum of products of the matrices: " + way_of(origin, warp) + "\n";
   }
-  const Dim3 grid = setup().grid;
   const std::lock_guard lock(setup().reports.why_mutex);
-  setup().reports.why[(std::uint64_t{block.z} * grid.y + block.y) * grid.x + block.x] = std::move(why);
+  setup().reports.why[block_number(warp)] = std::move(why);
 }
 
 }  // namespace warpmat::checks

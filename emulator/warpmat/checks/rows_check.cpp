@@ -13,7 +13,7 @@ void RowsCheck::access(const machine::AccessEvent& event) {
   const code::Operation& operation = event.event.operation();
   if (operation.semantics != catalogue::Semantics::matrix) return;
   const Form& form = setup_.program.matrices[operation.detail].instruction.form();
-  if (form.mnemonic != Mnemonic::ldmatrix || !setup_.reports.warnings.wants(event.event.statement(), cluster_)) return;
+  if (form.mnemonic != Mnemonic::ldmatrix) return;
   const int rows = form.rows_in_memory() / form.number;
   for (int matrix = 0; matrix < form.number; ++matrix) check_matrix(event, matrix * rows, rows);
 }
@@ -26,6 +26,7 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
   for (auto row = address.begin() + 1; row != end; ++row) {
     const auto same = std::find(address.begin(), row, *row);
     if (same == row) continue;
+    if (!setup_.reports.warnings.wants(event.event.statement(), cluster_)) return;
     const machine::WarpState& warp = event.event.state();
     setup_.reports.warnings.add(
         event.event.statement(), cluster_,

@@ -119,7 +119,7 @@ void WarpState::must_be_moved(const TensorRegion& region, bool writes) const {
                        transfer.stores ? "st" : "ld"));
 }
 
-/// Traps if asynchronous work that nobody has waited for touches `region`: products that write it and stores; with `writes` also what reads
+/// Traps if asynchronous work that was not waited for touches `region`: products that write it and stores; with `writes` also what reads
 /// it.
 void WarpState::must_be_idle(const TensorRegion& region, bool writes) const {
   const TensorCore& core = block_.tensor_core();

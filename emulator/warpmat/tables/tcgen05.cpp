@@ -30,7 +30,7 @@ constexpr std::array kinds{
 
 // The arithmetic. MMA-Sim (arXiv 2511.10909, TCGen05MMA) adds all products of K and D in one step, 25 bits below the largest term, and was
 // compared with a B200 by its authors: f16, bf16, tf32, e4m3, e5m2 and e2m1, each with itself. These are the numbers of the model `hopper`.
-// Nobody has published the floors; those of the model are wgmma's and mma's on an H200. Nobody has compared 6-bit types, pairs of different
+// No source has the floors; those of the model are wgmma's and mma's on an H200. No comparison covers 6-bit types, pairs of different
 // types, and integers: exact sums, saturated as mma's .satfinite.
 constexpr auto with_b200 = "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; its smallest exponents as wgmma on an H200";
 constexpr std::array lowerings_of_kinds{

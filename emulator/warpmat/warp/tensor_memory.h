@@ -6,7 +6,7 @@
 
 namespace warpmat {
 
-/// The words of a block's tensor memory: 128 lanes of 512 columns. Of a word that nobody has written the ISA says nothing; it is 0.
+/// The words of a block's tensor memory: 128 lanes of 512 columns. Of a word that was not written the ISA says nothing; it is 0.
 class TensorMemory {
  public:
   static constexpr int lanes = 128, columns = 512;
