@@ -19,16 +19,17 @@ struct Draw {
   }
   /// 0 to count - 1.
   WARPMAT_DEVICE_INLINE u32 below(u32 count) { return static_cast<u32>(static_cast<u64>(next()) * count >> 32); }
-  WARPMAT_DEVICE_INLINE s32 between(s32 first, s32 last) { return first + static_cast<s32>(below(static_cast<u32>(last - first + 1))); }
+  WARPMAT_DEVICE_INLINE i32 between(i32 first, i32 last) { return first + static_cast<i32>(below(static_cast<u32>(last - first + 1))); }
 };
 
 enum class OperandClass : unsigned char { random, finite, close, wide, subnormal, tiny, special, powers, ladder };
 inline constexpr int operand_class_count = 9;
-inline constexpr const char* operand_class_names[] = {"random", "finite", "close", "wide", "subnormal", "tiny", "special", "powers", "ladder"};
+inline constexpr const char* operand_class_names[] = {"random", "finite",  "close",  "wide",  "subnormal",
+                                                      "tiny",   "special", "powers", "ladder"};
 
 /// What all elements of a warp's operands share.
 struct WarpDraw {
-  s32 spread, center_a, center_b, distance;
+  i32 spread, center_a, center_b, distance;
 
   WARPMAT_DEVICE_INLINE explicit WarpDraw(Draw& draw) {
     spread = draw.between(0, 7);
@@ -40,10 +41,10 @@ struct WarpDraw {
 
 /// A number of `format` with the nearest exponent that it has, a random sign, and the fraction `fraction`.
 template <Format format>
-WARPMAT_DEVICE_INLINE u32 with_exponent(s32 exponent, u32 sign, u32 fraction) {
+WARPMAT_DEVICE_INLINE u32 with_exponent(i32 exponent, u32 sign, u32 fraction) {
   constexpr FormatRow f = RowOf<format>::row;
-  constexpr s32 most = (1 << f.exponent_bits) - (f.specials == Specials::ieee ? 2 : 1);
-  s32 field = exponent + f.bias();
+  constexpr i32 most = (1 << f.exponent_bits) - (f.specials == Specials::ieee ? 2 : 1);
+  i32 field = exponent + f.bias();
   field = field < (f.has_zero ? 1 : 0) ? (f.has_zero ? 1 : 0) : field > most ? most : field;
   constexpr u32 all = (1u << f.fraction_bits) - 1;
   fraction &= all;
@@ -57,21 +58,23 @@ template <Format format>
 WARPMAT_DEVICE_INLINE u32 draw_float(OperandClass which, Draw& draw, const WarpDraw& warp, bool b, bool accumulator) {
   constexpr FormatRow f = RowOf<format>::row;
   constexpr u32 mask = f.bits == 32 ? ~0u : (1u << (f.bits & 31)) - 1;
-  constexpr s32 least = f.min_exponent(), most = f.max_exponent();
+  constexpr i32 least = f.min_exponent(), most = f.max_exponent();
   const u32 bits = draw.next();
   const u32 sign = bits >> 31;
   const auto any_finite = [&] { return with_exponent<format>(draw.between(least, most), sign, bits); };
-  const auto small = [&] { return (bits & ((1u << (f.fraction_bits + f.ignored_low_bits)) - 1)) | (f.is_signed ? sign << (f.bits - 1) : 0); };
+  const auto small = [&] {
+    return (bits & ((1u << (f.fraction_bits + f.ignored_low_bits)) - 1)) | (f.is_signed ? sign << (f.bits - 1) : 0);
+  };
   switch (which) {
     case OperandClass::random: return bits & mask;
     case OperandClass::finite: return draw.below(16) == 0 ? small() : any_finite();
     case OperandClass::close: {
-      const s32 lowest = -warp.spread / 2;
+      const i32 lowest = -warp.spread / 2;
       return accumulator ? with_exponent<format>(draw.between(2 * lowest, warp.spread + 4), sign, bits)
                          : with_exponent<format>(draw.between(lowest, lowest + warp.spread), sign, bits);
     }
     case OperandClass::wide: {
-      const s32 center = accumulator ? warp.center_a + warp.center_b : b ? warp.center_b : warp.center_a;
+      const i32 center = accumulator ? warp.center_a + warp.center_b : b ? warp.center_b : warp.center_a;
       return with_exponent<format>(center % (most + 1) + draw.between(-20, 4), sign, bits);
     }
     case OperandClass::subnormal: return draw.below(3) != 0 ? small() : any_finite();
@@ -90,8 +93,8 @@ WARPMAT_DEVICE_INLINE u32 draw_float(OperandClass which, Draw& draw, const WarpD
     case OperandClass::powers:
       return draw.below(4) == 0 ? 0 : with_exponent<format>(draw.between(-warp.distance, 2), sign, draw.below(4) == 0 ? bits : 0);
     case OperandClass::ladder: {
-      const s32 below = draw.below(3) == 0 ? 0 : warp.distance + draw.between(-3, 3);
-      const s32 half = b ? below / 2 : below - below / 2;
+      const i32 below = draw.below(3) == 0 ? 0 : warp.distance + draw.between(-3, 3);
+      const i32 half = b ? below / 2 : below - below / 2;
       return with_exponent<format>(accumulator ? -below : -half, sign, draw.below(2) == 0 ? bits : draw.below(2) == 0 ? 0 : ~0u);
     }
   }

@@ -33,29 +33,22 @@ WARPMAT_DEVICE_BOTH constexpr LaneBits lane_bits(const Fragment& d, const Fragme
   return out;
 }
 
-/// The numbers along `axis` of the elements of D that a lane holds, without the part that the lane sets.
-template <int most>
+/// The numbers along an axis of the elements of D that a lane holds, without the part that the lane sets.
 struct Lines {
   int count;
-  u32 line[most];
+  u32 line[16];
 };
 
-template <int most = 32>
-WARPMAT_DEVICE_BOTH constexpr Lines<most> lines(const Fragment& d, Axis axis) {
-  Lines<most> out{};
+WARPMAT_DEVICE_BOTH constexpr Lines lines(const Fragment& d, Axis axis) {
+  Lines out{};
   for (int element = 0; element < d.elements(); ++element) {
-    const u32 place = static_cast<u32>(element & ((1 << d.inside) - 1)) | static_cast<u32>(element >> d.inside) << (d.inside + 5);
-    const u32 line = d.coordinate(axis, place);
+    const u32 number = static_cast<u32>(element);
+    const u32 line = d.coordinate(axis, (number & ((1u << d.inside) - 1)) | number >> d.inside << (d.inside + 5));
     bool known = false;
     for (int i = 0; i < out.count; ++i) known = known || out.line[i] == line;
     if (!known) out.line[out.count++] = line;
   }
   return out;
-}
-
-/// The place of a lane's element number `element`, without the lane.
-WARPMAT_DEVICE_BOTH constexpr u32 own_place(const Fragment& f, int element) {
-  return static_cast<u32>(element & ((1 << f.inside) - 1)) | static_cast<u32>(element >> f.inside) << (f.inside + 5);
 }
 
 /// The element at place `known | set_by_lane` of a fragment: read(its number in its lane, the lane). `may_set` has all bits that

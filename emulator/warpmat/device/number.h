@@ -9,16 +9,16 @@ namespace warpmat::device {
 /// ±significand · 2^(exponent - fraction bits of its format). The exponent also says what is no number: the codes below are so far apart
 /// that the exponent of a product, the sum of two, says what the product is.
 struct Element {
-  s32 significand;
-  s32 exponent;
+  i32 significand;
+  i32 exponent;
 };
 
 // Exponents of numbers, of products and of scale factors are within ±1000.
-inline constexpr s32 zero_exponent = -8192;
-inline constexpr s32 infinity_exponent = 16384;
-inline constexpr s32 nan_exponent = 65536;
+inline constexpr i32 zero_exponent = -8192;
+inline constexpr i32 infinity_exponent = 16384;
+inline constexpr i32 nan_exponent = 65536;
 // A product is a number below the first; infinity · 0 below the second; infinity below the third; else NaN.
-inline constexpr s32 least_special = 4096, least_infinity = 12288, least_nan = 49152;
+inline constexpr i32 least_special = 4096, least_infinity = 12288, least_nan = 49152;
 
 /// The row of a format, a constant: the tables are none of the device's memory.
 template <Format format>
@@ -30,17 +30,18 @@ struct RowOf {
 template <Format format>
 WARPMAT_DEVICE_INLINE Element decode(u32 bits) {
   constexpr FormatRow f = RowOf<format>::row;
-  const u32 magnitude = (bits & ((u64{1} << (f.exponent_bits + f.fraction_bits + f.ignored_low_bits)) - 1)) >> f.ignored_low_bits;
+  constexpr u32 below_sign = static_cast<u32>((u64{1} << (f.exponent_bits + f.fraction_bits + f.ignored_low_bits)) - 1);
+  const u32 magnitude = (bits & below_sign) >> f.ignored_low_bits;
   const u32 fraction = magnitude & ((1u << f.fraction_bits) - 1);
-  const s32 field = static_cast<s32>(magnitude >> f.fraction_bits);
-  s32 significand = static_cast<s32>(fraction), exponent = f.min_exponent();
+  const i32 field = static_cast<i32>(magnitude >> f.fraction_bits);
+  i32 significand = static_cast<i32>(fraction), exponent = f.min_exponent();
   if (field != 0 || !f.has_zero) {
-    significand |= s32{1} << f.fraction_bits;
+    significand |= i32{1} << f.fraction_bits;
     exponent = field - f.bias();
   } else if (fraction == 0) {
     exponent = zero_exponent;
   }
-  constexpr s32 top = (1 << f.exponent_bits) - 1;
+  constexpr i32 top = (1 << f.exponent_bits) - 1;
   if (f.specials == Specials::ieee && field == top) {
     exponent = fraction == 0 ? infinity_exponent : nan_exponent;
     significand = 1;
@@ -68,7 +69,7 @@ WARPMAT_DEVICE_INLINE int leading_zeros(u64 x) {
 }
 
 /// x / 2^count, rounded down; count is not negative, and may be 32 and more.
-WARPMAT_DEVICE_INLINE u32 shifted_right(u32 x, s32 count) {
+WARPMAT_DEVICE_INLINE u32 shifted_right(u32 x, i32 count) {
 #if defined(__CUDA_ARCH__)
   u32 result;
   asm("shr.u32 %0, %1, %2;" : "=r"(result) : "r"(x), "r"(count));  // PTX clamps the count
@@ -78,8 +79,9 @@ WARPMAT_DEVICE_INLINE u32 shifted_right(u32 x, s32 count) {
 #endif
 }
 
-WARPMAT_DEVICE_INLINE u64 shifted_right(u64 x, s32 count) {
-  return count > 63 ? 0 : x >> count;
+/// The same; of a 0 the count may be negative.
+WARPMAT_DEVICE_INLINE u64 shifted_right(u64 x, i32 count) {
+  return static_cast<u32>(count) > 63 ? 0 : x >> count;
 }
 
 /// An element of a format with at most 10 fraction bits as one of f16, which is exact: a subnormal becomes a normal number if f16 has it.
@@ -89,10 +91,10 @@ WARPMAT_DEVICE_INLINE Element decode_as_f16(u32 bits) {
   Element e = decode<format>(bits);
   if (e.exponent >= least_special || e.significand == 0) return e;
   u32 magnitude = static_cast<u32>(e.significand < 0 ? -e.significand : e.significand) << (f16.fraction_bits - f.fraction_bits);
-  const s32 wanted = leading_zeros(magnitude) - (31 - f16.fraction_bits), most = e.exponent - f16.min_exponent();
-  const s32 shift = wanted < most ? wanted : most;
+  const i32 wanted = leading_zeros(magnitude) - (31 - f16.fraction_bits), most = e.exponent - f16.min_exponent();
+  const i32 shift = wanted < most ? wanted : most;
   magnitude <<= shift;
-  return {e.significand < 0 ? -static_cast<s32>(magnitude) : static_cast<s32>(magnitude), e.exponent - shift};
+  return {e.significand < 0 ? -static_cast<i32>(magnitude) : static_cast<i32>(magnitude), e.exponent - shift};
 }
 
 template <Format format>
@@ -106,13 +108,13 @@ WARPMAT_DEVICE_INLINE u32 infinity(bool negative) {
 
 /// magnitude · 2^unit_exponent as bits of f32 or f16, without sign: f32 toward zero, f16 to nearest even; too large is infinity.
 template <Format format, bool nearest>
-WARPMAT_DEVICE_INLINE u32 rounded(u64 magnitude, s32 unit_exponent) {
+WARPMAT_DEVICE_INLINE u32 rounded(u64 magnitude, i32 unit_exponent) {
   constexpr FormatRow f = RowOf<format>::row;
   if (magnitude == 0) return 0;
-  const s32 leading = unit_exponent + 63 - leading_zeros(magnitude);
+  const i32 leading = unit_exponent + 63 - leading_zeros(magnitude);
   if (leading > f.max_exponent()) return infinity<format>(false);
-  const s32 exponent = leading > f.min_exponent() ? leading : f.min_exponent();
-  const s32 drop = exponent - f.fraction_bits - unit_exponent;
+  const i32 exponent = leading > f.min_exponent() ? leading : f.min_exponent();
+  const i32 drop = exponent - f.fraction_bits - unit_exponent;
   u64 units = drop >= 0 ? shifted_right(magnitude, drop) : magnitude << -drop;
   if (nearest && drop > 0 && drop < 64) {
     const u64 rest = magnitude & ((u64{1} << drop) - 1), half = u64{1} << (drop - 1);
@@ -124,7 +126,7 @@ WARPMAT_DEVICE_INLINE u32 rounded(u64 magnitude, s32 unit_exponent) {
 
 /// A sum in units of 2^unit_exponent as bits of `format`: a sum that is zero or rounds to zero is +0.
 template <Format format, int zero_bits>
-WARPMAT_DEVICE_INLINE u32 round_sum(s64 sum, s32 unit_exponent) {
+WARPMAT_DEVICE_INLINE u32 round_sum(i64 sum, i32 unit_exponent) {
   constexpr int sign_bit = RowOf<format>::row.bits - 1;
   const u64 magnitude = static_cast<u64>(sum < 0 ? -sum : sum);
   const u32 kept = rounded<format, format == Format::f16>(magnitude, unit_exponent) >> zero_bits << zero_bits;

@@ -16,9 +16,9 @@
 namespace warpmat::device {
 
 using u32 = unsigned int;
-using s32 = int;
+using i32 = int;
 using u64 = unsigned long long;
-using s64 = long long;
+using i64 = long long;
 static_assert(sizeof(u32) == 4 && sizeof(u64) == 8, "CUDA's integers");
 
 inline constexpr int warp_lanes = 32;

@@ -42,7 +42,8 @@ std::string fragment_text(const Fragment& f) {
   std::vector<std::string> bits;
   for (int i = 0; i < size; ++i) {
     const int place = 1 << i, in_register = place & ((1 << inside) - 1);
-    bits.push_back(bit_text(f.element({place >> inside & (warp_size - 1), place >> (inside + Fragment::lane_bits), in_register * f.element_bits})));
+    bits.push_back(
+        bit_text(f.element({place >> inside & (warp_size - 1), place >> (inside + Fragment::lane_bits), in_register * f.element_bits})));
   }
   return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}}}}}", f.element_bits, f.register_bits, f.payload_bits, f.payload_shift, inside, size,
                      fmt::join(bits, ", "));
@@ -91,8 +92,8 @@ std::string enumerator(std::string opcode) {
   return opcode;
 }
 
-constexpr Hardware all_hardware[] = {Hardware::sm_70,  Hardware::sm_75,  Hardware::sm_80,  Hardware::sm_86,  Hardware::sm_87,
-                                     Hardware::sm_88,  Hardware::sm_89,  Hardware::sm_90,  Hardware::sm_100, Hardware::sm_103,
+constexpr Hardware all_hardware[] = {Hardware::sm_70,  Hardware::sm_75,  Hardware::sm_80, Hardware::sm_86,  Hardware::sm_87,
+                                     Hardware::sm_88,  Hardware::sm_89,  Hardware::sm_90, Hardware::sm_100, Hardware::sm_103,
                                      Hardware::sm_110, Hardware::sm_120, Hardware::sm_121};
 
 class Tables {
@@ -118,7 +119,8 @@ class Tables {
 
   std::string text() const {
     std::string out =
-        "#pragma once\n\n// Written by 'warpmat-lab support --device-tables' from the tables of the CPU; tests/device/tables_test.cpp compares.\n\n"
+        "#pragma once\n\n// Written by 'warpmat-lab support --device-tables' from the tables of the CPU; "
+        "tests/tools/device_tables_test.cpp compares.\n\n"
         "#include <warpmat/device/types.h>\n\nnamespace warpmat::device {\n\n";
     std::vector<std::string> names, rows, hardware;
     for (const FormatRow& f : format_rows()) {
@@ -128,13 +130,14 @@ class Tables {
     for (const Hardware h : all_hardware) hardware.emplace_back(name(h));
     out += fmt::format("enum class Format : unsigned char {{ {} }};\n\n", fmt::join(names, ", "));
     out += array("FormatRow", "format_rows", rows);
-    out += fmt::format("/// The GPU whose bits are computed.\nenum class Hardware : unsigned char {{ {} }};\n\n", fmt::join(hardware, ", "));
+    out +=
+        fmt::format("/// The GPU whose bits are computed.\nenum class Hardware : unsigned char {{ {} }};\n\n", fmt::join(hardware, ", "));
     out += array("Fragment", "fragments", fragments_);
     out += array("Lowering", "lowerings", lowerings_);
     out += fmt::format("/// Indices of `lowerings`, by hardware.\ninline constexpr unsigned char lowering_sets[][{}] = {{\n    {}}};\n\n",
                        std::size(all_hardware), fmt::join(sets_, ",\n    "));
-    out += "/// PTX's opcodes, with _ for . and ::.\nenum class Opcode : unsigned short {\n  " + fmt::format("{}", fmt::join(opcodes_, ",\n  ")) +
-           "\n};\n\n";
+    out += "/// PTX's opcodes, with _ for . and ::.\nenum class Opcode : unsigned short {\n  " +
+           fmt::format("{}", fmt::join(opcodes_, ",\n  ")) + "\n};\n\n";
     out += form_struct;
     out += fmt::format("inline constexpr int form_count = {};\n\n", forms_.size());
     std::vector<std::string> with_scales;
@@ -145,7 +148,8 @@ class Tables {
   }
 
  private:
-  static constexpr const char* form_struct = R"(/// tables/form.h; fragments are indices of `fragments`, -1 where the form lacks the operand.
+  static constexpr const char* form_struct =
+      R"(/// tables/form.h; fragments are indices of `fragments`, -1 where the form lacks the operand.
 struct Form {
   int m, n, k, stored_k;
   Format d, a, b, c;
