@@ -6,14 +6,14 @@ add_test(NAME "package: install" COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINA
 set_tests_properties("package: install" PROPERTIES FIXTURES_SETUP package_installed)
 
 # Each public header compiles alone.
-foreach(library warpmat_core warpmat)
+foreach(library warpmat_core warpmat warpmat_device)
   set_target_properties(${library} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   add_test(NAME "package: each header of ${library} alone"
            COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${library}_verify_interface_header_sets)
   set_tests_properties("package: each header of ${library} alone" PROPERTIES RUN_SERIAL ON)  # a second build of this folder at once would wait or fail
 endforeach()
 
-foreach(project core whole)
+foreach(project core whole device)
   add_test(NAME "package: build ${project}"
            COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${here}/${project} ${package}/${project} --build-generator ${CMAKE_GENERATOR} --build-options
                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_PREFIX_PATH=${package}/prefix -DWARPMAT_SOURCE=${PROJECT_SOURCE_DIR})
@@ -41,6 +41,7 @@ foreach(host plain native avx2)
     add_package_test(whole "matrices in a host of flags ${host}" ${package}/whole/matrices_${host})
   endif()
 endforeach()
+add_package_test(device "the device header on a host" ${package}/device/host)
 add_package_test(core "symbols" ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DPREFIX=${package}/prefix -DPLUGIN=${package}/core/libplugin${module}
                  -P ${here}/exports.cmake)
 find_program(PKG_CONFIG_EXECUTABLE pkg-config REQUIRED)

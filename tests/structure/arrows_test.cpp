@@ -66,7 +66,7 @@ const std::vector<Folder> folders = {
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
-    {"gpu/device", {"emulator/warpmat/device"}},
+    {"gpu/device", {"emulator"}},
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},

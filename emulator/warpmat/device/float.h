@@ -146,16 +146,19 @@ struct FloatOperands {
 WARPMAT_DEVICE_INLINE Element either(bool second, const Element& x, const Element& y) {
   return {second ? y.significand : x.significand, second ? y.exponent : x.exponent};
 }
+WARPMAT_DEVICE_INLINE i32 either(bool second, i32 x, i32 y) {
+  return second ? y : x;
+}
 
 /// The element of B, of a group's, that stored element `s` of the group of A multiplies.
-template <int group>
-WARPMAT_DEVICE_INLINE Element chosen_of_group(const Element* of_group, u32 code, int s) {
+template <int group, typename T>
+WARPMAT_DEVICE_INLINE T chosen_of_group(const T* of_group, u32 code, int s) {
   if constexpr (group == 2) {
     return either(code == 0xe, of_group[0], of_group[1]);
   } else {
     constexpr int unit = group / 4;  // elements that one half of the code places
     const u32 place = s < unit ? code : code >> 2;
-    const Element* const first = of_group + s % unit;
+    const T* const first = of_group + s % unit;
     const bool odd = (place & 1) != 0;
     return either((place & 2) != 0, either(odd, first[0], first[unit]), either(odd, first[2 * unit], first[3 * unit]));
   }
@@ -183,7 +186,7 @@ struct Choices {
     if constexpr (sparse) {
       constexpr Lines rows = P::rows;
       WARPMAT_DEVICE_UNROLL
-      for (int i = 0; i < groups; ++i) codes[row][i] = code_of<P>(warp, rows.line[row], S::of_step(step, i * stored) / stored);
+      for (int i = 0; i < groups; ++i) codes[row][i] = code_of<P>(warp, row, S::of_step(step, i * stored) / stored);
     }
   }
 
@@ -208,9 +211,9 @@ struct ExponentsOfScales {
     if constexpr (P::scaled) {
       constexpr Lines rows = P::rows, columns = P::columns;
       WARPMAT_DEVICE_UNROLL
-      for (int i = 0; i < rows.count; ++i) a[i] = decode<P::form.scale>(scale_of<P, false>(warp, rows.line[i], 0)).exponent;
+      for (int i = 0; i < rows.count; ++i) a[i] = decode<P::form.scale>(scale_of_row<P>(warp, i, 0)).exponent;
       WARPMAT_DEVICE_UNROLL
-      for (int j = 0; j < columns.count; ++j) b[j] = decode<P::form.scale>(scale_of<P, true>(warp, columns.line[j], 0)).exponent;
+      for (int j = 0; j < columns.count; ++j) b[j] = decode<P::form.scale>(scale_of_column<P>(warp, j, 0)).exponent;
     }
   }
   WARPMAT_DEVICE_INLINE i32 of(int i, int j) const {
@@ -240,15 +243,14 @@ WARPMAT_DEVICE_INLINE void multiply_floats(const Warp& warp, Results<P>& d) {
     WARPMAT_DEVICE_UNROLL
     for (int i = 0; i < rows.count; ++i) {
       WARPMAT_DEVICE_UNROLL
-      for (int k = 0; k < S::length; ++k) a[i][k] = element_of_a<P>(warp, rows.line[i], S::of_step(step, k));
+      for (int k = 0; k < S::length; ++k) a[i][k] = element_of_a<P>(warp, i, S::of_step(step, k));
       choices.read(warp, i, step);
     }
     WARPMAT_DEVICE_UNROLL
     for (int j = 0; j < columns.count; ++j) {
       Element column[S::length * Choices<P>::per_stored];
       WARPMAT_DEVICE_UNROLL
-      for (int k = 0; k < S::length * Choices<P>::per_stored; ++k)
-        column[k] = element_of_b<P>(warp, Choices<P>::expanded(step, k), columns.line[j]);
+      for (int k = 0; k < S::length * Choices<P>::per_stored; ++k) column[k] = element_of_b<P>(warp, Choices<P>::expanded(step, k), j);
       WARPMAT_DEVICE_UNROLL
       for (int i = 0; i < rows.count; ++i) {
         Element b[S::length];

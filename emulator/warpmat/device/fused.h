@@ -118,10 +118,10 @@ WARPMAT_DEVICE_INLINE void multiply_f64(const Warp& warp, Results<P>& d) {
   for (int k = 0; k < P::form.k; ++k) {
     u64 b[columns.count];
     WARPMAT_DEVICE_UNROLL
-    for (int j = 0; j < columns.count; ++j) b[j] = element_of_b<P>(warp, k, columns.line[j]);
+    for (int j = 0; j < columns.count; ++j) b[j] = element_of_b<P>(warp, k, j);
     WARPMAT_DEVICE_UNROLL
     for (int i = 0; i < rows.count; ++i) {
-      const u64 a = element_of_a<P>(warp, rows.line[i], k);
+      const u64 a = element_of_a<P>(warp, i, k);
       WARPMAT_DEVICE_UNROLL
       for (int j = 0; j < columns.count; ++j) d.bits[i][j] = fused_f64<P::form.rounding>(a, b[j], d.bits[i][j]);
     }
@@ -140,12 +140,12 @@ WARPMAT_DEVICE_INLINE void multiply_quads(const Warp& warp, Results<P>& d) {
   for (int i = 0; i < rows.count; ++i) {
     u32 a[4];
     WARPMAT_DEVICE_UNROLL
-    for (int k = 0; k < 4; ++k) a[k] = widened(element_of_a<P>(warp, rows.line[i], k));
+    for (int k = 0; k < 4; ++k) a[k] = widened(element_of_a<P>(warp, i, k));
     WARPMAT_DEVICE_UNROLL
     for (int j = 0; j < columns.count; ++j) {
       u32 b[4];
       WARPMAT_DEVICE_UNROLL
-      for (int k = 0; k < 4; ++k) b[k] = widened(element_of_b<P>(warp, k, columns.line[j]));
+      for (int k = 0; k < 4; ++k) b[k] = widened(element_of_b<P>(warp, k, j));
       const u32 addend = converted<P::form.c, Format::f32>(c.bits[i][j]);
       if constexpr (P::form.d == Format::f16) {
         const u32 low = fused_f32(a[1], b[1], fused_f32(a[0], b[0], negative_zero));

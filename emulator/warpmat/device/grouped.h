@@ -15,9 +15,6 @@ struct Groups {
   static constexpr int scale_fraction_bits = RowOf<P::form.scale>::row.fraction_bits;
   static constexpr int term_fraction_bits = 2 + 2 * scale_fraction_bits;  ///< products are in quarters
 
-  /// An e2m1 in halves.
-  WARPMAT_DEVICE_INLINE static i32 in_halves(const Element& e) { return e.significand == 0 ? 0 : e.significand * (1 << e.exponent); }
-
   /// The sum of the terms and C. sums[g] are in quarters.
   WARPMAT_DEVICE_INLINE static u32 total(const i32 (&sums)[count], const Element (&scales_a)[count], const Element (&scales_b)[count],
                                          u32 c_bits) {
@@ -49,50 +46,89 @@ struct Groups {
   }
 };
 
-/// The sum of group `g` of the stored products of a row and a column, in quarters.
-template <typename P, typename Warp>
-WARPMAT_DEVICE_INLINE i32 sum_of_group(const Warp& warp, u32 row, u32 column, int g) {
-  using G = Groups<P>;
-  constexpr int group = P::sparse ? P::form.metadata_group : 1, stored = P::sparse ? group / 2 : 1;
-  i32 sum = 0;
-  WARPMAT_DEVICE_UNROLL
-  for (int k = g * G::elements; k < (g + 1) * G::elements; k += stored) {
-    Element of_group[group];
+/// A lane's elements of A and B in halves, as integers.
+template <typename P>
+struct GroupOperands {
+  i32 a[P::fragment_a.elements()], b[P::fragment_b.elements()];
+  u32 c[P::fragment_c.elements()];
+
+  WARPMAT_DEVICE_INLINE explicit GroupOperands(const Registers<P>& registers) {
     WARPMAT_DEVICE_UNROLL
-    for (int i = 0; i < group; ++i) of_group[i] = element_of_b<P>(warp, k / stored * group + i, column);
-    u32 code = 0;
-    if constexpr (P::sparse) code = code_of<P>(warp, row, k / stored);
+    for (int i = 0; i < P::fragment_a.elements(); ++i) a[i] = in_halves(decode<P::form.a>(own_element<P::a>(registers.a, i)));
     WARPMAT_DEVICE_UNROLL
-    for (int s = 0; s < stored; ++s) {
-      Element b = of_group[0];
-      if constexpr (P::sparse) b = chosen_of_group<group>(of_group, code, s);
-      sum += G::in_halves(element_of_a<P>(warp, row, k + s)) * G::in_halves(b);
+    for (int i = 0; i < P::fragment_b.elements(); ++i) b[i] = in_halves(decode<P::form.b>(own_element<P::b>(registers.b, i)));
+    WARPMAT_DEVICE_UNROLL
+    for (int i = 0; i < P::fragment_c.elements(); ++i) c[i] = own_element<P::c>(registers.c, i);
+  }
+  WARPMAT_DEVICE_INLINE static i32 in_halves(const Element& e) { return e.significand == 0 ? 0 : e.significand * (1 << e.exponent); }
+};
+
+/// The sums of group `g` of the stored products of a lane's rows and columns, in quarters.
+template <typename P>
+struct SumsOfGroup {
+  i32 of[P::rows.count][P::columns.count];
+
+  template <typename Warp>
+  WARPMAT_DEVICE_INLINE SumsOfGroup(const Warp& warp, int g) {
+    constexpr int group = P::sparse ? P::form.metadata_group : 1, stored = P::sparse ? group / 2 : 1;  // elements of B, of A
+    WARPMAT_DEVICE_UNROLL
+    for (int i = 0; i < P::rows.count; ++i) {
+      WARPMAT_DEVICE_UNROLL
+      for (int j = 0; j < P::columns.count; ++j) of[i][j] = 0;
+    }
+    WARPMAT_DEVICE_UNROLL
+    for (int k = g * Groups<P>::elements; k < (g + 1) * Groups<P>::elements; k += stored) {
+      i32 b[P::columns.count][group];
+      WARPMAT_DEVICE_UNROLL
+      for (int j = 0; j < P::columns.count; ++j) {
+        WARPMAT_DEVICE_UNROLL
+        for (int i = 0; i < group; ++i) b[j][i] = element_of_b<P>(warp, k / stored * group + i, j);
+      }
+      WARPMAT_DEVICE_UNROLL
+      for (int i = 0; i < P::rows.count; ++i) {
+        u32 code = 0;
+        if constexpr (P::sparse) code = code_of<P>(warp, i, k / stored);
+        WARPMAT_DEVICE_UNROLL
+        for (int s = 0; s < stored; ++s) {
+          const i32 a = element_of_a<P>(warp, i, k + s);
+          WARPMAT_DEVICE_UNROLL
+          for (int j = 0; j < P::columns.count; ++j) {
+            if constexpr (P::sparse)
+              of[i][j] += a * chosen_of_group<group>(b[j], code, s);
+            else
+              of[i][j] += a * b[j][0];
+          }
+        }
+      }
     }
   }
-  return sum;
-}
+};
 
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE void multiply_groups(const Warp& warp, Results<P>& d) {
   using G = Groups<P>;
-  constexpr Lines rows = P::rows, columns = P::columns;
   Results<P> c;
   read_c(warp, c);
+  i32 sums[P::rows.count][P::columns.count][G::count];
+  Element scales_a[P::rows.count][G::count], scales_b[P::columns.count][G::count];
   WARPMAT_DEVICE_UNROLL
-  for (int i = 0; i < rows.count; ++i) {
+  for (int g = 0; g < G::count; ++g) {
+    const SumsOfGroup<P> of_group(warp, g);
+    const int factor = g * P::form.scale_vector / G::count;
     WARPMAT_DEVICE_UNROLL
-    for (int j = 0; j < columns.count; ++j) {
-      i32 sums[G::count];
-      Element scales_a[G::count], scales_b[G::count];
+    for (int i = 0; i < P::rows.count; ++i) scales_a[i][g] = decode<P::form.scale>(scale_of_row<P>(warp, i, factor));
+    WARPMAT_DEVICE_UNROLL
+    for (int j = 0; j < P::columns.count; ++j) scales_b[j][g] = decode<P::form.scale>(scale_of_column<P>(warp, j, factor));
+    WARPMAT_DEVICE_UNROLL
+    for (int i = 0; i < P::rows.count; ++i) {
       WARPMAT_DEVICE_UNROLL
-      for (int g = 0; g < G::count; ++g) {
-        sums[g] = sum_of_group<P>(warp, rows.line[i], columns.line[j], g);
-        const int factor = g * P::form.scale_vector / G::count;
-        scales_a[g] = decode<P::form.scale>(scale_of<P, false>(warp, rows.line[i], factor));
-        scales_b[g] = decode<P::form.scale>(scale_of<P, true>(warp, columns.line[j], factor));
-      }
-      d.bits[i][j] = G::total(sums, scales_a, scales_b, c.bits[i][j]);
+      for (int j = 0; j < P::columns.count; ++j) sums[i][j][g] = of_group.of[i][j];
     }
+  }
+  WARPMAT_DEVICE_UNROLL
+  for (int i = 0; i < P::rows.count; ++i) {
+    WARPMAT_DEVICE_UNROLL
+    for (int j = 0; j < P::columns.count; ++j) d.bits[i][j] = G::total(sums[i][j], scales_a[i], scales_b[j], c.bits[i][j]);
   }
 }
 

@@ -80,7 +80,7 @@ WARPMAT_DEVICE_INLINE u32 chosen_bytes(u32 low, u32 high, u32 selector) {
 /// The word of B that word `k` of a row of A multiplies. A sparse word has two groups; each code of metadata chooses two of the four bytes
 /// of one word of B.
 template <typename P, typename Warp>
-WARPMAT_DEVICE_INLINE u32 word_of_b(const Warp& warp, u32 row, int k, u32 column) {
+WARPMAT_DEVICE_INLINE u32 word_of_b(const Warp& warp, int row, int k, int column) {
   constexpr int in_word = P::fragment_b.per_register();
   if constexpr (!P::sparse) {
     return element_of_b<P>(warp, k * in_word, column);
@@ -101,12 +101,12 @@ WARPMAT_DEVICE_INLINE void multiply_integers(const Warp& warp, Results<P>& d) {
   for (int i = 0; i < rows.count; ++i) {
     u32 a[words];
     WARPMAT_DEVICE_UNROLL
-    for (int k = 0; k < words; ++k) a[k] = element_of_a<P>(warp, rows.line[i], k * in_word);
+    for (int k = 0; k < words; ++k) a[k] = element_of_a<P>(warp, i, k * in_word);
     WARPMAT_DEVICE_UNROLL
     for (int j = 0; j < columns.count; ++j) {
       i32 sum = 0;
       WARPMAT_DEVICE_UNROLL
-      for (int k = 0; k < words; ++k) sum += dot_of_words<P>(a[k], word_of_b<P>(warp, rows.line[i], k, columns.line[j]));
+      for (int k = 0; k < words; ++k) sum += dot_of_words<P>(a[k], word_of_b<P>(warp, i, k, j));
       constexpr i64 most = 0x7fffffff;
       const i64 total = static_cast<i64>(sum) + static_cast<i32>(c.bits[i][j]);
       d.bits[i][j] = static_cast<u32>(!P::form.satfinite ? total : total > most ? most : total < -most - 1 ? -most - 1 : total);

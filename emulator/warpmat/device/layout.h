@@ -51,6 +51,26 @@ WARPMAT_DEVICE_BOTH constexpr Lines lines(const Fragment& d, Axis axis) {
   return out;
 }
 
+/// The places of lines 0 to count - 1, or of some lines, without what else a place says.
+template <int count>
+struct Places {
+  u32 of[count];
+};
+
+template <int count>
+WARPMAT_DEVICE_BOTH constexpr Places<count> places(const Fragment& f, Axis axis) {
+  Places<count> out{};
+  for (int i = 0; i < count; ++i) out.of[i] = f.spread(axis, static_cast<u32>(i));
+  return out;
+}
+
+template <int count>
+WARPMAT_DEVICE_BOTH constexpr Places<count> places(const Fragment& f, Axis axis, const Lines& lines) {
+  Places<count> out{};
+  for (int i = 0; i < count; ++i) out.of[i] = f.spread(axis, lines.line[i]);
+  return out;
+}
+
 /// The element at place `known | set_by_lane` of a fragment: read(its number in its lane, the lane). `may_set` has all bits that
 /// `set_by_lane` may have. Those of the lane's number select the lane. Others select among elements of that lane, all of which are read.
 template <int fragment, u32 may_set, typename Read>

@@ -30,7 +30,7 @@ template <typename P>
 struct Computation<P, Arithmetic::split_dot> : Computation<P, Arithmetic::dot> {};
 template <typename P>
 struct Computation<P, Arithmetic::grouped_dot> {
-  using Operands = FloatOperands<P>;
+  using Operands = GroupOperands<P>;
   template <typename Warp>
   WARPMAT_DEVICE_INLINE static void multiply(const Warp& warp, Results<P>& d) {
     multiply_groups<P>(warp, d);
@@ -70,14 +70,15 @@ using Operands = typename Computation<P>::Operands;
 template <typename P>
 WARPMAT_DEVICE_INLINE void store(const Results<P>& results, u32* d) {
   constexpr Fragment f = P::fragment_d;
-  constexpr Lines rows = P::rows, columns = P::columns;
+  constexpr auto rows = P::d_rows;
+  constexpr auto columns = P::d_columns;
   WARPMAT_DEVICE_UNROLL
   for (int i = 0; i < f.words(); ++i) d[i] = 0;
   WARPMAT_DEVICE_UNROLL
-  for (int i = 0; i < rows.count; ++i) {
+  for (int i = 0; i < P::rows.count; ++i) {
     WARPMAT_DEVICE_UNROLL
-    for (int j = 0; j < columns.count; ++j) {
-      const u32 place = f.place(rows.line[i], columns.line[j]), word = place >> (f.inside + 5);
+    for (int j = 0; j < P::columns.count; ++j) {
+      const u32 place = rows.of[i] | columns.of[j], word = place >> (f.inside + 5);
       if constexpr (f.register_bits == 64) {
         d[2 * word] = static_cast<u32>(results.bits[i][j]);
         d[2 * word + 1] = static_cast<u32>(static_cast<u64>(results.bits[i][j]) >> 32);
@@ -114,9 +115,15 @@ class ShuffledWarp {
 
  private:
   __device__ __forceinline__ static u32 exchanged(u32 word, int lane) { return __shfl_sync(0xffffffffu, word, lane); }
+  __device__ __forceinline__ static i32 exchanged(i32 word, int lane) { return __shfl_sync(0xffffffffu, word, lane); }
   __device__ __forceinline__ static u64 exchanged(u64 word, int lane) { return __shfl_sync(0xffffffffu, word, lane); }
   __device__ __forceinline__ static Element exchanged(const Element& e, int lane) {
+#if WARPMAT_DEVICE_PACKED
+    const i32 word = __shfl_sync(0xffffffffu, e.exponent << 16 | (e.significand & 0xffff), lane);
+    return {static_cast<short>(word), word >> 16};
+#else
     return {__shfl_sync(0xffffffffu, e.significand, lane), __shfl_sync(0xffffffffu, e.exponent, lane)};
+#endif
   }
   const Operands<P>& own_;
   const Registers<P>& registers_;

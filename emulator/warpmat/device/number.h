@@ -13,12 +13,12 @@ struct Element {
   i32 exponent;
 };
 
-// Exponents of numbers, of products and of scale factors are within ±1000.
-inline constexpr i32 zero_exponent = -8192;
-inline constexpr i32 infinity_exponent = 16384;
-inline constexpr i32 nan_exponent = 65536;
+// Exponents of numbers, of products and of scale factors are within ±1000. All codes fit into 16 bits.
+inline constexpr i32 zero_exponent = -4096;
+inline constexpr i32 infinity_exponent = 8192;
+inline constexpr i32 nan_exponent = 24576;
 // A product is a number below the first; infinity · 0 below the second; infinity below the third; else NaN.
-inline constexpr i32 least_special = 4096, least_infinity = 12288, least_nan = 49152;
+inline constexpr i32 least_special = 2048, least_infinity = 6144, least_nan = 18432;
 
 /// The row of a format, a constant: the tables are none of the device's memory.
 template <Format format>

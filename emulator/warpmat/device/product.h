@@ -30,6 +30,23 @@ struct Product {
 
   // The rows and columns of D of which a lane has elements.
   static constexpr Lines rows = lines(fragment_d, Axis::row), columns = lines(fragment_d, Axis::column);
+
+  // The places of these, and of what is along K. Constants, for computing them would be loops in each lane.
+  static constexpr int groups = sparse ? form.k / form.metadata_group : 1, factors = scaled ? form.scale_vector : 1;
+  static constexpr auto d_rows = places<rows.count>(fragment_d, Axis::row, rows);
+  static constexpr auto d_columns = places<columns.count>(fragment_d, Axis::column, columns);
+  static constexpr auto c_rows = places<rows.count>(fragment_c, Axis::row, rows);
+  static constexpr auto c_columns = places<columns.count>(fragment_c, Axis::column, columns);
+  static constexpr auto a_rows = places<rows.count>(fragment_a, Axis::row, rows);
+  static constexpr auto a_along_k = places<form.stored_k>(fragment_a, Axis::column);
+  static constexpr auto b_columns = places<columns.count>(fragment_b, Axis::column, columns);
+  static constexpr auto b_along_k = places<form.k>(fragment_b, Axis::row);
+  static constexpr auto e_rows = places<rows.count>(fragment_e, Axis::row, rows);
+  static constexpr auto e_groups = places<groups>(fragment_e, Axis::column);
+  static constexpr auto scale_rows = places<rows.count>(fragment_scale_a, Axis::row, rows);
+  static constexpr auto scale_columns = places<columns.count>(fragment_scale_b, Axis::column, columns);
+  static constexpr auto factors_a = places<factors>(fragment_scale_a, Axis::column);
+  static constexpr auto factors_b = places<factors>(fragment_scale_b, Axis::row);
 };
 
 /// The type of an element's bits.
@@ -65,62 +82,80 @@ WARPMAT_DEVICE_INLINE u32 own_element(const u32* words, int number) {
   return payload >= 32 ? bits : bits & ((1u << (payload & 31)) - 1);
 }
 
+// What follows reads elements for the rows and columns of D that a lane has: `row` and `column` are indices of P::rows and P::columns.
+
 /// C of the elements of D of a lane.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE void read_c(const Warp& warp, Results<P>& c) {
-  constexpr Fragment f = P::fragment_c;
   constexpr LaneBits bits = P::c_bits;
-  constexpr Lines rows = P::rows, columns = P::columns;
+  constexpr auto rows = P::c_rows;
+  constexpr auto columns = P::c_columns;
   const u32 of_lane = bits.of(warp.lane());
+  const auto read = [&](int number, int lane) { return warp.c(number, lane); };
   WARPMAT_DEVICE_UNROLL
-  for (int i = 0; i < rows.count; ++i) {
+  for (int i = 0; i < P::rows.count; ++i) {
     WARPMAT_DEVICE_UNROLL
-    for (int j = 0; j < columns.count; ++j)
-      c.bits[i][j] = element_at<P::c, bits.all()>(f.place(rows.line[i], columns.line[j]), of_lane,
-                                                  [&](int number, int lane) { return warp.c(number, lane); });
+    for (int j = 0; j < P::columns.count; ++j) c.bits[i][j] = element_at<P::c, bits.all()>(rows.of[i] | columns.of[j], of_lane, read);
   }
 }
 
-/// Element `k` along K of a row of the stored A, of the rows that `line` and the lane give.
+/// Element `k` along K of a row of the stored A.
 template <typename P, typename Warp>
-WARPMAT_DEVICE_INLINE auto element_of_a(const Warp& warp, u32 line, int k) {
-  constexpr Fragment f = P::fragment_a;
+WARPMAT_DEVICE_INLINE auto element_of_a(const Warp& warp, int row, int k) {
   constexpr LaneBits bits = P::a_bits;
-  return element_at<P::a, bits.all()>(f.place(line, static_cast<u32>(k)), bits.of(warp.lane()),
-                                      [&](int number, int lane) { return warp.a(number, lane); });
+  constexpr auto rows = P::a_rows;
+  constexpr auto along_k = P::a_along_k;
+  const auto read = [&](int number, int lane) { return warp.a(number, lane); };
+  return element_at<P::a, bits.all()>(rows.of[row] | along_k.of[k], bits.of(warp.lane()), read);
 }
 
 /// Element `k` along K of a column of B.
 template <typename P, typename Warp>
-WARPMAT_DEVICE_INLINE auto element_of_b(const Warp& warp, int k, u32 line) {
-  constexpr Fragment f = P::fragment_b;
+WARPMAT_DEVICE_INLINE auto element_of_b(const Warp& warp, int k, int column) {
   constexpr LaneBits bits = P::b_bits;
-  return element_at<P::b, bits.all()>(f.place(static_cast<u32>(k), line), bits.of(warp.lane()),
-                                      [&](int number, int lane) { return warp.b(number, lane); });
+  constexpr auto columns = P::b_columns;
+  constexpr auto along_k = P::b_along_k;
+  const auto read = [&](int number, int lane) { return warp.b(number, lane); };
+  return element_at<P::b, bits.all()>(along_k.of[k] | columns.of[column], bits.of(warp.lane()), read);
 }
 
 /// The code of metadata of a group of a row of A: 4 bits. Codes that the ISA does not define count as they are written.
 template <typename P, typename Warp>
-WARPMAT_DEVICE_INLINE u32 code_of(const Warp& warp, u32 line, int group) {
+WARPMAT_DEVICE_INLINE u32 code_of(const Warp& warp, int row, int group) {
   constexpr Fragment f = P::fragment_e;
   constexpr LaneBits bits = P::e_bits;
-  constexpr u32 of_selector = f.spread(Axis::matrix, ~0u);
-  return element_at<P::e, bits.all() | of_selector>(f.place(line, static_cast<u32>(group)),
-                                                    bits.of(warp.lane()) | f.spread(Axis::matrix, warp.selector()),
-                                                    [&](int number, int lane) { return warp.e(lane) >> 4 * number & 15; });
+  constexpr auto rows = P::e_rows;
+  constexpr auto groups = P::e_groups;
+  constexpr u32 may_set = bits.all() | f.spread(Axis::matrix, ~0u);
+  const u32 set = bits.of(warp.lane()) | f.spread(Axis::matrix, warp.selector());
+  const auto read = [&](int number, int lane) { return warp.e(lane) >> 4 * number & 15; };
+  return element_at<P::e, may_set>(rows.of[row] | groups.of[group], set, read);
 }
 
-/// Scale factor `i` of a row of A, or of a column of B: the bits of an element.
-template <typename P, bool of_b, typename Warp>
-WARPMAT_DEVICE_INLINE u32 scale_of(const Warp& warp, u32 line, int i) {
-  constexpr Fragment f = of_b ? P::fragment_scale_b : P::fragment_scale_a;
-  constexpr LaneBits bits = of_b ? P::scale_b_bits : P::scale_a_bits;
-  constexpr u32 of_ids = f.spread(Axis::matrix, ~0u);
-  const u32 factor = static_cast<u32>(i);
-  const u32 matrix = f.spread(Axis::matrix, of_b ? warp.scales_b() : warp.scales_a());
-  return element_at < of_b ? P::scale_b : P::scale_a,
-         bits.all() | of_ids > (of_b ? f.place(factor, line) : f.place(line, factor), bits.of(warp.lane()) | matrix,
-                                [&](int number, int lane) { return (of_b ? warp.scale_b(lane) : warp.scale_a(lane)) >> 8 * number & 255; });
+/// Scale factor `i` of a row of A: the bits of an element.
+template <typename P, typename Warp>
+WARPMAT_DEVICE_INLINE u32 scale_of_row(const Warp& warp, int row, int i) {
+  constexpr Fragment f = P::fragment_scale_a;
+  constexpr LaneBits bits = P::scale_a_bits;
+  constexpr auto rows = P::scale_rows;
+  constexpr auto factors = P::factors_a;
+  constexpr u32 may_set = bits.all() | f.spread(Axis::matrix, ~0u);
+  const u32 set = bits.of(warp.lane()) | f.spread(Axis::matrix, warp.scales_a());
+  const auto read = [&](int number, int lane) { return warp.scale_a(lane) >> 8 * number & 255; };
+  return element_at<P::scale_a, may_set>(rows.of[row] | factors.of[i], set, read);
+}
+
+/// Scale factor `i` of a column of B.
+template <typename P, typename Warp>
+WARPMAT_DEVICE_INLINE u32 scale_of_column(const Warp& warp, int column, int i) {
+  constexpr Fragment f = P::fragment_scale_b;
+  constexpr LaneBits bits = P::scale_b_bits;
+  constexpr auto columns = P::scale_columns;
+  constexpr auto factors = P::factors_b;
+  constexpr u32 may_set = bits.all() | f.spread(Axis::matrix, ~0u);
+  const u32 set = bits.of(warp.lane()) | f.spread(Axis::matrix, warp.scales_b());
+  const auto read = [&](int number, int lane) { return warp.scale_b(lane) >> 8 * number & 255; };
+  return element_at<P::scale_b, may_set>(factors.of[i] | columns.of[column], set, read);
 }
 
 }  // namespace warpmat::device
