@@ -27,9 +27,11 @@ std::vector<DeviceForm> all_device_forms() {
   return all;
 }
 
-/// A target of `hardware` that has `form`.
-const Target& target_with(const Form& form, Hardware hardware) {
-  return *std::ranges::find_if(targets(), [&](const Target& t) { return t.hardware == hardware && !unavailable(form, t); });
+/// A target of `hardware` that has `form`. A product of a warpgroup may consist of tiles that sm_90 has not as instructions: any target
+/// that has the tile.
+const Target& target_with(const DeviceForm& of, Hardware hardware) {
+  return *std::ranges::find_if(
+      targets(), [&](const Target& t) { return (t.hardware == hardware || of.wgmma != nullptr) && !unavailable(*of.form, t); });
 }
 
 /// The registers of one warp's operands, as PTX lists them.
@@ -94,8 +96,10 @@ DeviceForm device_form(int number) {
 }
 
 void compare_with_reference(int number, Hardware hardware, DeviceProduct product, std::size_t warps, DeviceComparison& comparison) {
-  const auto [form, wgmma] = device_form(number);
-  const Target& target = target_with(*form, hardware);
+  const DeviceForm of = device_form(number);
+  const Form* const form = of.form;
+  const WgmmaForm* const wgmma = of.wgmma;
+  const Target& target = target_with(of, hardware);
   const Lowering& lowering = wgmma != nullptr ? lowering_of(*wgmma) : *find_lowering(*form, hardware);
   ++comparison.forms;
   for (const OperandClass& operand_class : operand_classes()) {
@@ -112,9 +116,9 @@ void compare_with_reference(int number, Hardware hardware, DeviceProduct product
           ++comparison.words;
           if (found[i] == expected[i]) continue;
           if (comparison.different++ == 0)
-            comparison.first = fmt::format("{}{} on {}, class {}, warp {}, word {}, lane {}: {:#x} is expected, {:#x} found",
-                                           wgmma != nullptr ? "tile of wgmma: " : "", form->opcode, target.name, operand_class.name, warp,
-                                           i / warp_size, i % warp_size, expected[i], found[i]);
+            comparison.first = fmt::format("{}{} as {}, class {}, warp {}, word {}, lane {}: {:#x} is expected, {:#x} found",
+                                           wgmma != nullptr ? "tile of wgmma: " : "", form->opcode, name(hardware), operand_class.name,
+                                           warp, i / warp_size, i % warp_size, expected[i], found[i]);
         }
       }
     }
