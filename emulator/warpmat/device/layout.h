@@ -8,14 +8,14 @@ namespace warpmat::device {
 // whose bits are those of row, column and matrix (types.h), so the place of an element of A is the part that the element's number in the
 // lane sets, which the compiler knows, together with the part that the lane's number sets.
 
-/// The bits of a place that each bit of the lane's number sets.
-struct LaneBits {
+/// The bits of a place that each bit of a number sets: of the lane's, or of a matrix's.
+struct NumberBits {
   u32 bits[5];
 
-  WARPMAT_DEVICE_INLINE u32 of(int lane) const {
+  WARPMAT_DEVICE_INLINE u32 of(u32 number) const {
     u32 place = 0;
     WARPMAT_DEVICE_UNROLL
-    for (int i = 0; i < 5; ++i) place |= (static_cast<u32>(lane) >> i & 1) * bits[i];
+    for (int i = 0; i < 5; ++i) place |= (number >> i & 1) * bits[i];
     return place;
   }
   WARPMAT_DEVICE_BOTH constexpr u32 all() const { return bits[0] | bits[1] | bits[2] | bits[3] | bits[4]; }
@@ -23,13 +23,20 @@ struct LaneBits {
 
 /// For each bit of a lane's number in `d`: where `other` has the row, column or matrix that the bit is of, as far as `use_row` and
 /// `use_column` say.
-WARPMAT_DEVICE_BOTH constexpr LaneBits lane_bits(const Fragment& d, const Fragment& other, bool use_row, bool use_column) {
-  LaneBits out{};
+WARPMAT_DEVICE_BOTH constexpr NumberBits lane_bits(const Fragment& d, const Fragment& other, bool use_row, bool use_column) {
+  NumberBits out{};
   for (int i = 0; i < 5; ++i) {
     const Fragment::Bit b = d.bits[d.inside + i];
     const bool used = b.axis == Axis::matrix || (b.axis == Axis::row && use_row) || (b.axis == Axis::column && use_column);
     if (used) out.bits[i] = other.spread(b.axis, u32{1} << b.bit);
   }
+  return out;
+}
+
+/// What each bit of a matrix's number, which is a selector or comes from ids, sets in a place.
+WARPMAT_DEVICE_BOTH constexpr NumberBits matrix_bits(const Fragment& f) {
+  NumberBits out{};
+  for (int i = 0; i < 5; ++i) out.bits[i] = f.spread(Axis::matrix, u32{1} << i);
   return out;
 }
 

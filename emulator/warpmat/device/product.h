@@ -22,11 +22,15 @@ struct Product {
                             fragment_e = fragments[e], fragment_scale_a = fragments[scale_a], fragment_scale_b = fragments[scale_b];
 
   // What a lane's number sets in the places of what it needs.
-  static constexpr LaneBits a_bits = lane_bits(fragment_d, fragment_a, true, false),
-                            b_bits = lane_bits(fragment_d, fragment_b, false, true), c_bits = lane_bits(fragment_d, fragment_c, true, true),
-                            e_bits = lane_bits(fragment_d, fragment_e, true, false),
-                            scale_a_bits = lane_bits(fragment_d, fragment_scale_a, true, false),
-                            scale_b_bits = lane_bits(fragment_d, fragment_scale_b, false, true);
+  static constexpr NumberBits a_bits = lane_bits(fragment_d, fragment_a, true, false),
+                              b_bits = lane_bits(fragment_d, fragment_b, false, true),
+                              c_bits = lane_bits(fragment_d, fragment_c, true, true),
+                              e_bits = lane_bits(fragment_d, fragment_e, true, false),
+                              scale_a_bits = lane_bits(fragment_d, fragment_scale_a, true, false),
+                              scale_b_bits = lane_bits(fragment_d, fragment_scale_b, false, true);
+
+  static constexpr NumberBits e_matrix = matrix_bits(fragment_e), scale_a_matrix = matrix_bits(fragment_scale_a),
+                              scale_b_matrix = matrix_bits(fragment_scale_b);
 
   // The rows and columns of D of which a lane has elements.
   static constexpr Lines rows = lines(fragment_d, Axis::row), columns = lines(fragment_d, Axis::column);
@@ -87,10 +91,10 @@ WARPMAT_DEVICE_INLINE u32 own_element(const u32* words, int number) {
 /// C of the elements of D of a lane.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE void read_c(const Warp& warp, Results<P>& c) {
-  constexpr LaneBits bits = P::c_bits;
+  constexpr NumberBits bits = P::c_bits;
   constexpr auto rows = P::c_rows;
   constexpr auto columns = P::c_columns;
-  const u32 of_lane = bits.of(warp.lane());
+  const u32 of_lane = bits.of(static_cast<u32>(warp.lane()));
   const auto read = [&](int number, int lane) { return warp.c(number, lane); };
   WARPMAT_DEVICE_UNROLL
   for (int i = 0; i < P::rows.count; ++i) {
@@ -102,32 +106,32 @@ WARPMAT_DEVICE_INLINE void read_c(const Warp& warp, Results<P>& c) {
 /// Element `k` along K of a row of the stored A.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE auto element_of_a(const Warp& warp, int row, int k) {
-  constexpr LaneBits bits = P::a_bits;
+  constexpr NumberBits bits = P::a_bits;
   constexpr auto rows = P::a_rows;
   constexpr auto along_k = P::a_along_k;
   const auto read = [&](int number, int lane) { return warp.a(number, lane); };
-  return element_at<P::a, bits.all()>(rows.of[row] | along_k.of[k], bits.of(warp.lane()), read);
+  return element_at<P::a, bits.all()>(rows.of[row] | along_k.of[k], bits.of(static_cast<u32>(warp.lane())), read);
 }
 
 /// Element `k` along K of a column of B.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE auto element_of_b(const Warp& warp, int k, int column) {
-  constexpr LaneBits bits = P::b_bits;
+  constexpr NumberBits bits = P::b_bits;
   constexpr auto columns = P::b_columns;
   constexpr auto along_k = P::b_along_k;
   const auto read = [&](int number, int lane) { return warp.b(number, lane); };
-  return element_at<P::b, bits.all()>(along_k.of[k] | columns.of[column], bits.of(warp.lane()), read);
+  return element_at<P::b, bits.all()>(along_k.of[k] | columns.of[column], bits.of(static_cast<u32>(warp.lane())), read);
 }
 
 /// The code of metadata of a group of a row of A: 4 bits. Codes that the ISA does not define count as they are written.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE u32 code_of(const Warp& warp, int row, int group) {
-  constexpr Fragment f = P::fragment_e;
-  constexpr LaneBits bits = P::e_bits;
+  constexpr NumberBits matrix = P::e_matrix;
+  constexpr NumberBits bits = P::e_bits;
   constexpr auto rows = P::e_rows;
   constexpr auto groups = P::e_groups;
-  constexpr u32 may_set = bits.all() | f.spread(Axis::matrix, ~0u);
-  const u32 set = bits.of(warp.lane()) | f.spread(Axis::matrix, warp.selector());
+  constexpr u32 may_set = bits.all() | matrix.all();
+  const u32 set = bits.of(static_cast<u32>(warp.lane())) | matrix.of(warp.selector());
   const auto read = [&](int number, int lane) { return warp.e(lane) >> 4 * number & 15; };
   return element_at<P::e, may_set>(rows.of[row] | groups.of[group], set, read);
 }
@@ -135,12 +139,12 @@ WARPMAT_DEVICE_INLINE u32 code_of(const Warp& warp, int row, int group) {
 /// Scale factor `i` of a row of A: the bits of an element.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE u32 scale_of_row(const Warp& warp, int row, int i) {
-  constexpr Fragment f = P::fragment_scale_a;
-  constexpr LaneBits bits = P::scale_a_bits;
+  constexpr NumberBits matrix = P::scale_a_matrix;
+  constexpr NumberBits bits = P::scale_a_bits;
   constexpr auto rows = P::scale_rows;
   constexpr auto factors = P::factors_a;
-  constexpr u32 may_set = bits.all() | f.spread(Axis::matrix, ~0u);
-  const u32 set = bits.of(warp.lane()) | f.spread(Axis::matrix, warp.scales_a());
+  constexpr u32 may_set = bits.all() | matrix.all();
+  const u32 set = bits.of(static_cast<u32>(warp.lane())) | matrix.of(warp.scales_a());
   const auto read = [&](int number, int lane) { return warp.scale_a(lane) >> 8 * number & 255; };
   return element_at<P::scale_a, may_set>(rows.of[row] | factors.of[i], set, read);
 }
@@ -148,12 +152,12 @@ WARPMAT_DEVICE_INLINE u32 scale_of_row(const Warp& warp, int row, int i) {
 /// Scale factor `i` of a column of B.
 template <typename P, typename Warp>
 WARPMAT_DEVICE_INLINE u32 scale_of_column(const Warp& warp, int column, int i) {
-  constexpr Fragment f = P::fragment_scale_b;
-  constexpr LaneBits bits = P::scale_b_bits;
+  constexpr NumberBits matrix = P::scale_b_matrix;
+  constexpr NumberBits bits = P::scale_b_bits;
   constexpr auto columns = P::scale_columns;
   constexpr auto factors = P::factors_b;
-  constexpr u32 may_set = bits.all() | f.spread(Axis::matrix, ~0u);
-  const u32 set = bits.of(warp.lane()) | f.spread(Axis::matrix, warp.scales_b());
+  constexpr u32 may_set = bits.all() | matrix.all();
+  const u32 set = bits.of(static_cast<u32>(warp.lane())) | matrix.of(warp.scales_b());
   const auto read = [&](int number, int lane) { return warp.scale_b(lane) >> 8 * number & 255; };
   return element_at<P::scale_b, may_set>(factors.of[i] | columns.of[column], set, read);
 }
