@@ -46,7 +46,7 @@ TEST_CASE("every event has a name of its own and a meaning") {
   for (std::size_t i = 0; i < event_count; ++i) {
     CHECK(names.insert(name(static_cast<Event>(i))).second);
     CHECK_FALSE(meaning(static_cast<Event>(i)).empty());
-    CHECK(numbers(static_cast<Event>(i)) > 0);
+    CHECK(numbers_of(static_cast<Event>(i)) > 0);
   }
 }
 
