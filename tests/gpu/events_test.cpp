@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "gpu/rules/counting.h"
 
-using namespace warpmat;
+namespace warpmat::events_test {
 
 namespace {
 
@@ -173,3 +173,5 @@ TEST_CASE("counts add up, and counting does not change the bits") {
   CHECK(CountingArithmetic(all).step(dot_models::hopper, Format::f16, halves, halves, 0x3c00) ==
         dot_step(dot_models::hopper, Format::f16, halves, halves, 0x3c00));
 }
+
+}  // namespace warpmat::events_test

@@ -2,7 +2,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::reach_test {
 
 namespace {
 
@@ -77,3 +77,5 @@ TEST_CASE("every region concerns some form, and can be reached in some") {
       CHECK((concerns && reachable) == !(invalid_code || no_distance));
     }
 }
+
+}  // namespace warpmat::reach_test

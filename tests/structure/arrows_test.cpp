@@ -14,6 +14,8 @@
 #include "catch.h"
 #include "paths.h"
 
+namespace warpmat::arrows_test {
+
 // The allowed includes between folders, as in docs/architecture.md. The test reads every #include of the source tree.
 
 namespace {
@@ -204,3 +206,5 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"../command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/command/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
 }
+
+}  // namespace warpmat::arrows_test
