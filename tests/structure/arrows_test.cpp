@@ -36,6 +36,7 @@ const std::string emulator = "emulator/warpmat/";
 const std::vector<Folder> folders = {
     {emulator + "numeric", {}},
     {emulator + "layout", {}},
+    {emulator + "device", {}},
     {emulator + "scalar", {"numeric"}},
     {emulator + "warp", {}},
     {emulator + "tables", {"numeric", "layout", "warp"}},
@@ -67,6 +68,7 @@ const std::vector<Folder> folders = {
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
+    {"gpu/device", {"emulator/warpmat/device"}},
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},
