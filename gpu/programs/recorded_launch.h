@@ -23,7 +23,7 @@ struct RecordedProgram {
 
 /// Memory that a kernel may touch, before and after the launch.
 struct RecordedBuffer {
-  std::string name;  ///< "cuMemAlloc 3", or of a variable its name in PTX
+  std::string name;  ///< "cuMemAlloc_3", or of a variable its name in PTX
   bool variable = false;
   std::uint64_t address = 0;
   Content before, after;

@@ -65,6 +65,8 @@ const std::vector<Folder> folders = {
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
+    {"gpu/programs", {"emulator", "gpu/compare"}},
+    {"gpu/programs/driver", {"emulator", "gpu/cuda", "gpu/programs"}},
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},

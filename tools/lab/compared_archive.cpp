@@ -13,6 +13,7 @@
 
 #include "gpu/programs/archive.h"
 #include "gpu/programs/compared_launch.h"
+#include "saved_launch.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/table.h"
 
@@ -28,6 +29,8 @@ struct KernelSum {
 
 class Report {
  public:
+  Report(const ArchiveReader& archive, std::filesystem::path folder) : archive_(archive), folder_(std::move(folder)) {}
+
   void add(const RecordedLaunch& launch, const Comparison& comparison) {
     KernelSum& sum = kernels_[readable_name(launch.kernel)];
     gpu_seconds_ += launch.seconds;
@@ -85,7 +88,7 @@ class Report {
  private:
   static constexpr int most_shown = 3;  // launches of a kernel
 
-  static void print(const RecordedLaunch& launch, const Comparison& comparison) {
+  void print(const RecordedLaunch& launch, const Comparison& comparison) const {
     const std::string where = fmt::format("launch {}, kernel '{}'", launch.number, readable_name(launch.kernel));
     for (const BufferDifference& buffer : comparison.buffers) {
       const RecordedBuffer& memory = launch.buffers[buffer.buffer];
@@ -97,7 +100,14 @@ class Report {
     }
     if (!comparison.same_text)
       fmt::print("{}: the emulator prints:\n{}the GPU prints:\n{}", where, comparison.printed, launch.printed.value_or(""));
+    if (launch.cooperative || comparison.buffers.empty()) return;  // a launch.json has no workspace of a cooperative launch
+    const std::filesystem::path file = folder_ / fmt::format("launch_{}.launch.json", launch.number);
+    save_launch(file, archive_, launch, comparison);
+    fmt::print("  again: warpmat launch {}\n", file.string());
   }
+
+  const ArchiveReader& archive_;
+  std::filesystem::path folder_;
 
   std::map<std::string, KernelSum> kernels_;
   std::map<std::pair<std::string, std::string>, std::uint64_t> reasons_;
@@ -123,11 +133,12 @@ bool holds_launches(const std::filesystem::path& file) {
 void compare_archive(const std::filesystem::path& path, const CompareArchiveOptions& options) {
   const ArchiveReader archive(path);
   LaunchComparer comparer(archive, {.target = options.target, .jobs = options.jobs, .most_time = std::chrono::seconds(options.seconds)});
-  Report report;
+  Report report(archive, options.keep);
   std::optional<RecordedProgram> program;
+  const int interrupted_before = interruption();  // while the program ran: what it did until then is compared
   std::size_t done = 0;
   for (const std::string& text : archive.lines()) {
-    if (interruption() != 0) break;
+    if (interruption() != interrupted_before) break;
     const Line line = parse_line(text);
     if (line.program) program = line.program;
     if (line.skipped) report.add(*line.skipped);
@@ -138,6 +149,7 @@ void compare_archive(const std::filesystem::path& path, const CompareArchiveOpti
   report.print_sums(program ? program->device : "no GPU was used");
   if (archive.cut()) fmt::print("the archive ends within a launch: its program was killed\n");
   if (done != archive.lines().size()) throw Interrupted(interruption(), "the other launches were not compared");
+  if (interrupted_before != 0) throw Interrupted(interrupted_before, "the program ended early; its launches until then were compared");
   report.fail_if_wrong();
 }
 

@@ -9,7 +9,7 @@ namespace warpmat {
 
 struct CompareArchiveOptions {
   std::string target;  ///< empty: the GPU that was recorded
-  std::string keep;    ///< folder for a launch.json of each kernel that differs; empty: none is written
+  std::string keep = ".";  ///< folder for the launch.json of launches that differ
   int jobs = 0;
   int seconds = 60;  ///< of one launch
 };

@@ -383,6 +383,7 @@ void diff_launches(const Options& options) {
   if (status != 0) fmt::print(stderr, "warpmat: {} ended with status {}\n", options.program.words.front(), status);
   CompareArchiveOptions launches = options.launches;
   launches.target = options.target;
+  launches.keep = options.keep;
   compare_archive(archive, launches);
 }
 

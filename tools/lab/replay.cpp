@@ -154,6 +154,8 @@ void add_replay(Command app) {
   command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
   command.footer(footer);
   command.add_option("--target", options->launches.target, "Of a program's launches: the GPU to be, in place of the one that ran them");
+  command.add_option("--keep", options->launches.keep, "Of a program: directory for the launches that differ (default: this one)")
+      .type_name("DIRECTORY");
   add_comparing_flags(command, options->launches);
   command.callback([options] { holds_launches(options->files.front()) ? replay_launches(*options) : replay_files(*options); });
 }

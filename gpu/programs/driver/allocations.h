@@ -8,7 +8,7 @@ namespace warpmat::programs {
 
 /// Memory that the program has from the driver, or has registered.
 struct Allocation {
-  std::string name;  ///< "cuMemAlloc 3": the call, and the allocation's number
+  std::string name;  ///< "cuMemAlloc_3": the call, and the allocation's number
   std::uint64_t bytes = 0;
   bool host = false;  ///< pinned or registered: the host reads it at its address
 };
@@ -17,7 +17,7 @@ struct Allocation {
 class Allocations {
  public:
   void add(std::uint64_t address, std::uint64_t bytes, const char* call, bool host = false) {
-    if (address != 0 && bytes != 0) all_[address] = {std::string(call) + " " + std::to_string(++count_), bytes, host};
+    if (address != 0 && bytes != 0) all_[address] = {std::string(call) + "_" + std::to_string(++count_), bytes, host};
   }
   void remove(std::uint64_t address) { all_.erase(address); }
   void remove(std::uint64_t first, std::uint64_t bytes) {

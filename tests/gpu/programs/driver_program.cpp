@@ -2,6 +2,8 @@
 // their order. It prints what it computed.
 
 #include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -194,7 +196,12 @@ void beyond(void* module) {
   launch(function(module, "beyond"), 1, 1, {&numbers});
 }
 
-/// Machine code, which nobody can emulate: the launch is another's, only the image is refused.
+/// Ctrl-C: the process that waits for this one gets the signal too.
+void interrupt(void*) {
+  kill(getppid(), SIGINT);
+  kill(getpid(), SIGKILL);
+}
+
 void many(void* module) {
   std::uint64_t numbers = buffer(std::vector<std::uint32_t>(40'000, 3));
   unsigned count = 32;
@@ -208,7 +215,7 @@ int main(int argc, char** argv) {
   constexpr struct {
     const char* name;
     void (*run)(void*);
-  } parts[] = {{"scale", scale}, {"library", library}, {"product", product}, {"sum", sum}, {"say", say}, {"beyond", beyond}, {"many", many}};
+  } parts[] = {{"scale", scale}, {"library", library}, {"product", product}, {"sum", sum}, {"say", say}, {"beyond", beyond}, {"many", many}, {"interrupt", interrupt}};
   void *context = nullptr, *module = nullptr;
   call("cuInit", 0u);
   call("cuDevicePrimaryCtxRetain", &context, 0);
