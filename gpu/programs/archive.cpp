@@ -96,15 +96,14 @@ void ArchiveWriter::put_line(std::string_view text) {
 }
 
 void ArchiveWriter::append(const std::filesystem::path& path) {
-  const ArchiveReader other(path);
-  for (const std::string& text : other.lines()) put_line(text);
+  if (!is_archive(path)) throw std::runtime_error(fmt::format("{} is no archive of launches", path.string()));
   std::ifstream in(path, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(magic.size()));
   Head head;
   while (in.read(reinterpret_cast<char*>(&head), sizeof head)) {
     std::vector<char> stored(head.stored);
     if (!in.read(stored.data(), static_cast<std::streamsize>(stored.size()))) break;
-    if (head.kind != block || !known_.insert(head.hash).second) continue;
+    if (head.kind == block && !known_.insert(head.hash).second) continue;
     write(&head, sizeof head);
     write(stored.data(), stored.size());
   }

@@ -14,8 +14,8 @@
 
 namespace warpmat::programs {
 
-// The file of a program's recorded launches: lines of JSON, and the contents of memory in blocks of 64 KiB, each once, compressed by zstd. It
-// is only appended to, so that what a killed program leaves behind can be read.
+// The file of a program's recorded launches: lines of JSON, and the contents of memory in blocks of 64 KiB, each once, compressed by zstd.
+// It is only appended to, so that what a killed program leaves behind can be read.
 
 /// XXH3 of 128 bits: the name of a block.
 using Hash = std::array<std::uint8_t, 16>;
@@ -41,7 +41,7 @@ class ArchiveWriter {
   Content put(std::span<const std::uint8_t> bytes);
   /// Adds a line, and gives all to the operating system.
   void put_line(std::string_view text);
-  /// Adds all of another archive.
+  /// Adds all of another archive, in its order. Throws std::runtime_error unless it is one.
   void append(const std::filesystem::path& path);
 
   std::uint64_t bytes() const { return bytes_; }  ///< of the file

@@ -109,7 +109,8 @@ LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kern
   }
   place_variables(kernel, memory, variables);
   std::vector<std::vector<std::uint8_t>> bytes = launch.arguments;
-  for (const RecordedMap& map : launch.maps) std::ranges::copy(map.map.encode(), bytes[map.argument].begin() + static_cast<std::ptrdiff_t>(map.at));
+  for (const RecordedMap& map : launch.maps)
+    std::ranges::copy(map.map.encode(), bytes[map.argument].begin() + static_cast<std::ptrdiff_t>(map.at));
   std::vector<Argument> arguments;
   for (std::vector<std::uint8_t>& each : bytes) arguments.emplace_back(std::move(each));
   LaunchConfig config = launch.config;
@@ -151,13 +152,12 @@ void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel,
     comparison.different += places.size();
     if (places.empty()) continue;
     const std::optional<std::size_t> parameter = parameter_of(launch, buffer);
-    BufferDifference difference{
-        .buffer = b,
-        .parameter = parameter ? fmt::format("parameter {}", *parameter) : "",
-        .type = pointed_type(demangled_name(launch.kernel), parameter.value_or(~std::size_t{0})),
-        .bytes = places.size(),
-        .elements = 0,
-        .first = {}};
+    BufferDifference difference{.buffer = b,
+                                .parameter = parameter ? fmt::format("parameter {}", *parameter) : "",
+                                .type = pointed_type(demangled_name(launch.kernel), parameter.value_or(~std::size_t{0})),
+                                .bytes = places.size(),
+                                .elements = 0,
+                                .first = {}};
     add_elements(difference, places, gpu, first.buffers[b]);
     comparison.buffers.push_back(std::move(difference));
   }

@@ -24,20 +24,20 @@ struct ElementDifference {
 
 /// The bytes of a buffer that the launch left different on the GPU and here.
 struct BufferDifference {
-  std::size_t buffer = 0;    ///< of RecordedLaunch::buffers
-  std::string parameter;     ///< "parameter 2", the first that points into it; empty if none does
-  ElementType type;          ///< that the parameter suggests
+  std::size_t buffer = 0;  ///< of RecordedLaunch::buffers
+  std::string parameter;   ///< "parameter 2", the first that points into it; empty if none does
+  ElementType type;        ///< that the parameter suggests
   std::uint64_t bytes = 0, elements = 0;
   std::vector<ElementDifference> first;  ///< some
 };
 
 struct Comparison {
-  std::string not_compared;             ///< why nothing was compared; empty if it was
-  bool stopped = false;                 ///< nothing was compared because the emulator reports an error of the kernel
-  std::uint64_t bytes = 0;              ///< compared
-  std::uint64_t different = 0;          ///< of them, in `buffers`
-  std::uint64_t nondeterministic = 0;   ///< not compared: two launches on the GPU gave two values
-  std::uint64_t order_dependent = 0;    ///< not compared: another order of the warps gives another value here
+  std::string not_compared;            ///< why nothing was compared; empty if it was
+  bool stopped = false;                ///< nothing was compared because the emulator reports an error of the kernel
+  std::uint64_t bytes = 0;             ///< compared
+  std::uint64_t different = 0;         ///< of them, in `buffers`
+  std::uint64_t nondeterministic = 0;  ///< not compared: two launches on the GPU gave two values
+  std::uint64_t order_dependent = 0;   ///< not compared: another order of the warps gives another value here
   std::vector<BufferDifference> buffers;
   bool same_text = true;
   std::string printed;  ///< by the emulator

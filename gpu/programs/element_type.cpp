@@ -12,14 +12,37 @@ namespace {
 constexpr ElementType words{"", "b32", 4};
 
 constexpr ElementType types[] = {
-    {"float", "f32", 4},          {"double", "f64", 8},        {"__half", "f16", 2},        {"__nv_bfloat16", "bf16", 2},
-    {"half_t", "f16", 2},         {"bfloat16_t", "bf16", 2},   {"float2", "f32", 4},        {"float3", "f32", 4},
-    {"float4", "f32", 4},         {"double2", "f64", 8},       {"__half2", "f16", 2},       {"__nv_bfloat162", "bf16", 2},
-    {"int", "s32", 4},            {"unsigned int", "u32", 4},  {"long", "s64", 8},          {"unsigned long", "u64", 8},
-    {"long long", "s64", 8},      {"short", "s16", 2},         {"unsigned short", "u16", 2}, {"unsigned long long", "u64", 8},
-    {"char", "s8", 1},            {"signed char", "s8", 1},    {"unsigned char", "u8", 1},  {"bool", "u8", 1},
-    {"__nv_fp8_e4m3", "e4m3", 1}, {"__nv_fp8_e5m2", "e5m2", 1}, {"int2", "s32", 4},          {"int4", "s32", 4},
-    {"uint2", "u32", 4},          {"uint4", "u32", 4},         {"uchar4", "u8", 1},
+    {"float", "f32", 4},
+    {"double", "f64", 8},
+    {"__half", "f16", 2},
+    {"__nv_bfloat16", "bf16", 2},
+    {"half_t", "f16", 2},
+    {"bfloat16_t", "bf16", 2},
+    {"float2", "f32", 4},
+    {"float3", "f32", 4},
+    {"float4", "f32", 4},
+    {"double2", "f64", 8},
+    {"__half2", "f16", 2},
+    {"__nv_bfloat162", "bf16", 2},
+    {"int", "s32", 4},
+    {"unsigned int", "u32", 4},
+    {"long", "s64", 8},
+    {"unsigned long", "u64", 8},
+    {"long long", "s64", 8},
+    {"short", "s16", 2},
+    {"unsigned short", "u16", 2},
+    {"unsigned long long", "u64", 8},
+    {"char", "s8", 1},
+    {"signed char", "s8", 1},
+    {"unsigned char", "u8", 1},
+    {"bool", "u8", 1},
+    {"__nv_fp8_e4m3", "e4m3", 1},
+    {"__nv_fp8_e5m2", "e5m2", 1},
+    {"int2", "s32", 4},
+    {"int4", "s32", 4},
+    {"uint2", "u32", 4},
+    {"uint4", "u32", 4},
+    {"uchar4", "u8", 1},
 };
 
 /// The parameters of the signature's last list.
@@ -59,9 +82,11 @@ ElementType pointed_type(std::string_view signature, std::size_t index) {
   if (index >= parameters.size()) return words;
   std::string_view name = parameters[index];
   while (name.starts_with(' ')) name.remove_prefix(1);
-  while (remove(name, " restrict") || remove(name, " __restrict__") || remove(name, " const") || remove(name, " volatile")) {}
+  while (remove(name, " restrict") || remove(name, " __restrict__") || remove(name, " const") || remove(name, " volatile")) {
+  }
   if (!remove(name, "*")) return words;
-  while (remove(name, " const") || remove(name, " volatile")) {}
+  while (remove(name, " const") || remove(name, " volatile")) {
+  }
   if (const std::size_t at = name.rfind("::"); at != std::string_view::npos) name.remove_prefix(at + 2);
   for (const ElementType& type : types)
     if (type.cpp == name) return type;

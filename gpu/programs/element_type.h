@@ -13,8 +13,8 @@ struct ElementType {
   unsigned bytes = 4;
 };
 
-/// The type to which parameter `index` of a kernel points, as its C++ signature says: "scale(float*, int)". Plain 32-bit words where it says
-/// nothing.
+/// The type to which parameter `index` of a kernel points, as its C++ signature says: "scale(float*, int)". Plain 32-bit words where it
+/// says nothing.
 ElementType pointed_type(std::string_view signature, std::size_t index);
 
 /// "1.5 (0x3fc00000)": the number and its bits.

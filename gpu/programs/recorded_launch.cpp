@@ -112,7 +112,8 @@ std::string to_line(const RecordedProgram& program) {
 }
 
 std::string to_line(const SkippedLaunches& launch) {
-  return text_of({{"line", "skipped"}, {"process", launch.process}, {"kernel", launch.kernel}, {"reason", launch.reason}, {"count", launch.count}});
+  return text_of(
+      {{"line", "skipped"}, {"process", launch.process}, {"kernel", launch.kernel}, {"reason", launch.reason}, {"count", launch.count}});
 }
 
 std::string to_line(const RecordedLaunch& launch) {

@@ -72,8 +72,9 @@ class Report {
       fmt::print("not compared: {} launch{} of '{}': {}\n", count, count == 1 ? "" : "es", key.first, key.second);
       left_out += count;
     }
-    fmt::print("{} launches, {} bytes compared; {} launches differ, {} not compared; {} bytes not deterministic, {} by the order of warps; {}\n",
-               all.launches, all.bytes, all.different_launches, left_out, all.nondeterministic, all.order_dependent, device);
+    fmt::print(
+        "{} launches, {} bytes compared; {} launches differ, {} not compared; {} bytes not deterministic, {} by the order of warps; {}\n",
+        all.launches, all.bytes, all.different_launches, left_out, all.nondeterministic, all.order_dependent, device);
     fmt::print("recording took {:.2f} s, the emulator {:.2f} s\n", gpu_seconds_, seconds_);
     sum_ = all;
   }
@@ -81,7 +82,8 @@ class Report {
   void fail_if_wrong() const {
     if (sum_.different_launches != 0)
       throw std::runtime_error(fmt::format("{} of {} launches differ between emulator and GPU", sum_.different_launches, sum_.launches));
-    if (stopped_ != 0) throw std::runtime_error(fmt::format("in {} launches the emulator reports an error that the GPU does not", stopped_));
+    if (stopped_ != 0)
+      throw std::runtime_error(fmt::format("in {} launches the emulator reports an error that the GPU does not", stopped_));
     if (sum_.launches == 0) throw std::runtime_error("nothing was compared");
   }
 
@@ -92,8 +94,8 @@ class Report {
     const std::string where = fmt::format("launch {}, kernel '{}'", launch.number, readable_name(launch.kernel));
     for (const BufferDifference& buffer : comparison.buffers) {
       const RecordedBuffer& memory = launch.buffers[buffer.buffer];
-      const std::string place = buffer.parameter.empty() ? fmt::format("'{}'", memory.name)
-                                                         : fmt::format("'{}' ({})", memory.name, buffer.parameter);
+      const std::string place =
+          buffer.parameter.empty() ? fmt::format("'{}'", memory.name) : fmt::format("'{}' ({})", memory.name, buffer.parameter);
       fmt::print("{}, {} of {} bytes: {} elements of {} differ\n", where, place, memory.before.bytes, buffer.elements, buffer.type.ptx);
       for (const ElementDifference& each : buffer.first)
         fmt::print("  element {}: GPU {}, emulator {}\n", each.index, to_text(buffer.type, each.gpu), to_text(buffer.type, each.emulator));

@@ -54,8 +54,12 @@ void add_recording_flags(Command command, RecordedProgramOptions& options) {
   const Command group = command.add_option_group("Of a program", "");
   group.add_option("--kernels", options.kernels, "Only kernels in whose C++ name this regular expression is found").type_name("REGEX");
   group.add_option("--every", options.every, "Only every N-th launch of each kernel").type_name("N").range(std::size_t{1}, most);
-  group.add_option("--first", options.first, "Only the first N of these launches of each kernel").type_name("N").range(std::size_t{1}, most);
-  group.add_option("--memory", options.memory, "Only launches with allocations of no more bytes (default: 1GiB)").type_name("SIZE").size_of_bytes();
+  group.add_option("--first", options.first, "Only the first N of these launches of each kernel")
+      .type_name("N")
+      .range(std::size_t{1}, most);
+  group.add_option("--memory", options.memory, "Only launches with allocations of no more bytes (default: 1GiB)")
+      .type_name("SIZE")
+      .size_of_bytes();
   group.add_flag("--once", options.once, "Do not launch twice to find what is not deterministic");
 }
 

@@ -8,8 +8,8 @@
 
 namespace warpmat {
 
-/// Writes a recorded launch that differs as launch.json, with its memory at its addresses; each buffer that differs is expected to be as the
-/// GPU left it. Throws std::runtime_error.
+/// Writes a recorded launch that differs as launch.json, with its memory at its addresses; each buffer that differs is expected to be as
+/// the GPU left it. Throws std::runtime_error.
 void save_launch(const std::filesystem::path& path, const programs::ArchiveReader& archive, const programs::RecordedLaunch& launch,
                  const programs::Comparison& comparison);
 

@@ -362,7 +362,8 @@ KernelLaunch kernel_launch(const LaunchDescription& description) {
   KernelLaunch launch{
       .ptx = read_ptx(description.ptx, "").text, .entry = "", .config = description.config, .buffers = {}, .parameters = {}};
   launch.entry = entry_name(Module(launch.ptx), description.kernel, description.ptx);
-  for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer), buffer.address, buffer.variable});
+  for (const LaunchBuffer& buffer : description.buffers)
+    launch.buffers.push_back({buffer.name, initial_contents(buffer), buffer.address, buffer.variable});
   for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
   return launch;
 }

@@ -99,8 +99,8 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
   return bytes;
 }
 
-/// Places the module's variables once in each memory, each in its own buffer with its initial contents, but those that are `known` to lie in
-/// one. Returns their addresses.
+/// Places the module's variables once in each memory, each in its own buffer with its initial contents, but those that are `known` to lie
+/// in one. Returns their addresses.
 const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory,
                                                const std::map<std::string, std::uint64_t>& known = {}) {
   const auto [place, added] = memory.modules().try_emplace(program.module);

@@ -204,8 +204,8 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
 /// std::invalid_argument.
 [[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
 
-/// Says where variables of the kernel's module lie in `memory`: the address of a buffer there by the variable's name in PTX. Variables without
-/// a row get memory and their initial contents. Precondition: nothing of the module was placed in `memory` before.
+/// Says where variables of the kernel's module lie in `memory`: the address of a buffer there by the variable's name in PTX. Variables
+/// without a row get memory and their initial contents. Precondition: nothing of the module was placed in `memory` before.
 WARPMAT_API void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses);
 
 /// Runs a kernel to its end. Checks `arguments` against the entry's parameters. Throws std::invalid_argument if grid, block, shared memory

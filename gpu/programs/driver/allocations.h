@@ -20,9 +20,7 @@ class Allocations {
     if (address != 0 && bytes != 0) all_[address] = {std::string(call) + "_" + std::to_string(++count_), bytes, host};
   }
   void remove(std::uint64_t address) { all_.erase(address); }
-  void remove(std::uint64_t first, std::uint64_t bytes) {
-    all_.erase(all_.lower_bound(first), all_.lower_bound(first + bytes));
-  }
+  void remove(std::uint64_t first, std::uint64_t bytes) { all_.erase(all_.lower_bound(first), all_.lower_bound(first + bytes)); }
   void clear() { all_.clear(); }
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;

@@ -319,7 +319,7 @@ int cuDevicePrimaryCtxReset_v2(CUdevice device) {
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address, const std::uint64_t* dims, const std::uint64_t* strides,
                            const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int l2_promotion, int fill) {
   const int result = WARPMAT_REAL(cuTensorMapEncodeTiled)(map, type, rank, address, dims, strides, box, element_strides, interleave,
-                                                         swizzle, l2_promotion, fill);
+                                                          swizzle, l2_promotion, fill);
   return noted(result, [&](Recorder& all) {
     TensorMap made = map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     std::copy_n(box, rank, made.box.begin());
@@ -331,7 +331,7 @@ int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* address, c
                             const int* lower_corner, const int* upper_corner, unsigned channels, unsigned pixels,
                             const unsigned* element_strides, int interleave, int swizzle, int l2_promotion, int fill) {
   const int result = WARPMAT_REAL(cuTensorMapEncodeIm2col)(map, type, rank, address, dims, strides, lower_corner, upper_corner, channels,
-                                                          pixels, element_strides, interleave, swizzle, l2_promotion, fill);
+                                                           pixels, element_strides, interleave, swizzle, l2_promotion, fill);
   return noted(result, [&](Recorder& all) {
     TensorMap made = map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     made.mode = TensorMap::Mode::im2col;
@@ -345,20 +345,18 @@ int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* address, c
 
 int cuLaunchKernel(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                    unsigned shared_bytes, CUstream stream, void** arguments, void** extra) {
-  return launch_kernel(
-      request_of(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, arguments, extra), [=] {
-        return WARPMAT_REAL(cuLaunchKernel)(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments,
-                                            extra);
-      });
+  return launch_kernel(request_of(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, arguments, extra), [=] {
+    return WARPMAT_REAL(cuLaunchKernel)(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments,
+                                        extra);
+  });
 }
 
 int cuLaunchKernel_ptsz(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                         unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments, void** extra) {
-  return launch_kernel(
-      request_of(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, arguments, extra), [=] {
-        return WARPMAT_REAL(cuLaunchKernel_ptsz)(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
-                                                 arguments, extra);
-      });
+  return launch_kernel(request_of(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, arguments, extra), [=] {
+    return WARPMAT_REAL(cuLaunchKernel_ptsz)(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments,
+                                             extra);
+  });
 }
 
 int cuLaunchCooperativeKernel(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,

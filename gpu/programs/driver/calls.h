@@ -6,8 +6,8 @@
 #include "gpu/cuda/driver_api.h"
 #include "gpu/programs/driver/forward.h"
 
-// The driver's functions that this library calls or replaces. Signatures: CUDA Driver API reference; tests/gpu/programs/calls_test.cpp compares
-// them with cuda.h where that is.
+// The driver's functions that this library calls or replaces. Signatures: CUDA Driver API reference; tests/gpu/programs/calls_test.cpp
+// compares them with cuda.h where that is.
 
 namespace warpmat::programs {
 
@@ -32,7 +32,8 @@ WARPMAT_DRIVER_API int cuLibraryGetModule(Handle* module, Handle library);
 WARPMAT_DRIVER_API int cuKernelGetFunction(Handle* function, Handle kernel);
 
 WARPMAT_DRIVER_API int cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes);
-WARPMAT_DRIVER_API int cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height, unsigned element);
+WARPMAT_DRIVER_API int cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height,
+                                          unsigned element);
 WARPMAT_DRIVER_API int cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags);
 WARPMAT_DRIVER_API int cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream);
 WARPMAT_DRIVER_API int cuMemAllocAsync_ptsz(CUdeviceptr* address, std::size_t bytes, CUstream stream);

@@ -8,22 +8,20 @@
 
 #include <warpmat/cuda/driver_table.h>
 
-// Of each function: a jump through the address of the driver's own, under a name of its own and, where no other file defines that, under the
-// driver's.
+// Of each function: a jump through the address of the driver's own, under a name of its own and, where no other file defines that, under
+// the driver's.
 #if defined(__x86_64__)
 #define WARPMAT_JUMP(symbol) "endbr64\n jmp *warpmat_real_" #symbol "(%rip)\n"
 #elif defined(__aarch64__)
-#define WARPMAT_JUMP(symbol) \
-  "bti c\n adrp x16, warpmat_real_" #symbol "\n ldr x16, [x16, #:lo12:warpmat_real_" #symbol "]\n br x16\n"
+#define WARPMAT_JUMP(symbol) "bti c\n adrp x16, warpmat_real_" #symbol "\n ldr x16, [x16, #:lo12:warpmat_real_" #symbol "]\n br x16\n"
 #else
 #error "no jump for this processor"
 #endif
 
-#define WARPMAT_CUDA_SUPPORTED(symbol, version)                                                              \
-  asm(".pushsection .text\n.p2align 4\n.type warpmat_forward_" #symbol ", %function\n.weak " #symbol         \
-      "\n.type " #symbol ", %function\nwarpmat_forward_" #symbol ":\n" #symbol ":\n" WARPMAT_JUMP(symbol)     \
-      ".size " #symbol ", .-" #symbol "\n.popsection\n");                                                    \
-  extern "C" void symbol();                                                                                  \
+#define WARPMAT_CUDA_SUPPORTED(symbol, version)                                                                                            \
+  asm(".pushsection .text\n.p2align 4\n.type warpmat_forward_" #symbol ", %function\n.weak " #symbol "\n.type " #symbol                    \
+      ", %function\nwarpmat_forward_" #symbol ":\n" #symbol ":\n" WARPMAT_JUMP(symbol) ".size " #symbol ", .-" #symbol "\n.popsection\n"); \
+  extern "C" void symbol();                                                                                                                \
   extern "C" __attribute__((visibility("hidden"))) void warpmat_forward_##symbol();
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED
 namespace warpmat::programs::addresses {

@@ -3,8 +3,8 @@
 #include <string_view>
 
 // The driver behind this library: NVIDIA's libcuda.so.1, or another one that WARPMAT_RECORD_DRIVER names. Every function of the table has a
-// place for its address there, and a function here that jumps to it, with all its arguments. Where a file of this folder defines a function of
-// that name itself, that one is exported instead.
+// place for its address there, and a function here that jumps to it, with all its arguments. Where a file of this folder defines a function
+// of that name itself, that one is exported instead.
 
 #define WARPMAT_CUDA_SUPPORTED(symbol, version) extern "C" __attribute__((visibility("hidden"))) void* warpmat_real_##symbol;
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED

@@ -298,8 +298,7 @@ int Recorder::record(const Request& request, const Function& function, const Ker
     if (launch.twice) run_again(request, memory);
     const auto known = texts_.find(function.code.get());
     const std::string& text = function.code->ptx();
-    launch.ptx = known != texts_.end() ? known->second
-                                       : archive().put({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    launch.ptx = known != texts_.end() ? known->second : archive().put({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     launch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     write(launch, memory);
     texts_[function.code.get()] = launch.ptx;

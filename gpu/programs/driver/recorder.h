@@ -22,12 +22,12 @@ namespace warpmat::programs {
 
 /// What the environment says; the commands set it from their options.
 struct Settings {
-  std::string folder;                       ///< WARPMAT_RECORD_FOLDER: where each process writes its archive
-  std::optional<std::regex> kernels;        ///< WARPMAT_RECORD_KERNELS: found in the kernel's C++ name; nothing: all
-  std::uint64_t every = 1, first = 0;       ///< WARPMAT_RECORD_EVERY, _FIRST: of each kernel's launches; 0: no end
-  std::uint64_t most_file_bytes = 0;        ///< WARPMAT_RECORD_LIMIT: of the archive; 0: no limit
-  std::uint64_t most_memory_bytes = 0;      ///< WARPMAT_RECORD_MEMORY: of all allocations together; 0: no limit
-  bool twice = true;                        ///< WARPMAT_RECORD_TWICE
+  std::string folder;                   ///< WARPMAT_RECORD_FOLDER: where each process writes its archive
+  std::optional<std::regex> kernels;    ///< WARPMAT_RECORD_KERNELS: found in the kernel's C++ name; nothing: all
+  std::uint64_t every = 1, first = 0;   ///< WARPMAT_RECORD_EVERY, _FIRST: of each kernel's launches; 0: no end
+  std::uint64_t most_file_bytes = 0;    ///< WARPMAT_RECORD_LIMIT: of the archive; 0: no limit
+  std::uint64_t most_memory_bytes = 0;  ///< WARPMAT_RECORD_MEMORY: of all allocations together; 0: no limit
+  bool twice = true;                    ///< WARPMAT_RECORD_TWICE
 };
 
 /// A launch as the program asks for it.
@@ -35,9 +35,9 @@ struct Request {
   void* function = nullptr;
   LaunchConfig config;
   bool cooperative = false;
-  void** arguments = nullptr;         ///< a pointer to each, or
-  void** extra = nullptr;             ///< a buffer of all
-  std::function<int()> launch = {};   ///< by the driver
+  void** arguments = nullptr;        ///< a pointer to each, or
+  void** extra = nullptr;            ///< a buffer of all
+  std::function<int()> launch = {};  ///< by the driver
 };
 
 /// What a process has and does, as the driver's calls tell, and the archive of its launches. The calls hold `mutex`.
@@ -79,7 +79,7 @@ class Recorder {
   int process_ = 0;  ///< whose archive it is
   std::map<const Code*, Content> texts_;
   std::uint64_t launches_ = 0;
-  std::map<std::string, std::uint64_t> matching_;  ///< launches of each kernel that --kernels names
+  std::map<std::string, std::uint64_t> matching_;                         ///< launches of each kernel that --kernels names
   std::map<std::pair<std::string, std::string>, std::uint64_t> skipped_;  ///< by kernel and reason
 };
 

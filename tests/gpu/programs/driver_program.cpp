@@ -1,5 +1,5 @@
-// A program of the driver's interface, as clients load it that have no header of CUDA: driver_program WHAT... runs the parts that are named, in
-// their order. It prints what it computed.
+// A program of the driver's interface, as clients load it that have no header of CUDA: driver_program WHAT... runs the parts that are
+// named, in their order. It prints what it computed.
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -215,7 +215,8 @@ int main(int argc, char** argv) {
   constexpr struct {
     const char* name;
     void (*run)(void*);
-  } parts[] = {{"scale", scale}, {"library", library}, {"product", product}, {"sum", sum}, {"say", say}, {"beyond", beyond}, {"many", many}, {"interrupt", interrupt}};
+  } parts[] = {{"scale", scale}, {"library", library}, {"product", product}, {"sum", sum},
+               {"say", say},     {"beyond", beyond},   {"many", many},       {"interrupt", interrupt}};
   void *context = nullptr, *module = nullptr;
   call("cuInit", 0u);
   call("cuDevicePrimaryCtxRetain", &context, 0);

@@ -8,8 +8,8 @@
 #include "paths.h"
 #include "tools/command.h"
 
-// `warpmat record`, `diff` and `replay` of driver_program.cpp. The driver behind is warpmat's own libcuda.so.1, so no GPU is needed, and with
-// another target there are differences that are known.
+// `warpmat record`, `diff` and `replay` of driver_program.cpp. The driver behind is warpmat's own libcuda.so.1, so no GPU is needed, and
+// with another target there are differences that are known.
 
 using namespace warpmat;
 
@@ -26,7 +26,8 @@ Outcome run(std::vector<std::string> arguments, const std::vector<std::string>& 
 }  // namespace
 
 TEST_CASE("diff runs a program and compares its launches", "[programs]") {
-  const Outcome plain = run_program(driver_program_path(), {"scale", "library", "product", "say"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path()});
+  const Outcome plain =
+      run_program(driver_program_path(), {"scale", "library", "product", "say"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path()});
   const Outcome outcome = run({"diff"}, {"scale", "library", "product", "say"});
   INFO(outcome.err);
   CHECK(outcome.status == 0);
