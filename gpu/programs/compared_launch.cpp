@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -77,6 +78,22 @@ std::vector<std::uint64_t> different_bytes(const std::vector<std::uint8_t>& a, c
   return places;
 }
 
+/// The elements that have these bytes.
+std::set<std::uint64_t> elements_of(const std::vector<std::uint64_t>& places, const ElementType& type) {
+  std::set<std::uint64_t> elements;
+  for (const std::uint64_t at : places) elements.insert(elements.end(), at / type.bytes);
+  return elements;
+}
+
+/// Removes the bytes of these elements. Returns how many bytes the elements have, in a buffer of `size`.
+std::uint64_t remove(std::vector<std::uint64_t>& places, const std::set<std::uint64_t>& elements, const ElementType& type,
+                     std::uint64_t size) {
+  std::erase_if(places, [&](std::uint64_t at) { return elements.contains(at / type.bytes); });
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t element : elements) bytes += std::min<std::uint64_t>(type.bytes, size - element * type.bytes);
+  return bytes;
+}
+
 void add_elements(BufferDifference& difference, const std::vector<std::uint64_t>& places, const std::vector<std::uint8_t>& gpu,
                   const std::vector<std::uint8_t>& emulator) {
   std::optional<std::uint64_t> last;
@@ -132,32 +149,32 @@ void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel,
   std::optional<Run> other;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const RecordedBuffer& buffer = launch.buffers[b];
+    const std::optional<std::size_t> parameter = parameter_of(launch, buffer);
+    BufferDifference difference{.buffer = b,
+                                .parameter = parameter ? fmt::format("parameter {}", *parameter) : "",
+                                .type = pointed_type(demangled_name(launch.kernel), parameter.value_or(~std::size_t{0})),
+                                .bytes = 0,
+                                .elements = 0,
+                                .first = {}};
     const std::vector<std::uint8_t> gpu = archive_.read(buffer.after);
     std::vector<std::uint64_t> places = different_bytes(gpu, first.buffers[b]);
     std::uint64_t left_out = 0;
     if (buffer.again) {
-      const std::vector<std::uint8_t> again = archive_.read(*buffer.again);
-      left_out = different_bytes(gpu, again).size();
-      std::erase_if(places, [&](std::uint64_t at) { return gpu[at] != again[at]; });
+      const std::set<std::uint64_t> varying = elements_of(different_bytes(gpu, archive_.read(*buffer.again)), difference.type);
+      left_out = remove(places, varying, difference.type, gpu.size());
       comparison.nondeterministic += left_out;
     }
     if (!places.empty()) {
       if (!other) other = run(launch, kernel, other_order);
-      const std::vector<std::uint8_t>&here = first.buffers[b], &there = other->buffers[b];
-      const std::uint64_t unordered = std::erase_if(places, [&](std::uint64_t at) { return here[at] != there[at]; });
+      const std::set<std::uint64_t> varying = elements_of(different_bytes(first.buffers[b], other->buffers[b]), difference.type);
+      const std::uint64_t unordered = remove(places, varying, difference.type, gpu.size());
       comparison.order_dependent += unordered;
       left_out += unordered;
     }
     comparison.bytes += gpu.size() - left_out;
     comparison.different += places.size();
     if (places.empty()) continue;
-    const std::optional<std::size_t> parameter = parameter_of(launch, buffer);
-    BufferDifference difference{.buffer = b,
-                                .parameter = parameter ? fmt::format("parameter {}", *parameter) : "",
-                                .type = pointed_type(demangled_name(launch.kernel), parameter.value_or(~std::size_t{0})),
-                                .bytes = places.size(),
-                                .elements = 0,
-                                .first = {}};
+    difference.bytes = places.size();
     add_elements(difference, places, gpu, first.buffers[b]);
     comparison.buffers.push_back(std::move(difference));
   }

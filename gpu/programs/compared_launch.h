@@ -31,6 +31,8 @@ struct BufferDifference {
   std::vector<ElementDifference> first;  ///< some
 };
 
+/// What a launch left on the GPU and here. Bytes belong to elements of the type that a parameter suggests: where one byte of an element
+/// varies from launch to launch, all of them may.
 struct Comparison {
   std::string not_compared;            ///< why nothing was compared; empty if it was
   bool stopped = false;                ///< nothing was compared because the emulator reports an error of the kernel

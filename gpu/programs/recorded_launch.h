@@ -27,7 +27,8 @@ struct RecordedBuffer {
   bool variable = false;
   std::uint64_t address = 0;
   Content before, after;
-  std::optional<Content> again;  ///< after another launch from the same memory, where it differs from `after`
+  std::optional<Content>
+      again;  ///< after other launches from the same memory: in each byte a value that differs from `after`, if there was one
 };
 
 /// A tensor map among the bytes of an argument.
@@ -45,7 +46,7 @@ struct RecordedLaunch {
   std::vector<std::vector<std::uint8_t>> arguments;
   std::vector<RecordedMap> maps;
   std::vector<RecordedBuffer> buffers;
-  bool twice = false;                  ///< whether it was launched again
+  bool twice = false;                  ///< whether it was launched more than once
   std::optional<std::string> printed;  ///< by the GPU; nothing where the module does not print
   double seconds = 0;                  ///< that the recording took, with the copies of memory
 };

@@ -24,7 +24,18 @@ using namespace programs;
 
 /// The sum over the launches of a kernel.
 struct KernelSum {
-  std::uint64_t launches = 0, bytes = 0, different_launches = 0, nondeterministic = 0, order_dependent = 0;
+  std::uint64_t launches = 0, bytes = 0;
+  std::uint64_t different = 0;  ///< launches
+  std::uint64_t unsettled = 0;  ///< launches that differ, and whose results depend on the order of threads
+  std::uint64_t varying = 0;    ///< bytes not compared, as they depend on that order
+
+  void add(const KernelSum& other) {
+    launches += other.launches;
+    bytes += other.bytes;
+    different += other.different;
+    unsettled += other.unsettled;
+    varying += other.varying;
+  }
 };
 
 class Report {
@@ -40,12 +51,10 @@ class Report {
       stopped_ += comparison.stopped;
       return;
     }
-    const bool differs = comparison.different != 0 || !comparison.same_text;
-    ++sum.launches;
-    sum.bytes += comparison.bytes;
-    sum.nondeterministic += comparison.nondeterministic;
-    sum.order_dependent += comparison.order_dependent;
-    sum.different_launches += differs;
+    const std::uint64_t varying = comparison.nondeterministic + comparison.order_dependent;
+    const bool differs = comparison.different != 0 || !comparison.same_text, settled = varying == 0 || !comparison.same_text;
+    sum.add(
+        {.launches = 1, .bytes = comparison.bytes, .different = differs && settled, .unsettled = differs && !settled, .varying = varying});
     if (differs && ++shown_[launch.kernel] <= most_shown) print(launch, comparison);
   }
 
@@ -54,17 +63,13 @@ class Report {
 
   void print_sums(const std::string& device) {
     for (const auto& [key, count] : skipped_) reasons_[{readable_name(std::get<1>(key)), std::get<2>(key)}] += count;
-    Table table({"kernel", "launches", "bytes", "differ", "bytes not deterministic", "bytes by order of warps"});
+    Table table({"kernel", "launches", "bytes", "differ", "differ by order", "bytes by order"});
     KernelSum all;
     for (const auto& [kernel, sum] : kernels_) {
       if (sum.launches == 0) continue;
-      table.add({kernel, std::to_string(sum.launches), std::to_string(sum.bytes), std::to_string(sum.different_launches),
-                 std::to_string(sum.nondeterministic), std::to_string(sum.order_dependent)});
-      all.launches += sum.launches;
-      all.bytes += sum.bytes;
-      all.different_launches += sum.different_launches;
-      all.nondeterministic += sum.nondeterministic;
-      all.order_dependent += sum.order_dependent;
+      table.add({kernel, std::to_string(sum.launches), std::to_string(sum.bytes), std::to_string(sum.different),
+                 std::to_string(sum.unsettled), std::to_string(sum.varying)});
+      all.add(sum);
     }
     if (all.launches != 0) fmt::print("{}", table.text());
     std::uint64_t left_out = 0;
@@ -72,16 +77,15 @@ class Report {
       fmt::print("not compared: {} launch{} of '{}': {}\n", count, count == 1 ? "" : "es", key.first, key.second);
       left_out += count;
     }
-    fmt::print(
-        "{} launches, {} bytes compared; {} launches differ, {} not compared; {} bytes not deterministic, {} by the order of warps; {}\n",
-        all.launches, all.bytes, all.different_launches, left_out, all.nondeterministic, all.order_dependent, device);
+    fmt::print("{} launches, {} bytes compared; {} launches differ, {} more by the order of threads; {} not compared; {}\n", all.launches,
+               all.bytes, all.different, all.unsettled, left_out, device);
     fmt::print("recording took {:.2f} s, the emulator {:.2f} s\n", gpu_seconds_, seconds_);
     sum_ = all;
   }
 
   void fail_if_wrong() const {
-    if (sum_.different_launches != 0)
-      throw std::runtime_error(fmt::format("{} of {} launches differ between emulator and GPU", sum_.different_launches, sum_.launches));
+    if (sum_.different != 0)
+      throw std::runtime_error(fmt::format("{} of {} launches differ between emulator and GPU", sum_.different, sum_.launches));
     if (stopped_ != 0)
       throw std::runtime_error(fmt::format("in {} launches the emulator reports an error that the GPU does not", stopped_));
     if (sum_.launches == 0) throw std::runtime_error("nothing was compared");
@@ -96,7 +100,10 @@ class Report {
       const RecordedBuffer& memory = launch.buffers[buffer.buffer];
       const std::string place =
           buffer.parameter.empty() ? fmt::format("'{}'", memory.name) : fmt::format("'{}' ({})", memory.name, buffer.parameter);
-      fmt::print("{}, {} of {} bytes: {} elements of {} differ\n", where, place, memory.before.bytes, buffer.elements, buffer.type.ptx);
+      fmt::print("{}, {} of {} bytes: {} elements of {} differ{}\n", where, place, memory.before.bytes, buffer.elements, buffer.type.ptx,
+                 comparison.nondeterministic != 0  ? "; other elements vary on the GPU from launch to launch"
+                 : comparison.order_dependent != 0 ? "; other elements vary here with the order of warps"
+                                                   : "");
       for (const ElementDifference& each : buffer.first)
         fmt::print("  element {}: GPU {}, emulator {}\n", each.index, to_text(buffer.type, each.gpu), to_text(buffer.type, each.emulator));
     }

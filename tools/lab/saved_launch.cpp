@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
+
+#include <fmt/core.h>
+#include <warpmat/numeric/format.h>
 
 #include "tools/report/launch_files.h"
 
@@ -50,8 +54,9 @@ void save_launch(const std::filesystem::path& path, const ArchiveReader& archive
   std::vector<ExpectedBuffer> expected;
   for (const BufferDifference& difference : comparison.buffers) {
     const RecordedBuffer& buffer = launch.buffers[difference.buffer];
-    const bool whole = buffer.before.bytes % difference.type.bytes == 0;
-    expected.push_back({difference.buffer, archive.read(buffer.after), whole ? std::string(difference.type.ptx) : "b8"});
+    const bool whole = buffer.before.bytes % difference.type.bytes == 0, number = find_format(difference.type.ptx) != nullptr;
+    const std::string bits = fmt::format("b{}", whole ? 8 * difference.type.bytes : 8);
+    expected.push_back({difference.buffer, archive.read(buffer.after), whole && number ? std::string(difference.type.ptx) : bits});
   }
   write_launch(path, saved, expected);
 }

@@ -85,6 +85,7 @@ WARPMAT_DRIVER_API int cuStreamEndCapture_ptsz(CUstream stream, Handle* graph);
 extern "C" {
 int cuCtxSynchronize();
 int cuCtxGetDevice(CUdevice* device);
+int cuDeviceGet(CUdevice* device, int number);
 int cuDeviceGetAttribute(int* value, int attribute, CUdevice device);
 int cuDeviceGetName(char* name, int length, CUdevice device);
 int cuDriverGetVersion(int* version);

@@ -1,7 +1,6 @@
 #include "gpu/programs/driver/recorder.h"
 
 #include <fmt/core.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/readable_name.h>
 
+#include "gpu/cuda/captured_output.h"
 #include "gpu/programs/driver/calls.h"
 
 namespace warpmat::programs {
@@ -48,41 +48,12 @@ void require(int result, const char* call) {
   if (result != 0) throw std::runtime_error(fmt::format("{} returns error {}", call, result));
 }
 
-/// What is written to the process's standard output, in place of where it goes, until text() passes it on.
-class CapturedOutput {
- public:
-  CapturedOutput() : file_(memfd_create("warpmat", MFD_CLOEXEC)) {
-    std::fflush(stdout);
-    saved_ = dup(STDOUT_FILENO);
-    if (file_ >= 0 && saved_ >= 0) dup2(file_, STDOUT_FILENO);
-  }
-  CapturedOutput(const CapturedOutput&) = delete;
-  CapturedOutput& operator=(const CapturedOutput&) = delete;
-  ~CapturedOutput() {
-    end();
-    close(file_);
-  }
-
-  std::string text() {
-    end();
-    std::string all(static_cast<std::size_t>(std::max<off_t>(0, lseek(file_, 0, SEEK_END))), '\0');
-    all.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(file_, all.data(), all.size(), 0))));
-    std::fwrite(all.data(), 1, all.size(), stdout);
-    std::fflush(stdout);
-    return all;
-  }
-
- private:
-  void end() {
-    if (saved_ < 0) return;
-    std::fflush(stdout);
-    dup2(saved_, STDOUT_FILENO);
-    close(saved_);
-    saved_ = -1;
-  }
-
-  int file_, saved_ = -1;
-};
+/// The GPU of the current context. A runtime loads libraries before it has one: then the first GPU.
+CUdevice current_device() {
+  CUdevice device = 0;
+  if (WARPMAT_REAL(cuCtxGetDevice)(&device) != 0) require(WARPMAT_REAL(cuDeviceGet)(&device, 0), "cuDeviceGet");
+  return device;
+}
 
 /// The bytes of each argument, in the order of the parameters. Throws std::runtime_error.
 std::vector<std::vector<std::uint8_t>> arguments_of(const Request& request, const code::Program& program) {
@@ -129,17 +100,15 @@ Recorder::Recorder() : settings_(read_settings()) {}
 
 const Target& Recorder::target() {
   constexpr int major_attribute = 75, minor_attribute = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
-  if (target_ != nullptr) return *target_;
-  CUdevice device = 0;
+  const CUdevice device = current_device();
   int major = 0, minor = 0;
-  require(WARPMAT_REAL(cuCtxGetDevice)(&device), "cuCtxGetDevice");
   require(WARPMAT_REAL(cuDeviceGetAttribute)(&major, major_attribute, device), "cuDeviceGetAttribute");
   require(WARPMAT_REAL(cuDeviceGetAttribute)(&minor, minor_attribute, device), "cuDeviceGetAttribute");
   const std::string name = fmt::format("sm_{}{}", major, minor);
-  target_ = find_target(name + "a");
-  if (target_ == nullptr) target_ = find_target(name);
-  if (target_ == nullptr) throw std::runtime_error("warpmat does not know " + name);
-  return *target_;
+  const Target* found = find_target(name + "a");
+  if (found == nullptr) found = find_target(name);
+  if (found == nullptr) throw std::runtime_error("warpmat does not know " + name);
+  return *found;
 }
 
 /// The archive of this process: one that has forked gets its own.
@@ -151,10 +120,8 @@ ArchiveWriter& Recorder::archive() {
   texts_.clear();
   skipped_.clear();
   char name[256] = "";
-  CUdevice device = 0;
   int version = 0;
-  WARPMAT_REAL(cuCtxGetDevice)(&device);
-  WARPMAT_REAL(cuDeviceGetName)(name, sizeof name, device);
+  WARPMAT_REAL(cuDeviceGetName)(name, sizeof name, current_device());
   WARPMAT_REAL(cuDriverGetVersion)(&version);
   archive_->put_line(to_line(RecordedProgram{.device = fmt::format("{}, driver {}.{}", name, version / 1000, version % 1000 / 10),
                                              .target = std::string(target().name)}));
@@ -230,13 +197,26 @@ std::vector<Recorder::Snapshot> Recorder::snapshots(const Function& function, co
   return all;
 }
 
-/// Launches again from the same memory, so that what depends on the order of threads shows.
+/// Launches again from the same memory, so that what depends on the order of threads shows: once, and where something does, some more
+/// times. `again` then has in each byte the last value that is not the first launch's.
 void Recorder::run_again(const Request& request, std::vector<Snapshot>& memory) const {
-  for (const Snapshot& each : memory)
-    if (each.after != each.before) each.restore();
-  require(request.launch(), "the second launch");
-  require(WARPMAT_REAL(cuCtxSynchronize)(), "cuCtxSynchronize after the second launch");
-  for (Snapshot& each : memory) each.read(each.again);
+  constexpr int most_launches = 6;
+  for (Snapshot& each : memory) each.again = each.after;
+  std::vector<std::uint8_t> now;
+  bool varies = true;
+  for (int i = 1; i < most_launches && varies; ++i) {
+    for (const Snapshot& each : memory)
+      if (each.again != each.before || each.after != each.before) each.restore();
+    require(request.launch(), "another launch");
+    require(WARPMAT_REAL(cuCtxSynchronize)(), "cuCtxSynchronize after another launch");
+    varies = false;
+    for (Snapshot& each : memory) {
+      each.read(now);
+      varies |= now != each.after;
+      for (std::size_t at = 0; now != each.after && at < now.size(); ++at)
+        if (now[at] != each.after[at]) each.again[at] = now[at];
+    }
+  }
 }
 
 RecordedLaunch Recorder::described(const Request& request, const Function& function, const Kernel& kernel) {
@@ -286,8 +266,11 @@ int Recorder::record(const Request& request, const Function& function, const Ker
   if (function.code->prints()) output.emplace();
   const int result = request.launch();
   const int end = result == 0 ? WARPMAT_REAL(cuCtxSynchronize)() : 0;
-  if (output) launch.printed = output->text();
-  output.reset();
+  if (output) {
+    launch.printed = output->text();
+    std::fwrite(launch.printed->data(), 1, launch.printed->size(), stdout);
+    std::fflush(stdout);
+  }
   if (result != 0 || end != 0) {
     skip(function.name, fmt::format("{} returns error {}", result != 0 ? "the launch" : "the GPU", result != 0 ? result : end));
     return result;

@@ -58,7 +58,7 @@ class Recorder {
   std::map<std::array<std::uint8_t, TensorMap::bytes>, TensorMap> tensor_maps;  ///< by the driver's encoding
   int captures = 0;                                                             ///< streams that are being captured
 
-  /// The GPU of the current context. Throws std::runtime_error.
+  /// The GPU of the current context, or before there is one the first. Throws std::runtime_error.
   const Target& target();
 
  private:
@@ -74,7 +74,6 @@ class Recorder {
   void write(RecordedLaunch& launch, const std::vector<Snapshot>& memory);
 
   Settings settings_;
-  const Target* target_ = nullptr;
   std::unique_ptr<ArchiveWriter> archive_;
   int process_ = 0;  ///< whose archive it is
   std::map<const Code*, Content> texts_;

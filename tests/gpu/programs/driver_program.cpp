@@ -41,14 +41,14 @@ const char* const text = R"(
 }
 
 .visible .entry _Z7productPfPKj(.param .u64 d, .param .u64 words) {
-  .reg .u64 %d, %words; .reg .u32 %lane, %a<4>, %b<2>; .reg .f32 %c<4>;
+  .reg .u64 %d, %words; .reg .u32 %lane; .reg .b32 %a<4>, %b<2>; .reg .f32 %c<4>;
   ld.param.u64 %d, [d];
   ld.param.u64 %words, [words];
   mov.u32 %lane, %tid.x;
   mad.wide.u32 %words, %lane, 32, %words;
   mad.wide.u32 %d, %lane, 16, %d;
-  ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%words];
-  ld.global.v2.u32 {%b0, %b1}, [%words+16];
+  ld.global.v4.b32 {%a0, %a1, %a2, %a3}, [%words];
+  ld.global.v2.b32 {%b0, %b1}, [%words+16];
   ld.global.v4.f32 {%c0, %c1, %c2, %c3}, [%d];
   mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};
   st.global.v4.f32 [%d], {%c0, %c1, %c2, %c3};
