@@ -14,6 +14,8 @@
 #include "tally.h"
 #include "vectors/banks/patterns.h"
 
+namespace warpmat::bank_conflicts_test {
+
 namespace warpmat::checks::bank_conflicts_test {
 namespace {
 
@@ -112,3 +114,5 @@ TEST_CASE("a request to global memory counts sectors and lines", "[banks]") {
 
 }  // namespace
 }  // namespace warpmat::checks::bank_conflicts_test
+
+}  // namespace warpmat::bank_conflicts_test

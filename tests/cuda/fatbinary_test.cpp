@@ -9,6 +9,8 @@
 
 #include "catch.h"
 
+namespace warpmat::fatbinary_test {
+
 // Fatbinaries made here byte by byte, after what nvcc 13.0 writes.
 
 namespace warpmat::cuda::fatbinary_test {
@@ -136,3 +138,5 @@ TEST_CASE("device code of several objects is refused by name", "[cuda]") {
 }
 
 }  // namespace warpmat::cuda::fatbinary_test
+
+}  // namespace warpmat::fatbinary_test

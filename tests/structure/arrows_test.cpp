@@ -69,6 +69,8 @@ const std::vector<Folder> folders = {
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
     {"gpu/device", {"emulator/warpmat/device"}},
+    {"gpu/programs", {"emulator", "gpu/compare"}},
+    {"gpu/programs/driver", {"emulator", "gpu/cuda", "gpu/programs"}},
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},

@@ -4,6 +4,8 @@
 
 #include "catch.h"
 
+namespace warpmat::module_test {
+
 namespace warpmat::syntax::module_test {
 
 namespace {
@@ -140,3 +142,5 @@ TEST_CASE("a text that ends too early is an error, not a crash", "[syntax]") {
 }
 
 }  // namespace warpmat::syntax::module_test
+
+}  // namespace warpmat::module_test

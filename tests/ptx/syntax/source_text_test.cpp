@@ -8,6 +8,8 @@
 
 #include "catch.h"
 
+namespace warpmat::source_text_test {
+
 namespace warpmat::syntax::source_text_test {
 
 
@@ -79,3 +81,5 @@ TEST_CASE("places that no .loc has, names that are missing, and circles are no h
 }
 
 }  // namespace warpmat::syntax::source_text_test
+
+}  // namespace warpmat::source_text_test
