@@ -14,8 +14,6 @@
 #include "tally.h"
 #include "vectors/banks/patterns.h"
 
-namespace warpmat::bank_conflicts_test {
-
 namespace warpmat::checks::bank_conflicts_test {
 namespace {
 
@@ -114,5 +112,3 @@ TEST_CASE("a request to global memory counts sectors and lines", "[banks]") {
 
 }  // namespace
 }  // namespace warpmat::checks::bank_conflicts_test
-
-}  // namespace warpmat::bank_conflicts_test

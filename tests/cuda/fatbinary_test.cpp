@@ -9,8 +9,6 @@
 
 #include "catch.h"
 
-namespace warpmat::fatbinary_test {
-
 // Fatbinaries made here byte by byte, after what nvcc 13.0 writes.
 
 namespace warpmat::cuda::fatbinary_test {
@@ -138,5 +136,3 @@ TEST_CASE("device code of several objects is refused by name", "[cuda]") {
 }
 
 }  // namespace warpmat::cuda::fatbinary_test
-
-}  // namespace warpmat::fatbinary_test

@@ -7,8 +7,6 @@
 #include <warpmat/warp/lane_mask.h>
 #include <warpmat/warp/warp.h>
 
-namespace warpmat::catalogue_test {
-
 namespace warpmat::catalogue::catalogue_test {
 
 TEST_CASE("a pattern's qualifiers match in any order, optional ones or not", "[catalogue]") {
@@ -84,5 +82,3 @@ TEST_CASE("an unknown opcode is explained", "[catalogue]") {
 }
 
 }  // namespace warpmat::catalogue::catalogue_test
-
-}  // namespace warpmat::catalogue_test

@@ -4,8 +4,6 @@
 
 #include "catch.h"
 
-namespace warpmat::module_test {
-
 namespace warpmat::syntax::module_test {
 
 namespace {
@@ -142,5 +140,3 @@ TEST_CASE("a text that ends too early is an error, not a crash", "[syntax]") {
 }
 
 }  // namespace warpmat::syntax::module_test
-
-}  // namespace warpmat::module_test

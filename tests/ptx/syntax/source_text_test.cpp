@@ -8,8 +8,6 @@
 
 #include "catch.h"
 
-namespace warpmat::source_text_test {
-
 namespace warpmat::syntax::source_text_test {
 
 
@@ -81,5 +79,3 @@ TEST_CASE("places that no .loc has, names that are missing, and circles are no h
 }
 
 }  // namespace warpmat::syntax::source_text_test
-
-}  // namespace warpmat::source_text_test
