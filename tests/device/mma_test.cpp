@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "device/comparison.h"
 
-using namespace warpmat;
+namespace warpmat::mma_test {
 using device::Opcode;
 
 namespace {
@@ -68,3 +68,5 @@ TEST_CASE("the device header has a form where the reference has one, on each har
     }
   }
 }
+
+}  // namespace warpmat::mma_test

@@ -184,7 +184,6 @@ struct Choices {
   template <typename Warp>
   WARPMAT_DEVICE_INLINE void read(const Warp& warp, int row, int step) {
     if constexpr (sparse) {
-      constexpr Lines rows = P::rows;
       WARPMAT_DEVICE_UNROLL
       for (int i = 0; i < groups; ++i) codes[row][i] = code_of<P>(warp, row, S::of_step(step, i * stored) / stored);
     }
