@@ -118,12 +118,7 @@ class ShuffledWarp {
   __device__ __forceinline__ static i32 exchanged(i32 word, int lane) { return __shfl_sync(0xffffffffu, word, lane); }
   __device__ __forceinline__ static u64 exchanged(u64 word, int lane) { return __shfl_sync(0xffffffffu, word, lane); }
   __device__ __forceinline__ static Element exchanged(const Element& e, int lane) {
-#if WARPMAT_DEVICE_PACKED
-    const i32 word = __shfl_sync(0xffffffffu, e.exponent << 16 | (e.significand & 0xffff), lane);
-    return {static_cast<short>(word), word >> 16};
-#else
     return {__shfl_sync(0xffffffffu, e.significand, lane), __shfl_sync(0xffffffffu, e.exponent, lane)};
-#endif
   }
   const Operands<P>& own_;
   const Registers<P>& registers_;
