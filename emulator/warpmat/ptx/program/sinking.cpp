@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <warpmat/ptx/program/control_flow.h>
@@ -17,6 +18,9 @@ using catalogue::Semantics;
 
 namespace {
 
+constexpr std::array called{"div.", "rem.", "sqrt.", "rcp."};  // unless .approx or .full
+/// How far before a sum an operand must have been written that only the sum needs: the instructions in between, those of memory twice.
+constexpr int far_enough = 19;
 constexpr std::array number_types{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
 
 class Sinking {
@@ -101,13 +105,21 @@ class Sinking {
     return true;
   }
 
-  /// Whether what operation `i` reads is there behind the loop: the loop or what follows needs it, or it can be computed of what is there.
+  /// Whether ptxas lets what operation `i` reads wait until behind the loop: the loop or what follows needs it anyway, it is of another
+  /// region or was written long before, or it can be computed of such.
   bool is_there(int i, std::size_t source) {
     const Value value = at(i).sources[source];
     if (is_constant(value)) return true;
     if (!is_written(value, i, end_) && uses_.is_needed_behind(branch_, value)) return true;
     const int writer = uses_.writer(i, static_cast<int>(source));
-    return writer >= 0 && is_computed_again(writer);
+    return writer < 0 || is_far(writer, i) || is_computed_again(writer);
+  }
+
+  bool is_far(int from, int to) const {
+    int between = 0;
+    for (int i = from + 1; i < to && between < far_enough; ++i)
+      if (uses_.region(i) >= 0) between += catalogue::computes(at(i).operation.semantics) ? 1 : 2;
+    return between >= far_enough;
   }
 
   bool is_computed_again(int i) {
@@ -120,10 +132,18 @@ class Sinking {
       const Space space = draft_.program.accesses[operation.operation.detail].space;
       known = space == Space::param || space == Space::constant;
     } else {
-      const bool computes = catalogue::computes(operation.operation.semantics) || operation.operation.semantics == Semantics::special;
-      known = computes && has_sources(i);
+      known = has_instruction(operation) && has_sources(i);
     }
     return *known;
+  }
+
+  /// Whether ptxas computes the operation by an instruction of the lane that may be repeated, not by a call.
+  static bool has_instruction(const DraftOperation& operation) {
+    const auto calls = [&](std::string_view name) {
+      return operation.opcode.starts_with(name) && operation.opcode.find(".full") == std::string_view::npos &&
+             operation.opcode.find(".approx") == std::string_view::npos;
+    };
+    return catalogue::computes(operation.operation.semantics) && std::ranges::none_of(called, calls);
   }
 
   // ---- The copies -------------------------------------------------------------------------------------------------------------------
@@ -143,38 +163,40 @@ class Sinking {
     }
     const auto is_used_once = [&](int operation) { return uses_.uses(operation).size() == 1; };
     if (std::ranges::all_of(chain, is_used_once)) return;
-    for (const Value factor : at(chain.back()).sources)
-      if (!is_constant(factor) && is_written(factor, chain.back(), i)) return;
-    copied_[i].push_back({source, std::move(chain)});
+    copied_.push_back({i, source, std::move(chain)});
   }
 
+  /// Each copy stands in front of its original.
   void rebuild() {
+    std::map<int, std::vector<DraftOperation>> before;
+    std::map<std::pair<int, std::size_t>, Value> operands;
+    for (const Copied& copied : copied_) {
+      std::optional<Value> made;
+      for (auto i = copied.chain.rbegin(); i != copied.chain.rend(); ++i) {
+        DraftOperation operation = at(*i);
+        if (made) operation.sources[0] = *made;
+        function_.registers.push_back(function_.registers[static_cast<std::size_t>(operation.results[0])]);
+        made = static_cast<Value>(function_.registers.size() - 1);
+        operation.results[0] = *made;
+        before[*i].push_back(std::move(operation));
+      }
+      operands[{copied.sum, copied.source}] = *made;
+    }
     Rewrite rewrite(function_);
     for (int i = 0; i < size(); ++i) {
       rewrite.come_to(i);
+      if (const auto copies = before.find(i); copies != before.end())
+        for (DraftOperation& copy : copies->second) rewrite.out.push_back(std::move(copy));
       DraftOperation operation = at(i);
-      if (const auto found = copied_.find(i); found != copied_.end())
-        for (const auto& [source, chain] : found->second) operation.sources[source] = copy(chain, rewrite.out);
+      for (std::size_t source = 0; source < operation.sources.size(); ++source)
+        if (const auto own = operands.find({i, source}); own != operands.end()) operation.sources[source] = own->second;
       rewrite.out.push_back(std::move(operation));
     }
     rewrite.finish();
   }
 
-  /// The register that a copy of the chain, whose last operation comes first, writes.
-  Value copy(const std::vector<int>& chain, std::vector<DraftOperation>& out) {
-    std::optional<Value> made;
-    for (auto i = chain.rbegin(); i != chain.rend(); ++i) {
-      DraftOperation operation = at(*i);
-      if (made) operation.sources[0] = *made;
-      function_.registers.push_back(function_.registers[static_cast<std::size_t>(operation.results[0])]);
-      made = static_cast<Value>(function_.registers.size() - 1);
-      operation.results[0] = *made;
-      out.push_back(std::move(operation));
-    }
-    return *made;
-  }
-
   struct Copied {
+    int sum;
     std::size_t source;
     std::vector<int> chain;  ///< from the sum's operand back to the product
   };
@@ -184,7 +206,7 @@ class Sinking {
   ValueUses uses_;
   int branch_ = 0, end_ = 0;                          ///< of the loop that is looked at
   std::vector<std::optional<bool>> sunk_, computed_;  ///< by operation, for this loop
-  std::map<int, std::vector<Copied>> copied_;         ///< by sum
+  std::vector<Copied> copied_;
 };
 
 }  // namespace
