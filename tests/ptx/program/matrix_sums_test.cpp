@@ -39,4 +39,13 @@ TEST_CASE("a product is fused with the addition of C of fp8's mma where that is 
   CHECK(element("mul.ftz.f32 %f5, %f1, %f2;") == rounded);
   CHECK(element("mul.f32 %f5, %f1, %f2; st.global.f32 [%out], %f5;") == rounded);
   CHECK(element("mul.f32 %f5, %f1, %f2;", "sm_89") == rounded);
+  // Of f16 accumulators the addition is one of pairs.
+  const auto fused_pairs = [](const std::string& product) {
+    const std::string body =
+        "mov.b32 %r1, %n; mov.b32 %r2, %i; " + product +
+        " mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e4m3.f16 {%r5, %r6}, {%r1, %r2, %r1, %r2}, {%r1, %r2}, {%r3, %r4};";
+    return Kernel(word_kernel(body + "xor.b32 %d, %r5, %r6;"), "k").program().contracted.size();
+  };
+  CHECK(fused_pairs("mul.f16x2 %r3, %r1, %r2; mul.rn.f16x2 %r4, %r1, %r2;") == 1);
+  CHECK(fused_pairs("mul.f16x2 %r3, %r1, %r2; mul.f16x2 %r4, %r2, %r2;") == 2);
 }

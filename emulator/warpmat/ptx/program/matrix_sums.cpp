@@ -31,13 +31,15 @@ class MatrixSums {
  private:
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
 
-  /// Whether ptxas adds C by instructions of their own, in f32. The last sources are C then, as many as there are results.
+  const Instruction& instruction_of(const DraftOperation& operation) const {
+    return draft_.program.matrices[operation.operation.detail].instruction;
+  }
+
+  /// Whether ptxas adds C by instructions of their own. The last sources are C then, as many as there are results.
   bool adds_c(const DraftOperation& operation) const {
     if (operation.operation.semantics != Semantics::matrix) return false;
-    const Instruction& instruction = draft_.program.matrices[operation.operation.detail].instruction;
-    const Form& form = instruction.form();
-    return instruction.lowering().semantics == warpmat::Semantics::split_dot && form.format(OperandName::d) == Format::f32 &&
-           form.operands.back().name == OperandName::c;
+    const Instruction& instruction = instruction_of(operation);
+    return instruction.lowering().semantics == warpmat::Semantics::split_dot && instruction.form().operands.back().name == OperandName::c;
   }
 
   bool reads_product(int i) const {
@@ -60,9 +62,10 @@ class MatrixSums {
       product.sources[first + i] = draft_.constants.add(RegisterClass::word, 0);
     }
     const std::vector<Value> products = product.results;
+    const char* const sum = instruction_of(operation).form().format(OperandName::d) == Format::f32 ? "add.f32" : "add.f16x2";
     out.push_back(std::move(product));
     for (std::size_t i = 0; i < count; ++i) {
-      out.push_back(draft_.make("add.f32", {operation.results[i]}, {products[i], operation.sources[first + i]}, operation));
+      out.push_back(draft_.make(sum, {operation.results[i]}, {products[i], operation.sources[first + i]}, operation));
       out.back().operation.guarded = operation.operation.guarded;
       out.back().operation.guard_inverted = operation.operation.guard_inverted;
       out.back().guard = operation.guard;
