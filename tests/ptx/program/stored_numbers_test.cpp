@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "machine/kernel.h"
@@ -60,6 +61,18 @@ TEST_CASE("st converts a number that it stores in fewer bytes, as ptxas has it",
        }) {
     CAPTURE(c.body);
     CHECK(stored(c.body) == c.word);
+  }
+}
+
+TEST_CASE("each lane stores its own number", "[stores]") {
+  const std::string address = ".shared .b32 memory[4]; mov.u32 %r9, memory; mad.lo.u32 %r9, %i, 4, %r9; st.shared.u32 [%r9], 0;\n";
+  const std::string load = " ld.shared.u32 %d, [%r9];";
+  const std::vector<std::uint32_t> numbers{0, 1000, 2000, 3000};
+  for (const char* store : {"mul.lo.u32 %r1, %i, 1000; cvt.rn.f64.u32 %l5, %r1; st.shared.u16 [%r9], %l5;",
+                            "mul.lo.u32 %r1, %i, 1000; cvt.rn.f64.u32 %l5, %r1; st.shared.s32 [%r9], %l5;",
+                            "mul.lo.u32 %r1, %i, 1000; cvt.rn.f32.u32 %r5, %r1; st.shared.u16 [%r9], %r5;"}) {
+    CAPTURE(store);
+    CHECK(words_of(word_kernel(address + store + load), {1}, {4}) == numbers);
   }
 }
 

@@ -76,6 +76,7 @@ class StoredNumbers {
         const auto stored = static_cast<Value>(function_.registers.size() - 1);
         rewrite.out.push_back(draft_.make(conversion, {stored}, {draft.sources[1]}, draft));
         draft.sources[1] = stored;
+        draft_.program.accesses[draft.operation.detail].register_bits = 32;
         draft_.program.folded.push_back({draft.operation.statement, Folded::Kind::converted, 0, true});
       }
       note(draft, match);
