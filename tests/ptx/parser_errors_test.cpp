@@ -43,6 +43,7 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"", ".target 90", {1, 9}, "unknown target '90': for example sm_80, sm_90a, sm_120a"},
       {"", ".target sm_80 mov.u32 a", {1, 24}, "expected ';' after the statement, found the end of the text"},
       {"sm_90a", ".version 6.4 .target sm_80", {1, 22}, "sm_80 needs PTX 7.0 or later; the version is 6.4"},
+      {"sm_90", ".reg .b32 a; shfl.idx.b32 a, a, 0, 31;", {1, 14}, "shfl.idx.b32 needs .sync on sm_70 and later from PTX 6.4 on"},
       {"sm_90a", ".version 9", {1, 10}, "expected a PTX version such as 9.0, found '9'"},
       {"sm_90a", ".version 9.x", {1, 10}, "expected a PTX version such as 9.0, found '9'"},
       {"sm_90a", ".version", {1, 9}, "expected a PTX version such as 9.0, found the end of the text"},

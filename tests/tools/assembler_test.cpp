@@ -82,6 +82,55 @@ TEST_CASE("a sum is fused or rounded as the instructions of its line are", "[too
   }
 }
 
+TEST_CASE("what a probe stores is an immediate or computed", "[tools][assembler]") {
+  // Line 2 stores the result of the statement of line 1.
+  const Module module(entry("rsqrt.approx.f32 %f1, %f2;"));
+  const NumberedModule numbered = number_statements(*module.syntax(), is_approximate);
+  REQUIRE(numbered.lines.size() == 3);
+  CHECK(numbered.lines[1].probe);
+  CHECK(contains(numbered.text, "rsqrt.approx.f32 %f1, %f2;\n.loc 1 2 1\nst.volatile.global.b32 [warpmat_probe], %f1;"));
+  CHECK(contains(numbered.text, ".global .align 4 .b32 warpmat_probe;\n.visible .entry"));
+  CHECK_NOTHROW(Module(numbered.text));
+  constexpr std::uint64_t always = 7ULL << 12, mov = 0x802 | always, mov_of_uniform = 0xc02 | always, uniform = 0x882 | always,
+                          half = 0x435 | always, mufu = 0x308 | always, stg = 0x986 | always;
+  const auto moves = [](std::uint64_t opcode, int destination, std::uint32_t bits, int a = 0) {
+    return MachineInstruction{
+        opcode | static_cast<std::uint64_t>(destination) << 16 | static_cast<std::uint64_t>(a) << 24 | std::uint64_t{bits} << 32, 0, 2};
+  };
+  const auto stores = [&](int reg) { return registers(stg, 0, 2, reg, 0, 2); };
+  constexpr std::uint32_t root = 0x3db504f3;
+  struct Case {
+    std::vector<MachineInstruction> code;
+    std::vector<bool> immediate;
+  };
+  for (const Case& c : {
+           Case{{moves(mov, 5, root), stores(5)}, {true}},
+           Case{{moves(half, 5, root, 255), stores(5)}, {true}},
+           Case{{moves(uniform, 4, root), registers(mov_of_uniform, 5, 0, 4, 0, 2), stores(5)}, {true}},
+           Case{{registers(mufu, 5, 0, 6, 0, 1), stores(5)}, {false}},
+           Case{{moves(mov, 5, root), registers(mufu, 5, 0, 6, 0, 1), stores(5)}, {false}},
+           Case{{moves(mov & ~always, 5, root), stores(5)}, {false}},                       // with a guard
+           Case{{moves(mov, 5, root), stores(5), moves(mov, 5, root + 1), stores(5)}, {}},  // copies that differ
+           Case{{registers(mufu, 5, 0, 6, 0, 1)}, {}},
+       }) {
+    const std::vector<ResultInCode> results = read_results(numbered, {{"k", c.code}}, "k");
+    std::vector<bool> immediate;
+    for (const ResultInCode& result : results) immediate.push_back(result.immediate);
+    CHECK(immediate == c.immediate);
+    if (immediate == std::vector{true}) CHECK(results[0].bits == root);
+  }
+}
+
+TEST_CASE("what kinds of results are probed", "[tools][assembler]") {
+  const auto probed = [](const std::string& opcode) {
+    syntax::Statement statement;
+    statement.opcode = opcode;
+    return is_approximate(statement);
+  };
+  for (const char* opcode : {"rsqrt.approx.f32", "ex2.approx.ftz.f32", "sin.approx.f32", "tanh.approx.f32"}) CHECK(probed(opcode));
+  for (const char* opcode : {"rcp.rn.f32", "ex2.approx.f16", "rsqrt.approx.f64", "div.approx.f32", "add.f32"}) CHECK_FALSE(probed(opcode));
+}
+
 TEST_CASE("what is no object file of ptxas is refused", "[tools][assembler]") {
   CHECK_THROWS_WITH(read_cubin("PTX"), "what ptxas wrote is no ELF file of 64 bits");
   CHECK_THROWS_WITH(read_cubin(std::string("\177ELF\2", 5) + std::string(20, '\0')), "ptxas's object file ends too early");
@@ -130,12 +179,45 @@ TEST_CASE("the rule of contraction is what ptxas does in all kernels that are at
       const std::string target(Kernel(module, name).program().target->name);
       const SumsInCode code = sums_by_ptxas(*ptxas, module, name, target);
       sums += code.sums.size();
-      const Kernel kernel(module, name, {.sums = &code.sums});
-      for (const std::uint32_t differs : kernel.program().contraction_differs)
-        FAIL_CHECK("line " << kernel.program().statements[differs]->location.line << " of " << name);
+      const std::vector<ResultInCode> results = results_by_ptxas(*ptxas, module, name, target);
+      const Kernel kernel(module, name, {.sums = &code.sums, .results = &results});
+      for (const std::vector<std::uint32_t>& all : {kernel.program().contraction_differs, kernel.program().folding_differs})
+        for (const std::uint32_t differs : all)
+          FAIL_CHECK("line " << kernel.program().statements[differs]->location.line << " of " << name);
     }
   }
   CHECK(sums > 0);
+}
+
+TEST_CASE("approximate functions of constants are immediates where the rule says so, and no others", "[tools][assembler][ptxas]") {
+  const auto ptxas = find_ptxas();
+  if (!ptxas) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  const Module module(
+      entry("ld.param.u64 %l1, [p]; ld.global.f32 %f1, [%l1];\nrsqrt.approx.f32 %f2, 0f43000000; mul.f32 %f3, %f1, %f2;\n"
+            "ex2.approx.ftz.f32 %f4, %f3;\nst.global.f32 [%l1], %f4;"));
+  const std::vector<ResultInCode> results = results_by_ptxas(*ptxas, module, "k", "sm_90");
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].immediate);
+  CHECK(results[0].bits == 0x3db504f3);
+  CHECK_FALSE(results[1].immediate);
+  CHECK(Kernel(module, "k", {.results = &results}).program().folding_differs.empty());
+  // Other results go before the rule, and are noted.
+  std::vector<ResultInCode> others = results;
+  others[0].immediate = false;
+  const Kernel computed(module, "k", {.results = &others});
+  CHECK(computed.program().folding_differs.size() == 1);
+  CHECK(computed.program().folded.empty());
+  others = results;
+  others[1].immediate = true;
+  others[1].bits = 0x3f800000;
+  const Kernel folded(module, "k", {.results = &others});
+  CHECK(folded.program().folding_differs.size() == 1);
+  REQUIRE(folded.program().folded.size() == 2);
+  CHECK(folded.program().folded[1].bits == 0x3f800000);
+  CHECK(results_by_ptxas(*ptxas, Module(entry("add.f32 %f1, %f2, %f3;")), "k", "sm_90").empty());
 }
 
 TEST_CASE("launch --assembler ptxas goes by machine code and says so", "[tools][assembler][ptxas]") {

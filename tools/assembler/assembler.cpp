@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -49,6 +50,13 @@ std::string assemble(const fs::path& ptxas, std::string_view text, std::string_v
                                  {ProcessOutput::Kind::to_file, output});
   if (status != 0) throw std::runtime_error(fmt::format("ptxas does not assemble the module: {}", first_line(read_file(output))));
   return read_file(object);
+}
+
+std::vector<ResultInCode> results_by_ptxas(const fs::path& ptxas, const Module& module, std::string_view entry, std::string_view target) {
+  const NumberedModule numbered = number_statements(*module.syntax(), is_approximate);
+  const bool probes = std::ranges::any_of(numbered.lines, &NumberedModule::Line::probe);
+  if (!probes) return {};
+  return read_results(numbered, read_cubin(assemble(ptxas, numbered.text, target)), entry);
 }
 
 SumsInCode sums_by_ptxas(const fs::path& ptxas, const Module& module, std::string_view entry, std::string_view target) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tools/assembler/fused_sums.h"
+#include "tools/assembler/immediates.h"
 
 namespace warpmat {
 
@@ -22,6 +23,10 @@ std::string version_of(const std::filesystem::path& ptxas);
 /// The object file that ptxas makes of `text` for `target`, with line information. Throws std::runtime_error with the first line that it
 /// complains in.
 std::string assemble(const std::filesystem::path& ptxas, std::string_view text, std::string_view target);
+
+/// What machine code for `target` shows of the results of the module's `entry` that may be immediates: of a copy in which they are stored.
+std::vector<ResultInCode> results_by_ptxas(const std::filesystem::path& ptxas, const Module& module, std::string_view entry,
+                                           std::string_view target);
 
 /// What the machine code of the module's `entry` for `target` shows of its sums.
 SumsInCode sums_by_ptxas(const std::filesystem::path& ptxas, const Module& module, std::string_view entry, std::string_view target);

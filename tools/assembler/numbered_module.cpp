@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <variant>
 
@@ -27,10 +28,12 @@ struct Edit {
 
 class Numbering {
  public:
-  explicit Numbering(const syntax::Module& module) : module_(module), text_(*module.text), begins_(line_begins(text_)) {}
+  Numbering(const syntax::Module& module, bool (*probed)(const syntax::Statement&))
+      : module_(module), probed_(probed), text_(*module.text), begins_(line_begins(text_)) {}
 
   NumberedModule run() {
     drop_lines();
+    if (probed_ != nullptr) declare_probe();
     for (const syntax::Function& function : module_.functions)
       for (const syntax::Element& element : function.body)
         if (const auto* statement = std::get_if<syntax::Statement>(&element)) number(*statement, function);
@@ -56,6 +59,26 @@ class Numbering {
     if (statement.guard) at = text_.rfind('@', at);
     result_.lines.push_back({&statement, &function});
     edits_.push_back({at, 0, fmt::format("\n.loc 1 {} 1\n", result_.lines.size())});
+    if (probed_ != nullptr && probed_(statement)) probe(statement, function);
+  }
+
+  void probe(const syntax::Statement& statement, const syntax::Function& function) {
+    result_.lines.push_back({&statement, &function, true});
+    const std::size_t end = text_.find(';', offset(statement.location)) + 1;
+    edits_.push_back(
+        {end, 0,
+         fmt::format("\n.loc 1 {} 1\nst.volatile.global.b32 [warpmat_probe], {};\n", result_.lines.size(), statement.operands[0].text)});
+  }
+
+  /// In front of the first variable or function.
+  void declare_probe() {
+    constexpr std::array<std::string_view, 9> beginnings{".visible", ".weak",   ".extern", ".common", ".entry",
+                                                         ".func",    ".global", ".const",  ".shared"};
+    for (const Token& token : tokenize(text_)) {
+      if (std::ranges::find(beginnings, token.text) == beginnings.end()) continue;
+      edits_.push_back({offset(token.location), 0, "\n.global .align 4 .b32 warpmat_probe;\n"});
+      return;
+    }
   }
 
   /// The directives .loc and .file end where the next token is on another line.
@@ -71,6 +94,7 @@ class Numbering {
   }
 
   const syntax::Module& module_;
+  bool (*probed_)(const syntax::Statement&);
   std::string_view text_;
   std::vector<std::size_t> begins_;
   std::vector<Edit> edits_;
@@ -79,8 +103,8 @@ class Numbering {
 
 }  // namespace
 
-NumberedModule number_statements(const syntax::Module& module) {
-  return Numbering(module).run();
+NumberedModule number_statements(const syntax::Module& module, bool (*probed)(const syntax::Statement&)) {
+  return Numbering(module, probed).run();
 }
 
 }  // namespace warpmat

@@ -13,6 +13,7 @@ struct NumberedModule {
   struct Line {
     const syntax::Statement* statement;
     const syntax::Function* function;
+    bool probe = false;  ///< a store of the statement's result
   };
 
   std::string text;
@@ -23,7 +24,8 @@ struct NumberedModule {
   }
 };
 
-/// `module` outlives the result.
-NumberedModule number_statements(const syntax::Module& module);
+/// Behind the statements for which `probed` holds, where it is not null, a volatile store of what they write is added: the machine code
+/// shows what that is, and is never executed. `module` outlives the result.
+NumberedModule number_statements(const syntax::Module& module, bool (*probed)(const syntax::Statement&) = nullptr);
 
 }  // namespace warpmat

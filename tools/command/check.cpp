@@ -53,6 +53,8 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
       add(f.statement, fmt::format("folded to {:#x}{}", f.bits, note));
     else if (f.kind == code::Folded::Kind::copied)
       add(f.statement, "simplified: a register's value, a NaN's payload too");
+    else if (f.kind == code::Folded::Kind::converted)
+      add(f.statement, "stores the number converted to an integer, not the register's low bits: an error of ptxas 13.0");
     else
       add(f.statement, fmt::format("simplified, as an operand is constant ({:#x})", f.bits));
   }

@@ -6,6 +6,7 @@
 #include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <set>
 #include <stdexcept>
@@ -95,15 +96,23 @@ void add_contraction(const code::Program& program, Collection& all) {
 void add_folding(const code::Program& program, Collection& all) {
   const auto is_f64 = [&](const code::Folded& f) { return program.statements[f.statement]->opcode.ends_with(".f64"); };
   const bool compared = program.target->hardware == Hardware::sm_90;
-  const auto copied = std::ranges::find(program.folded, code::Folded::Kind::copied, &code::Folded::kind);
-  if (copied != program.folded.end()) {
-    const syntax::Statement& statement = *program.statements[copied->statement];
-    all.add({"moves that ptxas makes of arithmetic", Label::assumed,
-             fmt::format("line {}, {}: a NaN's payload, by ptxas 13.0's machine code", statement.location.line, statement.opcode), "", ""});
+  struct ByCode {
+    code::Folded::Kind kind;
+    const char *what, *why;
+  };
+  constexpr std::array by_code{ByCode{code::Folded::Kind::copied, "moves that ptxas makes of arithmetic", "a NaN's payload"},
+                               ByCode{code::Folded::Kind::converted, "stores that ptxas converts", "an integer in place of low bits"}};
+  const auto is_by_code = [&](code::Folded::Kind kind) { return std::ranges::find(by_code, kind, &ByCode::kind) != by_code.end(); };
+  for (const ByCode& c : by_code) {
+    const auto found = std::ranges::find(program.folded, c.kind, &code::Folded::kind);
+    if (found == program.folded.end()) continue;
+    const syntax::Statement& statement = *program.statements[found->statement];
+    all.add({c.what, Label::assumed,
+             fmt::format("line {}, {}: {}, by ptxas 13.0's machine code", statement.location.line, statement.opcode, c.why), "", ""});
   }
   for (const bool of_f64 : {true, false}) {
-    const auto own = std::ranges::find_if(
-        program.folded, [&](const code::Folded& f) { return f.own_bits && f.kind != code::Folded::Kind::copied && is_f64(f) == of_f64; });
+    const auto own = std::ranges::find_if(program.folded,
+                                          [&](const code::Folded& f) { return f.own_bits && !is_by_code(f.kind) && is_f64(f) == of_f64; });
     if (own == program.folded.end()) continue;
     const syntax::Statement& statement = *program.statements[own->statement];
     const char* const source = !compared ? "as ptxas 13.0 has it for sm_90, docs/assembler.md"

@@ -169,9 +169,9 @@ std::vector<std::string> Module::entries() const {
 }
 
 Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
-    : program_(std::make_shared<const code::Program>(code::resolve(module.syntax(), entry,
-                                                                   options.target.empty() ? nullptr : &target(options.target),
-                                                                   {.contract = options.contract, .sums = options.sums}))) {}
+    : program_(std::make_shared<const code::Program>(
+          code::resolve(module.syntax(), entry, options.target.empty() ? nullptr : &target(options.target),
+                        {.contract = options.contract, .sums = options.sums, .results = options.results}))) {}
 
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
   const std::vector<code::Variable>& variables = kernel.program().module_variables;

@@ -57,9 +57,10 @@ class WARPMAT_API Module {
 };
 
 struct KernelOptions {
-  std::string_view target = {};                  ///< the GPU to emulate ("sm_90a"); by default the module's own .target
-  bool contract = true;                          ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
-  const std::vector<SumInCode>* sums = nullptr;  ///< what machine code shows, which goes before the rule: docs/assembler.md
+  std::string_view target = {};                        ///< the GPU to emulate ("sm_90a"); by default the module's own .target
+  bool contract = true;                                ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
+  const std::vector<SumInCode>* sums = nullptr;        ///< what machine code shows, which goes before the rule: docs/assembler.md
+  const std::vector<ResultInCode>* results = nullptr;  ///< the same, of results that may be immediates
 };
 
 /// An entry, resolved for a target. Cheap to copy, immutable, thread-safe.

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/declarations.h>
 #include <warpmat/ptx/excerpt.h>
 #include <warpmat/ptx/operand_checker.h>
@@ -166,8 +167,7 @@ class Parser {
   void parse_scalar_statement(const Token& mnemonic, const std::string& opcode) {
     std::optional<ScalarInstruction> instruction = find_scalar_instruction(opcode);
     if (!instruction) fail(mnemonic, explain_unknown_scalar(opcode));
-    if (const auto rule = unmet(instruction->requirement, *program_.target, program_.version))
-      fail(mnemonic, fmt::format("{} {}", instruction->opcode, *rule));
+    if (const auto reason = catalogue::refusal(*catalogue::find_row(opcode), *program_.target, program_.version)) fail(mnemonic, *reason);
     Statement statement{mnemonic.location, std::move(*instruction), {}};
     const std::string of = fmt::format(" of {}", mnemonic.text);
     const bool moves = mnemonic.text == "mov";

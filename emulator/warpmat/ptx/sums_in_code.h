@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace warpmat {
 
 /// What machine code shows of one add or sub of a module that has no rounding modifier: `warpmat launch --assembler ptxas` reads it.
@@ -7,6 +9,13 @@ struct SumInCode {
   int line = 0, column = 0;                ///< of the statement in the module's text, both from 1, as diagnostic.h counts them
   bool fused = false;                      ///< whether it became an fma with a product
   int addend_line = 0, addend_column = 0;  ///< of the other product, which is the addend of that fma; 0 where it is no product
+};
+
+/// What machine code shows of the result of one statement, of 32 bits, where that is plain.
+struct ResultInCode {
+  int line = 0, column = 0;  ///< as of SumInCode
+  bool immediate = false;    ///< whether it is `bits`; else the multi-function unit computes it
+  std::uint32_t bits = 0;
 };
 
 }  // namespace warpmat

@@ -104,6 +104,72 @@ TEST_CASE("what the rounds overwrite is not needed behind them", "[loops]") {
   CHECK(sum_before("sub.f32 %f7, %f1, %f2;\n") == rounded);
 }
 
+namespace {
+
+/// What `text` leaves in %f6. %f1, %f2 and %f3 are start, factor and addend, loaded long before `text`; the word at [%l0+4096] is addend
+/// too. LOOP stands for a loop of [n] rounds with the statements up to the next |, in which %f7 changes; then %f5, %f6 and %f7 are stored.
+float waiting_sum(std::string text) {
+  const std::size_t at = text.find("LOOP"), end = text.find('|', at);
+  const std::string in_loop = text.substr(at + 4, end - at - 4);
+  text.replace(at, end + 1 - at,
+               "ld.param.u32 %r3, [n]; L: mul.f32 %f7, %f7, %f4;" + in_loop +
+                   " sub.u32 %r3, %r3, 1; setp.ne.u32 %p0, %r3, 0; @%p0 bra L;\n"
+                   "st.global.f32 [%l0], %f5; st.global.f32 [%l0+8], %f6; st.global.f32 [%l0+16], %f7;");
+  std::string body =
+      ".reg .f32 %f<20>; .reg .b32 %r<20>; .reg .pred %p<8>; .reg .b64 %l<8>;\n"
+      "ld.param.u64 %l0, [p]; mov.u32 %r0, %tid.x; mul.wide.u32 %l1, %r0, 4; add.u64 %l0, %l0, %l1;\n"
+      "ld.global.f32 %f1, [%l0]; ld.global.f32 %f2, [%l0+1024]; ld.global.f32 %f3, [%l0+2048]; ld.global.f32 %f4, [%l0+3072];\n"
+      "ld.global.u32 %r1, [%l0+4096]; setp.gt.s32 %p5, %r1, 100; mov.b32 %f7, %f4;\n";
+  for (int i = 0; i < 12; ++i) body += "st.global.b32 [%l0+" + std::to_string(8192 + 12 * i) + "], %r1;\n";
+  std::vector<float> numbers(4096);
+  numbers[0] = start;
+  numbers[256] = factor;
+  numbers[512] = numbers[1024] = addend;
+  DeviceMemory memory;
+  const std::uint64_t p = memory.allocate(numbers, "p");
+  launch(Kernel(module_of(".param .u64 p, .param .u32 n", body + text + "\nret;", "sm_90a"), "k"), {{1}, {1}}, memory,
+         {p, std::uint32_t{3}});
+  return memory.read<float>(p, 3)[2];
+}
+
+}  // namespace
+
+// FFMA or FADD in ptxas 13.0.88's machine code of these kernels for sm_90a.
+TEST_CASE("a sum that may wait until behind a loop in groups has a product of its own", "[loops]") {
+  volatile float product = start * factor;
+  const float rounded = product + addend, fused = std::fma(start, factor, addend);
+  const std::string sum = "mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3; ", near = "ld.global.f32 %f9, [%l0+4096]; ",
+                    of_near = near + "mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f9; ";
+  for (const std::string& text : std::vector<std::string>{
+           sum + "LOOP |",
+           "neg.f32 %f8, %f3; neg.f32 %f9, %f8; mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f9; LOOP |",
+           of_near + "LOOP | st.global.f32 [%l0+24], %f9;",
+           of_near + "LOOP fma.rn.f32 %f7, %f7, %f9, %f4; |",
+           sum + "st.global.f32 [%l0+32], %f5; LOOP |",
+           "mul.f32 %f5, %f1, %f2; neg.f32 %f8, %f5; sub.f32 %f6, %f3, %f8; LOOP |",
+           "mul.f32 %f5, %f1, %f2; mov.b32 %f1, %f5; add.f32 %f6, %f5, %f3; LOOP |",
+           "mul.f32 %f1, %f1, %f2; add.f32 %f6, %f1, %f3; mov.b32 %f5, %f1; LOOP |",
+       }) {
+    CAPTURE(text);
+    CHECK(waiting_sum(text) == fused);
+  }
+  for (const std::string& text : std::vector<std::string>{
+           // What only the sum needs was loaded just before, or is not computed by an instruction of the lane.
+           of_near + "LOOP |",
+           "ld.global.f32 %f9, [%l0+1024]; mul.f32 %f5, %f1, %f9; add.f32 %f6, %f5, %f3; LOOP |",
+           of_near + "LOOP add.rn.f32 %f9, %f9, %f7; | st.global.f32 [%l0+24], %f9;",
+           "mov.f32 %f8, 0f3F800000; div.rn.f32 %f9, %f3, %f8; mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f9; LOOP |",
+           // The sum is needed before the loop or in it.
+           sum + "st.global.f32 [%l0+32], %f6; LOOP |",
+           sum + "LOOP max.f32 %f7, %f7, %f6; |",
+           sum + "max.f32 %f8, %f6, %f4; st.global.f32 [%l0+32], %f8; LOOP |",
+           sum + "setp.gt.f32 %p6, %f1, %f2; @%p6 st.global.f32 [%l0+32], %f6; LOOP |",
+       }) {
+    CAPTURE(text);
+    CHECK(waiting_sum(text) == rounded);
+  }
+}
+
 TEST_CASE("blocks of more than 21 operations are not unrolled", "[loops]") {
   for (const int more : {16, 17}) {
     std::string body = sum;

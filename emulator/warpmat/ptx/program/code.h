@@ -298,6 +298,7 @@ struct Folded {
     constant,    ///< its result is `bits`
     simplified,  ///< something else gives the result; `bits` is the constant in it
     copied,      ///< its result is a register's value, bit for bit
+    converted,   ///< st stores the number as an integer (stored_numbers.h)
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;
@@ -345,6 +346,8 @@ struct Program {
   std::vector<Folded> folded;                      ///< in the order of the functions and their operations
   bool contraction_from_code = false;              ///< whether machine code said which sums are fused, and no rule
   std::vector<std::uint32_t> contraction_differs;  ///< then: statements (adds) about which the rule says otherwise
+  std::vector<std::uint32_t>
+      folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
 };

@@ -107,9 +107,11 @@ using Handed = std::vector<Known>;
 
 class Folding {
  public:
-  Folding(DraftFunction& function, ProgramDraft& draft, Handed& handed, const std::vector<int>& calls)
+  Folding(DraftFunction& function, ProgramDraft& draft, Handed& handed, const std::vector<int>& calls,
+          const std::vector<ResultInCode>* code)
       : function_(function),
         draft_(draft),
+        code_(code),
         handed_(handed),
         calls_(calls),
         evaluator_(function, draft),
@@ -146,8 +148,26 @@ class Folding {
     return draft.opcode.empty() ? nullptr : draft_.find_match(std::string(draft.opcode));
   }
 
+  /// What machine code shows of the statement's result, or null.
+  const ResultInCode* in_code(const DraftOperation& draft) const {
+    if (code_ == nullptr || draft.results.size() != 1 || evaluator_.class_of(draft.results[0]) != RegisterClass::word) return nullptr;
+    const syntax::Statement& statement = *draft_.program.statements[draft.operation.statement];
+    if (draft.opcode != statement.opcode) return nullptr;  // one of several operations
+    const auto found = std::ranges::find_if(*code_, [&](const ResultInCode& result) {
+      return result.line == statement.location.line && result.column == statement.location.column;
+    });
+    return found == code_->end() ? nullptr : &*found;
+  }
+
   /// The results that ptxas knows.
   std::optional<Values> results_of(const DraftOperation& draft, const Known& known) {
+    const auto by_rule = results_by_rule(draft, known);
+    const ResultInCode* const said = in_code(draft);
+    if (said == nullptr || !catalogue::computes(draft.operation.semantics)) return by_rule;
+    return said->immediate ? std::optional(Values{said->bits}) : std::nullopt;
+  }
+
+  std::optional<Values> results_by_rule(const DraftOperation& draft, const Known& known) {
     const Match* match = match_of(draft);
     if (match == nullptr || !catalogue::computes(draft.operation.semantics)) return std::nullopt;
     Values sources;
@@ -317,10 +337,14 @@ class Folding {
   /// A result that ptxas stores. Rewritten where its bits are not the machine's, or contraction would take it for a product or a sum.
   bool fold_result(const DraftOperation& draft, const Known& known, std::vector<DraftOperation>& out) {
     const auto results = results_of(draft, known);
+    if (in_code(draft) != nullptr && results != results_by_rule(draft, known))
+      draft_.program.folding_differs.push_back(draft.operation.statement);
     if (!results || draft.results.size() != 1) return false;
     Values sources;
-    for (const Value source : draft.sources) sources.push_back(*value_of(source, known));
-    const bool own_bits = evaluator_.run(draft, sources)->front() != results->front();
+    for (const Value source : draft.sources)
+      if (const auto value = value_of(source, known)) sources.push_back(*value);
+    const bool known_sources = sources.size() == draft.sources.size();  // machine code may know more
+    const bool own_bits = !known_sources || evaluator_.run(draft, sources)->front() != results->front();
     const Match& match = *match_of(draft);
     const bool floating = !match.types.empty() && match.types[0]->type_class == catalogue::ValueType::Class::floating;
     if (match.pattern->mnemonic != "mov" && match.pattern->mnemonic.front() != '%')
@@ -415,6 +439,7 @@ class Folding {
 
   DraftFunction& function_;
   ProgramDraft& draft_;
+  const std::vector<ResultInCode>* code_;  ///< or null: by the rule
   Handed& handed_;
   const std::vector<int>& calls_;  ///< how many there are of each function
   Evaluator evaluator_;
@@ -515,7 +540,7 @@ class Ordering {
 
 }  // namespace
 
-void fold(ProgramDraft& draft) {
+void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code) {
   std::vector<int> calls(draft.functions.size());
   for (const DraftFunction& function : draft.functions)
     for (const DraftOperation& operation : function.operations) {
@@ -527,7 +552,7 @@ void fold(ProgramDraft& draft) {
   Handed handed(draft.functions.size());
   for (std::size_t i = 0; i < draft.functions.size(); ++i) {
     const Known start = handed[i];
-    Folding(draft.functions[i], draft, handed, calls).run(start);
+    Folding(draft.functions[i], draft, handed, calls, code).run(start);
   }
 }
 

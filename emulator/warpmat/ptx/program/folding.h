@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/sums_in_code.h>
 
 namespace warpmat::code {
 
@@ -9,8 +12,9 @@ namespace warpmat::code {
 /// and into functions that are called at one place; not through loops that change them or memory. Before contraction, which sees what is
 /// left.
 ///
-/// What became of each statement is noted in Program::folded.
-void fold(ProgramDraft& draft);
+/// What became of each statement is noted in Program::folded. `code`, where it is not null, is what machine code shows, and goes before the
+/// rule; Program::folding_differs lists the statements where the two differ.
+void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code = nullptr);
 
 /// Puts the constants of f64 instructions into the operand where ptxas has them: of two NaNs the second counts. Behind contraction.
 void order_constants(DraftFunction& function, ProgramDraft& draft);

@@ -14,8 +14,10 @@
 #include <warpmat/ptx/program/folding.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/hoisting.h>
+#include <warpmat/ptx/program/matrix_sums.h>
 #include <warpmat/ptx/program/signs.h>
 #include <warpmat/ptx/program/sinking.h>
+#include <warpmat/ptx/program/stored_numbers.h>
 #include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/readable_name.h>
 
@@ -140,13 +142,15 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (!errors.empty()) return;
     for (DraftFunction& f : draft.functions) {
+      convert_stored_numbers(f, draft);
       remove_double_signs(f, draft);
       unroll(f, draft);
     }
-    fold(draft);
+    fold(draft, options.results);
     for (DraftFunction& f : draft.functions) {
       remove_double_signs(f, draft);  // those that copies of rounds make, too
       hoist_sums(f);
+      if (options.contract) separate_matrix_sums(f, draft);
       if (options.contract) separate_sunk_sums(f, draft);
       if (options.contract) contract(f, draft, options.sums);
       order_constants(f, draft);

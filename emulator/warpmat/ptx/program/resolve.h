@@ -10,8 +10,9 @@
 namespace warpmat::code {
 
 struct ResolveOptions {
-  bool contract = true;                          ///< as ptxas without --fmad=false: see contraction.h
-  const std::vector<SumInCode>* sums = nullptr;  ///< what the machine code of this module shows; null: go by the rule
+  bool contract = true;                                ///< as ptxas without --fmad=false: see contraction.h
+  const std::vector<SumInCode>* sums = nullptr;        ///< what the machine code of this module shows; null: go by the rule
+  const std::vector<ResultInCode>* results = nullptr;  ///< the same
 };
 
 /// The program of an entry. `target` is the GPU to emulate, or nullptr for the module's own .target; PTX for an older target runs on a

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <warpmat/ptx/program/control_flow.h>
@@ -17,6 +18,9 @@ using catalogue::Semantics;
 
 namespace {
 
+constexpr std::array called{"div.", "rem.", "sqrt.", "rcp."};  // unless .approx or .full
+/// How far before a sum an operand must have been written that only the sum needs: the instructions in between, those of memory twice.
+constexpr int far_enough = 19;
 constexpr std::array number_types{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
 
 class Sinking {
@@ -36,17 +40,24 @@ class Sinking {
 
   // ---- The loop ---------------------------------------------------------------------------------------------------------------------
 
-  /// Whether the branch at branch_ is the first one of a loop in groups. If so, end_ is what follows the loop's last branch.
+  int label_of(int i) const { return at(i).operation.semantics == Semantics::branch ? at(i).label : -1; }
+  bool is_in(const std::vector<int>& labels, int label) const { return std::ranges::find(labels, label) != labels.end(); }
+
+  /// Whether operation branch_ is the last one before a loop that ptxas unrolls in groups. If so, end_ is what follows the loop's last
+  /// branch.
   bool leads_into_groups() {
-    const auto into = [&](int i) { return at(i).operation.semantics == Semantics::branch ? at(i).label : -1; };
-    const int label = into(branch_);
-    if (std::ranges::find(function_.unrolled, label) == function_.unrolled.end()) return false;
-    if (function_.labels[static_cast<std::size_t>(label)] <= branch_) return false;
+    int label = label_of(branch_);
+    if (!is_in(function_.unrolled, label) || at_label(label) <= branch_) {
+      const auto next = std::ranges::find(function_.grouped, branch_ + 1, [&](int l) { return at_label(l); });
+      if (next == function_.grouped.end()) return false;
+      label = *next;
+    }
     end_ = 0;
     for (int i = 0; i < size(); ++i)
-      if (into(i) == label) end_ = i + 1;
-    return true;
+      if (label_of(i) == label) end_ = i + 1;
+    return end_ > branch_;
   }
+  int at_label(int label) const { return function_.labels[static_cast<std::size_t>(label)]; }
 
   bool is_written(Value value, int from, int to) const {
     return std::any_of(function_.operations.begin() + from, function_.operations.begin() + to,
@@ -54,7 +65,7 @@ class Sinking {
   }
   bool loop_reads(Value value) const {
     bool found = false;
-    for (int i = branch_; i < end_; ++i) for_each_read(at(i), [&](Value read) { found |= read == value; });
+    for (int i = branch_ + 1; i < end_; ++i) for_each_read(at(i), [&](Value read) { found |= read == value; });
     return found;
   }
 
@@ -63,11 +74,16 @@ class Sinking {
   void look_before() {
     std::ranges::fill(sunk_, std::nullopt);
     std::ranges::fill(computed_, std::nullopt);
-    const int region = uses_.region(branch_);
+    int last = branch_;
+    while (last > 0 && uses_.region(last) < 0) --last;
+    const int region = uses_.region(last);
     if (region < 0) return;
     for (const int i : uses_.regions()[static_cast<std::size_t>(region)]) {
-      if (i >= branch_ || !is(i, "add.") || !is_sunk(i)) continue;
-      for (std::size_t source = 0; source < 2; ++source) copy_product(i, source);
+      if (i > branch_ || !is(i, "add.") || !is_sunk(i)) continue;
+      const std::vector<int> first = chain_to_product(i, 0), second = chain_to_product(i, 1);
+      if (!first.empty() && !second.empty() && first.back() == second.back()) continue;  // x + x
+      note_copies(i, 0, first);
+      note_copies(i, 1, second);
     }
   }
 
@@ -88,7 +104,7 @@ class Sinking {
     const DraftOperation& operation = at(i);
     if (!catalogue::computes(operation.operation.semantics) || operation.operation.guarded || operation.results.size() != 1) return false;
     const Value result = operation.results[0];
-    if (loop_reads(result) || is_written(result, branch_, end_)) return false;
+    if (loop_reads(result) || is_written(result, branch_ + 1, end_)) return false;
     const auto may_wait = [&](const ValueUses::Use& use) { return use.operation < 0 || (use.operand >= 0 && is_sunk(use.operation)); };
     if (!std::ranges::all_of(uses_.uses(i), may_wait)) return false;
     known = has_sources(i);
@@ -101,13 +117,24 @@ class Sinking {
     return true;
   }
 
-  /// Whether what operation `i` reads is there behind the loop: the loop or what follows needs it, or it can be computed of what is there.
+  /// Whether ptxas lets what operation `i` reads wait until behind the loop: the loop or what follows needs it anyway, it is of another
+  /// region or was written long before, or it can be computed of such.
   bool is_there(int i, std::size_t source) {
     const Value value = at(i).sources[source];
     if (is_constant(value)) return true;
     if (!is_written(value, i, end_) && uses_.is_needed_behind(branch_, value)) return true;
     const int writer = uses_.writer(i, static_cast<int>(source));
-    return writer >= 0 && is_computed_again(writer);
+    if (writer >= 0 && is_computed_again(writer)) return true;
+    int written = i - 1;
+    while (written >= 0 && !writes(at(written), value)) --written;
+    return is_far(written, i);
+  }
+
+  bool is_far(int from, int to) const {
+    int between = from < 0 ? far_enough : 0;
+    for (int i = from + 1; i < to && between < far_enough; ++i)
+      if (uses_.region(i) >= 0) between += catalogue::computes(at(i).operation.semantics) ? 1 : 2;
+    return between >= far_enough;
   }
 
   bool is_computed_again(int i) {
@@ -120,61 +147,74 @@ class Sinking {
       const Space space = draft_.program.accesses[operation.operation.detail].space;
       known = space == Space::param || space == Space::constant;
     } else {
-      const bool computes = catalogue::computes(operation.operation.semantics) || operation.operation.semantics == Semantics::special;
-      known = computes && has_sources(i);
+      known = has_instruction(operation) && has_sources(i);
     }
     return *known;
   }
 
+  /// Whether ptxas computes the operation by an instruction of the lane that may be repeated, not by a call.
+  static bool has_instruction(const DraftOperation& operation) {
+    const auto calls = [&](std::string_view name) {
+      return operation.opcode.starts_with(name) && operation.opcode.find(".full") == std::string_view::npos &&
+             operation.opcode.find(".approx") == std::string_view::npos;
+    };
+    return catalogue::computes(operation.operation.semantics) && std::ranges::none_of(called, calls);
+  }
+
   // ---- The copies -------------------------------------------------------------------------------------------------------------------
 
-  /// Notes the product, and the signs and moves behind which it is, that sum `i` reads, if other statements use them too.
-  void copy_product(int i, std::size_t source) {
+  /// The product that sum `i` reads, and before it the signs and moves behind which it is; nothing where it is none that ptxas computes
+  /// again.
+  std::vector<int> chain_to_product(int i, std::size_t source) {
     std::vector<int> chain;
     int reader = i;
     for (int operand = static_cast<int>(source);; operand = 0) {
       const int writer = uses_.writer(reader, operand);
-      if (writer < 0 || !is_computed_again(writer)) return;
+      if (writer < 0 || !is_computed_again(writer)) return {};
       chain.push_back(writer);
-      if (is(writer, "mul.") || is(writer, "div.")) break;
+      if (is(writer, "mul.") || is(writer, "div.")) return chain;
       const bool name = is(writer, "neg.") || is(writer, "abs.") || at(writer).opcode.starts_with("mov.");
-      if (!name || at(writer).sources.size() != 1) return;
+      if (!name || at(writer).sources.size() != 1) return {};
       reader = writer;
     }
-    const auto is_used_once = [&](int operation) { return uses_.uses(operation).size() == 1; };
-    if (std::ranges::all_of(chain, is_used_once)) return;
-    for (const Value factor : at(chain.back()).sources)
-      if (!is_constant(factor) && is_written(factor, chain.back(), i)) return;
-    copied_[i].push_back({source, std::move(chain)});
   }
 
+  void note_copies(int i, std::size_t source, std::vector<int> chain) {
+    const auto is_used_once = [&](int operation) { return uses_.uses(operation).size() == 1; };
+    if (!std::ranges::all_of(chain, is_used_once)) copied_.push_back({i, source, std::move(chain)});
+  }
+
+  /// Each copy stands in front of its original.
   void rebuild() {
+    std::map<int, std::vector<DraftOperation>> before;
+    std::map<std::pair<int, std::size_t>, Value> operands;
+    for (const Copied& copied : copied_) {
+      std::optional<Value> made;
+      for (auto i = copied.chain.rbegin(); i != copied.chain.rend(); ++i) {
+        DraftOperation operation = at(*i);
+        if (made) operation.sources[0] = *made;
+        function_.registers.push_back(function_.registers[static_cast<std::size_t>(operation.results[0])]);
+        made = static_cast<Value>(function_.registers.size() - 1);
+        operation.results[0] = *made;
+        before[*i].push_back(std::move(operation));
+      }
+      operands[{copied.sum, copied.source}] = *made;
+    }
     Rewrite rewrite(function_);
     for (int i = 0; i < size(); ++i) {
       rewrite.come_to(i);
+      if (const auto copies = before.find(i); copies != before.end())
+        for (DraftOperation& copy : copies->second) rewrite.out.push_back(std::move(copy));
       DraftOperation operation = at(i);
-      if (const auto found = copied_.find(i); found != copied_.end())
-        for (const auto& [source, chain] : found->second) operation.sources[source] = copy(chain, rewrite.out);
+      for (std::size_t source = 0; source < operation.sources.size(); ++source)
+        if (const auto own = operands.find({i, source}); own != operands.end()) operation.sources[source] = own->second;
       rewrite.out.push_back(std::move(operation));
     }
     rewrite.finish();
   }
 
-  /// The register that a copy of the chain, whose last operation comes first, writes.
-  Value copy(const std::vector<int>& chain, std::vector<DraftOperation>& out) {
-    std::optional<Value> made;
-    for (auto i = chain.rbegin(); i != chain.rend(); ++i) {
-      DraftOperation operation = at(*i);
-      if (made) operation.sources[0] = *made;
-      function_.registers.push_back(function_.registers[static_cast<std::size_t>(operation.results[0])]);
-      made = static_cast<Value>(function_.registers.size() - 1);
-      operation.results[0] = *made;
-      out.push_back(std::move(operation));
-    }
-    return *made;
-  }
-
   struct Copied {
+    int sum;
     std::size_t source;
     std::vector<int> chain;  ///< from the sum's operand back to the product
   };
@@ -184,13 +224,13 @@ class Sinking {
   ValueUses uses_;
   int branch_ = 0, end_ = 0;                          ///< of the loop that is looked at
   std::vector<std::optional<bool>> sunk_, computed_;  ///< by operation, for this loop
-  std::map<int, std::vector<Copied>> copied_;         ///< by sum
+  std::vector<Copied> copied_;
 };
 
 }  // namespace
 
 void separate_sunk_sums(DraftFunction& function, ProgramDraft& draft) {
-  if (!function.unrolled.empty()) Sinking(function, draft).run();
+  if (!function.unrolled.empty() || !function.grouped.empty()) Sinking(function, draft).run();
 }
 
 }  // namespace warpmat::code

@@ -38,6 +38,7 @@ struct Loop {
   std::string comparison;  ///< of the counter and the bound, by which it goes on: "ne", "lt", "gt", ...
   std::string type;        ///< of the comparison: "u32", "s32"
   std::optional<std::uint64_t> rounds;
+  bool matters = false;  ///< whether its copies may be folded or fused otherwise than it
 };
 
 class Unrolling {
@@ -47,8 +48,14 @@ class Unrolling {
 
   void run() {
     const std::vector<Block> blocks = find_blocks(function_);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      if (auto loop = find_loop(blocks, static_cast<int>(b))) loops_.push_back(std::move(*loop));
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      auto loop = find_loop(blocks, static_cast<int>(b));
+      if (!loop) continue;
+      if (loop->matters)
+        loops_.push_back(std::move(*loop));
+      else
+        function_.grouped.push_back(at(loop->branch).label);
+    }
     if (!loops_.empty()) rebuild();
   }
 
@@ -69,7 +76,9 @@ class Unrolling {
     if (!find_counter(loop)) return std::nullopt;
     loop.rounds = known_rounds(loop);
     if (!may_be_unrolled(loop)) return std::nullopt;
+    loop.matters = matters(loop);
     const int operations = branch + 1 - own.first;
+    if (loop.rounds && !loop.matters) return std::nullopt;
     if (loop.rounds ? *loop.rounds * static_cast<std::uint64_t>(operations) > most_copied : operations > most_operations)
       return std::nullopt;
     return loop;
@@ -143,10 +152,8 @@ class Unrolling {
   }
 
   bool may_be_unrolled(const Loop& loop) const {
-    bool matters = false;
     for (int i = loop.first; i < loop.branch; ++i) {
       const DraftOperation& operation = at(i);
-      const std::string_view opcode = operation.opcode;
       const syntax::Statement& statement = *draft_.program.statements[operation.operation.statement];
       if (statement.not_unrolled) return false;
       const auto begins = [&](std::string_view name) { return statement.opcode.starts_with(name); };
@@ -156,9 +163,15 @@ class Unrolling {
       const bool plain = catalogue::computes(semantics) || semantics == Semantics::load || semantics == Semantics::store ||
                          semantics == Semantics::exchange;
       if (!plain) return false;
-      matters |= is_arithmetic(opcode) || (loop.rounds && is_approximate(opcode));
     }
-    return matters;
+    return true;
+  }
+
+  bool matters(const Loop& loop) const {
+    const auto first = function_.operations.begin() + loop.first, last = function_.operations.begin() + loop.branch;
+    return std::any_of(first, last, [&](const DraftOperation& operation) {
+      return is_arithmetic(operation.opcode) || (loop.rounds && is_approximate(operation.opcode));
+    });
   }
 
   static bool is_arithmetic(std::string_view opcode) {

@@ -1,0 +1,134 @@
+#include <warpmat/ptx/program/stored_numbers.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/core.h>
+
+#include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/rewrite.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+
+namespace {
+
+/// Instructions that ptxas 13.0 makes several blocks of, unless they have the qualifier.
+struct Sequence {
+  std::string_view mnemonic, unless;
+};
+constexpr std::array sequences{Sequence{"div", ".full"},  Sequence{"rem", ""},     Sequence{"sqrt", ".ftz"}, Sequence{"rcp", ".ftz"},
+                               Sequence{"rsqrt", ".ftz"}, Sequence{"lg2", ".ftz"}, Sequence{"ex2", ".ftz"}};
+
+/// Instructions whose result of floating point ptxas takes for bits: the last step of a sequence, logic, a mask.
+constexpr std::array writers_of_bits{"copysign", "set"};
+
+bool is_sequence(const Match& match) {
+  const auto* const found = std::ranges::find(sequences, std::string_view(match.pattern->mnemonic), &Sequence::mnemonic);
+  if (found == sequences.end()) return false;
+  const bool integer = match.types[0]->type_class != catalogue::ValueType::Class::floating;
+  if (integer || match.has(".rn") || match.has(".rz") || match.has(".rm") || match.has(".rp")) return true;
+  return !match.has(found->unless) && match.types[0]->name == "f32";
+}
+
+/// Statements after which ptxas's block goes on.
+bool goes_on(const DraftOperation& draft, const Match* match) {
+  switch (draft.operation.semantics) {
+    case Semantics::load:
+    case Semantics::store:
+    case Semantics::atomic: return !draft.operation.guarded;
+    case Semantics::address_space: return true;
+    case Semantics::compute:
+    case Semantics::select: return match != nullptr && !is_sequence(*match) && match->pattern->mnemonic != "bfe";
+    case Semantics::special: return draft.operation.detail != static_cast<std::uint32_t>(SpecialRegister::clock);
+    default: return false;
+  }
+}
+
+/// The type of a number that the statement writes into a register: "f16", "f32", "f64", or nothing.
+std::string_view number_type(const Match* match) {
+  if (match == nullptr || match->types.empty()) return {};
+  const std::string_view mnemonic = match->pattern->mnemonic, type = match->types[0]->name;
+  if (std::ranges::find(writers_of_bits, mnemonic) != writers_of_bits.end()) return {};
+  const bool last_of_sequence = is_sequence(*match) && match->has(".approx");
+  if (last_of_sequence || (mnemonic == "div" && match->has(".full"))) return {};
+  return type == "f16" || type == "f32" || type == "f64" ? type : std::string_view{};
+}
+
+class StoredNumbers {
+ public:
+  StoredNumbers(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft) {}
+
+  void run() {
+    Rewrite rewrite(function_);
+    for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
+      rewrite.come_to(i);
+      if (std::ranges::find(function_.labels, i) != function_.labels.end()) numbers_.clear();
+      DraftOperation draft = function_.operations[static_cast<std::size_t>(i)];
+      const Match* match = draft_.find_match(statement_of(draft).opcode);
+      if (const std::string conversion = conversion_of(draft, match); !conversion.empty()) {
+        function_.registers.push_back({RegisterClass::word, 32});
+        const auto stored = static_cast<Value>(function_.registers.size() - 1);
+        rewrite.out.push_back(draft_.make(conversion, {stored}, {draft.sources[1]}, draft));
+        draft.sources[1] = stored;
+        draft_.program.accesses[draft.operation.detail].register_bits = 32;
+        draft_.program.folded.push_back({draft.operation.statement, Folded::Kind::converted, 0, true});
+      }
+      note(draft, match);
+      rewrite.out.push_back(std::move(draft));
+    }
+    rewrite.finish();
+  }
+
+ private:
+  const syntax::Statement& statement_of(const DraftOperation& draft) const { return *draft_.program.statements[draft.operation.statement]; }
+
+  /// The cvt that ptxas puts in front of a store, or nothing.
+  std::string conversion_of(const DraftOperation& draft, const Match* match) const {
+    const bool stores = draft.operation.semantics == Semantics::store && !draft.operation.guarded;
+    if (!stores || match == nullptr || draft.sources.size() != 2) return {};
+    const auto number = numbers_.find(draft.sources[1]);
+    const catalogue::ValueType& type = *match->types.back();
+    if (number == numbers_.end() || type.type_class == catalogue::ValueType::Class::floating) return {};
+    const int bits = number->second == "f16" ? 16 : number->second == "f32" ? 32 : 64;
+    if (type.bits >= bits) return {};
+    return fmt::format("cvt.rzi.{}{}.{}", type.is_signed_integer() ? "s" : "u", type.bits, number->second);
+  }
+
+  bool fits(Value value, std::string_view type) const {
+    const DraftRegister& reg = function_.registers[static_cast<std::size_t>(value)];
+    if (reg.register_class == RegisterClass::wide) return type == "f64";
+    return reg.register_class == RegisterClass::word && type == (reg.bits == 16 ? "f16" : "f32");
+  }
+
+  void note(const DraftOperation& draft, const Match* match) {
+    if (!goes_on(draft, match)) numbers_.clear();
+    const bool writes_numbers = catalogue::computes(draft.operation.semantics) || draft.operation.semantics == Semantics::load ||
+                                draft.operation.semantics == Semantics::atomic;
+    const std::string_view type = writes_numbers ? number_type(match) : std::string_view{};
+    for (const Value result : draft.results) {
+      if (type.empty() || !fits(result, type))
+        numbers_.erase(result);
+      else
+        numbers_[result] = type;
+    }
+  }
+
+  DraftFunction& function_;
+  ProgramDraft& draft_;
+  std::unordered_map<Value, std::string_view> numbers_;  ///< registers that hold numbers, as ptxas knows, and of which type
+};
+
+}  // namespace
+
+void convert_stored_numbers(DraftFunction& function, ProgramDraft& draft) {
+  const auto stores = [](const DraftOperation& draft_operation) { return draft_operation.operation.semantics == Semantics::store; };
+  if (std::ranges::any_of(function.operations, stores)) StoredNumbers(function, draft).run();
+}
+
+}  // namespace warpmat::code
