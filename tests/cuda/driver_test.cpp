@@ -23,8 +23,8 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-#define WARPMAT_CUDA_SUPPORTED(symbol, version) {#symbol, true},
-#define WARPMAT_CUDA_UNSUPPORTED(symbol, version) {#symbol, false},
+#define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes) {#symbol, true},
+#define WARPMAT_CUDA_UNSUPPORTED(symbol, version, bytes) {#symbol, false},
 #include <warpmat/cuda/driver_functions.inc>
 #undef WARPMAT_CUDA_SUPPORTED
 #undef WARPMAT_CUDA_UNSUPPORTED

@@ -8,7 +8,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::device_judge_test {
 
 namespace {
 
@@ -68,3 +68,5 @@ TEST_CASE("the judge says which form it does not know", "[gpu]") {
   CHECK(warpmat_judge(&form, nullptr, 0, first.data(), first.size()) == ~0ull);
   CHECK(std::string(first.data()).find("m16n8k17") != std::string::npos);
 }
+
+}  // namespace warpmat::device_judge_test

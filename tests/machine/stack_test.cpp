@@ -8,7 +8,7 @@
 #include "contains.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::stack_test {
 
 namespace {
 
@@ -51,3 +51,5 @@ TEST_CASE("a source may be a register plus a number", "[machine][offset]") {
   CHECK(words("add.u32 %d, %i+4, 0;") == std::vector<std::uint32_t>{4, 5, 6, 7});
   CHECK(words("mad.lo.u32 %d, %i+1, 10, %i+-1;") == std::vector<std::uint32_t>{9, 20, 31, 42});
 }
+
+}  // namespace warpmat::stack_test

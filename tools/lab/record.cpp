@@ -220,7 +220,6 @@ void record_launches(const Options& options) {
   check_output_place(out);
   catch_interruptions();
   const int status = record_program(recorded, out);
-  fmt::print(stderr, "warpmat: {} bytes in {}\n", fs::file_size(out), out);
   throw_if_interrupted("the program ended early; its launches until then were recorded");
   if (status != 0) throw std::runtime_error(fmt::format("{} ended with status {}", program.string(), status));
 }

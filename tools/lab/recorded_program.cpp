@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <regex>
 #include <stdexcept>
@@ -71,6 +72,7 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   const char* const before = std::getenv("LD_LIBRARY_PATH");
   std::vector<std::string> words = options.words;
   words.front() = program.string();
+  const auto start = std::chrono::steady_clock::now();
   const int status = run_program(words, {},
                                  {{"LD_LIBRARY_PATH", before == nullptr || *before == '\0' ? libraries : libraries + ":" + before},
                                   {"WARPMAT_RECORD_DRIVER", driver},
@@ -87,6 +89,8 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   std::ranges::sort(parts);
   programs::ArchiveWriter all(archive);
   for (const fs::path& part : parts) all.append(part);
+  fmt::print(stderr, "warpmat: the program ran {:.2f} s while it was recorded; {} bytes of launches\n",
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), all.bytes());
   return status;
 }
 

@@ -1,7 +1,7 @@
 #include <warpmat/cuda/driver_table.h>
 
 // All functions of the table, for their addresses alone.
-#define WARPMAT_CUDA_SUPPORTED(symbol, version) extern "C" void symbol();
+#define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes) extern "C" void symbol();
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED
 namespace warpmat::cuda::addresses {
 #include <warpmat/cuda/driver_functions.inc>
@@ -13,7 +13,7 @@ namespace warpmat::cuda {
 namespace {
 
 constexpr DriverFunction functions[] = {
-#define WARPMAT_CUDA_SUPPORTED(symbol, version) {#symbol, version, addresses::symbol},
+#define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes) {#symbol, version, addresses::symbol},
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED
 #include <warpmat/cuda/driver_functions.inc>
 #undef WARPMAT_CUDA_SUPPORTED

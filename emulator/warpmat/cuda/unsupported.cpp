@@ -22,9 +22,9 @@ Error refuse(const char* name) {
   }
 #include <warpmat/cuda/runtime_functions.inc>
 #undef WARPMAT_CUDA_UNSUPPORTED
-#define WARPMAT_CUDA_UNSUPPORTED(name, version) \
-  WARPMAT_CUDA_API Error name() {               \
-    return refuse(#name);                       \
+#define WARPMAT_CUDA_UNSUPPORTED(name, version, bytes) \
+  WARPMAT_CUDA_API Error name() {                      \
+    return refuse(#name);                              \
   }
 #include <warpmat/cuda/driver_functions.inc>
 #undef WARPMAT_CUDA_UNSUPPORTED

@@ -397,12 +397,28 @@ int cuGraphLaunch_ptsz(Handle graph, CUstream stream) {
   return launch_graph(WARPMAT_REAL(cuGraphLaunch_ptsz), graph, stream);
 }
 
+int cuStreamBeginCapture(CUstream stream) {
+  return began_capture(WARPMAT_REAL(cuStreamBeginCapture)(stream));
+}
+
+int cuStreamBeginCapture_ptsz(CUstream stream) {
+  return began_capture(WARPMAT_REAL(cuStreamBeginCapture_ptsz)(stream));
+}
+
 int cuStreamBeginCapture_v2(CUstream stream, int mode) {
   return began_capture(WARPMAT_REAL(cuStreamBeginCapture_v2)(stream, mode));
 }
 
 int cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode) {
   return began_capture(WARPMAT_REAL(cuStreamBeginCapture_v2_ptsz)(stream, mode));
+}
+
+int cuStreamBeginCaptureToGraph(CUstream stream, Handle graph, const Handle* nodes, const Handle* edges, std::size_t count, int mode) {
+  return began_capture(WARPMAT_REAL(cuStreamBeginCaptureToGraph)(stream, graph, nodes, edges, count, mode));
+}
+
+int cuStreamBeginCaptureToGraph_ptsz(CUstream stream, Handle graph, const Handle* nodes, const Handle* edges, std::size_t count, int mode) {
+  return began_capture(WARPMAT_REAL(cuStreamBeginCaptureToGraph_ptsz)(stream, graph, nodes, edges, count, mode));
 }
 
 int cuStreamEndCapture(CUstream stream, Handle* graph) {

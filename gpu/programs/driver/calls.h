@@ -76,8 +76,14 @@ WARPMAT_DRIVER_API int cuLaunchKernelEx(const CUlaunchConfig* config, Handle fun
 WARPMAT_DRIVER_API int cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, Handle function, void** arguments, void** extra);
 WARPMAT_DRIVER_API int cuGraphLaunch(Handle graph, CUstream stream);
 WARPMAT_DRIVER_API int cuGraphLaunch_ptsz(Handle graph, CUstream stream);
+WARPMAT_DRIVER_API int cuStreamBeginCapture(CUstream stream);
+WARPMAT_DRIVER_API int cuStreamBeginCapture_ptsz(CUstream stream);
 WARPMAT_DRIVER_API int cuStreamBeginCapture_v2(CUstream stream, int mode);
 WARPMAT_DRIVER_API int cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode);
+WARPMAT_DRIVER_API int cuStreamBeginCaptureToGraph(CUstream stream, Handle graph, const Handle* nodes, const Handle* edges,
+                                                   std::size_t count, int mode);
+WARPMAT_DRIVER_API int cuStreamBeginCaptureToGraph_ptsz(CUstream stream, Handle graph, const Handle* nodes, const Handle* edges,
+                                                        std::size_t count, int mode);
 WARPMAT_DRIVER_API int cuStreamEndCapture(CUstream stream, Handle* graph);
 WARPMAT_DRIVER_API int cuStreamEndCapture_ptsz(CUstream stream, Handle* graph);
 

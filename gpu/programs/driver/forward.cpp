@@ -13,12 +13,12 @@
 #if defined(__x86_64__)
 #define WARPMAT_JUMP(symbol) "endbr64\n jmp *warpmat_real_" #symbol "(%rip)\n"
 #elif defined(__aarch64__)
-#define WARPMAT_JUMP(symbol) "bti c\n adrp x16, warpmat_real_" #symbol "\n ldr x16, [x16, #:lo12:warpmat_real_" #symbol "]\n br x16\n"
+#define WARPMAT_JUMP(symbol) "hint #34\n adrp x16, warpmat_real_" #symbol "\n ldr x16, [x16, #:lo12:warpmat_real_" #symbol "]\n br x16\n"
 #else
 #error "no jump for this processor"
 #endif
 
-#define WARPMAT_CUDA_SUPPORTED(symbol, version)                                                                                            \
+#define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes)                                                                                     \
   asm(".pushsection .text\n.p2align 4\n.type warpmat_forward_" #symbol ", %function\n.weak " #symbol "\n.type " #symbol                    \
       ", %function\nwarpmat_forward_" #symbol ":\n" #symbol ":\n" WARPMAT_JUMP(symbol) ".size " #symbol ", .-" #symbol "\n.popsection\n"); \
   extern "C" void symbol();                                                                                                                \
@@ -38,7 +38,7 @@ int not_there() {
 
 }  // namespace
 
-#define WARPMAT_CUDA_SUPPORTED(symbol, version) void* warpmat_real_##symbol = reinterpret_cast<void*>(not_there);
+#define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes) void* warpmat_real_##symbol = reinterpret_cast<void*>(not_there);
 #include <warpmat/cuda/driver_functions.inc>
 #undef WARPMAT_CUDA_SUPPORTED
 
@@ -53,7 +53,8 @@ struct Row {
 };
 
 const Row rows[] = {
-#define WARPMAT_CUDA_SUPPORTED(symbol, version) {#symbol, addresses::symbol, addresses::warpmat_forward_##symbol, &warpmat_real_##symbol},
+#define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes) \
+  {#symbol, addresses::symbol, addresses::warpmat_forward_##symbol, &warpmat_real_##symbol},
 #include <warpmat/cuda/driver_functions.inc>
 #undef WARPMAT_CUDA_SUPPORTED
 #undef WARPMAT_CUDA_UNSUPPORTED

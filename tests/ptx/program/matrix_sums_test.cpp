@@ -7,7 +7,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-using namespace warpmat;
+namespace warpmat::matrix_sums_test {
 
 namespace {
 
@@ -49,3 +49,5 @@ TEST_CASE("a product is fused with the addition of C of fp8's mma where that is 
   CHECK(fused_pairs("mul.f16x2 %r3, %r1, %r2; mul.rn.f16x2 %r4, %r1, %r2;") == 1);
   CHECK(fused_pairs("mul.f16x2 %r3, %r1, %r2; mul.f16x2 %r4, %r2, %r2;") == 2);
 }
+
+}  // namespace warpmat::matrix_sums_test

@@ -6,7 +6,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-using namespace warpmat;
+namespace warpmat::stored_numbers_test {
 
 namespace {
 
@@ -81,3 +81,5 @@ TEST_CASE("a store that ptxas converts is noted as such", "[stores]") {
   REQUIRE(kernel.program().folded.size() == 1);
   CHECK(kernel.program().folded[0].kind == code::Folded::Kind::converted);
 }
+
+}  // namespace warpmat::stored_numbers_test

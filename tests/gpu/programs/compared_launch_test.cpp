@@ -1,0 +1,210 @@
+#include "gpu/programs/compared_launch.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "contains.h"
+#include "tools/command.h"
+
+// Launches as a GPU would leave them, written by hand.
+
+namespace warpmat::compared_launch_test {
+using namespace warpmat::programs;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint64_t first_address = 0x7f12'3400'0000, second_address = 0x7f12'3500'0100;
+
+const char* const text = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 offset = 1;
+
+.visible .entry _Z3addPsPKs(.param .u64 to, .param .u64 from) {
+  .reg .u64 %to, %from; .reg .u32 %i, %x, %y;
+  ld.param.u64 %to, [to];
+  ld.param.u64 %from, [from];
+  ld.global.u64 %from, [%from];
+  mov.u32 %i, %tid.x;
+  mad.wide.u32 %from, %i, 2, %from;
+  mad.wide.u32 %to, %i, 2, %to;
+  ld.global.u16 %x, [%from];
+  ld.global.u32 %y, [offset];
+  add.u32 %x, %x, %y;
+  st.global.u16 [%to], %x;
+  ret;
+}
+
+.visible .entry last(.param .u64 to) {
+  .reg .u64 %to; .reg .u32 %i;
+  ld.param.u64 %to, [to];
+  mov.u32 %i, %tid.x;
+  st.global.u32 [%to], %i;
+  ret;
+}
+
+.visible .entry forever() {
+again:
+  bra again;
+}
+)";
+
+Bytes bytes_of(const std::vector<std::uint16_t>& numbers) {
+  Bytes bytes(2 * numbers.size());
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+Bytes bytes_of(std::uint64_t address) {
+  Bytes bytes(8);
+  std::memcpy(bytes.data(), &address, 8);
+  return bytes;
+}
+
+/// An archive with one launch, as it is compared.
+class Recording {
+ public:
+  Recording() : writer_(directory_.path("a")) {
+    launch.number = 7;
+    launch.ptx = put({text, text + std::strlen(text)});
+  }
+  Content put(const Bytes& bytes) { return writer_.put(bytes); }
+  void add(const char* name, std::uint64_t address, const Bytes& before, const Bytes& after, bool variable = false) {
+    launch.buffers.push_back({name, variable, address, put(before), put(after), {}});
+  }
+  Comparison compared(std::chrono::seconds time = std::chrono::seconds(60)) {
+    writer_.put_line(to_line(RecordedProgram{"a GPU", "sm_90a"}));
+    writer_.put_line(to_line(launch));
+    const ArchiveReader archive(directory_.path("a"));
+    const Line line = parse_line(archive.lines().at(1));
+    REQUIRE(line.launch);
+    return LaunchComparer(archive, {.target = "", .jobs = 2, .most_time = time}).compare(*line.launch, "sm_90a");
+  }
+
+  RecordedLaunch launch;
+
+ private:
+  TemporaryDirectory directory_;
+  ArchiveWriter writer_;
+};
+
+/// Four sums: to[i] = from[i] + offset, where the buffer `from` begins with the address of its numbers.
+void fill(Recording& recording, const std::vector<std::uint16_t>& gpu) {
+  recording.launch.kernel = "_Z3addPsPKs";
+  recording.launch.config = {.grid = {1}, .block = {4}};
+  recording.launch.arguments = {bytes_of(first_address), bytes_of(second_address)};
+  Bytes from = bytes_of(second_address + 8);
+  const Bytes numbers = bytes_of(std::vector<std::uint16_t>{10, 20, 30, 0xffff});
+  from.insert(from.end(), numbers.begin(), numbers.end());
+  recording.add("to", first_address, Bytes(8), bytes_of(gpu));
+  recording.add("from", second_address, from, from);
+  recording.add("offset", 0x7f12'3600'0000, {5, 0, 0, 0}, {5, 0, 0, 0}, true);
+}
+
+}  // namespace
+
+TEST_CASE("a launch is executed from the memory that the GPU had, at its addresses", "[programs]") {
+  Recording recording;
+  fill(recording, {15, 25, 35, 4});
+  const Comparison comparison = recording.compared();
+  CHECK(comparison.not_compared == "");
+  CHECK(comparison.bytes == 28);
+  CHECK(comparison.different == 0);
+  CHECK(comparison.buffers.empty());
+}
+
+TEST_CASE("each element that differs is named, in the parameter's type", "[programs]") {
+  Recording recording;
+  fill(recording, {15, 24, 35, 0xff04});
+  const Comparison comparison = recording.compared();
+  CHECK(comparison.different == 2);
+  REQUIRE(comparison.buffers.size() == 1);
+  const BufferDifference& difference = comparison.buffers.front();
+  CHECK(difference.buffer == 0);
+  CHECK(difference.parameter == "parameter 0");
+  CHECK(difference.type.ptx == "s16");
+  CHECK(difference.elements == 2);
+  REQUIRE(difference.first.size() == 2);
+  CHECK(difference.first[0].index == 1);
+  CHECK(difference.first[0].gpu == 24);
+  CHECK(difference.first[0].emulator == 25);
+  CHECK(difference.first[1].index == 3);
+  CHECK(difference.first[1].gpu == 0xff04);
+}
+
+TEST_CASE("memory that the kernel does not write must stay as it is", "[programs]") {
+  Recording recording;
+  fill(recording, {15, 25, 35, 4});
+  recording.add("other", 0x7f12'3700'0000, Bytes(100, 1), Bytes(100, 2));
+  const Comparison comparison = recording.compared();
+  CHECK(comparison.different == 100);
+  REQUIRE(comparison.buffers.size() == 1);
+  CHECK(comparison.buffers.front().parameter == "");
+  CHECK(comparison.buffers.front().elements == 25);
+}
+
+TEST_CASE("elements that vary on the GPU are not compared, the others are", "[programs]") {
+  Recording recording;
+  fill(recording, {15, 24, 35, 0xff04});
+  recording.launch.twice = true;
+  recording.launch.buffers[0].again = recording.put(bytes_of(std::vector<std::uint16_t>{15, 24, 35, 0xfe04}));  // one byte of an element
+  const Comparison comparison = recording.compared();
+  CHECK(comparison.nondeterministic == 2);
+  CHECK(comparison.different == 1);
+  CHECK(comparison.bytes == 26);
+}
+
+TEST_CASE("what depends on the order of warps is told apart", "[programs]") {
+  Recording recording;
+  recording.launch.kernel = "last";
+  recording.launch.config = {.grid = {1}, .block = {1024}};
+  recording.launch.arguments = {bytes_of(first_address)};
+  recording.add("to", first_address, Bytes(8), {9, 0, 0, 0, 1, 0, 0, 0});
+  const Comparison comparison = recording.compared();
+  CHECK(comparison.order_dependent == 4);
+  CHECK(comparison.different == 1);  // nobody writes the second element
+}
+
+TEST_CASE("a launch that is not compared has a reason", "[programs]") {
+  Recording endless;
+  endless.launch.kernel = "forever";
+  endless.launch.config = {.grid = {1}, .block = {1}};
+  const Comparison late = endless.compared(std::chrono::seconds(1));
+  CHECK(contains(late.not_compared, "longer than 1 s"));
+  CHECK_FALSE(late.stopped);
+
+  Recording beyond;
+  fill(beyond, {15, 25, 35, 4});
+  beyond.launch.config.block = {200};
+  const Comparison stopped = beyond.compared();
+  CHECK(contains(stopped.not_compared, "outside of any buffer"));
+  CHECK(stopped.stopped);
+
+  Recording unknown;
+  fill(unknown, {15, 25, 35, 4});
+  unknown.launch.kernel = "other";
+  CHECK(contains(unknown.compared().not_compared, "warpmat does not execute it"));
+
+  Recording overlapping;
+  fill(overlapping, {15, 25, 35, 4});
+  overlapping.add("again", first_address + 4, Bytes(8), Bytes(8));
+  CHECK(contains(overlapping.compared().not_compared, "overlap another buffer"));
+}
+
+TEST_CASE("lines of an archive that are wrong are refused", "[programs]") {
+  RecordedLaunch launch;
+  launch.kernel = "k";
+  launch.arguments = {Bytes(8)};
+  launch.printed = std::string("\xff\n", 2);
+  CHECK(parse_line(to_line(launch)).launch->printed == launch.printed);
+  for (const char* const wrong : {"", "[]", "{}", R"({"line": "launch"})", R"({"line": "skipped", "process": "x"})"})
+    CHECK_THROWS_WITH(parse_line(wrong), Catch::Matchers::Contains("a line of the archive is wrong"));
+  CHECK_FALSE(parse_line(R"({"line": "of a later version"})").launch);
+}
+
+}  // namespace warpmat::compared_launch_test
