@@ -99,6 +99,4 @@ TEST_CASE("memory with addresses, and what a launch left in it elsewhere, are wr
   CHECK(run_command({"launch", file}).err.find("a variable of the module needs an \"address\"") != std::string::npos);
 }
 
-}  // namespace warpmat
-
 }  // namespace warpmat::launch_files_test
