@@ -8,7 +8,7 @@
 #include "command.h"
 #include "tools/report/launch_description.h"
 
-namespace warpmat {
+namespace warpmat::launch_files_test {
 namespace {
 
 KernelLaunch launch_with_maps() {
@@ -62,6 +62,7 @@ TEST_CASE("a launch that is written and read again is the same", "[tools][launch
   }
 }
 
+<<<<<<< HEAD
 TEST_CASE("memory with addresses, and what a launch left in it elsewhere, are written and read again", "[tools][launch]") {
   const TemporaryDirectory directory;
   const std::string ptx = R"(
@@ -100,3 +101,6 @@ TEST_CASE("memory with addresses, and what a launch left in it elsewhere, are wr
 }
 
 }  // namespace warpmat
+=======
+}  // namespace warpmat::launch_files_test
+>>>>>>> main

@@ -12,7 +12,7 @@
 #include "tools/report/nearest.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::launch_input_test {
 namespace {
 
 /// fill(out, value, factor): out[tid] = value, as nvcc mangles its names; and another entry.
@@ -249,4 +249,4 @@ TEST_CASE("the nearest word is one that a slip leads to", "[tools]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::launch_input_test

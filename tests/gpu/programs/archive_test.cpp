@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "tools/command.h"
 
-using namespace warpmat;
+namespace warpmat::archive_test {
 using namespace warpmat::programs;
 
 namespace {
@@ -98,3 +98,5 @@ TEST_CASE("what a killed program leaves can be read; damage and other files are 
   CHECK_THROWS_WITH(ArchiveReader(path).read(content), Catch::Matchers::Contains("lacks the block"));
   CHECK_THROWS_AS(parse_hashes("0g"), std::runtime_error);
 }
+
+}  // namespace warpmat::archive_test

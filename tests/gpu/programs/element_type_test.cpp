@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+namespace warpmat::element_type_test {
+
 using namespace warpmat::programs;
 
 TEST_CASE("a kernel's signature says what its parameters point to", "[programs]") {
@@ -36,3 +38,5 @@ TEST_CASE("elements are shown as numbers and bits", "[programs]") {
   CHECK(to_text(pointed_type("f(unsigned char*)", 0), 200) == "200 (0xc8)");
   CHECK(to_text(pointed_type("f(void*)", 0), 5) == "0x00000005");
 }
+
+}  // namespace warpmat::element_type_test

@@ -11,7 +11,7 @@
 // `warpmat record`, `diff` and `replay` of driver_program.cpp. The driver behind is warpmat's own libcuda.so.1, so no GPU is needed, and
 // with another target there are differences that are known.
 
-using namespace warpmat;
+namespace warpmat::programs_test {
 
 namespace {
 
@@ -99,3 +99,5 @@ TEST_CASE("a program is needed, and a driver", "[programs]") {
   CHECK(none.status == 1);
   CHECK(contains(none.err, "nothing was compared"));
 }
+
+}  // namespace warpmat::programs_test

@@ -15,6 +15,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/hoisting.h>
 #include <warpmat/ptx/program/signs.h>
+#include <warpmat/ptx/program/sinking.h>
 #include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/readable_name.h>
 
@@ -146,6 +147,7 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     for (DraftFunction& f : draft.functions) {
       remove_double_signs(f, draft);  // those that copies of rounds make, too
       hoist_sums(f);
+      if (options.contract) separate_sunk_sums(f, draft);
       if (options.contract) contract(f, draft, options.sums);
       order_constants(f, draft);
     }
