@@ -243,47 +243,4 @@ TEST_CASE(".global and .const variables of a body are there once, with their con
   CHECK(memory.read<std::uint32_t>(variable_address(kernel, memory, "number"), 1).front() == 1);
 }
 
-<<<<<<< HEAD
-TEST_CASE("memory is placed at addresses that another memory gave it, without overlap", "[machine]") {
-  DeviceMemory memory(0x1000'0000);
-  const std::vector<std::uint8_t> contents{1, 2, 3, 4};
-  memory.place(0x7000, contents, "a");
-  memory.place(0x7004, contents, "b");
-  memory.place(0x6000, {}, "empty");
-  CHECK(memory.read<std::uint8_t>(0x7000, 4) == contents);
-  CHECK(memory.read<std::uint8_t>(0x7006, 2) == std::vector<std::uint8_t>{3, 4});
-  CHECK_THROWS_AS(memory.read<std::uint8_t>(0x7002, 4), std::out_of_range);  // they are two buffers
-  for (const std::uint64_t address : {0x6ffdu, 0x7000u, 0x7003u, 0x7007u})
-    CHECK_THROWS_AS(memory.place(address, contents, "c"), std::invalid_argument);
-  CHECK(memory.allocate(8) >= 0x1000'0000);
-}
-
-TEST_CASE("a module's variables may lie where another memory had them", "[machine]") {
-  const Module module(R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.global .align 4 .u32 here = 5;
-.global .align 4 .u32 there = 6;
-.visible .entry read(.param .u64 to) {
-  .reg .u64 %to; .reg .u32 %x, %y;
-  ld.param.u64 %to, [to];
-  ld.global.u32 %x, [here];
-  ld.global.u32 %y, [there];
-  st.global.u32 [%to], %x;
-  st.global.u32 [%to+4], %y;
-  ret;
-}
-)");
-  const Kernel kernel(module, "read");
-  DeviceMemory memory(0x1000'0000);
-  memory.place(0x7000, std::vector<std::uint8_t>{99, 0, 0, 0}, "there");
-  place_variables(kernel, memory, {{"there", 0x7000}});
-  CHECK(variable_address(kernel, memory, "there") == 0x7000);
-  const std::uint64_t to = memory.allocate(8, "to");
-  launch(kernel, {.grid = {1}, .block = {1}}, memory, {to});
-  CHECK(memory.read<std::uint32_t>(to, 2) == std::vector<std::uint32_t>{5, 99});
-}
-=======
 }  // namespace warpmat::memory_test
->>>>>>> main

@@ -62,45 +62,4 @@ TEST_CASE("a launch that is written and read again is the same", "[tools][launch
   }
 }
 
-<<<<<<< HEAD
-TEST_CASE("memory with addresses, and what a launch left in it elsewhere, are written and read again", "[tools][launch]") {
-  const TemporaryDirectory directory;
-  const std::string ptx = R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.global .align 4 .u32 factor = 5;
-.visible .entry k(.param .u64 at) {
-  .reg .u64 %at; .reg .u32 %x, %f;
-  ld.param.u64 %at, [at];
-  ld.global.u64 %at, [%at];
-  ld.global.u32 %x, [%at];
-  ld.global.u32 %f, [factor];
-  mul.lo.u32 %x, %x, %f;
-  st.global.u32 [%at], %x;
-  ret;
-}
-)";
-  KernelLaunch launch{.ptx = ptx, .entry = "k", .config = {.grid = {1}, .block = {1}}, .buffers = {}, .parameters = {}};
-  launch.buffers = {
-      {"a", {0, 0x80, 0, 0, 1, 0, 0, 0}, 0x7000, false}, {"b", {6, 0, 0, 0}, 0x1'0000'8000, false}, {"factor", {7, 0, 0, 0}, 0x9000, true}};
-  launch.parameters.push_back({std::vector<std::uint8_t>(8), {{0, 0, 0}}});
-  const std::string file = directory.path("a.launch.json");
-  write_launch(file, launch, {{1, {42, 0, 0, 0}, "s32"}});
-  const Outcome right = run_command({"launch", file});
-  CHECK(right.err.find("b is as expected: 1 elements") != std::string::npos);
-  CHECK(right.status == 0);
-  write_launch(file, launch, {{1, {43, 0, 0, 0}, "s32"}});
-  CHECK(run_command({"launch", file}).status == 1);
-  const KernelLaunch read = kernel_launch(read_launch(file));
-  CHECK(EmulatorKernelRunner(target("sm_80")).run(read).buffers.at(1) == std::vector<std::uint8_t>{42, 0, 0, 0});
-  std::string json = read_text(file);
-  json.replace(json.find("\"address\": 36864,"), 17, "");
-  write_text(file, json);
-  CHECK(run_command({"launch", file}).err.find("a variable of the module needs an \"address\"") != std::string::npos);
-}
-
-}  // namespace warpmat
-=======
 }  // namespace warpmat::launch_files_test
->>>>>>> main
