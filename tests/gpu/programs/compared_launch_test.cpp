@@ -40,14 +40,6 @@ const char* const text = R"(
   ret;
 }
 
-.visible .entry last(.param .u64 to) {
-  .reg .u64 %to; .reg .u32 %i;
-  ld.param.u64 %to, [to];
-  mov.u32 %i, %tid.x;
-  st.global.u32 [%to], %i;
-  ret;
-}
-
 .visible .entry forever() {
 again:
   bra again;
@@ -157,17 +149,6 @@ TEST_CASE("elements that vary on the GPU are not compared, the others are", "[pr
   CHECK(comparison.nondeterministic == 2);
   CHECK(comparison.different == 1);
   CHECK(comparison.bytes == 26);
-}
-
-TEST_CASE("what depends on the order of warps is told apart", "[programs]") {
-  Recording recording;
-  recording.launch.kernel = "last";
-  recording.launch.config = {.grid = {1}, .block = {1024}};
-  recording.launch.arguments = {bytes_of(first_address)};
-  recording.add("to", first_address, Bytes(8), {9, 0, 0, 0, 1, 0, 0, 0});
-  const Comparison comparison = recording.compared();
-  CHECK(comparison.order_dependent == 4);
-  CHECK(comparison.different == 1);  // nobody writes the second element
 }
 
 TEST_CASE("a launch that is not compared has a reason", "[programs]") {

@@ -41,8 +41,8 @@ TEST_CASE("every launch of the recorded programs is as the GPU left it", "[progr
 
 TEST_CASE("a wrong rule of the arithmetic is found in a recorded program, to the element", "[programs]") {
   const TemporaryDirectory directory;
-  const Outcome outcome =
-      run_command({"replay", source_path("tests/vectors/programs/driver_program.launches"), "--target", "sm_80", "--keep", directory.path("")});
+  const Outcome outcome = run_command(
+      {"replay", source_path("tests/vectors/programs/driver_program.launches"), "--target", "sm_80", "--keep", directory.path("")});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 1);  // A100's tensor cores cut sums off a bit earlier
   CHECK(contains(outcome.out, "elements of f32 differ"));
